@@ -1,0 +1,66 @@
+/** Entry point of every npm script: sets the workspace up, then runs a task on the Node that Catenet needs. */
+import { spawn } from "node:child_process"
+import { delimiter, dirname, join } from "node:path"
+import { installDependencies, installLinters } from "./install.mjs"
+import { findNode, root } from "./node.mjs"
+
+const [task = "start", ...rest] = process.argv.slice(2)
+const from = (...path) => join(root, "node_modules", ...path)
+
+installDependencies()
+const node = findNode()
+const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${from(".bin")}${delimiter}${process.env.PATH ?? ""}` }
+
+/** Runs one Node program; the terminal sends Ctrl-C to the whole group, so only other signals are passed on. */
+const run = (script, ...args) =>
+  new Promise((resolve) => {
+    const child = spawn(node, [script, ...args], { stdio: "inherit", env, cwd: root })
+    const ignore = () => {}
+    const pass = (signal) => child.kill(signal)
+    process.on("SIGINT", ignore)
+    process.on("SIGTERM", pass)
+    process.on("SIGHUP", pass)
+    child.on("exit", (code, signal) => {
+      process.off("SIGINT", ignore)
+      process.off("SIGTERM", pass)
+      process.off("SIGHUP", pass)
+      resolve(code ?? (signal === "SIGINT" ? 130 : 143))
+    })
+  })
+
+const check = () => run(from("typescript", "bin", "tsc"), "--noEmit", "-p", join(root, "tsconfig.json"))
+const lint = () => {
+  installLinters()
+  return run(join(root, "tools", "lint", "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", ".")
+}
+const prettier = (mode) => run(from("prettier", "bin", "prettier.cjs"), mode, "--log-level=warn", "--cache", ".")
+const vitest = (...args) => run(from("vitest", "vitest.mjs"), "run", "--config", "vitest.workspace.ts", ...args)
+
+const steps = async (...tasks) => {
+  let worst = 0
+  for (const [name, step] of tasks) {
+    process.stderr.write(`\n== ${name}\n`)
+    worst = Math.max(worst, await step())
+  }
+  return worst
+}
+
+const tasks = {
+  start: () => run(join(root, "packages", "stack", "src", "main.ts"), "up", ...rest),
+  catenet: () => run(join(root, "packages", "stack", "src", "main.ts"), ...rest),
+  agent: () => run(join(root, "packages", "agent", "src", "main.ts"), ...rest),
+  check,
+  lint,
+  format: () => prettier("--write"),
+  vitest: () => vitest(...rest),
+  test: () =>
+    steps(["types", check], ["lint", lint], ["format", () => prettier("--check")], ["tests", () => vitest(...rest)]),
+  build: () => run(join(root, "scripts", "build.mjs"), ...rest),
+  bench: () => run(join(root, "packages", "stack", "bench", "main.ts"), ...rest)
+}
+
+if (!Object.hasOwn(tasks, task)) {
+  process.stderr.write(`There is no task "${task}". The tasks are: ${Object.keys(tasks).join(", ")}.\n`)
+  process.exit(2)
+}
+process.exit(await tasks[task]())
