@@ -1,7 +1,11 @@
 import { defineConfig } from "vitest/config"
 
+const postgres = ["../stack/test/postgres.setup.ts"]
+const withDatabase = ["server", "stack"]
+
 const unit = (name: string) => ({
   test: {
+    ...(withDatabase.includes(name) ? { globalSetup: postgres } : {}),
     name,
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
@@ -16,6 +20,7 @@ const endToEnd = {
   test: {
     name: "e2e",
     root: "packages/stack",
+    globalSetup: postgres,
     include: ["test/**/*.e2e.test.ts"],
     testTimeout: 120_000,
     hookTimeout: 180_000,

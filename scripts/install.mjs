@@ -19,7 +19,9 @@ const npm = (args, cwd) => {
 
 const current = (folder, lock) => {
   const marker = join(folder, "node_modules", ".catenet-installed")
-  const digest = createHash("sha256").update(readFileSync(join(folder, lock))).digest("hex")
+  const digest = createHash("sha256")
+    .update(readFileSync(join(folder, lock)))
+    .digest("hex")
   return {
     fresh: existsSync(marker) && readFileSync(marker, "utf8") === digest,
     done: () => writeFileSync(marker, digest)
@@ -38,4 +40,9 @@ export const installDependencies = () =>
   install(root, "package-lock.json", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], "the pinned dependencies")
 
 export const installLinters = () =>
-  install(join(root, "tools", "lint"), "package.json", ["install", "--no-audit", "--no-fund", "--loglevel=error"], "the linters")
+  install(
+    join(root, "tools", "lint"),
+    "package.json",
+    ["install", "--no-audit", "--no-fund", "--loglevel=error"],
+    "the linters"
+  )

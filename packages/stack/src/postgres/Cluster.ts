@@ -1,0 +1,158 @@
+/**
+ * A PostgreSQL server of our own on loopback: initialised on first use, started on a free port that it keeps, stopped
+ * with the scope. It never touches a server that somebody else runs.
+ */
+import { Effect, Redacted, Schedule, type Scope } from "effect"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { freePort, isFree } from "../Ports.ts"
+import * as Home from "./Home.ts"
+import { PostgresFailed } from "./PostgresFailed.ts"
+
+export interface Cluster {
+  readonly port: number
+  /** The pid of the server that is running now. */
+  readonly pid: number
+  /** Succeeds when the server ends, whoever ended it. */
+  readonly ended: Effect.Effect<void>
+  /** A connection URL with the superuser's password. */
+  readonly url: (database: string) => Redacted.Redacted
+}
+
+export interface Options {
+  /** The data folder. */
+  readonly folder: string
+  /** Trades durability for speed; for data that lives as long as one test run. */
+  readonly disposable?: boolean
+}
+
+const user = "catenet"
+const failed = (step: PostgresFailed["step"]) => (detail: unknown) =>
+  new PostgresFailed({ step, detail: String(detail) })
+
+const passwordFile = (folder: string) => `${folder}.password`
+const portFile = (folder: string) => `${folder}.port`
+
+const initialise = (home: Home.Home, folder: string, disposable: boolean) =>
+  Effect.try({
+    try: () => {
+      if (existsSync(join(home.data, "PG_VERSION"))) return readFileSync(passwordFile(folder), "utf8")
+      const password = randomBytes(24).toString("base64url")
+      const given = join(home.data, "..", `.password-${randomBytes(8).toString("hex")}`)
+      writeFileSync(given, password, { mode: 0o600, flag: "wx" })
+      try {
+        if (home.account !== undefined) chownSync(given, home.account.uid, home.account.gid)
+        const { status, stderr } = spawnSync(
+          home.binaries.initdb,
+          [
+            `--pgdata=${home.data}`,
+            `--username=${user}`,
+            `--pwfile=${given}`,
+            "--auth=scram-sha-256",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+            ...(disposable ? ["--no-sync"] : [])
+          ],
+          { ...home.account, cwd: "/", encoding: "utf8" }
+        )
+        if (status !== 0) throw new Error(stderr)
+      } finally {
+        rmSync(given, { force: true })
+      }
+      writeFileSync(passwordFile(folder), password, { mode: 0o600 })
+      return password
+    },
+    catch: failed("initialise")
+  })
+
+/** A server whose parent was killed still holds the data; it is asked to end before another is started. */
+const stopLeftover = (home: Home.Home) =>
+  Effect.try({
+    try: () => {
+      if (!existsSync(join(home.data, "postmaster.pid"))) return
+      const options = ["stop", `--pgdata=${home.data}`, "--mode=fast", "--wait", "--timeout=20", "--silent"]
+      spawnSync(home.binaries.control, options, { ...home.account, cwd: "/", stdio: "ignore" })
+    },
+    catch: failed("stop")
+  })
+
+const choosePort = Effect.fnUntraced(function* (folder: string) {
+  const kept = existsSync(portFile(folder)) ? Number(readFileSync(portFile(folder), "utf8")) : undefined
+  const port = kept !== undefined && (yield* isFree("127.0.0.1", kept)) ? kept : yield* freePort("127.0.0.1")
+  writeFileSync(portFile(folder), String(port))
+  return port
+})
+
+const flags = (port: number, disposable: boolean) => [
+  ...["-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
+  ...["-c", "max_connections=200", "-c", "log_destination=stderr", "-c", "logging_collector=off"],
+  ...(disposable ? ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"] : [])
+]
+
+/** The server writes its state into the eighth line of its pid file; it takes connections when that says `ready`. */
+const isReady = (home: Home.Home, pid: number) =>
+  Effect.try({
+    try: () => {
+      const lines = readFileSync(join(home.data, "postmaster.pid"), "utf8").split("\n")
+      if (Number(lines[0]) !== pid || lines[7]?.trim() !== "ready") throw new Error("It does not take connections yet.")
+    },
+    catch: failed("start")
+  })
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+
+const end = (child: ChildProcess) =>
+  Effect.callback<void>((resume) => {
+    if (hasEnded(child)) return resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+    child.kill("SIGINT")
+  }).pipe(Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.sync(() => void child.kill("SIGQUIT")) }))
+
+const startOnce = Effect.fnUntraced(function* (home: Home.Home, port: number, disposable: boolean) {
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      // In a group of its own: Ctrl-C must reach those who use the database before the database.
+      return spawn(home.binaries.postgres, ["-D", home.data, ...flags(port, disposable)], {
+        ...home.account,
+        cwd: "/",
+        detached: true,
+        stdio: ["ignore", "ignore", "pipe"]
+      })
+    }),
+    end
+  )
+  const pid = child.pid ?? -1
+  let log = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (log = (log + text).slice(-4000)))
+  const ended = Effect.callback<void>((resume) => {
+    if (hasEnded(child)) return resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+  })
+  yield* Effect.raceFirst(
+    isReady(home, pid).pipe(Effect.retry({ schedule: Schedule.spaced("25 millis"), times: 2400 })),
+    ended.pipe(Effect.andThen(Effect.suspend(() => Effect.fail(failed("start")(log.trim())))))
+  )
+  return { pid, ended }
+})
+
+/** Starts the server of a data folder and stops it with the scope. */
+export const start: (options: Options) => Effect.Effect<Cluster, PostgresFailed, Scope.Scope> = Effect.fn(
+  "Cluster.start"
+)(function* (options: Options) {
+  const home = yield* Home.settle(options.folder)
+  const password = yield* initialise(home, options.folder, options.disposable ?? false)
+  yield* stopLeftover(home)
+  const port = yield* choosePort(options.folder)
+  const { ended, pid } = yield* startOnce(home, port, options.disposable ?? false).pipe(
+    // After a kill of the server its children hold the shared memory for a moment.
+    Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 20 })
+  )
+  return {
+    port,
+    pid,
+    ended,
+    url: (database) => Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`)
+  }
+})

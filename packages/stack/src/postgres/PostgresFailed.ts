@@ -1,0 +1,11 @@
+/** Why the embedded PostgreSQL could not be brought up, with the next step for the person who reads it. */
+import { Data } from "effect"
+
+export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
+  readonly step: "binaries" | "account" | "initialise" | "start" | "stop"
+  readonly detail: string
+}> {
+  override get message() {
+    return `The embedded PostgreSQL could not be used (${this.step}): ${this.detail} Another server can be named by CT_CP_DATABASE_URL.`
+  }
+}
