@@ -1,0 +1,84 @@
+/**
+ * The primitives that everything signed and sealed is built from, as one value that every function takes first.
+ *
+ * Two suites implement it with the same verdicts: `portable` (pure JavaScript) and `native` (the runtime's own). No
+ * function draws randomness, and none looks at a length the types promise: a key of the wrong length is a defect and
+ * throws, bytes from a peer never do.
+ */
+import { Data, type Result } from "effect"
+
+/** A Diffie-Hellman result of all zero bytes: the peer's public key has small order, so the secret would be known. */
+export class LowOrderPoint extends Data.TaggedError("LowOrderPoint") {
+  override get message() {
+    return "the peer's X25519 key has small order"
+  }
+}
+
+/** A ciphertext that this key, nonce and associated data did not produce, or one too short to hold a tag. */
+export class AuthenticationFailed extends Data.TaggedError("AuthenticationFailed") {
+  override get message() {
+    return "the ciphertext is not authentic"
+  }
+}
+
+/** An X25519 key pair ready for use, so that one secret is imported once for several agreements. */
+export interface KeyPair {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array
+  /** The 32 bytes shared with the owner of `publicKey` (RFC 7748; non-canonical encodings are reduced). */
+  readonly sharedSecret: (publicKey: Uint8Array) => Result.Result<Uint8Array, LowOrderPoint>
+}
+
+/** Ed25519 (RFC 8032, pure): 32-byte seeds and public keys, 64-byte signatures. */
+export interface Ed25519 {
+  readonly publicKey: (seed: Uint8Array) => Uint8Array
+  readonly sign: (seed: Uint8Array, message: Uint8Array) => Uint8Array
+  /** Whether bytes of any length are a public key that `verify` can read: `BadKey` against `BadSignature`. */
+  readonly isPublicKey: (bytes: Uint8Array) => boolean
+  /**
+   * The acceptance rule of every record but one: cofactorless equation over the bytes as sent, S below the group order,
+   * public keys of small order and in non-canonical form accepted. Input of another length is simply not valid.
+   */
+  readonly verify: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
+  /** `verify`, and neither the public key nor R has small order: the rule of the release manifest. */
+  readonly verifyStrict: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
+}
+
+/** X25519 (RFC 7748): 32-byte secrets and public keys; an all-zero result is refused. */
+export interface X25519 {
+  readonly publicKey: (secret: Uint8Array) => Uint8Array
+  readonly sharedSecret: (secret: Uint8Array, publicKey: Uint8Array) => Result.Result<Uint8Array, LowOrderPoint>
+  readonly keyPair: (secret: Uint8Array) => KeyPair
+}
+
+/** ChaCha20-Poly1305 (RFC 8439): 32-byte key, 12-byte nonce, the 16-byte tag behind the ciphertext. */
+export interface ChaCha20Poly1305 {
+  /** `output`, if given, is `plaintext.length + 16` bytes that receive the ciphertext and are returned. */
+  readonly seal: (
+    key: Uint8Array,
+    nonce: Uint8Array,
+    ad: Uint8Array,
+    plaintext: Uint8Array,
+    output?: Uint8Array
+  ) => Uint8Array
+  readonly open: (
+    key: Uint8Array,
+    nonce: Uint8Array,
+    ad: Uint8Array,
+    ciphertext: Uint8Array
+  ) => Result.Result<Uint8Array, AuthenticationFailed>
+}
+
+/** The whole set. Both hashes give 32 bytes. */
+export interface Suite {
+  readonly sha256: (data: Uint8Array) => Uint8Array
+  readonly blake2s: (data: Uint8Array) => Uint8Array
+  readonly hmacSha256: (key: Uint8Array, data: Uint8Array) => Uint8Array
+  readonly hmacBlake2s: (key: Uint8Array, data: Uint8Array) => Uint8Array
+  readonly ed25519: Ed25519
+  readonly x25519: X25519
+  readonly chacha20poly1305: ChaCha20Poly1305
+}
+
+/** Bytes of an authentication tag. */
+export const tagLength = 16

@@ -1,0 +1,105 @@
+/**
+ * The suite over `node:crypto`, with the verdicts of the portable one.
+ *
+ * The one file of this package that knows the runtime. Keys are imported from raw bytes, which is cheaper than any
+ * encoded form; nothing is cached, so no secret outlives the value its owner holds.
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  hash,
+  sign,
+  verify,
+  type KeyObject
+} from "node:crypto"
+import { Result } from "effect"
+import * as EdwardsPoint from "./EdwardsPoint.ts"
+import { AuthenticationFailed, LowOrderPoint, tagLength, type Suite } from "./Suite.ts"
+
+type Curve = "ed25519" | "x25519"
+
+const cipher = "chacha20-poly1305"
+
+/** A plain view, so that values of both suites are equal and no `Buffer` method leaks into callers. */
+const plain = (buffer: Buffer): Uint8Array => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
+
+const privateKey = (asymmetricKeyType: Curve, key: Uint8Array): KeyObject =>
+  createPrivateKey({ key, format: "raw-private", asymmetricKeyType })
+
+const publicKey = (asymmetricKeyType: Curve, key: Uint8Array): KeyObject =>
+  createPublicKey({ key, format: "raw-public", asymmetricKeyType })
+
+const rawPublicKey = (secret: KeyObject): Uint8Array => plain(createPublicKey(secret).export({ format: "raw-public" }))
+
+const sharedSecret = (secret: KeyObject, theirs: Uint8Array): Result.Result<Uint8Array, LowOrderPoint> => {
+  const key = publicKey("x25519", theirs)
+  try {
+    return Result.succeed(plain(diffieHellman({ privateKey: secret, publicKey: key })))
+  } catch {
+    return Result.fail(new LowOrderPoint())
+  }
+}
+
+const verifySignature = (key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>
+  key.length === 32 && signature.length === 64 && verify(null, message, publicKey("ed25519", key), signature)
+
+/**
+ * Every primitive from the runtime.
+ *
+ * ```ts
+ * const secret = new Uint8Array(32).fill(1)
+ * assert.deepStrictEqual(native.x25519.publicKey(secret), native.x25519.keyPair(secret).publicKey)
+ * ```
+ */
+export const native: Suite = {
+  sha256: (data) => plain(hash("sha256", data, "buffer")),
+  blake2s: (data) => plain(hash("blake2s256", data, "buffer")),
+  hmacSha256: (key, data) => plain(createHmac("sha256", key).update(data).digest()),
+  hmacBlake2s: (key, data) => plain(createHmac("blake2s256", key).update(data).digest()),
+  ed25519: {
+    publicKey: (seed) => rawPublicKey(privateKey("ed25519", seed)),
+    sign: (seed, message) => plain(sign(null, message, privateKey("ed25519", seed))),
+    isPublicKey: EdwardsPoint.isPoint,
+    verify: verifySignature,
+    verifyStrict: (key, message, signature) =>
+      !EdwardsPoint.isSmallOrder(key) &&
+      !EdwardsPoint.isSmallOrder(signature.subarray(0, 32)) &&
+      verifySignature(key, message, signature)
+  },
+  x25519: {
+    publicKey: (secret) => rawPublicKey(privateKey("x25519", secret)),
+    sharedSecret: (secret, theirs) => sharedSecret(privateKey("x25519", secret), theirs),
+    keyPair: (secret) => {
+      const own = privateKey("x25519", secret)
+      return { publicKey: rawPublicKey(own), sharedSecret: (theirs) => sharedSecret(own, theirs) }
+    }
+  },
+  chacha20poly1305: {
+    seal: (key, nonce, ad, plaintext, output = new Uint8Array(plaintext.length + tagLength)) => {
+      const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagLength })
+      if (ad.length > 0) sealing.setAAD(ad, { plaintextLength: plaintext.length })
+      output.set(sealing.update(plaintext))
+      sealing.final()
+      output.set(sealing.getAuthTag(), plaintext.length)
+      return output
+    },
+    open: (key, nonce, ad, ciphertext) => {
+      const opening = createDecipheriv(cipher, key, nonce, { authTagLength: tagLength })
+      const length = ciphertext.length - tagLength
+      if (length < 0) return Result.fail(new AuthenticationFailed())
+      if (ad.length > 0) opening.setAAD(ad, { plaintextLength: length })
+      opening.setAuthTag(ciphertext.subarray(length))
+      const plaintext = opening.update(ciphertext.subarray(0, length))
+      try {
+        opening.final()
+        return Result.succeed(plain(plaintext))
+      } catch {
+        return Result.fail(new AuthenticationFailed())
+      }
+    }
+  }
+}
