@@ -85,10 +85,14 @@ const choosePort = Effect.fnUntraced(function* (folder: string) {
   return port
 })
 
+const setting = (value: string) => ["-c", value]
+
 const flags = (port: number, disposable: boolean) => [
-  ...["-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
-  ...["-c", "max_connections=200", "-c", "log_destination=stderr", "-c", "logging_collector=off"],
-  ...(disposable ? ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"] : [])
+  "-p",
+  String(port),
+  ...["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"].flatMap(setting),
+  ...["log_destination=stderr", "logging_collector=off"].flatMap(setting),
+  ...(disposable ? ["fsync=off", "synchronous_commit=off", "full_page_writes=off"].flatMap(setting) : [])
 ]
 
 /** The server writes its state into the eighth line of its pid file; it takes connections when that says `ready`. */

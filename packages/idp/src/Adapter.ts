@@ -1,0 +1,88 @@
+/**
+ * What the provider remembers between requests. Clients are read from the realm's own store, so that a new secret and a
+ * deletion take effect at the next request; everything else lives in memory, for as long as it is valid.
+ */
+import type { Adapter as ProviderAdapter, AdapterFactory, AdapterPayload } from "oidc-provider"
+import * as ClientMetadata from "./ClientMetadata.ts"
+import type { RealmStore } from "./RealmStore.ts"
+
+interface Entry {
+  readonly payload: AdapterPayload
+  readonly expiresAt: number
+}
+
+/** More than a development machine or a load test holds at once; the oldest go first. */
+const capacity = 200_000
+
+class Memory {
+  readonly entries = new Map<string, Entry>()
+
+  get(key: string): AdapterPayload | undefined {
+    const entry = this.entries.get(key)
+    if (entry === undefined || entry.expiresAt > Date.now()) return entry?.payload
+    this.entries.delete(key)
+    return undefined
+  }
+
+  set(key: string, payload: AdapterPayload, expiresIn: number | undefined): void {
+    this.entries.delete(key)
+    this.entries.set(key, {
+      payload,
+      expiresAt: expiresIn === undefined ? Number.POSITIVE_INFINITY : Date.now() + expiresIn * 1000
+    })
+    if (this.entries.size <= capacity) return
+    for (const [other, entry] of this.entries) {
+      if (this.entries.size <= capacity && entry.expiresAt > Date.now()) return
+      this.entries.delete(other)
+    }
+  }
+
+  find(model: string, matches: (payload: AdapterPayload) => boolean): AdapterPayload | undefined {
+    for (const [key, { payload }] of this.entries)
+      if (key.startsWith(`${model}:`) && matches(payload)) return this.get(key)
+    return undefined
+  }
+
+  deleteWhere(matches: (payload: AdapterPayload) => boolean): void {
+    for (const [key, { payload }] of this.entries) if (matches(payload)) this.entries.delete(key)
+  }
+}
+
+const inMemory = (model: string, memory: Memory): ProviderAdapter => {
+  const key = (id: string) => `${model}:${id}`
+  return {
+    upsert: async (id, payload, expiresIn) => memory.set(key(id), payload, expiresIn),
+    find: async (id) => memory.get(key(id)),
+    findByUid: async (uid) => memory.find(model, (payload) => payload.uid === uid),
+    findByUserCode: async (userCode) => memory.find(model, (payload) => payload.userCode === userCode),
+    consume: async (id) => {
+      const payload = memory.get(key(id))
+      if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1000)
+    },
+    destroy: async (id) => void memory.entries.delete(key(id)),
+    revokeByGrantId: async (grantId) => memory.deleteWhere((payload) => payload.grantId === grantId)
+  }
+}
+
+const refused = async () => {
+  throw new Error("Clients are changed by the admin REST only")
+}
+
+const ofClients = (store: RealmStore): ProviderAdapter => ({
+  find: async (clientId) => {
+    const client = store.client(clientId)
+    return client?.enabled === true ? ClientMetadata.of(client) : undefined
+  },
+  findByUid: async () => undefined,
+  findByUserCode: async () => undefined,
+  upsert: refused,
+  consume: refused,
+  destroy: refused,
+  revokeByGrantId: refused
+})
+
+/** One memory for one provider. */
+export const make = (store: RealmStore): AdapterFactory => {
+  const memory = new Memory()
+  return (model) => (model === "Client" ? ofClients(store) : inMemory(model, memory))
+}

@@ -1,0 +1,176 @@
+/**
+ * The part of Keycloak's admin REST that service accounts and gate users need: clients, their secrets, and users.
+ * Statuses and bodies are Keycloak's. Callers need the role `manage-clients` or `manage-users` of `realm-management`.
+ */
+import { randomUUID } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Bodies from "./Bodies.ts"
+import * as Passwords from "./Passwords.ts"
+import type { RealmClient, RealmUser } from "./Realm.ts"
+import { newSecret, type RealmStore } from "./RealmStore.ts"
+
+interface Call {
+  readonly store: RealmStore
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: URL
+  readonly parameter: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+interface Route {
+  readonly method: string
+  readonly path: RegExp
+  readonly role: string
+  readonly run: (call: Call) => void
+}
+
+const representation = ({ deviceGrantEnabled, managementRoles: _roles, secret: _secret, ...client }: RealmClient) => ({
+  ...client,
+  protocol: "openid-connect",
+  clientAuthenticatorType: "client-secret",
+  attributes: { "oauth2.device.authorization.grant.enabled": String(deviceGrantEnabled) }
+})
+
+const userRepresentation = ({ passwordHash: _hash, managementRoles: _roles, ...user }: RealmUser) => ({
+  ...user,
+  enabled: true
+})
+
+const text = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise)
+const texts = (value: unknown) =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []
+
+const notFound = (call: Call, error: string) => Bodies.json(call.response, 404, { error })
+const created = (call: Call, id: string) => {
+  call.response.writeHead(201, { location: `${call.url.origin}${call.url.pathname}/${id}` }).end()
+}
+
+const createClient = (call: Call) => {
+  const { body, store } = call
+  const clientId = text(body["clientId"], "")
+  if (clientId === "") return Bodies.json(call.response, 400, { errorMessage: "Client id is missing" })
+  if (store.client(clientId) !== undefined)
+    return Bodies.json(call.response, 409, { errorMessage: `Client ${clientId} already exists` })
+  const publicClient = body["publicClient"] === true
+  const client: RealmClient = {
+    id: randomUUID(),
+    clientId,
+    name: text(body["name"], ""),
+    enabled: body["enabled"] !== false,
+    publicClient,
+    ...(publicClient ? {} : { secret: text(body["secret"], newSecret()) }),
+    standardFlowEnabled: body["standardFlowEnabled"] !== false,
+    directAccessGrantsEnabled: body["directAccessGrantsEnabled"] === true,
+    serviceAccountsEnabled: body["serviceAccountsEnabled"] === true,
+    deviceGrantEnabled: false,
+    redirectUris: texts(body["redirectUris"]),
+    postLogoutRedirectUris: [],
+    managementRoles: []
+  }
+  store.putClient(client)
+  created(call, client.id)
+}
+
+const withClient = (run: (call: Call, client: RealmClient) => void) => (call: Call) => {
+  const client = call.store.clientById(call.parameter)
+  return client === undefined ? notFound(call, "Could not find client") : run(call, client)
+}
+
+const createUser = (call: Call) => {
+  const email = text(call.body["email"], text(call.body["username"], "")).toLowerCase()
+  if (email === "") return Bodies.json(call.response, 400, { errorMessage: "User name is missing" })
+  if (call.store.userBySignIn(email) !== undefined)
+    return Bodies.json(call.response, 409, { errorMessage: "User exists with same email" })
+  const id = randomUUID()
+  const emailVerified = call.body["emailVerified"] === true
+  call.store.putUser({ id, username: email, email, emailVerified, name: email, managementRoles: [] })
+  created(call, id)
+}
+
+const resetPassword = (call: Call) => {
+  const user = call.store.user(call.parameter)
+  if (user === undefined) return notFound(call, "User not found")
+  call.store.putUser({ ...user, passwordHash: Passwords.hash(text(call.body["value"], "")) })
+  call.response.writeHead(204).end()
+}
+
+const routes: ReadonlyArray<Route> = [
+  { method: "POST", path: /^\/clients$/, role: "manage-clients", run: createClient },
+  {
+    method: "GET",
+    path: /^\/clients$/,
+    role: "manage-clients",
+    run: ({ response, store, url }) => {
+      const clientId = url.searchParams.get("clientId")
+      const found = store.clients.filter((client) => clientId === null || client.clientId === clientId)
+      Bodies.json(response, 200, found.map(representation))
+    }
+  },
+  {
+    method: "GET",
+    path: /^\/clients\/([^/]+)$/,
+    role: "manage-clients",
+    run: withClient((call, client) => Bodies.json(call.response, 200, representation(client)))
+  },
+  {
+    method: "DELETE",
+    path: /^\/clients\/([^/]+)$/,
+    role: "manage-clients",
+    run: withClient((call, client) => {
+      call.store.deleteClient(client.id)
+      call.response.writeHead(204).end()
+    })
+  },
+  {
+    method: "GET",
+    path: /^\/clients\/([^/]+)\/client-secret$/,
+    role: "manage-clients",
+    run: withClient((call, client) => Bodies.json(call.response, 200, { type: "secret", value: client.secret }))
+  },
+  {
+    method: "POST",
+    path: /^\/clients\/([^/]+)\/client-secret$/,
+    role: "manage-clients",
+    run: withClient((call, client) => {
+      const secret = newSecret()
+      call.store.putClient({ ...client, secret })
+      Bodies.json(call.response, 200, { type: "secret", value: secret })
+    })
+  },
+  {
+    method: "GET",
+    path: /^\/users$/,
+    role: "manage-users",
+    run: ({ response, store, url }) => {
+      const user = store.userBySignIn(url.searchParams.get("email") ?? url.searchParams.get("username") ?? "")
+      Bodies.json(response, 200, user === undefined ? [] : [userRepresentation(user)])
+    }
+  },
+  { method: "POST", path: /^\/users$/, role: "manage-users", run: createUser },
+  { method: "PUT", path: /^\/users\/([^/]+)\/reset-password$/, role: "manage-users", run: resetPassword }
+]
+
+/** Answers a request below `/admin/realms/<realm>`; `path` is what follows. `roles` are the caller's, absent: no valid token. */
+export const answer = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: {
+    readonly store: RealmStore
+    readonly path: string
+    readonly url: URL
+    readonly roles: ReadonlyArray<string> | undefined
+  }
+): Promise<void> => {
+  if (options.roles === undefined) return Bodies.json(response, 401, { error: "HTTP 401 Unauthorized" })
+  for (const route of routes) {
+    const match = route.path.exec(options.path)
+    if (match === null || route.method !== request.method) continue
+    if (!options.roles.includes(route.role)) return Bodies.json(response, 403, { error: "HTTP 403 Forbidden" })
+    const body = await Bodies.readJson(request)
+    if (body === undefined) return Bodies.json(response, 400, { error: "The body is not a JSON object" })
+    const { store, url } = options
+    return route.run({ store, request, response, url, parameter: match[1] ?? "", body })
+  }
+  return Bodies.json(response, 404, { error: "HTTP 404 Not Found" })
+}

@@ -1,0 +1,138 @@
+/**
+ * One realm on one port of loopback: `<origin>/realms/<realm>` is the issuer, `<origin>/admin/realms/<realm>` the admin
+ * REST. For development and tests; it keeps sessions in memory and is not a place for other people's passwords.
+ */
+import { createLocalJWKSet, errors as joseErrors, type JWTPayload, jwtVerify } from "jose"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type Provider from "oidc-provider"
+import * as AdminApi from "./AdminApi.ts"
+import * as Bodies from "./Bodies.ts"
+import * as Pages from "./Pages.ts"
+import * as RealmProvider from "./Provider.ts"
+import type { RealmOptions } from "./Realm.ts"
+import { RealmStore } from "./RealmStore.ts"
+import { protocol, userClaims } from "./Shape.ts"
+
+export interface IdentityProvider {
+  readonly issuer: string
+  readonly origin: string
+  readonly port: number
+  readonly store: RealmStore
+  /** Ends open connections and stops listening. */
+  readonly close: () => Promise<void>
+}
+
+const listen = (server: Server, host: string, port: number) =>
+  new Promise<number>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen({ host, port }, () => {
+      server.off("error", reject)
+      const address = server.address()
+      resolve(address !== null && typeof address === "object" ? address.port : port)
+    })
+  })
+
+const publicKeys = ({ signingKey: { kty, n, e, kid, alg, use } }: RealmStore) =>
+  createLocalJWKSet({ keys: [{ kty, n, e, kid, alg, use }].map((key) => JSON.parse(JSON.stringify(key))) })
+
+const managementRoles = (claims: JWTPayload): ReadonlyArray<string> => {
+  const access = claims["resource_access"]
+  const management = typeof access === "object" && access !== null ? Reflect.get(access, "realm-management") : undefined
+  const roles: unknown =
+    typeof management === "object" && management !== null ? Reflect.get(management, "roles") : undefined
+  return Array.isArray(roles) ? roles.filter((role): role is string => typeof role === "string") : []
+}
+
+/** Starts the realm. Rejects when the port is taken. */
+export const start = async (options: RealmOptions): Promise<IdentityProvider> => {
+  const store = await RealmStore.open(options)
+  const keys = publicKeys(store)
+  const base = `/realms/${options.realm}`
+  const adminBase = `/admin/realms/${options.realm}`
+  let origin = ""
+  let provider: Provider | undefined
+  let oidc: ReturnType<Provider["callback"]> | undefined
+
+  const bearerClaims = async (request: IncomingMessage): Promise<JWTPayload | undefined> => {
+    const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1]
+    if (token === undefined) return undefined
+    try {
+      return (await jwtVerify(token, keys, { issuer: `${origin}${base}`, algorithms: ["RS256"] })).payload
+    } catch (cause) {
+      if (cause instanceof joseErrors.JOSEError) return undefined
+      throw cause
+    }
+  }
+
+  const userinfo = async (request: IncomingMessage, response: ServerResponse) => {
+    const claims = await bearerClaims(request)
+    const user = claims?.sub === undefined ? undefined : store.user(claims.sub)
+    if (user !== undefined) return Bodies.json(response, 200, userClaims(user))
+    response.setHeader("www-authenticate", 'Bearer error="invalid_token"')
+    Bodies.json(response, 401, { error: "invalid_token" })
+  }
+
+  const interaction = async (request: IncomingMessage, response: ServerResponse, path: string) => {
+    if (provider === undefined) return
+    const { params } = await provider.interactionDetails(request, response)
+    const form = request.method === "POST" ? new URLSearchParams(await Bodies.readText(request)) : undefined
+    const user = form && store.authenticate(form.get("username") ?? "", form.get("password") ?? "")
+    if (user !== undefined) {
+      const login = { accountId: user.id, remember: true, amr: ["pwd"] }
+      return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false })
+    }
+    const hint = params["login_hint"]
+    const name = form?.get("username") ?? (typeof hint === "string" ? hint : "")
+    const body = Pages.signIn({ action: path, name, failed: form !== undefined })
+    Bodies.html(response, form === undefined ? 200 : 401, RealmProvider.contentSecurityPolicy, body)
+  }
+
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? "/", origin)
+    const path = url.pathname.replace(/^\/realms\/master(?=\/)/, base)
+    if (path.startsWith(`${adminBase}/`)) {
+      const claims = await bearerClaims(request)
+      const roles = claims && managementRoles(claims)
+      return AdminApi.answer(request, response, { store, path: path.slice(adminBase.length), url, roles })
+    }
+    if (path === `${base}${protocol}/userinfo`) return userinfo(request, response)
+    if (path.startsWith(`${base}/interaction/`)) return interaction(request, response, path)
+    if (!path.startsWith(`${base}/`) || oidc === undefined)
+      return Bodies.json(response, 404, { error: "Realm does not exist" })
+    // The registration form of Keycloak is the sign-in form here.
+    const rewritten = path.replace(`${protocol}/registrations`, `${protocol}/auth`)
+    Object.assign(request, {
+      originalUrl: `${rewritten}${url.search}`,
+      url: `${rewritten.slice(base.length)}${url.search}`
+    })
+    await oidc(request, response)
+  }
+
+  const failed = (response: ServerResponse) => () => {
+    if (response.headersSent) response.destroy()
+    else
+      Bodies.html(
+        response,
+        400,
+        RealmProvider.contentSecurityPolicy,
+        Pages.sentence("This did not work", "The sign-in is no longer open. Start again from the application.")
+      )
+  }
+
+  const server = createServer((request, response) => void route(request, response).catch(failed(response)))
+  const port = await listen(server, options.host, options.port)
+  origin = `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
+  provider = RealmProvider.make(`${origin}${base}`, options, store)
+  oidc = provider.callback()
+  return {
+    issuer: `${origin}${base}`,
+    origin,
+    port,
+    store,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+  }
+}

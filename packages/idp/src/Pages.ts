@@ -1,0 +1,44 @@
+/** The provider's few pages: plain HTML, no script, nothing from elsewhere. */
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;"
+}
+
+/** Text made safe for element content and quoted attributes. */
+export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char)
+
+export const contentSecurityPolicy =
+  "default-src 'none'; style-src 'sha256-STYLE'; base-uri 'none'; frame-ancestors 'none'"
+
+export const style = [
+  ":root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}",
+  "main{max-width:24rem;margin:4rem auto;padding:0 1rem}",
+  "label,input,button{display:block;width:100%;box-sizing:border-box;font:inherit}",
+  "input,button{padding:.5rem;margin:.25rem 0 1rem}",
+  "[role=alert]{color:#b00020}"
+].join("")
+
+/** A whole page; `body` is trusted markup. */
+export const page = (title: string, body: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+  `<title>${escape(title)}</title><style>${style}</style></head><body><main><h1>${escape(title)}</h1>${body}</main></body></html>`
+
+export const signIn = (options: { readonly action: string; readonly name: string; readonly failed: boolean }): string =>
+  page(
+    "Sign in",
+    `${options.failed ? '<p role="alert">This e-mail address and password do not belong together.</p>' : ""}` +
+      `<form method="post" action="${escape(options.action)}">` +
+      `<label for="username">E-mail</label><input id="username" name="username" autocomplete="username" required value="${escape(options.name)}">` +
+      `<label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required>` +
+      `<button type="submit">Sign in</button></form>`
+  )
+
+export const sentence = (title: string, text: string): string => page(title, `<p>${escape(text)}</p>`)
+
+/** A form that the provider made, with a heading and one button for it. */
+export const confirm = (title: string, text: string, form: string, formId: string, button: string): string =>
+  page(title, `<p>${escape(text)}</p>${form}<button type="submit" form="${escape(formId)}">${escape(button)}</button>`)

@@ -1,0 +1,42 @@
+/** The resource owner password grant (RFC 6749 section 4.3), which Keycloak still offers and command lines still use. */
+import { type Provider, errors } from "oidc-provider"
+import type { RealmOptions } from "./Realm.ts"
+import type { RealmStore } from "./RealmStore.ts"
+import { resource, resourceServer } from "./Shape.ts"
+
+interface Parameters {
+  readonly username?: string
+  readonly password?: string
+  readonly scope?: string
+}
+
+const defaultScope = "openid profile email"
+
+export const register = (provider: Provider, options: RealmOptions, store: RealmStore): void =>
+  provider.registerGrantType<Parameters>(
+    "password",
+    async (ctx) => {
+      const { client, params } = ctx.oidc
+      const user = store.authenticate(params.username ?? "", params.password ?? "")
+      if (user === undefined) throw new errors.InvalidGrant("Invalid user credentials")
+      const scope = params.scope === undefined || params.scope === "" ? defaultScope : params.scope
+      const grant = new provider.Grant({ clientId: client.clientId, accountId: user.id })
+      grant.addOIDCScope(scope)
+      grant.addResourceScope(resource, scope)
+      const grantId = await grant.save()
+      const shared = { client, accountId: user.id, grantId, gty: "password", scope, expiresWithSession: false }
+      const accessToken = new provider.AccessToken({
+        ...shared,
+        resourceServer: new provider.ResourceServer(resource, resourceServer(options))
+      })
+      const refreshToken = new provider.RefreshToken({ ...shared, resource })
+      ctx.body = {
+        access_token: await accessToken.save(),
+        expires_in: accessToken.expiration,
+        refresh_token: await refreshToken.save(),
+        token_type: "Bearer",
+        scope
+      }
+    },
+    ["username", "password", "scope"]
+  )

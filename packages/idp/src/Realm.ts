@@ -1,0 +1,60 @@
+/** What a realm is told at its start, and the nouns that it keeps: users and clients, in Keycloak's words. */
+
+/** A client, as far as this provider knows one; the field names are those of Keycloak's client representation. */
+export interface RealmClient {
+  /** The internal id, a UUID; the admin REST addresses a client by it. */
+  readonly id: string
+  readonly clientId: string
+  readonly name: string
+  readonly enabled: boolean
+  /** A public client has no secret. */
+  readonly publicClient: boolean
+  readonly secret?: string
+  readonly standardFlowEnabled: boolean
+  readonly directAccessGrantsEnabled: boolean
+  readonly serviceAccountsEnabled: boolean
+  readonly deviceGrantEnabled: boolean
+  readonly redirectUris: ReadonlyArray<string>
+  readonly postLogoutRedirectUris: ReadonlyArray<string>
+  /** Roles of the built-in client `realm-management` that its service account holds. */
+  readonly managementRoles: ReadonlyArray<string>
+}
+
+export interface RealmUser {
+  readonly id: string
+  readonly username: string
+  /** Lower-cased; a user signs in with it or with the user name. */
+  readonly email: string
+  readonly emailVerified: boolean
+  readonly name: string
+  /** `scrypt$<salt>$<key>`, both base64url; absent: nobody can sign in as this user yet. */
+  readonly passwordHash?: string
+  readonly managementRoles: ReadonlyArray<string>
+}
+
+/** A client that must exist when the realm starts; one of the same `clientId` is brought to these values. */
+export type DeclaredClient = Partial<Omit<RealmClient, "id">> & Pick<RealmClient, "clientId">
+
+export interface DeclaredUser {
+  readonly email: string
+  readonly password: string
+  readonly name?: string
+  readonly emailVerified?: boolean
+  readonly managementRoles?: ReadonlyArray<string>
+}
+
+export interface RealmOptions {
+  /** The name in the issuer, `<origin>/realms/<realm>`. */
+  readonly realm: string
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  /** Where `realm.json` is kept: signing key, clients and users survive a restart. */
+  readonly folder: string
+  /** The audience of access tokens. */
+  readonly audience: string
+  /** Life of an access token in seconds. */
+  readonly accessTokenSeconds?: number
+  readonly clients: ReadonlyArray<DeclaredClient>
+  readonly users: ReadonlyArray<DeclaredUser>
+}

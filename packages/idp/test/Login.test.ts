@@ -1,0 +1,107 @@
+import { assert, describe, it } from "vitest"
+import * as client from "openid-client"
+import { ada, useRealm } from "./realm.ts"
+
+const { idp } = useRealm()
+const redirect = "http://127.0.0.1:9/portal/callback"
+
+/** A browser that keeps cookies and stops at the application's own address. */
+const browser = () => {
+  const jar = new Map<string, string>()
+  const visit = async (url: string, form?: Record<string, string>): Promise<{ url: string; text: string }> => {
+    const response = await fetch(url, {
+      redirect: "manual",
+      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
+      ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
+    })
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+      jar.set(name, value)
+    }
+    const location = response.headers.get("location")
+    if (location === null) return { url, text: await response.text() }
+    const next = new URL(location, url).href
+    return next.startsWith("http://127.0.0.1:9/") ? { url: next, text: "" } : visit(next)
+  }
+  return visit
+}
+
+const action = (text: string, base: string) => new URL(/action="([^"]+)"/.exec(text)?.[1] ?? "", base).href
+
+const configured = (clientId: string, secret?: string) =>
+  client.discovery(
+    new URL(idp().issuer),
+    clientId,
+    {},
+    secret === undefined ? client.None() : client.ClientSecretPost(secret),
+    { execute: [client.allowInsecureRequests] }
+  )
+
+describe("signing in", () => {
+  it("takes a browser through code, PKCE, state and nonce, and back out", async () => {
+    const config = await configured("portal", "portal-secret")
+    const pkceCodeVerifier = client.randomPKCECodeVerifier()
+    const expectedState = client.randomState()
+    const expectedNonce = client.randomNonce()
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: redirect,
+      scope: "openid email",
+      state: expectedState,
+      nonce: expectedNonce,
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: "S256",
+      login_hint: "ada@example.test"
+    })
+    const visit = browser()
+    const form = await visit(url.href)
+    assert.include(form.text, 'value="ada@example.test"')
+    const wrong = await visit(action(form.text, form.url), { username: ada.email, password: "<b>" })
+    assert.include(wrong.text, "do not belong together")
+    const back = await visit(action(form.text, form.url), { username: ada.email, password: ada.password })
+    const tokens = await client.authorizationCodeGrant(config, new URL(back.url), {
+      pkceCodeVerifier,
+      expectedState,
+      expectedNonce,
+      idTokenExpected: true
+    })
+    assert.strictEqual(tokens.claims()?.["email"], ada.email)
+    assert.strictEqual(tokens.claims()?.["email_verified"], true)
+    const again = await visit(url.href)
+    assert.include(again.url, `${redirect}?code=`, "the session spares the second sign-in")
+    const logout = client.buildEndSessionUrl(config, {
+      id_token_hint: tokens.id_token ?? "",
+      post_logout_redirect_uri: "http://127.0.0.1:9/portal"
+    })
+    const question = await visit(logout.href)
+    const xsrf = /name="xsrf" value="([^"]+)"/.exec(question.text)?.[1] ?? ""
+    const out = await visit(action(question.text, question.url), { xsrf, logout: "yes" })
+    assert.match(out.url, /^http:\/\/127\.0\.0\.1:9\/portal/)
+    assert.include((await visit(url.href)).text, "Sign in")
+  })
+
+  it("sends the registration address to the same page, and refuses a foreign return address", async () => {
+    const base = `${idp().issuer}/protocol/openid-connect`
+    const query = `client_id=portal&response_type=code&scope=openid&redirect_uri=${encodeURIComponent(redirect)}`
+    assert.include((await browser()(`${base}/registrations?${query}`)).text, "Sign in")
+    const evil = query.replace(encodeURIComponent(redirect), encodeURIComponent("https://evil.example/"))
+    assert.include((await browser()(`${base}/auth?${evil}`)).text, "redirect_uri")
+  })
+
+  it("connects a device that cannot show a page", async () => {
+    const config = await configured("device")
+    const device = await client.initiateDeviceAuthorization(config, { scope: "openid email" })
+    const visit = browser()
+    const enter = await visit(device.verification_uri)
+    const xsrf = (text: string) => /name="xsrf" value="([^"]+)"/.exec(text)?.[1] ?? ""
+    const confirm = await visit(action(enter.text, enter.url), { xsrf: xsrf(enter.text), user_code: device.user_code })
+    const agreed = await visit(action(confirm.text, confirm.url), {
+      xsrf: xsrf(confirm.text),
+      user_code: device.user_code,
+      confirm: "yes"
+    })
+    const done = await visit(action(agreed.text, agreed.url), { username: ada.email, password: ada.password })
+    assert.include(done.text, "Device connected")
+    const tokens = await client.pollDeviceAuthorizationGrant(config, { ...device, interval: 1 })
+    assert.isString(tokens.access_token)
+  })
+})

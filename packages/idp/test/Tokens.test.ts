@@ -1,0 +1,90 @@
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose"
+import { assert, describe, it } from "vitest"
+import { start } from "../src/IdentityProvider.ts"
+import { ada, json, options, token, useRealm } from "./realm.ts"
+
+const { folder, idp } = useRealm()
+const passwordForm = { grant_type: "password", client_id: "admin-cli", username: ada.email, password: ada.password }
+
+const verified = (accessToken: string) =>
+  jwtVerify(accessToken, createRemoteJWKSet(new URL(`${idp().issuer}/protocol/openid-connect/certs`)), {
+    issuer: idp().issuer,
+    audience: "catenet",
+    algorithms: ["RS256"]
+  })
+
+describe("the token endpoint", () => {
+  it("is announced by discovery", async () => {
+    const found = await json(await fetch(`${idp().issuer}/.well-known/openid-configuration`))
+    assert.strictEqual(found.issuer, idp().issuer)
+    assert.strictEqual(found.token_endpoint, `${idp().issuer}/protocol/openid-connect/token`)
+    assert.strictEqual(found.jwks_uri, `${idp().issuer}/protocol/openid-connect/certs`)
+    assert.include(found.grant_types_supported, "password")
+  })
+
+  it("gives a signed access token for a password, with the user's claims", async () => {
+    const response = await token(idp(), passwordForm)
+    assert.strictEqual(response.status, 200)
+    const { access_token } = await json(response)
+    assert.strictEqual(decodeProtectedHeader(access_token).typ, "JWT")
+    const { payload } = await verified(access_token)
+    assert.strictEqual(payload["typ"], "Bearer")
+    assert.strictEqual(payload["email"], ada.email)
+    assert.strictEqual(payload["email_verified"], true)
+    assert.strictEqual(payload["azp"], "admin-cli")
+    assert.isAbove((payload.exp ?? 0) - (payload.iat ?? 0), 60)
+  })
+
+  it("refuses a wrong password, an unknown user and an unknown client", async () => {
+    for (const form of [
+      { ...passwordForm, password: "wrong" },
+      { ...passwordForm, username: "nobody@example.test" },
+      { ...passwordForm, client_id: "nothing" }
+    ]) {
+      const response = await token(idp(), form)
+      assert.include([400, 401], response.status)
+      assert.notProperty(await json(response), "access_token")
+    }
+  })
+
+  it("refuses a grant that the client does not have", async () => {
+    const form = { ...passwordForm, client_id: "portal", client_secret: "portal-secret" }
+    assert.include([400, 401], (await token(idp(), form)).status)
+  })
+
+  it("gives a service account a subject of its own", async () => {
+    const form = { grant_type: "client_credentials", client_id: "plain", client_secret: "plain-secret" }
+    const { access_token } = await json(await token(idp(), form))
+    const { payload } = await verified(access_token)
+    assert.strictEqual(payload.sub, idp().store.client("plain")?.id)
+    assert.strictEqual(payload["preferred_username"], "service-account-plain")
+  })
+
+  it("refreshes", async () => {
+    const first = await json(await token(idp(), passwordForm))
+    const form = { grant_type: "refresh_token", client_id: "admin-cli", refresh_token: first.refresh_token }
+    const second = await json(await token(idp(), form))
+    const [before, after] = [await verified(first.access_token), await verified(second.access_token)]
+    assert.strictEqual(after.payload.sub, before.payload.sub)
+  })
+
+  it("answers userinfo for an access token, and 401 without one", async () => {
+    const { access_token } = await json(await token(idp(), passwordForm))
+    const url = `${idp().issuer}/protocol/openid-connect/userinfo`
+    const known = await fetch(url, { headers: { authorization: `Bearer ${access_token}` } })
+    assert.strictEqual((await json(known)).email, ada.email)
+    assert.strictEqual((await fetch(url)).status, 401)
+    assert.strictEqual((await fetch(url, { headers: { authorization: "Bearer a.b.c" } })).status, 401)
+  })
+
+  it("keeps keys, clients and users over a restart", async () => {
+    const other = await start(options(folder))
+    try {
+      assert.deepStrictEqual(other.store.signingKey, idp().store.signingKey)
+      assert.strictEqual(other.store.userBySignIn(ada.email)?.id, idp().store.userBySignIn(ada.email)?.id)
+      assert.strictEqual(other.store.client("plain")?.id, idp().store.client("plain")?.id)
+    } finally {
+      await other.close()
+    }
+  })
+})
