@@ -1,0 +1,158 @@
+/**
+ * What can be wrong with a signed record, in the two orders of section 0.4, and the coarser word for the peer.
+ *
+ * The errors here are for logs: they name the check. A peer learns only what `peerWord` gives, so that it cannot use
+ * the answers to tell a wrong key from a wrong signature.
+ */
+import { Data, Result } from "effect"
+import type { Seconds } from "./Integer.ts"
+import type { Suite } from "./Suite.ts"
+
+/** The bytes or the JSON are not such a record. */
+export class Malformed extends Data.TaggedError("Malformed")<{ readonly record: string; readonly why: string }> {
+  override get message() {
+    return `${this.record}: ${this.why}`
+  }
+}
+
+/** The key that should have signed is not a point of the curve. */
+export class BadKey extends Data.TaggedError("BadKey")<{ readonly record: string }> {
+  override get message() {
+    return `${this.record}: the signer's key is no curve point`
+  }
+}
+
+/** The signature does not hold under that key. */
+export class BadSignature extends Data.TaggedError("BadSignature")<{ readonly record: string }> {
+  override get message() {
+    return `${this.record}: the signature does not hold`
+  }
+}
+
+/** The signature holds, but the record is dead: `now >= expiresAt`. */
+export class Expired extends Data.TaggedError("Expired")<{ readonly record: string; readonly expiresAt: bigint }> {
+  override get message() {
+    return `${this.record}: expired at ${this.expiresAt}`
+  }
+}
+
+/** The record was presented before, where it may be presented once. */
+export class Replayed extends Data.TaggedError("Replayed")<{ readonly record: string }> {
+  override get message() {
+    return `${this.record}: presented before`
+  }
+}
+
+/** Everything that can be wrong with a record of kind A. */
+export type Refused = Malformed | BadKey | BadSignature | Expired | Replayed
+
+/** What a peer may be told. */
+export type PeerWord = "malformed" | "expired" | "refused"
+
+/**
+ * The word for the peer: a wrong form and an expiry are its own to mend, every other reason is one `refused`.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { BadKey, BadSignature, peerWord } from "@catenet/crypto/SignedRecord"
+ *
+ * strictEqual(peerWord(new BadKey({ record: "grant" })), peerWord(new BadSignature({ record: "grant" })))
+ * ```
+ */
+export const peerWord = (error: Refused): PeerWord => {
+  switch (error._tag) {
+    case "Malformed":
+      return "malformed"
+    case "Expired":
+      return "expired"
+    default:
+      return "refused"
+  }
+}
+
+/**
+ * Alive while `now < expiresAt`: at equality the record is dead. No allowance for clock skew.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { alive } from "@catenet/crypto/SignedRecord"
+ *
+ * ok(alive(999, 1000n) && !alive(1000, 1000n))
+ * ```
+ */
+export const alive = (now: Seconds, expiresAt: bigint): boolean => now < expiresAt
+
+/**
+ * Whether the signature over the preimage holds. A record that cannot be written at all (a key of the wrong size, half a
+ * surrogate pair) was never signed, so the answer is no.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { holds } from "@catenet/crypto/SignedRecord"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const seed = new Uint8Array(32).fill(7)
+ * const message = Uint8Array.of(1, 2, 3)
+ * const signature = portable.ed25519.sign(seed, message)
+ * ok(holds(portable, portable.ed25519.publicKey(seed), () => message, signature))
+ * ```
+ */
+export const holds = (
+  suite: Suite,
+  publicKey: Uint8Array,
+  preimage: () => Uint8Array,
+  signature: Uint8Array
+): boolean => {
+  let message: Uint8Array
+  try {
+    message = preimage()
+  } catch {
+    return false
+  }
+  return suite.ed25519.verify(publicKey, message, signature)
+}
+
+/** A record of kind A in parts. */
+export interface Claim {
+  readonly record: string
+  readonly publicKey: Uint8Array
+  readonly preimage: () => Uint8Array
+  readonly signature: Uint8Array
+  readonly expiresAt: bigint
+}
+
+/**
+ * Kind A: key form, then signature, then expiry. A forged and expired record reports the bad signature.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import { check } from "@catenet/crypto/SignedRecord"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const seed = new Uint8Array(32).fill(7)
+ * const message = Uint8Array.of(1, 2, 3)
+ * const claim = {
+ *   record: "example",
+ *   publicKey: portable.ed25519.publicKey(seed),
+ *   preimage: () => message,
+ *   signature: portable.ed25519.sign(seed, message),
+ *   expiresAt: 1000n
+ * }
+ * strictEqual(Result.isSuccess(check(portable, claim, 999)), true)
+ * strictEqual(Result.getOrThrow(Result.flip(check(portable, claim, 1000)))._tag, "Expired")
+ * ```
+ */
+export const check = (
+  suite: Suite,
+  claim: Claim,
+  now: Seconds
+): Result.Result<void, BadKey | BadSignature | Expired> => {
+  const { record, expiresAt } = claim
+  if (!holds(suite, claim.publicKey, claim.preimage, claim.signature)) {
+    return Result.fail(
+      suite.ed25519.isPublicKey(claim.publicKey) ? new BadSignature({ record }) : new BadKey({ record })
+    )
+  }
+  return alive(now, expiresAt) ? Result.succeed(undefined) : Result.fail(new Expired({ record, expiresAt }))
+}

@@ -1,0 +1,52 @@
+/**
+ * Every published vector, by file and name, over both suites. A vector whose kind nobody runs fails, and so does a file
+ * that holds more or fewer vectors than the index says.
+ */
+import { native } from "@catenet/crypto/native"
+import { portable } from "@catenet/crypto/portable"
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { channelIds } from "./runners/channelIds.ts"
+import { enrollment } from "./runners/enrollment.ts"
+import { keys } from "./runners/keys.ts"
+import { noiseAttestation } from "./runners/noiseAttestation.ts"
+import { preimage } from "./runners/preimage.ts"
+import type { Runners, Vector } from "./runners/runner.ts"
+import { topologyBinding } from "./runners/topologyBinding.ts"
+
+const runners: Readonly<Record<string, Runners>> = {
+  "channel-ids.json": channelIds,
+  "enrollment.json": enrollment,
+  "keys.json": keys,
+  "noise-attestation.json": noiseAttestation,
+  "preimage.json": preimage,
+  "topology-binding.json": topologyBinding
+}
+
+const read = (file: string): any => JSON.parse(readFileSync(new URL(`vectors/${file}`, import.meta.url), "utf8"))
+
+const index: { readonly totals: any; readonly files: ReadonlyArray<{ file: string; count: number }> } =
+  read("index.json")
+
+describe("vectors", () => {
+  let total = 0
+  for (const { file, count } of index.files) {
+    const vectors: ReadonlyArray<Vector> = read(file).vectors
+    total += vectors.length
+    describe(file, () => {
+      it("holds what the index says", () => assert.strictEqual(vectors.length, count))
+      for (const vector of vectors) {
+        const run = runners[file]?.[vector.kind]
+        it.skipIf(runners[file] === undefined)(`${vector.kind}: ${vector.id}`, () => {
+          if (run === undefined) return assert.fail(`no runner for ${vector.kind} of ${file}`)
+          run(vector, portable)
+          run(vector, native)
+        })
+      }
+    })
+  }
+  it("are 472 in 25 files", () => {
+    assert.strictEqual(total, 472)
+    assert.deepStrictEqual([index.totals.vectors, index.totals.files, index.files.length], [472, 25, 25])
+  })
+})
