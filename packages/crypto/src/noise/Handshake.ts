@@ -1,0 +1,153 @@
+/**
+ * A Noise handshake under way (revision 34, section 5.3): an interpreter over patterns, for either side.
+ *
+ * It is used once. `finish` turns it into a `Transport` and leaves nothing behind; a message from the peer that is not
+ * right ends it too. It judges no identity: whoever accepts any peer in `XX` or any initiator in `IK` compares
+ * `remoteStatic` with the key expected.
+ */
+import { Result } from "effect"
+import { LowOrderPoint, type KeyPair } from "../Suite.ts"
+import { HandshakeConsumed, MessageTooLong, MessageTooShort, OutOfTurn } from "./NoiseError.ts"
+import type { ReadError, WriteError } from "./NoiseError.ts"
+import { overhead, sender, type Agreement, type Pattern, type Role, type Token } from "./Pattern.ts"
+import type { SymmetricState } from "./SymmetricState.ts"
+import { maxMessage, Transport } from "./Transport.ts"
+
+/** What a side knows and what it has said so far. */
+export interface State {
+  readonly role: Role
+  readonly pattern: Pattern
+  readonly symmetric: SymmetricState
+  readonly static: KeyPair | undefined
+  readonly ephemeral: KeyPair
+  remoteStatic: Uint8Array | undefined
+  remoteEphemeral: Uint8Array | undefined
+  /** Index of the next message. */
+  index: number
+}
+
+type Step = "write" | "read" | "finish"
+
+const nextStep = ({ role, pattern, index }: State): Step => {
+  if (index === pattern.messages.length) return "finish"
+  return sender(index) === role ? "write" : "read"
+}
+
+const tokensOf = ({ pattern, index }: State): ReadonlyArray<Token> => pattern.messages[index] ?? []
+
+/** The first letter names the initiator's key, the second the responder's. A key not there agrees with nothing. */
+const agree = (state: State, token: Agreement): Result.Result<Uint8Array, LowOrderPoint> => {
+  const [own, theirs] = state.role === "initiator" ? token : [token[1], token[0]]
+  const pair = own === "e" ? state.ephemeral : state.static
+  const publicKey = theirs === "e" ? state.remoteEphemeral : state.remoteStatic
+  if (pair === undefined || publicKey === undefined) return Result.fail(new LowOrderPoint())
+  return pair.sharedSecret(publicKey)
+}
+
+const write = (state: State, tokens: ReadonlyArray<Token>, payload: Uint8Array, message: Uint8Array) =>
+  Result.gen(function* () {
+    const { symmetric, ephemeral } = state
+    let end = 0
+    const append = (part: Uint8Array): void => {
+      message.set(part, end)
+      end += part.length
+    }
+    for (const token of tokens) {
+      if (token === "e") {
+        append(ephemeral.publicKey)
+        symmetric.mixHash(ephemeral.publicKey)
+      } else if (token === "s") {
+        append(yield* symmetric.encryptAndHash(state.static?.publicKey ?? new Uint8Array(32)))
+      } else {
+        symmetric.mixKey(yield* agree(state, token))
+      }
+    }
+    append(yield* symmetric.encryptAndHash(payload))
+    return message
+  })
+
+const read = (state: State, tokens: ReadonlyArray<Token>, message: Uint8Array) =>
+  Result.gen(function* () {
+    const { symmetric } = state
+    let start = 0
+    const take = (length: number): Uint8Array => message.subarray(start, (start += length))
+    for (const token of tokens) {
+      if (token === "e") {
+        state.remoteEphemeral = take(32).slice()
+        symmetric.mixHash(state.remoteEphemeral)
+      } else if (token === "s") {
+        state.remoteStatic = yield* symmetric.decryptAndHash(take(symmetric.keyed ? 48 : 32))
+      } else {
+        symmetric.mixKey(yield* agree(state, token))
+      }
+    }
+    return yield* symmetric.decryptAndHash(message.subarray(start))
+  })
+
+/** One side of a handshake. Made by `initiate` and `respond`. */
+export class Handshake {
+  #state: State | undefined
+
+  constructor(state: State) {
+    this.#state = state
+  }
+
+  /** What this side has to do now; nothing once the handshake is over. */
+  get next(): Step | undefined {
+    return this.#state === undefined ? undefined : nextStep(this.#state)
+  }
+
+  /** The peer's static key, as soon as it is known and as long as the handshake lasts. */
+  get remoteStatic(): Uint8Array | undefined {
+    return this.#state?.remoteStatic
+  }
+
+  /** The next message, with `payload` inside. How well a payload is protected depends on the pattern and its place. */
+  writeMessage(payload: Uint8Array = new Uint8Array(0)): Result.Result<Uint8Array, WriteError> {
+    return Result.flatMap(this.#turn("write"), (state): Result.Result<Uint8Array, WriteError> => {
+      const tokens = tokensOf(state)
+      const length = overhead(tokens, state.symmetric.keyed) + payload.length
+      if (length > maxMessage) return Result.fail(new MessageTooLong({ length, limit: maxMessage }))
+      return this.#advance(state, write(state, tokens, payload, new Uint8Array(length)))
+    })
+  }
+
+  /** The payload of the peer's message. A message that is not right ends the handshake. */
+  readMessage(message: Uint8Array): Result.Result<Uint8Array, ReadError> {
+    return Result.flatMap(this.#turn("read"), (state): Result.Result<Uint8Array, ReadError> => {
+      const tokens = tokensOf(state)
+      const needed = overhead(tokens, state.symmetric.keyed)
+      const { length } = message
+      if (length > maxMessage) return this.#end(new MessageTooLong({ length, limit: maxMessage }))
+      if (length < needed) return this.#end(new MessageTooShort({ length, needed }))
+      return this.#advance(state, read(state, tokens, message))
+    })
+  }
+
+  /** The session, once all messages are exchanged. The handshake is consumed. */
+  finish(): Result.Result<Transport, HandshakeConsumed | OutOfTurn> {
+    return Result.map(this.#turn("finish"), ({ role, symmetric, remoteStatic }) => {
+      this.#state = undefined
+      const [initiator, responder] = symmetric.split()
+      const [sending, receiving] = role === "initiator" ? [initiator, responder] : [responder, initiator]
+      return new Transport(sending, receiving, symmetric.hash, remoteStatic)
+    })
+  }
+
+  #turn(step: Step): Result.Result<State, HandshakeConsumed | OutOfTurn> {
+    if (this.#state === undefined) return Result.fail(new HandshakeConsumed())
+    const next = nextStep(this.#state)
+    return next === step ? Result.succeed(this.#state) : Result.fail(new OutOfTurn({ next }))
+  }
+
+  #advance<E>(state: State, outcome: Result.Result<Uint8Array, E>): Result.Result<Uint8Array, E> {
+    if (Result.isFailure(outcome)) return this.#end(outcome.failure)
+    state.index++
+    return outcome
+  }
+
+  #end<E>(reason: E): Result.Result<never, E> {
+    this.#state = undefined
+    return Result.fail(reason)
+  }
+}

@@ -1,0 +1,83 @@
+/** The running hash and chaining key of a handshake (revision 34, section 5.2). */
+import { Result } from "effect"
+import type { AuthenticationFailed, Suite } from "../Suite.ts"
+import { CipherState } from "./CipherState.ts"
+import type { NonceExhausted } from "./NoiseError.ts"
+
+export type HashName = "BLAKE2s" | "SHA256"
+
+const hashLength = 32
+
+const nothing = new Uint8Array(0)
+
+const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
+  const whole = new Uint8Array(a.length + b.length)
+  whole.set(a)
+  whole.set(b, a.length)
+  return whole
+}
+
+export class SymmetricState {
+  readonly #suite: Suite
+  readonly #digest: (data: Uint8Array) => Uint8Array
+  readonly #mac: (key: Uint8Array, data: Uint8Array) => Uint8Array
+  #hash: Uint8Array
+  #chainingKey: Uint8Array
+  #cipher: CipherState | undefined
+
+  /** `protocol` is the whole name. One that fits into a hash stands for itself, a longer one is hashed. */
+  constructor(suite: Suite, hash: HashName, protocol: string) {
+    this.#suite = suite
+    this.#digest = hash === "BLAKE2s" ? suite.blake2s : suite.sha256
+    this.#mac = hash === "BLAKE2s" ? suite.hmacBlake2s : suite.hmacSha256
+    const name = new TextEncoder().encode(protocol)
+    this.#hash = name.length > hashLength ? this.#digest(name) : concat(name, new Uint8Array(hashLength - name.length))
+    this.#chainingKey = this.#hash
+  }
+
+  /** The handshake hash so far: after the last message a value unique to this session, for channel binding. */
+  get hash(): Uint8Array {
+    return this.#hash
+  }
+
+  /** Whether what follows is encrypted. */
+  get keyed(): boolean {
+    return this.#cipher !== undefined
+  }
+
+  mixHash(data: Uint8Array): void {
+    this.#hash = this.#digest(concat(this.#hash, data))
+  }
+
+  mixKey(secret: Uint8Array): void {
+    const [chainingKey, key] = this.#derive(secret)
+    this.#chainingKey = chainingKey
+    this.#cipher = new CipherState(this.#suite, key)
+  }
+
+  encryptAndHash(plaintext: Uint8Array): Result.Result<Uint8Array, NonceExhausted> {
+    const ciphertext = this.#cipher?.encrypt(this.#hash, plaintext) ?? Result.succeed(plaintext)
+    if (Result.isSuccess(ciphertext)) this.mixHash(ciphertext.success)
+    return ciphertext
+  }
+
+  /** The plaintext in bytes of its own, also where nothing is encrypted yet. */
+  decryptAndHash(ciphertext: Uint8Array): Result.Result<Uint8Array, AuthenticationFailed | NonceExhausted> {
+    const plaintext = this.#cipher?.decrypt(this.#hash, ciphertext) ?? Result.succeed(ciphertext.slice())
+    if (Result.isSuccess(plaintext)) this.mixHash(ciphertext)
+    return plaintext
+  }
+
+  /** The ciphers of the initiator's and of the responder's messages. */
+  split(): readonly [CipherState, CipherState] {
+    const [initiator, responder] = this.#derive(nothing)
+    return [new CipherState(this.#suite, initiator), new CipherState(this.#suite, responder)]
+  }
+
+  /** HKDF with two outputs. */
+  #derive(secret: Uint8Array): readonly [Uint8Array, Uint8Array] {
+    const key = this.#mac(this.#chainingKey, secret)
+    const first = this.#mac(key, Uint8Array.of(1))
+    return [first, this.#mac(key, concat(first, Uint8Array.of(2)))]
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * A Noise session after its handshake: one cipher per direction, messages of at most 65,535 bytes.
+ *
+ * It has no end mark and no message types; what the plaintext means is the caller's. Messages are read in the order
+ * in which they were written; a lost, repeated or forged one is refused and changes nothing.
+ */
+import { Result } from "effect"
+import { tagLength, type AuthenticationFailed } from "../Suite.ts"
+import type { CipherState } from "./CipherState.ts"
+import { MessageTooLong, type NonceExhausted } from "./NoiseError.ts"
+
+/** Bytes of the longest message, handshake or transport. */
+export const maxMessage = 65535
+
+/** Bytes of the longest plaintext of a transport message. */
+export const maxPlaintext = maxMessage - tagLength
+
+const nothing = new Uint8Array(0)
+
+/** Bytes of the length in front of a framed message. */
+const prefix = 2
+
+export class Transport {
+  readonly #sending: CipherState
+  readonly #receiving: CipherState
+  /** 32 bytes, equal on both sides and unique to this session. */
+  readonly handshakeHash: Uint8Array
+  /** The peer's proven static key; absent where the pattern gives it none. */
+  readonly remoteStatic: Uint8Array | undefined
+
+  constructor(
+    sending: CipherState,
+    receiving: CipherState,
+    handshakeHash: Uint8Array,
+    remoteStatic: Uint8Array | undefined
+  ) {
+    this.#sending = sending
+    this.#receiving = receiving
+    this.handshakeHash = handshakeHash
+    this.remoteStatic = remoteStatic
+  }
+
+  /** The message for `plaintext`: 16 bytes longer. */
+  encrypt(plaintext: Uint8Array): Result.Result<Uint8Array, MessageTooLong | NonceExhausted> {
+    return this.#seal(plaintext)
+  }
+
+  /** The same behind its length (u16be), built in one buffer: what goes on a byte stream. */
+  encryptFrame(plaintext: Uint8Array): Result.Result<Uint8Array, MessageTooLong | NonceExhausted> {
+    const length = Math.min(plaintext.length, maxPlaintext) + tagLength
+    // The message starts at a multiple of four, where JavaScript ciphers work on whole words.
+    const frame = new Uint8Array(prefix + prefix + length).subarray(prefix)
+    frame[0] = length >>> 8
+    frame[1] = length
+    return Result.map(this.#seal(plaintext, frame.subarray(prefix)), () => frame)
+  }
+
+  /** The plaintext of the peer's next message. */
+  decrypt(message: Uint8Array): Result.Result<Uint8Array, MessageTooLong | AuthenticationFailed | NonceExhausted> {
+    if (message.length > maxMessage) {
+      return Result.fail(new MessageTooLong({ length: message.length, limit: maxMessage }))
+    }
+    return this.#receiving.decrypt(nothing, message)
+  }
+
+  /** Replaces the key of the messages this side sends. The peer must `rekeyReceiving` at the same message. */
+  rekeySending(): void {
+    this.#sending.rekey()
+  }
+
+  /** Replaces the key of the messages this side reads. */
+  rekeyReceiving(): void {
+    this.#receiving.rekey()
+  }
+
+  #seal(plaintext: Uint8Array, output?: Uint8Array): Result.Result<Uint8Array, MessageTooLong | NonceExhausted> {
+    if (plaintext.length > maxPlaintext) {
+      return Result.fail(new MessageTooLong({ length: plaintext.length, limit: maxPlaintext }))
+    }
+    return this.#sending.encrypt(nothing, plaintext, output)
+  }
+}
