@@ -1,0 +1,148 @@
+/**
+ * The facts a router needs of a TLS ClientHello, read off the first bytes of a connection without answering any of
+ * them: RFC 8446 4.1.2, server name RFC 6066 3, ALPN RFC 7301. Tolerates any segmentation and any split over TLS
+ * records. It does not decrypt: with ECH the name is the public one. A hello that could be read in two ways (two
+ * server names, the same extension twice) is refused, since edge and origin might read it differently.
+ */
+import { Cursor } from "./Cursor.ts"
+import { GrowingBytes } from "./GrowingBytes.ts"
+import { normalHost } from "./HostName.ts"
+
+export interface ClientHello {
+  /** In host normal form; `undefined` when the client named none. */
+  readonly serverName: string | undefined
+  /** In the client's order; one character per byte. */
+  readonly alpn: ReadonlyArray<string>
+  /** The client offered Encrypted ClientHello, or greased it. */
+  readonly ech: boolean
+}
+
+export type HelloPeek =
+  | { readonly _tag: "More" }
+  | { readonly _tag: "Hello"; readonly hello: ClientHello }
+  | { readonly _tag: "Invalid"; readonly reason: string }
+
+/** Largest handshake message read, header included. */
+export const maxHelloBytes = 65_536
+/** Largest number of raw bytes read, so that a hello in tiny records still fits and endless ones do not. */
+const maxRawBytes = 2 * maxHelloBytes
+const maxRecordBytes = 16_384
+const recordHeader = 5
+const handshakeRecord = 22
+const clientHello = 1
+const serverNameExtension = 0
+const alpnExtension = 16
+const echExtension = 0xfe0d
+
+const more: HelloPeek = { _tag: "More" }
+const invalid = (reason: string): HelloPeek => ({ _tag: "Invalid", reason })
+
+const readServerName = (extension: Buffer): string | undefined => {
+  const cursor = new Cursor(extension)
+  if (cursor.u16() !== cursor.left) return undefined
+  let name: string | undefined
+  while (cursor.left > 0) {
+    const type = cursor.u8()
+    const value = cursor.take(cursor.u16())
+    if (cursor.overrun) return undefined
+    if (type !== 0) continue
+    if (name !== undefined) return undefined
+    name = normalHost(value.toString("latin1"))
+    if (name === undefined) return undefined
+  }
+  return name
+}
+
+const readAlpn = (extension: Buffer): ReadonlyArray<string> | undefined => {
+  const cursor = new Cursor(extension)
+  if (cursor.u16() !== cursor.left || cursor.left === 0) return undefined
+  const names: Array<string> = []
+  while (cursor.left > 0) {
+    const name = cursor.take(cursor.u8())
+    if (cursor.overrun || name.length === 0) return undefined
+    names.push(name.toString("latin1"))
+  }
+  return names
+}
+
+const readHello = (body: Buffer): HelloPeek => {
+  const cursor = new Cursor(body)
+  cursor.take(2 + 32)
+  const session = cursor.take(cursor.u8())
+  const suites = cursor.take(cursor.u16())
+  const compressions = cursor.take(cursor.u8())
+  if (
+    cursor.overrun ||
+    session.length > 32 ||
+    suites.length < 2 ||
+    suites.length % 2 !== 0 ||
+    compressions.length < 1
+  ) {
+    return invalid("malformed hello")
+  }
+  let serverName: string | undefined
+  let alpn: ReadonlyArray<string> | undefined
+  let ech = false
+  if (cursor.left > 0 && cursor.u16() !== cursor.left) return invalid("malformed extensions")
+  while (cursor.left > 0) {
+    const type = cursor.u16()
+    const extension = cursor.take(cursor.u16())
+    if (cursor.overrun) return invalid("malformed extensions")
+    if (type === serverNameExtension) {
+      if (serverName !== undefined) return invalid("two server names")
+      serverName = readServerName(extension)
+      if (serverName === undefined) return invalid("malformed server name")
+    } else if (type === alpnExtension) {
+      if (alpn !== undefined) return invalid("two protocol lists")
+      alpn = readAlpn(extension)
+      if (alpn === undefined) return invalid("malformed protocol list")
+    } else if (type === echExtension) ech = true
+  }
+  return { _tag: "Hello", hello: { serverName, alpn: alpn ?? [], ech } }
+}
+
+/** Collects the first bytes of a connection until they hold a whole ClientHello, or cannot. */
+export class ClientHelloReader {
+  readonly #raw = new GrowingBytes(2048)
+  readonly #handshake = new GrowingBytes(2048)
+  #parsed = 0
+  #recordLeft = 0
+  #settled: HelloPeek = more
+
+  /** Every byte pushed so far, to be replayed to whoever speaks TLS with the client. */
+  get bytes(): Buffer {
+    return this.#raw.bytes
+  }
+
+  /** The answer for all bytes so far; once it is not `More` it does not change. */
+  push(chunk: Uint8Array): HelloPeek {
+    this.#raw.append(chunk)
+    if (this.#settled._tag === "More") this.#settled = this.#advance()
+    return this.#settled
+  }
+
+  #advance(): HelloPeek {
+    const raw = this.#raw.bytes
+    while (this.#parsed < raw.length) {
+      if (this.#recordLeft === 0) {
+        if (raw[this.#parsed] !== handshakeRecord) return invalid("not TLS")
+        if (raw.length - this.#parsed < recordHeader) break
+        if (raw[this.#parsed + 1] !== 3) return invalid("not TLS")
+        this.#recordLeft = raw.readUInt16BE(this.#parsed + 3)
+        if (this.#recordLeft === 0 || this.#recordLeft > maxRecordBytes) return invalid("malformed record")
+        this.#parsed += recordHeader
+      }
+      const part = raw.subarray(this.#parsed, this.#parsed + this.#recordLeft)
+      this.#handshake.append(part)
+      this.#parsed += part.length
+      this.#recordLeft -= part.length
+      const message = this.#handshake.bytes
+      if (message.length > 0 && message[0] !== clientHello) return invalid("not a ClientHello")
+      if (message.length < 4) continue
+      const length = message.readUIntBE(1, 3) + 4
+      if (length > maxHelloBytes) return invalid("hello too large")
+      if (message.length >= length) return readHello(message.subarray(4, length))
+    }
+    return raw.length > maxRawBytes ? invalid("hello too large") : more
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * First frame of either side of the multiplexed carrier: the versions it speaks and what it is ready to receive.
+ * The edge's hello carries the challenge that an agent's proof of possession answers.
+ */
+import { Buffer } from "node:buffer"
+import { Result } from "effect"
+import { type Malformed, malformed, view } from "./Frame.ts"
+import { decodeFields, encodeFields, type Field, readBytes, readU32, u32 } from "./MuxFields.ts"
+
+/** The version this code speaks. */
+export const muxVersion = 1
+export const challengeBytes = 32
+/** Largest window or credit, so that sums stay exact everywhere. */
+export const maxWindow = 2 ** 31 - 1
+
+export interface MuxHello {
+  /** Lowest and highest version the sender speaks. */
+  readonly lowest: number
+  readonly version: number
+  /** Streams the sender lets its peer have open at a time. */
+  readonly maxStreams: number
+  /** Bytes the sender takes on a fresh stream before it gives credit. */
+  readonly initialWindow: number
+  readonly challenge?: Uint8Array
+}
+
+const magic = Buffer.from("catenet-mux", "latin1")
+const tags = { maxStreams: 1, initialWindow: 2, challenge: 3 } as const
+
+export const encodeHello = (hello: MuxHello): Buffer => {
+  const fields: Array<Field> = [
+    [tags.maxStreams, u32(hello.maxStreams)],
+    [tags.initialWindow, u32(hello.initialWindow)]
+  ]
+  if (hello.challenge !== undefined) fields.push([tags.challenge, hello.challenge])
+  return Buffer.concat([magic, Buffer.from([hello.lowest, hello.version]), encodeFields(fields)])
+}
+
+export const decodeHello = (bytes: Uint8Array): Result.Result<MuxHello, Malformed> => {
+  const buffer = view(bytes)
+  const lowest = buffer[magic.length]
+  const version = buffer[magic.length + 1]
+  if (lowest === undefined || version === undefined) return malformed("hello too short")
+  if (!buffer.subarray(0, magic.length).equals(magic)) return malformed("not a hello")
+  if (lowest === 0 || version < lowest) return malformed("hello versions")
+  const fields = decodeFields(buffer.subarray(magic.length + 2))
+  if (fields === undefined) return malformed("hello fields")
+  const maxStreams = readU32(fields, tags.maxStreams)
+  const initialWindow = readU32(fields, tags.initialWindow)
+  if (maxStreams === undefined || initialWindow === undefined) return malformed("hello settings")
+  if (initialWindow === 0 || initialWindow > maxWindow) return malformed("hello window")
+  const challenge = readBytes(fields, tags.challenge, challengeBytes)
+  return Result.succeed({ lowest, version, maxStreams, initialWindow, ...(challenge && { challenge }) })
+}
+
+/** The version both speak, if there is one. */
+export const agreedVersion = (
+  ours: Pick<MuxHello, "lowest" | "version">,
+  theirs: Pick<MuxHello, "lowest" | "version">
+): number | undefined => {
+  const version = Math.min(ours.version, theirs.version)
+  return version >= Math.max(ours.lowest, theirs.lowest) ? version : undefined
+}
