@@ -1,0 +1,28 @@
+/** One line of the audit log, as an effect of a state machine. It carries no secret: tokens and public ids stay out. */
+
+/** `actor` is a subject, or `share:<link id>` for a visitor; `target` is the id of the thing that was acted on. */
+export interface Audit {
+  readonly _tag: "Audit"
+  readonly action: string
+  readonly actor: string
+  readonly target: string
+  readonly detail: string
+}
+
+/**
+ * Makes an audit entry. Actors are stored in lower case.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { audit } from "@catenet/domain/rules/Audit"
+ *
+ * assert.equal(audit("tunnel_badge_enabled", "Ada", "t1").actor, "ada")
+ * ```
+ */
+export const audit = (action: string, actor: string, target: string, detail = ""): Audit => ({
+  _tag: "Audit",
+  action,
+  actor: actor.toLowerCase(),
+  target,
+  detail
+})
