@@ -3,6 +3,7 @@
  * block that throws fails, and so does an exported function without a block.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { stripTypeScriptTypes } from "node:module"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -22,7 +23,7 @@ const blocksOf = (file: string): ReadonlyArray<string> =>
 const exportsOf = (source: string) =>
   [
     ...source.matchAll(
-      /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?export (?:const (\w+) = (?:<.*)?\(|class (\w+)(?! extends Data))/g
+      /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?export (?:const (\w+) = (?:<.*)?\(|class (\w+)\b(?! extends Data))/g
     )
   ].map(([, comment = "", constant, classOf]) => ({ name: constant ?? classOf, shown: comment.includes("```ts") }))
 
@@ -34,7 +35,7 @@ describe("examples", () => {
     for (const [i, code] of blocksOf(file).entries()) {
       it(`${file} ${i + 1}`, async () => {
         const program = join(programs, `${file.replaceAll("/", "-")}-${i}.mjs`)
-        writeFileSync(program, code)
+        writeFileSync(program, stripTypeScriptTypes(code))
         await import(program)
       })
     }

@@ -8,6 +8,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { channelIds } from "./runners/channelIds.ts"
 import { enrollment } from "./runners/enrollment.ts"
+import { grant } from "./runners/grant.ts"
+import { invitation } from "./runners/invitation.ts"
 import { keys } from "./runners/keys.ts"
 import { noiseAttestation } from "./runners/noiseAttestation.ts"
 import { preimage } from "./runners/preimage.ts"
@@ -17,6 +19,8 @@ import { topologyBinding } from "./runners/topologyBinding.ts"
 const runners: Readonly<Record<string, Runners>> = {
   "channel-ids.json": channelIds,
   "enrollment.json": enrollment,
+  "grant.json": grant,
+  "invitation.json": invitation,
   "keys.json": keys,
   "noise-attestation.json": noiseAttestation,
   "preimage.json": preimage,
