@@ -1,0 +1,69 @@
+/**
+ * Everything the control plane reads from its environment, once, at the start. Nothing else in this package looks at the
+ * environment. Embedders give another `ConfigProvider`.
+ */
+import { Context, Effect, Layer } from "effect"
+import * as Forms from "./settings/Forms.ts"
+import * as Variable from "./settings/Variable.ts"
+
+const { defaulted, optional, required } = Variable
+
+/** Every variable of the control plane, in the order of the operations guide. */
+export const variables = {
+  listen: defaulted("CT_CONTROL_PLANE_LISTEN", Forms.address, "127.0.0.1:8090", "Address of the HTTP service."),
+  databaseUrl: required("CT_CP_DATABASE_URL", Forms.databaseUrl, "The PostgreSQL database."),
+  databasePool: defaulted("CT_CP_DATABASE_POOL", Forms.whole(2, 500), "10", "Connections kept to the database."),
+  shutdownGraceSeconds: defaulted(
+    "CT_CP_SHUTDOWN_GRACE_SECS",
+    Forms.whole(0, 3600),
+    "30",
+    "Seconds in which requests may finish after SIGTERM or SIGINT."
+  ),
+  portalBaseUrl: defaulted("CT_PORTAL_BASE_URL", Forms.url, "https://localhost", "Public origin, used in links."),
+  adminToken: optional(
+    "CT_CP_EDGE_ADMIN_TOKEN",
+    Forms.secretBytes,
+    "Opens the admin routes, and is sent to the edge. Without it the admin routes are not there."
+  ),
+  edgeAdminUrl: optional("CT_CP_EDGE_ADMIN_URL", Forms.url, "Admin interface of the edge."),
+  edgeMetricsUrl: optional("CT_CP_EDGE_METRICS_URL", Forms.url, "Where the number of live tunnels is read from."),
+  edgeCertPath: optional("CT_CP_EDGE_CERT_PATH", Forms.text, "File of the mesh root certificate, served at /pki/ca."),
+  edgeId: defaulted("CT_EDGE_ID", Forms.text, "primary", "Id of the edge that new tunnels are bound to."),
+  meshEdgePort: defaulted("CT_CP_MESH_EDGE_PORT", Forms.port, "4433", "Port where agents reach the edge."),
+  channelBrokerPort: defaulted("CT_CP_CHANNEL_BROKER_PORT", Forms.port, "4435", "Port of the channel broker."),
+  channelRelayPort: defaulted("CT_CP_CHANNEL_RELAY_PORT", Forms.port, "4436", "Port of the channel relay."),
+  oidcIssuer: optional("CT_OIDC_ISSUER", Forms.url, "Realm address of the identity provider. Without it, no /me/*."),
+  oidcAccessAudience: optional("CT_OIDC_ACCESS_AUD", Forms.text, "Audience that access tokens must carry."),
+  outboxIntervalSeconds: defaulted(
+    "CT_CP_OUTBOX_TICK_SECS",
+    Forms.whole(1, 3600),
+    "5",
+    "How often undelivered calls to the edge are looked for."
+  )
+} as const
+
+type Values = { readonly [K in keyof typeof variables]: Effect.Success<(typeof variables)[K]["read"]> }
+
+const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
+  listen: variables.listen.read,
+  databaseUrl: variables.databaseUrl.read,
+  databasePool: variables.databasePool.read,
+  shutdownGraceSeconds: variables.shutdownGraceSeconds.read,
+  portalBaseUrl: variables.portalBaseUrl.read,
+  adminToken: variables.adminToken.read,
+  edgeAdminUrl: variables.edgeAdminUrl.read,
+  edgeMetricsUrl: variables.edgeMetricsUrl.read,
+  edgeCertPath: variables.edgeCertPath.read,
+  edgeId: variables.edgeId.read,
+  meshEdgePort: variables.meshEdgePort.read,
+  channelBrokerPort: variables.channelBrokerPort.read,
+  channelRelayPort: variables.channelRelayPort.read,
+  oidcIssuer: variables.oidcIssuer.read,
+  oidcAccessAudience: variables.oidcAccessAudience.read,
+  outboxIntervalSeconds: variables.outboxIntervalSeconds.read
+})
+
+/** The settings of one control plane. Their layer fails with the one sentence an operator needs. */
+export class Settings extends Context.Service<Settings, Values>()("server/Settings") {
+  static readonly layer: Layer.Layer<Settings, Variable.SettingRefused> = Layer.effect(Settings, read)
+}

@@ -1,0 +1,36 @@
+/**
+ * The one PostgreSQL of the control plane: a pool whose statements share connections, names in snake case on the wire
+ * and camel case here, and the schema brought up to date before anything else may use it.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Schedule, String as Str } from "effect"
+import { Settings } from "../Settings.ts"
+import * as Int8 from "./Int8.ts"
+import { migrate } from "./Migrations.ts"
+
+/** The client alone, for a database whose schema is somebody else's business. */
+export const layerClient = Layer.unwrap(
+  Effect.map(Settings, (settings) =>
+    PgClient.layer({
+      url: settings.databaseUrl,
+      maxConnections: settings.databasePool,
+      minConnections: 1,
+      multiplex: true,
+      applicationName: "catenet",
+      transformQueryNames: Str.camelToSnake,
+      transformResultNames: Str.snakeToCamel,
+      transformJson: false,
+      types: Int8.registry(),
+      // A statement that hangs must not hold locks for ever; long work belongs into batches.
+      startupParameters: { statement_timeout: "30s", idle_in_transaction_session_timeout: "60s" }
+    })
+  )
+)
+
+/** A database that starts together with this program may need a moment. */
+const whileStarting = Schedule.spaced("500 millis").pipe(Schedule.upTo({ times: 20 }))
+
+/** The client on an up-to-date schema. */
+export const layer = Layer.effectDiscard(
+  Effect.retry(migrate, { schedule: whileStarting, while: (error) => error._tag === "DatabaseUnreachable" })
+).pipe(Layer.provideMerge(layerClient))

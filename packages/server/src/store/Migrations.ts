@@ -1,0 +1,90 @@
+/**
+ * Brings the schema up to date, in one transaction under an advisory lock, so that replicas that start together wait
+ * for each other. Migrations are append-only: what has been released is never edited. A database that is ahead of
+ * this program is refused, because an older program would write what the newer schema no longer means.
+ */
+import { Data, Effect, Predicate } from "effect"
+import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { migrations } from "./migrations/Registry.ts"
+
+/** The database does not answer. */
+export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly cause: unknown }> {
+  override get message() {
+    return "The database does not answer; see to it that the server named by CT_CP_DATABASE_URL is up."
+  }
+}
+
+/** The schema has been brought further by a newer program. */
+export class SchemaTooNew extends Data.TaggedError("SchemaTooNew")<{
+  readonly found: number
+  readonly known: number
+}> {
+  override get message() {
+    return `The database is at schema ${this.found}, this program knows ${this.known}; start a newer program.`
+  }
+}
+
+/** A migration could not be applied; the schema is as it was before. */
+export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{ readonly cause: unknown }> {
+  override get message() {
+    return `The schema could not be brought up to date: ${innermost(this.cause)}`
+  }
+}
+
+/** What the database itself said, below the wrappers. */
+const innermost = (cause: unknown): string =>
+  Predicate.hasProperty(cause, "reason")
+    ? innermost(cause.reason)
+    : Predicate.hasProperty(cause, "cause") && cause.cause !== undefined
+      ? innermost(cause.cause)
+      : cause instanceof Error
+        ? cause.message
+        : String(cause)
+
+const table = "schema_migrations"
+/** One advisory lock for all programs that change this schema: "cate" in ASCII. */
+const lock = 0x63617465
+
+const refuseNewer = Effect.fnUntraced(function* (known: number) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ present: boolean }>`select to_regclass(${table}) is not null as present`
+  if (rows[0]?.present !== true) return
+  const [latest] = yield* sql<{ id: number | null }>`select max(migration_id) as id from ${sql(table)}`
+  const found = latest?.id ?? 0
+  if (found > known) return yield* new SchemaTooNew({ found, known })
+})
+
+const unreachable = (error: SqlError.SqlError) => error.reason._tag === "ConnectionError"
+
+/**
+ * Applies the pending migrations up to `last` (all of them by default) and returns their names.
+ */
+export const migrateTo = (last: number = Number.MAX_SAFE_INTEGER) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const entries = Object.entries(migrations)
+    const known = Math.max(...entries.map(([name]) => Number.parseInt(name, 10)))
+    const wanted = Object.fromEntries(entries.filter(([name]) => Number.parseInt(name, 10) <= last))
+    const applied = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`set local statement_timeout = 0`
+        yield* sql`select pg_advisory_xact_lock(${lock})`
+        yield* refuseNewer(known)
+        return yield* Migrator.make({})({ loader: Migrator.fromRecord(wanted), table })
+      })
+    )
+    return applied.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
+  }).pipe(
+    Effect.catchTag("SqlError", (error) =>
+      Effect.fail(
+        unreachable(error) ? new DatabaseUnreachable({ cause: error }) : new MigrationFailed({ cause: error })
+      )
+    ),
+    Effect.catchTag("MigrationError", (error) => Effect.fail(new MigrationFailed({ cause: error.cause ?? error }))),
+    Effect.withSpan("Migrations.migrate")
+  )
+
+/** Applies everything that is pending. */
+export const migrate = Effect.tap(migrateTo(), (applied) =>
+  applied.length === 0 ? Effect.void : Effect.logInfo("The schema is up to date.", { applied: applied.join(" ") })
+)

@@ -1,0 +1,12 @@
+/** All migrations in their order. The number is the order; a name is never reused and a released entry never edited. */
+import * as outbox from "./0001_outbox.ts"
+import * as enrolment from "./0002_enrolment.ts"
+import * as tunnels from "./0003_tunnels.ts"
+import * as edges from "./0004_edges.ts"
+
+export const migrations = {
+  "0001_outbox": outbox.up,
+  "0002_enrolment": enrolment.up,
+  "0003_tunnels": tunnels.up,
+  "0004_edges": edges.up
+} as const

@@ -1,0 +1,71 @@
+/**
+ * A database of its own for every test file: copied from a template that the first file of a run migrates, dropped with
+ * the scope. The server comes from `CATENET_TEST_DATABASE_URL`.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash, randomBytes } from "node:crypto"
+import { globSync, readFileSync } from "node:fs"
+import { migrate } from "../../src/store/Migrations.ts"
+
+const adminUrl = process.env["CATENET_TEST_DATABASE_URL"] ?? ""
+const folder = `${import.meta.dirname}/../../src/store/migrations`
+
+const urlOf = (database: string) => {
+  const url = new URL(adminUrl)
+  url.pathname = `/${database}`
+  return Redacted.make(url.href)
+}
+
+const client = (url: Redacted.Redacted) => PgClient.layer({ url, maxConnections: 2 })
+
+const template = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const hash = createHash("sha256")
+  for (const file of globSync("*.ts", { cwd: folder }).sort()) hash.update(readFileSync(`${folder}/${file}`))
+  const name = `catenet_template_${hash.digest("hex").slice(0, 16)}`
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const held = yield* sql.reserve
+      yield* held.executeUnprepared("select pg_advisory_lock(7421)", [], undefined)
+      yield* Effect.addFinalizer(() =>
+        Effect.ignore(held.executeUnprepared("select pg_advisory_unlock(7421)", [], undefined))
+      )
+      const existing = yield* sql`select 1 from pg_database where datname = ${name}`
+      if (existing.length > 0) return
+      const making = `${name}_${randomBytes(4).toString("hex")}`
+      yield* sql.unsafe(`create database ${making}`)
+      yield* migrate.pipe(Effect.provide(Layer.fresh(client(urlOf(making)))))
+      yield* sql.unsafe(`alter database ${making} rename to ${name}`)
+    })
+  )
+  return name
+})
+
+const create = (from: Effect.Effect<string, unknown, SqlClient.SqlClient>) =>
+  Effect.gen(function* () {
+    const name = `catenet_test_${randomBytes(8).toString("hex")}`
+    const asAdmin = Effect.provide(Layer.fresh(client(Redacted.make(adminUrl))))
+    yield* Effect.acquireRelease(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql.unsafe(`create database ${name} template ${yield* from}`)
+      }).pipe(asAdmin),
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* sql.unsafe(`drop database ${name} with (force)`)
+        }).pipe(asAdmin, Effect.orDie)
+    )
+    return { url: urlOf(name) }
+  }).pipe(Effect.orDie)
+
+export class TestDatabase extends Context.Service<TestDatabase, { readonly url: Redacted.Redacted }>()(
+  "test/TestDatabase"
+) {
+  /** On the newest schema. */
+  static readonly layer = Layer.effect(TestDatabase, create(template))
+  /** Without any table. */
+  static readonly layerEmpty = Layer.effect(TestDatabase, create(Effect.succeed("template0")))
+}

@@ -1,0 +1,53 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { PgClient } from "@effect/sql-pg"
+import { migrate, migrateTo } from "../../src/store/Migrations.ts"
+import { migrations } from "../../src/store/migrations/Registry.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+
+/** A client of its own, as another replica would have. */
+const asReplica = Effect.provide(
+  Layer.fresh(Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url, maxConnections: 3 }))))
+)
+const total = Object.keys(migrations).length
+
+layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds" })("an empty database", (it) => {
+  it.effect("is migrated once by replicas that start together", () =>
+    Effect.gen(function* () {
+      const runs = yield* Effect.all(
+        Array.from({ length: 4 }, () => asReplica(migrate)),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(runs.map((applied) => applied.length).sort(), [0, 0, 0, total])
+      assert.deepStrictEqual(yield* asReplica(migrate), [])
+    })
+  )
+
+  it.effect("is refused when a newer program has changed it", () =>
+    asReplica(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into schema_migrations (migration_id, name) values (9999, 'of_the_future')`
+        const refusal = yield* Effect.flip(migrate)
+        assert.strictEqual(refusal._tag, "SchemaTooNew")
+        assert.include(refusal.message, "9999")
+      })
+    )
+  )
+})
+
+layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds" })("a database in use", (it) => {
+  it.effect("is at the version that was asked for, and a failed migration leaves no trace", () =>
+    asReplica(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        assert.strictEqual((yield* migrateTo(1)).length, 1)
+        yield* sql`create table tunnels (in_the_way integer)`
+        assert.strictEqual((yield* Effect.flip(migrate))._tag, "MigrationFailed")
+        const [row] = yield* sql<{ found: string | null }>`select to_regclass('join_tokens')::text as found`
+        assert.isNull(row?.found)
+      })
+    )
+  )
+})
