@@ -6,6 +6,7 @@ import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
+import { admission } from "./runners/admission.ts"
 import { channelIds } from "./runners/channelIds.ts"
 import { enrollment } from "./runners/enrollment.ts"
 import { grant } from "./runners/grant.ts"
@@ -17,6 +18,7 @@ import type { Runners, Vector } from "./runners/runner.ts"
 import { topologyBinding } from "./runners/topologyBinding.ts"
 
 const runners: Readonly<Record<string, Runners>> = {
+  "admission.json": admission,
   "channel-ids.json": channelIds,
   "enrollment.json": enrollment,
   "grant.json": grant,

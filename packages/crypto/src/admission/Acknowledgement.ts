@@ -1,0 +1,139 @@
+/**
+ * The one line with which the broker admits a member (section 6.5), written by the edge and read by the agent.
+ *
+ * The reader stops at the newline: what follows belongs to the session.
+ */
+import { Result } from "effect"
+import * as Bytes from "../Bytes.ts"
+import * as Hex from "../Hex.ts"
+import * as Address from "./Address.ts"
+import { Broken, Incomplete, ParkExpired, Refused } from "./Outcome.ts"
+import * as Refusal from "./Refusal.ts"
+
+/** The peer's Noise key with the holder's attestation of it; not verified here. */
+export interface PeerKeys {
+  readonly noiseKey: Uint8Array
+  readonly holder: Uint8Array
+  readonly attestation: Uint8Array
+}
+
+/** What an admitted member is told. */
+export interface Acknowledgement {
+  /** The peer's endpoint; empty for a single participant. */
+  readonly peerEndpoint: string
+  /** All three or nothing. */
+  readonly peerKeys: PeerKeys | undefined
+  /** The reader's own address as the edge saw it. */
+  readonly observed: string | undefined
+  /** Whether both members were seen from the same public IP. */
+  readonly samePublicIp: boolean | undefined
+}
+
+/** Bytes a line may have before its end. */
+export const maxLine = 512
+
+/** Bytes a reader still takes after a line that is exactly `NO` (`read`). */
+export const maxLateToken = 25
+
+const newline = 0x0a
+
+/**
+ * The line, without its end.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
+ *
+ * const admitted = { peerEndpoint: "relay-only", peerKeys: undefined, observed: "203.0.113.9:41000", samePublicIp: true }
+ * strictEqual(Acknowledgement.write(admitted), "OK relay-only r=203.0.113.9:41000 sp=1")
+ * ```
+ */
+export const write = (ack: Acknowledgement): string => {
+  const words = ["OK"]
+  if (ack.peerEndpoint !== "") words.push(ack.peerEndpoint)
+  if (ack.peerEndpoint !== "" && ack.peerKeys !== undefined) {
+    const { noiseKey, holder, attestation } = ack.peerKeys
+    words.push(Hex.encode(noiseKey), Hex.encode(holder), Hex.encode(attestation))
+  }
+  if (ack.observed !== undefined) words.push(`r=${ack.observed}`)
+  if (ack.samePublicIp !== undefined) words.push(`sp=${ack.samePublicIp ? 1 : 0}`)
+  return words.join(" ")
+}
+
+/**
+ * Reads the text behind `OK`: words with `=` by name, all others by position, unknown names ignored.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
+ *
+ * strictEqual(Acknowledgement.parse(" sp=1 relay-only later=x").peerEndpoint, "relay-only")
+ * ```
+ */
+export const parse = (rest: string): Acknowledgement => {
+  const words = rest.split(/\s+/).filter((word) => word !== "")
+  const named = (name: string) => words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
+  const [peerEndpoint = "", ...triple] = words.filter((word) => !word.includes("="))
+  const keys = Result.all([32, 32, 64].map((length, i) => Hex.decode(triple[i] ?? "", length)))
+  const [noiseKey, holder, attestation] = Result.isSuccess(keys) ? keys.success : []
+  const observed = named("r")
+  const samePublicIp = named("sp")
+  return {
+    peerEndpoint,
+    peerKeys: noiseKey && holder && attestation ? { noiseKey, holder, attestation } : undefined,
+    observed: observed !== undefined && Result.isSuccess(Address.parse(observed)) ? observed : undefined,
+    samePublicIp: samePublicIp === "1" ? true : samePublicIp === "0" ? false : undefined
+  }
+}
+
+/**
+ * Reads the answer to a join from what was received after the possession proof, with the number of bytes it took.
+ * `ended` says that the stream is over, or that the reader waited long enough: 2 s are enough after a line that is
+ * exactly `NO`, whose token may follow because a token of ten characters has the newline as its length byte.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
+ *
+ * const line = new TextEncoder().encode("\u0000OK 198.51.100.9:8008\nsession")
+ * const { length, acknowledgement } = Result.getOrThrow(Acknowledgement.read(line, false))
+ * strictEqual(acknowledgement.peerEndpoint, "198.51.100.9:8008")
+ * strictEqual(new TextDecoder().decode(line.subarray(length)), "session")
+ * ```
+ */
+export const read = (
+  received: Uint8Array,
+  ended: boolean
+): Result.Result<
+  { readonly acknowledgement: Acknowledgement; readonly length: number },
+  Incomplete | Refused | ParkExpired | Broken
+> => {
+  const start = received.findIndex((byte) => byte !== 0)
+  const body = start < 0 ? new Uint8Array(0) : received.subarray(start)
+  const end = body.subarray(0, maxLine).indexOf(newline)
+  if (end < 0 && body.length >= maxLine) {
+    return Result.fail(new Broken({ why: `no end of line within ${maxLine} bytes`, retry: false }))
+  }
+  if (end < 0 && !ended) return Result.fail(new Incomplete())
+  const line = end < 0 ? body : body.subarray(0, end)
+  if (line.length === 0 && end < 0) {
+    return Result.fail(new Broken({ why: "dropped before the acknowledgement", retry: true }))
+  }
+  if (Refusal.isRefusal(line)) return readRefusal(line, end < 0 ? new Uint8Array(0) : body.subarray(end + 1), ended)
+  const text = Result.getOrElse(Bytes.toText(line), () => "").trim()
+  if (text === "EX") return Result.fail(new ParkExpired())
+  if (!text.startsWith("OK")) return Result.fail(new Refused({ token: undefined }))
+  const length = Math.max(start, 0) + line.length + (end < 0 ? 0 : 1)
+  return Result.succeed({ acknowledgement: parse(text.slice(2)), length })
+}
+
+const readRefusal = (
+  line: Uint8Array,
+  behind: Uint8Array,
+  ended: boolean
+): Result.Result<never, Incomplete | Refused> => {
+  if (line.length > 2) return Result.fail(new Refused({ token: Refusal.tokenAfterNo(line.subarray(2)) }))
+  if (!ended && behind.length < maxLateToken) return Result.fail(new Incomplete())
+  return Result.fail(new Refused({ token: behind.length === newline ? Refusal.tokenText(behind) : undefined }))
+}
