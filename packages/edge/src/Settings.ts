@@ -1,0 +1,142 @@
+/**
+ * Everything the edge reads from its environment, once, at the start (data-plane 1.5). Variables that are ours and not
+ * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`.
+ */
+import { Context, Effect, Layer, type Redacted } from "effect"
+import { type Address, parse } from "./settings/Address.ts"
+import * as Variable from "./settings/Variable.ts"
+
+/** Paths of a PEM certificate chain and its key. */
+export interface PemPair {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** A host name of the platform itself whose connections go to an upstream instead of to an agent. */
+export interface TerminateHost {
+  readonly host: string
+  readonly upstream: Address
+  /** Absent: the connection is passed to the upstream as it came. */
+  readonly pair: PemPair | undefined
+}
+
+export interface Caps {
+  readonly connections: number
+  readonly connectionsPerAddress: number
+  readonly browserTunnels: number
+  readonly agentConnections: number
+}
+
+export interface SettingsShape {
+  readonly edgeId: string
+  readonly publicAddress: string
+  readonly mesh: Address
+  readonly frontDoor: Address | undefined
+  readonly httpRedirect: Address | undefined
+  readonly admin: Address | undefined
+  readonly metrics: Address | undefined
+  readonly adminToken: Redacted.Redacted | undefined
+  readonly controlPlane: URL | undefined
+  /** The root is published here; keys live beside it. */
+  readonly certOut: string
+  readonly wildcard: PemPair | undefined
+  readonly portal: TerminateHost | undefined
+  readonly otherHosts: ReadonlyArray<TerminateHost>
+  readonly requireHostAuth: boolean
+  readonly deliverWaitMillis: number
+  readonly relayIdleSeconds: number
+  readonly cutAtWindowClose: boolean
+  readonly shutdownGraceSeconds: number
+  readonly proofOfWorkBits: number
+  readonly rendezvousPerMinute: number
+  readonly meshRelay: boolean
+  readonly caps: Caps
+}
+
+const address = (variable: string) => Variable.parsed(variable, "a host and a port", "127.0.0.1:8443", parse)
+
+const pemPair = Effect.fn(function* (certificateVariable: string, keyVariable: string) {
+  const certificate = yield* Variable.text(certificateVariable)
+  const key = yield* Variable.text(keyVariable)
+  if (certificate === undefined && key === undefined) return undefined
+  const remedy = "set both to the two halves of one PEM pair, or neither"
+  return {
+    certificate: yield* Variable.required(certificateVariable, Effect.succeed(certificate), remedy),
+    key: yield* Variable.required(keyVariable, Effect.succeed(key), remedy)
+  }
+})
+
+const terminateHost = Effect.fn(function* (prefix: string, upstreamVariable: string) {
+  const host = yield* Variable.text(`${prefix}_HOST`)
+  if (host === undefined) return undefined
+  const upstream = yield* Variable.required(
+    upstreamVariable,
+    address(upstreamVariable),
+    `set it to the address that serves ${host}`
+  )
+  const pair = yield* pemPair(`${prefix}_CERT`, `${prefix}_KEY`)
+  return { host: host.toLowerCase(), upstream, pair } satisfies TerminateHost
+})
+
+const url = (variable: string) =>
+  Variable.parsed(variable, "an http or https URL", "http://127.0.0.1:8090", (value) => {
+    const parsed = URL.canParse(value) ? new URL(value) : undefined
+    return parsed?.protocol === "http:" || parsed?.protocol === "https:" ? parsed : undefined
+  })
+
+const read = Effect.gen(function* () {
+  const adminToken = yield* Variable.secretHex("CT_EDGE_ADMIN_TOKEN")
+  const frontDoor = yield* address("CT_FRONT_DOOR")
+  const admin = yield* address("CT_EDGE_ADMIN_LISTEN")
+  const controlPlane = yield* url("CT_EDGE_CP_URL")
+  if (adminToken === undefined && (admin !== undefined || controlPlane !== undefined)) {
+    return yield* new Variable.Misconfigured({
+      variable: "CT_EDGE_ADMIN_TOKEN",
+      problem: "is not set although the control plane or the admin interface is",
+      remedy: "set it to the same 64 hex digits as CT_CP_EDGE_ADMIN_TOKEN of the control plane"
+    })
+  }
+  const hosts = yield* Effect.all([
+    terminateHost("CT_EDGE_AUTH", "CT_EDGE_AUTH_ADDR"),
+    terminateHost("CT_EDGE_MASQUE", "CT_EDGE_MASQUE_ADDR"),
+    terminateHost("CT_EDGE_ADMIN_UI", "CT_EDGE_ADMIN_UI_ADDR")
+  ])
+  const settings: SettingsShape = {
+    edgeId: (yield* Variable.text("CT_EDGE_ID")) ?? "primary",
+    publicAddress: (yield* Variable.text("CT_EDGE_PUBLIC_ADDR")) ?? "unknown",
+    mesh: (yield* address("CT_EDGE_LISTEN")) ?? { host: "0.0.0.0", port: 4433 },
+    frontDoor,
+    httpRedirect: yield* address("CT_EDGE_HTTP_REDIRECT"),
+    admin,
+    metrics: yield* address("CT_EDGE_METRICS_LISTEN"),
+    adminToken,
+    controlPlane,
+    certOut: yield* Variable.required(
+      "CT_EDGE_CERT_OUT",
+      Variable.text("CT_EDGE_CERT_OUT"),
+      "set it to the file where the edge publishes its root certificate, for example /var/lib/catenet/edge-cert.der"
+    ),
+    wildcard: yield* pemPair("CT_EDGE_WILDCARD_CERT", "CT_EDGE_WILDCARD_KEY"),
+    portal: yield* terminateHost("CT_EDGE_PORTAL", "CT_CP_PROXY_ADDR"),
+    otherHosts: hosts.filter((host) => host !== undefined),
+    requireHostAuth: yield* Variable.flag("CT_EDGE_REQUIRE_HOST_AUTH", frontDoor !== undefined),
+    deliverWaitMillis: yield* Variable.count("CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS", 0, 60_000, 3_000),
+    relayIdleSeconds: yield* Variable.count("CT_EDGE_RELAY_IDLE_SECS", 0, 604_800, 3_600),
+    cutAtWindowClose: yield* Variable.flag("CT_EDGE_CUT_AT_WINDOW_CLOSE", true),
+    shutdownGraceSeconds: yield* Variable.count("CT_EDGE_SHUTDOWN_GRACE_SECS", 0, 3_600, 30),
+    proofOfWorkBits: yield* Variable.count("CT_EDGE_POW_DIFFICULTY", 0, 32, 16),
+    rendezvousPerMinute: yield* Variable.count("CT_EDGE_RENDEZVOUS_MAX_PER_MIN", 1, 1_000_000, 600),
+    meshRelay: yield* Variable.flag("CT_EDGE_MESH_RELAY_ENABLED", false),
+    caps: {
+      connections: yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS", 8_192),
+      connectionsPerAddress: yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS_PER_IP", 2_048),
+      browserTunnels: yield* Variable.cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096),
+      agentConnections: yield* Variable.cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096)
+    }
+  }
+  return settings
+})
+
+export class Settings extends Context.Service<Settings, SettingsShape>()("edge/Settings") {
+  static readonly layer = Layer.effect(Settings, read)
+}

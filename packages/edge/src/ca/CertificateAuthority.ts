@@ -1,0 +1,90 @@
+/**
+ * The internal CA of the mesh plane (data-plane 1.3). It owns `edge-ca-key.pem` (0600) and `edge-ca-cert.der` beside the
+ * published root, keeps the root's bytes stable across restarts, and renews the leaf while the process runs. It issues
+ * to nobody else.
+ */
+import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
+import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from "effect"
+import { Settings } from "../Settings.ts"
+import { PairSource } from "../tls/PairSource.ts"
+import { mintLeaf, mintRoot, pem } from "./Certificates.ts"
+import * as DurableFile from "./DurableFile.ts"
+
+const COMMON_NAME = "ct-edge-ca"
+const ROOT_LIFE = Duration.toMillis("3652 days")
+const ROOT_SPARE = Duration.toMillis("91 days")
+const LEAF_LIFE = Duration.toMillis("90 days")
+const LEAF_RENEWAL = Duration.days(30)
+/** Peers whose clock is slow must not refuse a fresh certificate. */
+const SKEW = Duration.toMillis("1 hour")
+
+/** Host names in the leaf: what agents ask for, and the plain-looking name of the channel front door. */
+export const LEAF_HOSTS = ["localhost", "edge-cdn.invalid"]
+
+const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+
+const loadKey = (path: string) =>
+  Effect.map(
+    DurableFile.readOrCreateSecret(path, () => Buffer.from(newKey().export({ format: "pem", type: "pkcs8" }))),
+    (content) => createPrivateKey(Buffer.from(content))
+  )
+
+/** The stored root if it belongs to the key and has enough time left. */
+const usable = (der: Uint8Array, key: KeyObject, now: number) => {
+  const certificate = new X509Certificate(der)
+  return certificate.checkPrivateKey(key) && certificate.validToDate.getTime() - now > ROOT_SPARE
+}
+
+const loadRoot = Effect.fn("CertificateAuthority.loadRoot")(function* (path: string, key: KeyObject) {
+  const now = yield* Clock.currentTimeMillis
+  const stored = yield* DurableFile.read(path)
+  if (Option.isSome(stored) && usable(stored.value, key, now)) return Buffer.from(stored.value)
+  const root = mintRoot(COMMON_NAME, key, { from: now - SKEW, until: now - SKEW + ROOT_LIFE })
+  yield* DurableFile.write(path, root, 0o644)
+  yield* Effect.logInfo("internal CA: new root certificate")
+  return root
+})
+
+const publish = Effect.fn("CertificateAuthority.publish")(function* (path: string, root: Buffer) {
+  const published = yield* DurableFile.read(path)
+  if (Option.isSome(published) && root.equals(published.value)) return
+  yield* DurableFile.write(path, root, 0o644)
+})
+
+const issueLeaf = Effect.fn("CertificateAuthority.issueLeaf")(function* (caKey: KeyObject, root: Buffer) {
+  const now = yield* Clock.currentTimeMillis
+  const key = newKey()
+  const leaf = mintLeaf(COMMON_NAME, caKey, key, LEAF_HOSTS, { from: now - SKEW, until: now + LEAF_LIFE })
+  return { key: key.export({ format: "pem", type: "pkcs8" }).toString(), cert: pem(leaf) + pem(root) }
+})
+
+export class CertificateAuthority extends Context.Service<
+  CertificateAuthority,
+  {
+    /** The root as published, DER. */
+    readonly root: Buffer
+    /** The leaf in force, replaced long before it ends. */
+    readonly leaf: PairSource
+  }
+>()("edge/ca/CertificateAuthority") {
+  static readonly layer = Layer.effect(
+    CertificateAuthority,
+    Effect.gen(function* () {
+      const { certOut } = yield* Settings
+      const path = yield* Path.Path
+      const folder = path.dirname(certOut)
+      const key = yield* loadKey(path.join(folder, "edge-ca-key.pem"))
+      const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
+      yield* publish(certOut, root)
+      const leaf = new PairSource(yield* issueLeaf(key, root))
+      yield* Effect.forkScoped(
+        issueLeaf(key, root).pipe(
+          Effect.map((fresh) => leaf.replace(fresh)),
+          Effect.andThen(Effect.logInfo("internal CA: leaf certificate renewed")),
+          Effect.schedule(Schedule.spaced(LEAF_RENEWAL))
+        )
+      )
+      return { root, leaf }
+    })
+  )
+}

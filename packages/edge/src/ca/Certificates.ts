@@ -1,0 +1,104 @@
+/**
+ * Mints the two kinds of certificate the internal CA needs: its self-signed root and leaves for host names
+ * (RFC 5280, ECDSA P-256 with SHA-256). It has no clock and keeps nothing.
+ */
+import { createHash, createPublicKey, type KeyObject, sign } from "node:crypto"
+import * as Der from "./Der.ts"
+
+const SHA256_WITH_ECDSA = Der.sequence(Der.oid("1.2.840.10045.4.3.2"))
+
+/** Validity in epoch milliseconds. */
+export interface Validity {
+  readonly from: number
+  readonly until: number
+}
+
+const name = (commonName: string) => Der.sequence(Der.set(Der.sequence(Der.oid("2.5.4.3"), Der.utf8(commonName))))
+
+const spki = (key: KeyObject): Buffer =>
+  (key.type === "private" ? createPublicKey(key) : key).export({ format: "der", type: "spki" })
+
+const extension = (id: string, critical: boolean, content: Uint8Array) =>
+  Der.sequence(Der.oid(id), ...(critical ? [Der.boolean(true)] : []), Der.octets(content))
+
+const keyIdentifier = (key: KeyObject) => createHash("sha1").update(spki(key)).digest()
+
+/** Positive, unique per key and moment, and the same when the same certificate is minted again. */
+const serial = (key: KeyObject, { from }: Validity) => {
+  const digits = createHash("sha256").update(spki(key)).update(String(from)).digest().subarray(0, 16)
+  digits[0] = ((digits[0] ?? 0) & 0x7f) | 0x40
+  return Der.integer(digits)
+}
+
+interface Subject {
+  readonly issuer: string
+  readonly issuerKey: KeyObject
+  readonly subject: string
+  readonly subjectKey: KeyObject
+  readonly validity: Validity
+  readonly extensions: ReadonlyArray<Uint8Array>
+}
+
+const mint = ({ issuer, issuerKey, subject, subjectKey, validity, extensions }: Subject): Buffer => {
+  const body = Der.sequence(
+    Der.explicit(0, Der.integer(Buffer.of(2))),
+    serial(subjectKey, validity),
+    SHA256_WITH_ECDSA,
+    name(issuer),
+    Der.sequence(Der.time(validity.from), Der.time(validity.until)),
+    name(subject),
+    spki(subjectKey),
+    Der.explicit(
+      3,
+      Der.sequence(
+        ...extensions,
+        extension("2.5.29.14", false, Der.octets(keyIdentifier(subjectKey))),
+        extension("2.5.29.35", false, Der.sequence(Der.implicit(0, keyIdentifier(issuerKey))))
+      )
+    )
+  )
+  return Der.sequence(body, SHA256_WITH_ECDSA, Der.bits(sign("sha256", body, issuerKey)))
+}
+
+/** A self-signed root that may sign leaves only. DER. */
+export const mintRoot = (commonName: string, key: KeyObject, validity: Validity): Buffer =>
+  mint({
+    issuer: commonName,
+    issuerKey: key,
+    subject: commonName,
+    subjectKey: key,
+    validity,
+    extensions: [
+      extension("2.5.29.19", true, Der.sequence(Der.boolean(true), Der.integer(Buffer.of(0)))),
+      // digitalSignature, keyCertSign, cRLSign
+      extension("2.5.29.15", true, Der.bits(Buffer.of(0b1000_0110), 1))
+    ]
+  })
+
+/** A server certificate for `hosts`, signed by the root with the common name `issuer`. DER. */
+export const mintLeaf = (
+  issuer: string,
+  issuerKey: KeyObject,
+  key: KeyObject,
+  hosts: ReadonlyArray<string>,
+  validity: Validity
+): Buffer =>
+  mint({
+    issuer,
+    issuerKey,
+    subject: hosts[0] ?? "localhost",
+    subjectKey: key,
+    validity,
+    extensions: [
+      extension("2.5.29.19", true, Der.sequence()),
+      extension("2.5.29.15", true, Der.bits(Buffer.of(0b1000_0000), 7)),
+      extension("2.5.29.37", false, Der.sequence(Der.oid("1.3.6.1.5.5.7.3.1"))),
+      extension("2.5.29.17", false, Der.sequence(...hosts.map((host) => Der.implicit(2, Buffer.from(host, "ascii")))))
+    ]
+  })
+
+/** PEM text of a DER certificate. */
+export const pem = (der: Uint8Array): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
+    .toString("base64")
+    .replace(/(.{64})(?=.)/g, "$1\n")}\n-----END CERTIFICATE-----\n`

@@ -1,0 +1,28 @@
+/** A certificate chain with its key that can be replaced while servers use it. Both PEM. */
+export interface Pair {
+  readonly cert: string
+  readonly key: string
+}
+
+export class PairSource {
+  private readonly listeners = new Set<(pair: Pair) => void>()
+  private pair: Pair
+
+  constructor(pair: Pair) {
+    this.pair = pair
+  }
+
+  get current(): Pair {
+    return this.pair
+  }
+
+  /** Everybody who uses the pair takes the new one for connections from now on. */
+  replace(pair: Pair) {
+    this.pair = pair
+    for (const listener of this.listeners) listener(pair)
+  }
+
+  onReplaced(listener: (pair: Pair) => void) {
+    this.listeners.add(listener)
+  }
+}
