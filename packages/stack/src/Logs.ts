@@ -1,0 +1,30 @@
+/**
+ * One line an event on standard error, as text or JSON, and OpenTelemetry export when the standard OTEL_* variables ask
+ * for it. Without them nothing is traced and nothing leaves the machine.
+ */
+import { Config, Effect, Layer, Logger, References } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Otlp } from "effect/observability"
+
+export type Format = "text" | "json"
+
+const onStandardError = (logger: Logger.Logger<unknown, string>) =>
+  Logger.make<unknown, void>((options) => void process.stderr.write(`${logger.log(options)}\n`))
+
+const loggers = (format: Format) =>
+  Logger.layer([onStandardError(format === "json" ? Logger.formatJson : Logger.formatLogFmt)])
+
+const telemetry = (serviceName: string) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const endpoint = yield* Config.String("OTEL_EXPORTER_OTLP_ENDPOINT").pipe(Config.withDefault(undefined))
+      if (endpoint === undefined) return Layer.succeed(References.TracerEnabled, false)
+      const name = yield* Config.String("OTEL_SERVICE_NAME").pipe(Config.withDefault(serviceName))
+      return Otlp.layerJson({ baseUrl: endpoint, resource: { serviceName: name } }).pipe(
+        Layer.provide(FetchHttpClient.layer)
+      )
+    })
+  )
+
+export const layer = (format: Format, serviceName: string) =>
+  Layer.orDie(telemetry(serviceName)).pipe(Layer.provideMerge(loggers(format)))

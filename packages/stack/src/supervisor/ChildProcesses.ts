@@ -1,0 +1,70 @@
+/**
+ * Starts programs of this command line as child processes and ends them with the scope. A child ends by itself when the
+ * parent is gone: its standard input closes (see `ParentWatch`).
+ */
+import { Effect, type Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import type { Program } from "./Program.ts"
+import type { RotatingLog } from "./RotatingLog.ts"
+
+export interface Running {
+  readonly pid: number
+  /** How it ended, as a sentence fragment: `exit code 3`, `signal SIGKILL`. */
+  readonly ended: Effect.Effect<string>
+}
+
+/** Set in the environment of every child. */
+export const supervised = "CT_SUPERVISED"
+
+const inherited = [
+  "PATH",
+  "HOME",
+  "TMPDIR",
+  "LANG",
+  "TZ",
+  "NO_COLOR",
+  "NODE_OPTIONS",
+  "NODE_COMPILE_CACHE",
+  "SSL_CERT_DIR"
+]
+
+const environment = (program: Program) => {
+  const kept = Object.entries(process.env).filter(([name]) => inherited.includes(name) || name.startsWith("OTEL_"))
+  return { ...Object.fromEntries(kept), ...program.env, [supervised]: "1" }
+}
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+
+const awaitEnd = (child: ChildProcess) =>
+  Effect.callback<string>((resume) => {
+    const done = () =>
+      resume(Effect.succeed(child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`))
+    if (hasEnded(child)) return done()
+    child.once("exit", done)
+    return Effect.sync(() => child.off("exit", done))
+  })
+
+const end = (child: ChildProcess) =>
+  Effect.sync(() => child.kill("SIGTERM")).pipe(
+    Effect.andThen(awaitEnd(child)),
+    Effect.timeoutOrElse({
+      duration: "35 seconds",
+      orElse: () => Effect.sync(() => void child.kill("SIGKILL")).pipe(Effect.andThen(awaitEnd(child)))
+    })
+  )
+
+/** Starts the program once. What it prints goes to the log. */
+export const start = (program: Program, log: RotatingLog): Effect.Effect<Running, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const entry = process.argv[1] ?? ""
+      const child = spawn(process.execPath, [...process.execArgv, entry, ...program.args], {
+        env: environment(program),
+        stdio: ["pipe", "pipe", "pipe"]
+      })
+      child.stdin.on("error", () => {})
+      for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => log.append(chunk))
+      return child
+    }),
+    end
+  ).pipe(Effect.map((child) => ({ pid: child.pid ?? -1, ended: awaitEnd(child) })))

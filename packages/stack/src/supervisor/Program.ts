@@ -1,0 +1,24 @@
+/** A program of the stack: how it is started and how one knows that it serves. */
+import { Data, type Effect } from "effect"
+
+export interface Program {
+  /** Unique in the stack; names its log file. */
+  readonly name: string
+  /** Arguments of the `catenet` command. */
+  readonly args: ReadonlyArray<string>
+  /** The whole environment beyond PATH and the like. */
+  readonly env: Readonly<Record<string, string>>
+  /** Fails as long as the program does not serve yet. */
+  readonly ready: Effect.Effect<void, unknown>
+}
+
+/** A program ended before it ever served, or did not serve in time. */
+export class ProgramFailed extends Data.TaggedError("ProgramFailed")<{
+  readonly name: string
+  readonly detail: string
+  readonly log: string
+}> {
+  override get message() {
+    return `${this.name} did not come up: ${this.detail} Its log is ${this.log}.`
+  }
+}

@@ -1,0 +1,25 @@
+/** A log file that keeps at most twice its bound on disk: the current file and the one before. */
+import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs"
+import { dirname } from "node:path"
+
+const bound = 8 * 1024 * 1024
+
+export class RotatingLog {
+  readonly path: string
+  #size: number
+
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    this.path = path
+    this.#size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  append(chunk: Uint8Array): void {
+    if (this.#size + chunk.length > bound && this.#size > 0) {
+      renameSync(this.path, `${this.path}.1`)
+      this.#size = 0
+    }
+    appendFileSync(this.path, chunk, { mode: 0o600 })
+    this.#size += chunk.length
+  }
+}

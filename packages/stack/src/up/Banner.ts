@@ -1,0 +1,64 @@
+/** What a person sees when the stack is ready: one screen, with commands that can be copied. */
+import { demoUser } from "./DemoUser.ts"
+import { address, url } from "./Environments.ts"
+import type { Folder } from "./Folder.ts"
+import { relative } from "node:path"
+import type { Secrets } from "./Secrets.ts"
+import type { UpSettings } from "./Settings.ts"
+
+export interface Facts {
+  readonly settings: UpSettings
+  readonly folder: Folder
+  readonly secrets: Secrets
+  readonly demo: { readonly demoHostname: string; readonly ownHostname: string } | undefined
+}
+
+const near = (path: string) => {
+  const short = relative(process.cwd(), path)
+  return short.startsWith("..") ? path : short
+}
+
+const visit = ({ settings }: Facts, hostname: string) => {
+  const { port } = settings.frontDoor
+  return `https://${hostname}${port === 443 ? "" : `:${port}`}/`
+}
+
+const demoLines = (facts: Facts): ReadonlyArray<string> => {
+  const { demo, folder, settings } = facts
+  if (demo === undefined) return []
+  const page = visit(facts, demo.demoHostname)
+  const resolve = `--resolve ${demo.demoHostname}:${settings.frontDoor.port}:${settings.frontDoor.host}`
+  return [
+    `  A tunnel to a page on this machine   ${page}`,
+    "",
+    "  Try it:",
+    `    curl --cacert ${near(folder.developmentRoot)} ${resolve} ${page}`,
+    "",
+    `  Expose your own port at ${visit(facts, demo.ownHostname)} (here 3000):`,
+    `    CT_AGENT_ORIGIN=127.0.0.1:3000 npx ct-agent --config ${near(folder.ownTunnel)}`,
+    ""
+  ]
+}
+
+export const banner = (facts: Facts): string => {
+  const { folder, secrets, settings } = facts
+  const base = url(settings.controlPlane)
+  return [
+    "",
+    "  Catenet is up. Ctrl-C ends it; the next start takes everything up again.",
+    "",
+    ...demoLines(facts),
+    `  Control plane   ${base}/status   ${base}/docs`,
+    `  Edge            ${address(settings.frontDoor)} for visitors, ${address(settings.mesh)} for agents`,
+    `  Sign in as      ${demoUser.email}   password ${secrets.demoPassword}`,
+    "",
+    "  So that browsers on this machine trust the demo names, import the development root",
+    `    ${near(folder.developmentRoot)}`,
+    "  as an authority (Chrome: chrome://certificate-manager, Firefox: Settings > Certificates > Authorities,",
+    "  macOS: security add-trusted-cert, Debian: copy it to /usr/local/share/ca-certificates as .crt and run",
+    "  update-ca-certificates). Its key stays in the same folder; delete the folder to be rid of both.",
+    "",
+    `  Data and logs   ${near(folder.root)}`,
+    ""
+  ].join("\n")
+}

@@ -1,0 +1,71 @@
+/**
+ * A certificate authority for one machine: its root is written once for people to trust, and it signs the certificate
+ * with which the edge answers for the names of the demo zone. Its key never leaves the folder.
+ */
+import * as Certificates from "@catenet/edge/ca/Certificates"
+import { Clock, Effect } from "effect"
+import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import type { Folder } from "./Folder.ts"
+import * as PrivateFile from "./PrivateFile.ts"
+
+const day = 86_400_000
+const rootDays = 3650
+const leafDays = 90
+/** A leaf with less than this left is replaced at the next start. */
+const renewDays = 30
+
+interface Authority {
+  readonly commonName: string
+  readonly root: string
+  readonly key: KeyObject
+}
+
+const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+const keyText = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" })
+
+const makeAuthority = (folder: Folder, now: number): Authority => {
+  const key = newKey()
+  const commonName = `Catenet development root ${new Date(now).toISOString().slice(0, 10)}`
+  const root = Certificates.pem(
+    Certificates.mintRoot(commonName, key, { from: now - day, until: now + rootDays * day })
+  )
+  PrivateFile.write(folder.developmentRootKey, keyText(key))
+  writeFileSync(folder.developmentRoot, root)
+  return { commonName, root, key }
+}
+
+const authority = (folder: Folder, now: number): Authority => {
+  if (!existsSync(folder.developmentRootKey) || !existsSync(folder.developmentRoot)) return makeAuthority(folder, now)
+  const root = readFileSync(folder.developmentRoot, "utf8")
+  const commonName = new X509Certificate(root).subject.replace(/^CN=/, "")
+  return { commonName, root, key: createPrivateKey(readFileSync(folder.developmentRootKey)) }
+}
+
+const isCurrent = (folder: Folder, names: ReadonlyArray<string>, root: string, now: number) => {
+  if (!existsSync(folder.wildcardCertificate) || !existsSync(folder.wildcardKey)) return false
+  const leaf = new X509Certificate(readFileSync(folder.wildcardCertificate))
+  const present = leaf.subjectAltName?.split(", ").map((entry) => entry.replace(/^DNS:/, "")) ?? []
+  const signed = leaf.verify(new X509Certificate(root).publicKey)
+  return signed && names.every((name) => present.includes(name)) && Date.parse(leaf.validTo) - now > renewDays * day
+}
+
+const makeLeaf = (folder: Folder, names: ReadonlyArray<string>, issuer: Authority, now: number) => {
+  const key = newKey()
+  const validity = { from: now - day, until: now + leafDays * day }
+  const leaf = Certificates.pem(Certificates.mintLeaf(issuer.commonName, issuer.key, key, names, validity))
+  PrivateFile.write(folder.wildcardKey, keyText(key))
+  writeFileSync(folder.wildcardCertificate, `${leaf}${issuer.root}`)
+}
+
+/** Makes root and leaf where they are missing or old. `names` are the DNS names of the leaf. */
+export const ensure = Effect.fn("DevelopmentCertificates.ensure")(function* (
+  folder: Folder,
+  names: ReadonlyArray<string>
+) {
+  const now = yield* Clock.currentTimeMillis
+  yield* Effect.sync(() => {
+    const issuer = authority(folder, now)
+    if (!isCurrent(folder, names, issuer.root, now)) makeLeaf(folder, names, issuer, now)
+  })
+})

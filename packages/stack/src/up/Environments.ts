@@ -1,0 +1,82 @@
+/** The environment of each program of the stack, in the variables that the same programs take when run by hand. */
+import { Redacted } from "effect"
+import { dirname } from "node:path"
+import { demoUser } from "./DemoUser.ts"
+import type { Folder } from "./Folder.ts"
+import type { Secrets } from "./Secrets.ts"
+import type { Listen, UpSettings } from "./Settings.ts"
+
+type Environment = Readonly<Record<string, string>>
+
+export const address = ({ host, port }: Listen) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`)
+export const url = (listen: Listen) => `http://${address(listen)}`
+
+/** The realm's name in the issuer. */
+export const realm = "catenet"
+export const edgeId = "primary"
+
+/** The provider calls itself `localhost`, the portal 127.0.0.1: two sites, as in a real deployment. */
+const issuer = ({ identityProvider }: UpSettings) => `http://localhost:${identityProvider.port}/realms/${realm}`
+
+export const ofIdentityProvider = (settings: UpSettings, folder: Folder, secrets: Secrets): Environment => ({
+  CT_IDP_LISTEN: address(settings.identityProvider),
+  CT_IDP_FOLDER: folder.idp,
+  CT_IDP_REALM: realm,
+  CT_IDP_PORTAL_URL: url(settings.controlPlane),
+  CT_IDP_PORTAL_CLIENT_SECRET: secrets.portalClientSecret,
+  CT_IDP_MANAGER_CLIENT_SECRET: secrets.managerClientSecret,
+  CT_IDP_USER_EMAIL: demoUser.email,
+  CT_IDP_USER_PASSWORD: secrets.demoPassword
+})
+
+export const ofControlPlane = (
+  settings: UpSettings,
+  folder: Folder,
+  secrets: Secrets,
+  databaseUrl: Redacted.Redacted
+): Environment => ({
+  CT_CONTROL_PLANE_LISTEN: address(settings.controlPlane),
+  CT_CP_DATABASE_URL: Redacted.value(databaseUrl),
+  CT_CP_EDGE_ADMIN_URL: url(settings.edgeAdmin),
+  CT_CP_EDGE_ADMIN_TOKEN: secrets.edgeAdminToken,
+  CT_CP_EDGE_METRICS_URL: `${url(settings.edgeMetrics)}/metrics`,
+  CT_CP_EDGE_CERT_PATH: folder.edgeRoot,
+  CT_CP_MESH_EDGE_PORT: String(settings.mesh.port),
+  CT_EDGE_ID: edgeId,
+  CT_PORTAL_BASE_URL: url(settings.controlPlane),
+  CT_PORTAL_SESSION_KEY: secrets.sessionKey,
+  CT_PAYMENT_WEBHOOK_SECRET: secrets.paymentWebhookSecret,
+  CT_OIDC_ISSUER: issuer(settings),
+  CT_OIDC_REALM: realm,
+  CT_OIDC_CLIENT_ID: "catenet-portal",
+  CT_OIDC_CLIENT_SECRET: secrets.portalClientSecret,
+  CT_OIDC_REDIRECT_URI: `${url(settings.controlPlane)}/portal/callback`,
+  CT_OIDC_ACCESS_AUD: "catenet",
+  KEYCLOAK_PUBLIC_URL: `http://localhost:${settings.identityProvider.port}`,
+  CT_OIDC_ADMIN_CLIENT_ID: "catenet-manager",
+  CT_OIDC_ADMIN_CLIENT_SECRET: secrets.managerClientSecret
+})
+
+export const ofEdge = (settings: UpSettings, folder: Folder, secrets: Secrets): Environment => ({
+  CT_EDGE_ID: edgeId,
+  CT_EDGE_LISTEN: address(settings.mesh),
+  CT_FRONT_DOOR: address(settings.frontDoor),
+  CT_EDGE_ADMIN_LISTEN: address(settings.edgeAdmin),
+  CT_EDGE_METRICS_LISTEN: address(settings.edgeMetrics),
+  CT_EDGE_ADMIN_TOKEN: secrets.edgeAdminToken,
+  CT_EDGE_CP_URL: url(settings.controlPlane),
+  CT_EDGE_PUBLIC_ADDR: address(settings.mesh),
+  CT_EDGE_CERT_OUT: folder.edgeRoot,
+  CT_EDGE_WILDCARD_CERT: folder.wildcardCertificate,
+  CT_EDGE_WILDCARD_KEY: folder.wildcardKey
+})
+
+/** What every agent of this stack needs beside its tunnel's own variables. */
+export const ofAgent = (settings: UpSettings, state: string, hostname: string): Environment => ({
+  CT_AGENT_CP_URL: url(settings.controlPlane),
+  CT_AGENT_HOSTNAME: hostname,
+  CT_AGENT_MODE: "browser",
+  CT_AGENT_STATE_DIR: state,
+  CT_AGENT_EDGE_CERT: `${state}/edge-cert.der`,
+  HOME: dirname(state)
+})

@@ -1,0 +1,33 @@
+/** Looks at every port before anything is started, so that a taken one is named together with the variable that moves it. */
+import { Effect } from "effect"
+import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import { isFree } from "../Ports.ts"
+import type { Listen } from "./Settings.ts"
+
+const check = Effect.fnUntraced(function* ({ host, port, variable }: Listen) {
+  if (yield* isFree(host, port)) return
+  return yield* new ConfigurationInvalid({
+    variable,
+    detail: `wants port ${port} on ${host}, which another program uses. Stop that program, or set ${variable}=${host}:<another port>.`
+  })
+})
+
+const collision = (listeners: ReadonlyArray<Listen>) => {
+  const seen = new Map<string, string>()
+  for (const { host, port, variable } of listeners) {
+    const other = seen.get(`${host}:${port}`)
+    if (other !== undefined) return { variable, other, host, port }
+    seen.set(`${host}:${port}`, variable)
+  }
+  return undefined
+}
+
+export const checkPorts = Effect.fn("PortCheck.checkPorts")(function* (listeners: ReadonlyArray<Listen>) {
+  const twice = collision(listeners)
+  if (twice !== undefined)
+    return yield* new ConfigurationInvalid({
+      variable: twice.variable,
+      detail: `and ${twice.other} both want port ${twice.port} on ${twice.host}. Give one of them another port.`
+    })
+  yield* Effect.forEach(listeners, check, { discard: true })
+})

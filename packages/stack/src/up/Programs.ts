@@ -1,0 +1,76 @@
+/** The programs of a stack, in the order in which they start, each with the question that tells whether it serves. */
+import { Data, Effect, type Redacted } from "effect"
+import { connect } from "node:net"
+import type { Program } from "../supervisor/Program.ts"
+import * as Environments from "./Environments.ts"
+import type { Folder } from "./Folder.ts"
+import type { Secrets } from "./Secrets.ts"
+import type { Listen, UpSettings } from "./Settings.ts"
+
+class NotReady extends Data.TaggedError("NotReady")<{ readonly cause: unknown }> {}
+
+/** Fails unless the address answers with a 2xx. */
+const answers = (address: string) =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const response = await fetch(address, { signal })
+      await response.arrayBuffer()
+      if (!response.ok) throw new Error(`status ${response.status}`)
+    },
+    catch: (cause) => new NotReady({ cause })
+  })
+
+const listens = ({ host, port }: Listen) =>
+  Effect.callback<void, NotReady>((resume) => {
+    const socket = connect({ host, port })
+    socket.once("connect", () => resume(Effect.void))
+    socket.once("error", (cause) => resume(Effect.fail(new NotReady({ cause }))))
+    return Effect.sync(() => socket.destroy())
+  })
+
+export const identityProvider = (settings: UpSettings, folder: Folder, secrets: Secrets): Program => ({
+  name: "idp",
+  args: ["idp", "--log-format", "json"],
+  env: Environments.ofIdentityProvider(settings, folder, secrets),
+  ready: answers(
+    `${Environments.url(settings.identityProvider)}/realms/${Environments.realm}/.well-known/openid-configuration`
+  )
+})
+
+export const controlPlane = (
+  settings: UpSettings,
+  folder: Folder,
+  secrets: Secrets,
+  databaseUrl: Redacted.Redacted
+): Program => ({
+  name: "control-plane",
+  args: ["serve", "--log-format", "json"],
+  env: Environments.ofControlPlane(settings, folder, secrets, databaseUrl),
+  ready: answers(`${Environments.url(settings.controlPlane)}/readyz`)
+})
+
+export const edge = (settings: UpSettings, folder: Folder, secrets: Secrets): Program => ({
+  name: "edge",
+  args: ["edge", "--log-format", "json"],
+  env: Environments.ofEdge(settings, folder, secrets),
+  ready: Effect.all([
+    listens(settings.mesh),
+    listens(settings.frontDoor),
+    answers(`${Environments.url(settings.controlPlane)}/pki/ca`)
+  ])
+})
+
+export const demoOrigin = (settings: UpSettings): Program => ({
+  name: "origin",
+  args: ["origin", "--log-format", "json"],
+  env: { CT_DEMO_ORIGIN_LISTEN: Environments.address(settings.demoOrigin) },
+  ready: listens(settings.demoOrigin)
+})
+
+/** The agent of the demo tunnel; it serves when a visitor gets the page. */
+export const demoAgent = (env: Program["env"], ready: Program["ready"]): Program => ({
+  name: "agent",
+  args: ["agent"],
+  env,
+  ready
+})

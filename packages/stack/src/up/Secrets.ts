@@ -1,0 +1,36 @@
+/** The stack's own secrets, made once and kept in one private file. */
+import { Effect, Schema } from "effect"
+import { randomBytes } from "node:crypto"
+import { existsSync, readFileSync } from "node:fs"
+import * as PrivateFile from "./PrivateFile.ts"
+
+export const Secrets = Schema.Struct({
+  edgeAdminToken: Schema.String,
+  portalClientSecret: Schema.String,
+  managerClientSecret: Schema.String,
+  sessionKey: Schema.String,
+  paymentWebhookSecret: Schema.String,
+  demoPassword: Schema.String
+})
+export type Secrets = typeof Secrets.Type
+
+const hex = () => randomBytes(32).toString("hex")
+const text = (bytes: number) => randomBytes(bytes).toString("base64url")
+
+const make = (): Secrets => ({
+  edgeAdminToken: hex(),
+  portalClientSecret: text(24),
+  managerClientSecret: text(24),
+  sessionKey: hex(),
+  paymentWebhookSecret: hex(),
+  demoPassword: text(9)
+})
+
+/** Reads the secrets, or makes them on the first start. */
+export const load = (path: string): Effect.Effect<Secrets> =>
+  Effect.sync(() => {
+    if (existsSync(path)) return Schema.decodeUnknownSync(Schema.fromJsonString(Secrets))(readFileSync(path, "utf8"))
+    const secrets = make()
+    PrivateFile.write(path, `${JSON.stringify(secrets, null, 2)}\n`)
+    return secrets
+  })

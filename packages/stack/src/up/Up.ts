@@ -1,0 +1,67 @@
+/**
+ * The whole platform on one machine: database, identity provider, control plane, edge, and a demo tunnel through all of
+ * them. Each is a process of its own, kept running until the scope ends, and ended in the opposite order.
+ */
+import { Effect } from "effect"
+import { mkdirSync } from "node:fs"
+import * as Supervisor from "../supervisor/Supervisor.ts"
+import { banner } from "./Banner.ts"
+import * as Database from "./Database.ts"
+import * as Demo from "./Demo.ts"
+import * as DevelopmentCertificates from "./DevelopmentCertificates.ts"
+import * as Folder from "./Folder.ts"
+import { checkPorts } from "./PortCheck.ts"
+import { ProcessList } from "./ProcessList.ts"
+import * as Programs from "./Programs.ts"
+import * as Secrets from "./Secrets.ts"
+import * as Settings from "./Settings.ts"
+
+export interface Options {
+  readonly demo: boolean
+}
+
+const step = (text: string) => Effect.sync(() => void process.stderr.write(`  ${text}\n`))
+
+/** Brings everything up, prints the banner, and stays until it is interrupted. */
+export const up = Effect.fn("Up.up")(function* ({ demo }: Options) {
+  const settings = yield* Settings.read
+  const { controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
+  const folder = Folder.at(settings.folder)
+  yield* checkPorts([
+    controlPlane,
+    identityProvider,
+    frontDoor,
+    mesh,
+    edgeAdmin,
+    edgeMetrics,
+    ...(demo ? [demoOrigin] : [])
+  ])
+  yield* Effect.sync(() => {
+    mkdirSync(folder.root, { recursive: true, mode: 0o755 })
+    mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
+  })
+
+  const secrets = yield* Secrets.load(folder.secrets)
+  yield* DevelopmentCertificates.ensure(folder, ["localhost", "*.localhost", Demo.demoHostname, Demo.ownHostname])
+  const processes = new ProcessList(folder.processes)
+  yield* Effect.addFinalizer(() => processes.remove)
+  const options = { logs: folder.logs, started: processes.set }
+  const start = (program: Parameters<typeof Supervisor.supervise>[0]) => Supervisor.supervise(program, options)
+
+  yield* step(settings.databaseUrl === undefined ? "PostgreSQL ..." : "PostgreSQL as named by CT_CP_DATABASE_URL")
+  const database = yield* Database.open(folder, settings.databaseUrl, processes.set)
+  yield* step("Identity provider ...")
+  yield* start(Programs.identityProvider(settings, folder, secrets))
+  yield* step("Control plane ...")
+  yield* start(Programs.controlPlane(settings, folder, secrets, database))
+  yield* step("Edge ...")
+  yield* start(Programs.edge(settings, folder, secrets))
+  if (demo) {
+    yield* step("Demo tunnel ...")
+    yield* start(Programs.demoOrigin(settings))
+    yield* start(yield* Demo.prepare(settings, folder, secrets))
+  }
+  const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined
+  process.stdout.write(`${banner({ settings, folder, secrets, demo: shown })}\n`)
+  return yield* Effect.never
+})

@@ -1,0 +1,87 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { importsOf, root, sourceFiles, targetOf } from "./Imports.ts"
+
+/** Who may import whom: the table of the design, `node:` built-ins apart. */
+const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
+  domain: ["effect"],
+  crypto: ["effect", "@noble/"],
+  wire: ["effect", "@effect/platform-node", "@catenet/crypto"],
+  server: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "jose", "openid-client"],
+  edge: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
+  agent: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose"],
+  idp: ["oidc-provider", "jose"],
+  stack: ["effect", "@effect/", "@catenet/"]
+}
+
+/** Built-in modules of Node where the table forbids I/O, with the file that is the exception. */
+const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
+  domain: [],
+  crypto: ["packages/crypto/src/native.ts"]
+}
+
+const packages = Object.keys(allowed)
+const matches = (specifier: string, entry: string) =>
+  entry.endsWith("/") ? specifier.startsWith(entry) : specifier === entry || specifier.startsWith(`${entry}/`)
+
+describe("the walls of the house", () => {
+  for (const name of packages)
+    it(`${name} imports only what it may`, () => {
+      const files = sourceFiles(name)
+      assert.isNotEmpty(files)
+      for (const file of files)
+        for (const { specifier } of importsOf(file)) {
+          if (specifier.startsWith(".")) continue
+          if (specifier.startsWith("node:")) {
+            const exceptions = builtIns[name]
+            assert.isTrue(exceptions?.includes(file) ?? true, `${file} imports ${specifier}`)
+            continue
+          }
+          const permitted = [...(allowed[name] ?? []), `@catenet/${name}`]
+          assert.isTrue(
+            permitted.some((entry) => matches(specifier, entry)),
+            `${file} imports ${specifier}`
+          )
+        }
+    })
+
+  it("every import names a file that is there, by its own extension", () => {
+    for (const file of packages.flatMap(sourceFiles))
+      for (const found of importsOf(file)) {
+        const target = targetOf(found)
+        if (target !== undefined) assert.isTrue(existsSync(join(root, target)), `${file} imports ${found.specifier}`)
+      }
+  })
+
+  it("has no import cycle", () => {
+    const edges = new Map(
+      packages
+        .flatMap(sourceFiles)
+        .map((file) => [file, importsOf(file).flatMap((found) => targetOf(found) ?? [])] as const)
+    )
+    const finished = new Set<string>()
+    const visit = (file: string, path: ReadonlyArray<string>): void => {
+      if (finished.has(file)) return
+      const start = path.indexOf(file)
+      assert.strictEqual(start, -1, `import cycle: ${[...path.slice(Math.max(start, 0)), file].join(" > ")}`)
+      for (const next of edges.get(file) ?? []) visit(next, [...path, file])
+      finished.add(file)
+    }
+    for (const file of edges.keys()) visit(file, [])
+  })
+
+  it("keeps rooms small", () => {
+    const tooLong = packages
+      .flatMap(sourceFiles)
+      .filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 301)
+    assert.deepStrictEqual(tooLong, [])
+  })
+
+  it("names every room after what is in it", () => {
+    const vague = packages
+      .flatMap(sourceFiles)
+      .filter((file) => /(?:^|\/)(?:utils?|helpers?|common|misc|index)(?:\.ts|\/)/i.test(file))
+    assert.deepStrictEqual(vague, [])
+  })
+})

@@ -1,0 +1,85 @@
+import { createServer } from "node:net"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { catenet, Stack } from "./Stack.ts"
+import { ask, type Target } from "./Visitor.ts"
+
+let stack: Stack
+const hello = (): Target => ({ host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root })
+
+describe("catenet up", () => {
+  beforeAll(async () => {
+    stack = await Stack.make()
+    await stack.up()
+  })
+  afterAll(() => stack.dispose())
+
+  it("shows everything a new user needs on one screen", () => {
+    const { stdout } = stack.running
+    for (const text of [
+      `https://hello.localhost:${stack.ports.frontDoor}/`,
+      "/status",
+      "/docs",
+      "curl --cacert",
+      "development-root.pem",
+      "demo@catenet.localhost",
+      "CT_AGENT_ORIGIN=127.0.0.1:3000 npx ct-agent --config"
+    ])
+      assert.include(stdout, text)
+    assert.isBelow(stdout.split("\n").length, 40)
+  })
+
+  it("answers a visitor with the origin's page, under the development root", async () => {
+    const answer = await ask(hello())
+    assert.strictEqual(answer.status, 200)
+    assert.include(answer.body.toString(), "Hello from your machine")
+    await ask({ ...hello(), ca: "" }).then(
+      () => assert.fail("a visitor without the root must not be served"),
+      (cause: NodeJS.ErrnoException) => assert.match(String(cause.code), /CERT|ISSUER|SELF_SIGNED|VERIFY/)
+    )
+  })
+
+  it("serves status and documentation", async () => {
+    const status = (await (await fetch(stack.url("/status"))).json()) as Record<string, unknown>
+    assert.strictEqual(status["ready"], true)
+    assert.strictEqual(status["oidc_enabled"], true)
+    assert.strictEqual(status["agents"], 1)
+    assert.strictEqual((await fetch(stack.url("/docs"))).status, 200)
+    const openapi = (await (await fetch(stack.url("/openapi.json"))).json()) as Record<string, unknown>
+    assert.match(String(openapi["openapi"]), /^3\.1/)
+  })
+
+  it("ends on Ctrl-C with nothing left running, and takes everything up again", async () => {
+    const pids = ["postgres", "idp", "control-plane", "edge", "origin", "agent"].map((name) => stack.pid(name))
+    const { code } = await stack.down("SIGINT")
+    assert.include([0, 130], code)
+    for (const pid of pids) assert.throws(() => process.kill(pid, 0))
+    await stack.up()
+    const answer = await ask(hello())
+    assert.strictEqual(answer.status, 200)
+    const status = (await (await fetch(stack.url("/status"))).json()) as Record<string, unknown>
+    assert.strictEqual(status["agents"], 1, "a second start redeems nothing again")
+  })
+})
+
+describe("catenet up, refused", () => {
+  it("names the taken port and the variable that moves it", async () => {
+    const other = await Stack.make()
+    const blocker = createServer().listen(other.ports.frontDoor, "127.0.0.1")
+    try {
+      const { code, stderr } = await catenet(["up"], other.env).ended
+      assert.strictEqual(code, 3)
+      assert.include(stderr, String(other.ports.frontDoor))
+      assert.include(stderr, "CT_FRONT_DOOR")
+      assert.notInclude(stderr, "at ")
+    } finally {
+      blocker.close()
+      await other.dispose()
+    }
+  })
+
+  it("names a malformed variable", async () => {
+    const { code, stderr } = await catenet(["up"], { CT_FRONT_DOOR: "nonsense" }).ended
+    assert.strictEqual(code, 3)
+    assert.include(stderr, "CT_FRONT_DOOR")
+  })
+})

