@@ -1,0 +1,40 @@
+/** An edge server, as the control plane and other edges know it. Not to be confused with an edge of a topology. */
+import { Effect, Schema } from "effect"
+import { AccessPolicy } from "./AccessPolicy.ts"
+import { Tier } from "./Admission.ts"
+import { form } from "./Form.ts"
+import { Hostname } from "./Hostname.ts"
+import { PublicKey, Signature } from "./Keys.ts"
+import { line } from "./Text.ts"
+import { RoutingToken } from "./Tokens.ts"
+
+/** Name of an edge server: 1 to 64 of letters, digits, `.`, `_`, `-`. */
+export const EdgeId = Schema.String.check(
+  form(/^[A-Za-z0-9._-]{1,64}$/u, "1 to 64 of letters, digits, dot, underscore and hyphen")
+).pipe(Schema.brand("EdgeId"))
+export type EdgeId = typeof EdgeId.Type
+
+/** Where other edges reach an edge, `host:port`. Kept as it was signed. */
+export const PeerAddress = line(255).pipe(Schema.brand("PeerAddress"))
+export type PeerAddress = typeof PeerAddress.Type
+
+/** Where a tunnel is served from. */
+export class EdgeNode extends Schema.Class<EdgeNode>("EdgeNode")({ edge_id: EdgeId, peer_addr: PeerAddress }) {}
+
+/** An edge says that it lives. The first key it presents is pinned; key and signature come together or not at all. */
+export class Heartbeat extends Schema.Class<Heartbeat>("Heartbeat")(
+  Schema.Struct({
+    id: EdgeId,
+    peer_addr: PeerAddress,
+    pubkey: Schema.optionalKey(PublicKey),
+    signature: Schema.optionalKey(Signature)
+  })
+) {}
+
+/** One authorisation that an edge restores at boot. A host name absent means the token alone is authorised. */
+export class Authorisation extends Schema.Class<Authorisation>("Authorisation")({
+  token: RoutingToken,
+  hostname: Schema.NullOr(Hostname),
+  tier: Tier.pipe(Schema.withDecodingDefaultKey(Effect.succeed("passthrough" as const))),
+  policy: Schema.NullOr(AccessPolicy).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+}) {}

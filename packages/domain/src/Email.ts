@@ -1,0 +1,25 @@
+/** An e-mail address, kept lower-case: 1 to 254 characters, one local part, a domain with an inner dot. */
+import { Schema, SchemaGetter } from "effect"
+import { formBy } from "./Form.ts"
+
+const shape = /^[^\s@\p{Cc}\p{Cs}]+@[^\s@.\p{Cc}\p{Cs}]+(?:\.[^\s@.\p{Cc}\p{Cs}]+)+$/u
+
+const isEmail = (text: string): boolean => text.length <= 254 && text === text.toLowerCase() && shape.test(text)
+
+/**
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Email } from "@catenet/domain/Email"
+ *
+ * const email = Schema.decodeUnknownSync(Email)("Ada@Example.Test")
+ * if (email !== "ada@example.test") throw new Error("e-mail addresses are kept lower-case")
+ * ```
+ */
+export const Email = Schema.String.pipe(
+  Schema.decodeTo(Schema.String.check(formBy(isEmail, "an e-mail address")).pipe(Schema.brand("Email")), {
+    decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase()),
+    encode: SchemaGetter.passthrough()
+  })
+)
+export type Email = typeof Email.Type

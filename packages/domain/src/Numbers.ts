@@ -1,0 +1,47 @@
+/**
+ * The integers of the wire. Those that stay below 2^53 are numbers; those that may reach 2^64-1 are `bigint`, so that
+ * no value is ever rounded (see `JsonText` for how they pass through JSON).
+ */
+import { Schema, SchemaGetter } from "effect"
+
+/** An integer from 0 to 2^53-1. */
+export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+export type Count = typeof Count.Type
+
+/** Whole seconds since 1970-01-01T00:00:00Z, as the platform's own records hold them. */
+export const UnixSeconds = Count.pipe(Schema.brand("UnixSeconds"))
+export type UnixSeconds = typeof UnixSeconds.Type
+
+/** A TCP or UDP port. */
+export const Port = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65535 }))
+export type Port = typeof Port.Type
+
+/** The largest unsigned 64-bit integer. */
+export const maxUint64 = 2n ** 64n - 1n
+
+const Integer64 = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: maxUint64 }))
+
+/**
+ * An unsigned 64-bit integer of a signed record. Its JSON value is a number up to 2^53-1 and a `bigint` above, which
+ * only `JsonText` reads and writes; a number above 2^53-1 was rounded by somebody else and is refused.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import * as JsonText from "@catenet/domain/JsonText"
+ * import { Uint64 } from "@catenet/domain/Numbers"
+ *
+ * const codec = JsonText.codec(Schema.Struct({ units: Uint64 }))
+ * const text = `{"units":18446744073709551615}`
+ * const value = Schema.decodeUnknownSync(codec)(text)
+ * if (value.units !== 18446744073709551615n) throw new Error("read without loss")
+ * if (Schema.encodeSync(codec)(value) !== text) throw new Error("written without loss")
+ * ```
+ */
+export const Uint64 = Schema.Union([Count, Integer64]).pipe(
+  Schema.decodeTo(Integer64, {
+    decode: SchemaGetter.transform((value: number | bigint) => BigInt(value)),
+    encode: SchemaGetter.transform((value: bigint) => (value <= Number.MAX_SAFE_INTEGER ? Number(value) : value))
+  })
+)
+export type Uint64 = typeof Uint64.Type

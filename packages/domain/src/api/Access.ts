@@ -1,0 +1,73 @@
+/**
+ * Who may call: one middleware an authentication class, each of which provides the principal that it verified.
+ *
+ * Declared here, implemented by the server (tokens, sessions) and by the edge (its own admin token). A handler that
+ * needs a principal and stands behind no such middleware does not compile.
+ */
+import { Context } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { AdminTokenRefused, CrossSiteRequest, Unauthenticated } from "../errors/Authentication.ts"
+import { RateLimited, RouteNotFound } from "../errors/Requests.ts"
+import type { Email } from "../Email.ts"
+import type { Subject } from "../Subject.ts"
+
+/** A verified account holder. `email` is one that the provider has verified; a bearer caller never has one. */
+export class Caller extends Context.Service<
+  Caller,
+  { readonly subject: Subject; readonly email: Email | null; readonly means: "bearer" | "session" }
+>()("@catenet/domain/Caller") {}
+
+/** Somebody who holds the admin token: an operator, or an edge. */
+export class Administrator extends Context.Service<Administrator, { readonly means: "admin-token" }>()(
+  "@catenet/domain/Administrator"
+) {}
+
+const adminHeader = HttpApiSecurity.apiKey({ key: "x-ct-admin-token", in: "header" })
+const sessionCookie = HttpApiSecurity.apiKey({ key: "__Host-ct_portal_session", in: "cookie" })
+
+/** The admin token of the control plane. Without a configured one the route is absent: 404. */
+export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provides: Administrator }>()(
+  "@catenet/domain/AdminAccess",
+  { requiredForClient: true, security: { admin: adminHeader }, error: [AdminTokenRefused, RouteNotFound] }
+) {}
+
+/** The admin token at an edge, which always has one. */
+export class EdgeAdminAccess extends HttpApiMiddleware.Service<EdgeAdminAccess, { provides: Administrator }>()(
+  "@catenet/domain/EdgeAdminAccess",
+  { requiredForClient: true, security: { admin: adminHeader }, error: AdminTokenRefused }
+) {}
+
+/** An access token of the identity provider. While no key is known to verify one, the route is absent: 404. */
+export class BearerAccess extends HttpApiMiddleware.Service<BearerAccess, { provides: Caller }>()(
+  "@catenet/domain/BearerAccess",
+  {
+    requiredForClient: true,
+    security: { bearer: HttpApiSecurity.bearer },
+    error: [Unauthenticated, RouteNotFound]
+  }
+) {}
+
+/** The session cookie of the portal. */
+export class SessionAccess extends HttpApiMiddleware.Service<SessionAccess, { provides: Caller }>()(
+  "@catenet/domain/SessionAccess",
+  { requiredForClient: true, security: { session: sessionCookie }, error: Unauthenticated }
+) {}
+
+/** Cookie first, then bearer; the same subject either way. Absent (404) as `BearerAccess` is. */
+export class AccountAccess extends HttpApiMiddleware.Service<AccountAccess, { provides: Caller }>()(
+  "@catenet/domain/AccountAccess",
+  {
+    requiredForClient: true,
+    security: { session: sessionCookie, bearer: HttpApiSecurity.bearer },
+    error: [Unauthenticated, RouteNotFound]
+  }
+) {}
+
+/** Stands inside `SessionAccess` or `AccountAccess` on writes: a cookie counts only on requests from the portal itself. */
+export class SameOrigin extends HttpApiMiddleware.Service<SameOrigin, { requires: Caller }>()(
+  "@catenet/domain/SameOrigin",
+  { error: CrossSiteRequest }
+) {}
+
+/** A token bucket a caller, or an address for a caller without credentials. */
+export class Metered extends HttpApiMiddleware.Service<Metered>()("@catenet/domain/Metered", { error: RateLimited }) {}

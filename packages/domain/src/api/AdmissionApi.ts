@@ -1,0 +1,52 @@
+/**
+ * Certificate admission, asked by agents with their routing token in the path, and the DNS-01 broker.
+ *
+ * The path values are read as any text: a malformed token is a wrong token (403), not a malformed request.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Admission } from "../Admission.ts"
+import {
+  DnsBusy,
+  DnsNotConverged,
+  DnsProviderFailed,
+  HostnameUnknown,
+  NotAdmitted,
+  NotHostnameOwner
+} from "../errors/CertificateAdmission.ts"
+import { RouteNotFound } from "../errors/Requests.ts"
+import { Hostname } from "../Hostname.ts"
+import { line } from "../Text.ts"
+import { RoutingToken } from "../Tokens.ts"
+import { Metered } from "./Access.ts"
+import { ReadsBody } from "./RequestReading.ts"
+
+const params = { routing_token: Schema.RedactedFromValue(Schema.String), hostname: Schema.String }
+
+/** TXT values of the ACME dns-01 challenge are base64url of a SHA-256. */
+const challenge = { token: RoutingToken, hostname: Hostname }
+
+export class AdmissionApi extends HttpApiGroup.make("admission")
+  .add(
+    HttpApiEndpoint.get("admission", "/agent/acme-admission/:routing_token/:hostname", {
+      params,
+      success: Admission,
+      error: [NotHostnameOwner, HostnameUnknown]
+    }),
+    HttpApiEndpoint.post("issuanceComplete", "/agent/acme-issuance-complete/:routing_token/:hostname", {
+      params,
+      success: HttpApiSchema.Empty(200),
+      error: NotHostnameOwner
+    }),
+    HttpApiEndpoint.post("setChallenge", "/agent/dns01-challenge", {
+      payload: Schema.Struct({ ...challenge, value: line(255) }),
+      success: HttpApiSchema.Empty(200),
+      error: [NotHostnameOwner, HostnameUnknown, NotAdmitted, DnsProviderFailed, DnsBusy, DnsNotConverged]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("clearChallenge", "/agent/dns01-challenge/clear", {
+      payload: Schema.Struct(challenge),
+      success: HttpApiSchema.Empty(200),
+      error: [NotHostnameOwner, DnsProviderFailed, RouteNotFound]
+    }).middleware(ReadsBody)
+  )
+  .middleware(Metered) {}

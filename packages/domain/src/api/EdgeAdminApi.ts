@@ -1,0 +1,118 @@
+/** An edge's admin API: what the control plane orders, and what it may ask. */
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { AccessPolicy } from "../AccessPolicy.ts"
+import { ChannelId } from "../Channel.ts"
+import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../errors/EdgeAdmin.ts"
+import { word } from "../Form.ts"
+import { Hostname } from "../Hostname.ts"
+import { HolderKey } from "../Keys.ts"
+import { Count } from "../Numbers.ts"
+import { ReceiptKey, ReceiptPage } from "../Receipt.ts"
+import { RoutingToken } from "../Tokens.ts"
+import { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "../TunnelTraffic.ts"
+import { EdgeAdminAccess } from "./Access.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+const token = { token: RoutingToken }
+const tokenHeader = { "x-ct-routing-token": RoutingToken }
+
+/** Present: the edge terminates TLS for the host with the shared certificate. Absent: it passes TLS through. */
+const tier = { channel_tier: Schema.optionalKey(word(["gelb"])) }
+
+const limit = (maximum: number) =>
+  Schema.optionalKey(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum })))
+
+/** A holder seen on a channel. `parked_now`: seen within the last 60 s. */
+export class ChannelPresence extends Schema.Class<ChannelPresence>("ChannelPresence")({
+  holder: HolderKey,
+  parked_now: Schema.Boolean,
+  last_seen_secs_ago: Count
+}) {}
+
+/** Whether one holder was seen on a channel since the edge started. */
+export const HolderPresence = Schema.Union([
+  Schema.Struct({ seen: Schema.Literal(true), parked_now: Schema.Boolean, last_seen_secs_ago: Count }),
+  Schema.Struct({ seen: Schema.Literal(false) })
+])
+
+/** A host name that the edge routes, and the token that it routes it to. */
+export class HostBinding extends Schema.Class<HostBinding>("HostBinding")({
+  hostname: Hostname,
+  token: RoutingToken
+}) {}
+
+export class TunnelOrdersApi extends HttpApiGroup.make("orders")
+  .add(
+    HttpApiEndpoint.post("authorizeHost", "/admin/authorize-host/:token/:host", {
+      params: { token: RoutingToken, host: Hostname },
+      query: tier,
+      success: HttpApiSchema.Empty(200)
+    }),
+    HttpApiEndpoint.post("authorizeHostByHeader", "/admin/authorize-host/:host", {
+      params: { host: Hostname },
+      headers: tokenHeader,
+      query: tier,
+      success: HttpApiSchema.Empty(200)
+    }),
+    HttpApiEndpoint.post("revoke", "/admin/revoke/:token", { params: token, success: HttpApiSchema.Empty(200) })
+  )
+  .middleware(ReadsParameters)
+  .add(
+    HttpApiEndpoint.post("setAccessPolicy", "/internal/tunnel/access-policy", {
+      headers: tokenHeader,
+      payload: Schema.NullOr(AccessPolicy),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsBody)
+  )
+  .middleware(EdgeAdminAccess) {}
+
+export class TunnelFactsApi extends HttpApiGroup.make("facts")
+  .add(
+    HttpApiEndpoint.get("status", "/admin/tunnel-status/:token", { params: token, success: TunnelStatusReport }),
+    HttpApiEndpoint.get("history", "/internal/tunnel/history/:token", {
+      params: token,
+      query: { limit: limit(200) },
+      success: TunnelHistory,
+      error: HistoryDisabled
+    }),
+    HttpApiEndpoint.get("receipts", "/internal/tunnel/receipts/:token", {
+      params: token,
+      query: {
+        limit: limit(1000),
+        since: Schema.optionalKey(Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0)))
+      },
+      success: ReceiptPage,
+      error: ReceiptsDisabled
+    }),
+    HttpApiEndpoint.get("presence", "/internal/channel/presence/:channel", {
+      params: { channel: ChannelId },
+      success: Schema.Struct({ holders: Schema.Array(ChannelPresence) })
+    }),
+    HttpApiEndpoint.get("holderPresence", "/internal/channel/presence/:channel/:holder", {
+      params: { channel: ChannelId, holder: HolderKey },
+      success: HolderPresence
+    })
+  )
+  .middleware(ReadsParameters)
+  .add(
+    HttpApiEndpoint.get("hosts", "/admin/host-auth-dump", { success: Schema.Array(HostBinding) }),
+    HttpApiEndpoint.get("receiptKey", "/internal/receipts/pubkey", { success: ReceiptKey, error: ReceiptsDisabled }),
+    HttpApiEndpoint.post("statuses", "/admin/tunnel-status/bulk", {
+      payload: Schema.Struct({ tokens: Schema.Array(Schema.Unknown) }),
+      success: Schema.Array(TokenStatusReport)
+    }).middleware(ReadsBody)
+  )
+  .middleware(EdgeAdminAccess) {}
+
+/** Open to whoever reaches the address. */
+export class EdgeHealthApi extends HttpApiGroup.make("health").add(
+  HttpApiEndpoint.get("live", "/healthz", { success: HttpApiSchema.Empty(200), error: EdgeUnhealthy })
+) {}
+
+export class EdgeAdminApi extends HttpApi.make("catenet-edge")
+  .add(TunnelOrdersApi)
+  .add(TunnelFactsApi)
+  .add(EdgeHealthApi)
+  .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
+  .annotateMerge(OpenApi.annotations({ title: "Catenet edge", version: "0.1.0" })) {}

@@ -1,0 +1,57 @@
+/** What edges ask of the control plane, and what they tell it. All behind the admin token. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ChannelId } from "../Channel.ts"
+import { Authorisation, EdgeId, EdgeNode, Heartbeat } from "../EdgeNode.ts"
+import {
+  EdgeUnknown,
+  HeartbeatProofIncomplete,
+  HeartbeatRefused,
+  LookupAmbiguous,
+  MemberNotAdmitted,
+  NoLiveEdge
+} from "../errors/Edges.ts"
+import { Hostname } from "../Hostname.ts"
+import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey } from "../Keys.ts"
+import { RoutingToken } from "../Tokens.ts"
+import { AdminAccess } from "./Access.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+/** Key and attestation of a member are left out, not null, where none is known. */
+export class ChannelAuthorisation extends Schema.Class<ChannelAuthorisation>("ChannelAuthorisation")({
+  operator_pubkey: OperatorKey,
+  noise_pubkey: Schema.optionalKey(NoiseKey),
+  noise_attestation: Schema.optionalKey(NoiseAttestation)
+}) {}
+
+export class EdgesApi extends HttpApiGroup.make("edges")
+  .add(
+    HttpApiEndpoint.post("authorizeChannel", "/internal/channel/authorize", {
+      payload: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
+      success: ChannelAuthorisation,
+      error: MemberNotAdmitted
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("revokedTokens", "/internal/revoked-tokens", {
+      success: Schema.Struct({ tokens: Schema.Array(RoutingToken) })
+    }),
+    HttpApiEndpoint.post("heartbeat", "/internal/edges/heartbeat", {
+      payload: Heartbeat,
+      success: HttpApiSchema.Empty(200),
+      error: [HeartbeatProofIncomplete, HeartbeatRefused]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("lookup", "/internal/edges/lookup", {
+      query: { token: Schema.optionalKey(RoutingToken), host: Schema.optionalKey(Hostname) },
+      success: EdgeNode,
+      error: [LookupAmbiguous, NoLiveEdge]
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.get("rehydrate", "/internal/edges/rehydrate/:edge_id", {
+      params: { edge_id: EdgeId },
+      success: Schema.Array(Authorisation)
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.post("rebind", "/internal/edges/:id/rebind", {
+      params: { id: EdgeId },
+      success: HttpApiSchema.Empty(200),
+      error: EdgeUnknown
+    }).middleware(ReadsParameters)
+  )
+  .middleware(AdminAccess) {}

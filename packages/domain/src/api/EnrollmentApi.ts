@@ -1,0 +1,49 @@
+/** An agent's way in: join tokens, their redemption, and the bootstrap exchange that keeps them off command lines. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { AgentId, Tenant } from "../Agent.ts"
+import {
+  BatchCountOutOfRange,
+  BootstrapTokenExpired,
+  BootstrapTokenSpent,
+  BootstrapTokenUnknown,
+  IdempotencyKeyReused,
+  JoinProofRefused,
+  JoinTokenSpent,
+  JoinTokenUnknown
+} from "../errors/Enrollment.ts"
+import { PublicKey, Signature } from "../Keys.ts"
+import { Count } from "../Numbers.ts"
+import { line } from "../Text.ts"
+import { BootstrapSecret, BootstrapToken, JoinToken } from "../Tokens.ts"
+import { AdminAccess, Metered } from "./Access.ts"
+import { ReadsBody } from "./RequestReading.ts"
+
+export class EnrollmentApi extends HttpApiGroup.make("enrollment")
+  .add(
+    HttpApiEndpoint.post("issue", "/enroll/issue", {
+      payload: Schema.Struct({ tenant: Tenant }),
+      success: Schema.Struct({ token: JoinToken })
+    }).middleware(AdminAccess),
+    HttpApiEndpoint.post("issueBatch", "/enroll/issue-batch", {
+      payload: Schema.Struct({ tenant: Tenant, count: Schema.Int, idempotency_key: Schema.optionalKey(line(255)) }),
+      success: Schema.Struct({ tokens: Schema.Array(JoinToken) }),
+      error: [BatchCountOutOfRange, IdempotencyKeyReused]
+    }).middleware(AdminAccess),
+    HttpApiEndpoint.post("redeem", "/enroll/redeem", {
+      payload: Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: PublicKey, proof: Signature }),
+      success: Schema.Struct({ tenant: Tenant }),
+      error: [JoinProofRefused, JoinTokenUnknown, JoinTokenSpent]
+    }),
+    HttpApiEndpoint.post("mintBootstrap", "/bootstrap/mint", {
+      payload: Schema.Struct({ secret: BootstrapSecret, ttl_secs: Schema.optionalKey(Count) }),
+      success: Schema.Struct({ token: BootstrapToken })
+    }).middleware(AdminAccess),
+    HttpApiEndpoint.post("redeemBootstrap", "/bootstrap/redeem", {
+      payload: Schema.Struct({ token: BootstrapToken }),
+      success: Schema.Struct({ secret: BootstrapSecret }),
+      error: [BootstrapTokenUnknown, BootstrapTokenSpent, BootstrapTokenExpired]
+    })
+  )
+  .middleware(ReadsBody)
+  .middleware(Metered) {}

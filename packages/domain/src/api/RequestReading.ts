@@ -1,0 +1,82 @@
+/**
+ * What happens to a request that cannot be read: a precise refusal, never a defect.
+ *
+ * `ReadsParameters` stands on every endpoint with path, query or header values, `ReadsBody` on every endpoint with a
+ * body. Their layers are complete; a server only provides them. The order of statuses is: 413 longer than the limit,
+ * 415 another media type, 400 not JSON or a malformed text, 422 a missing member or one of the wrong type.
+ */
+import { Effect, Layer, SchemaIssue } from "effect"
+import { HttpServerError, type HttpServerResponse } from "effect/http"
+import { HttpApiError, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { BodyTooLarge, MalformedRequest, type Refusal, UnsupportedMediaType, WrongShape } from "../errors/Requests.ts"
+import { isMalformedOnly } from "../Form.ts"
+
+/** The longest body that any route reads. */
+export const maxBodyBytes = 2 * 1024 * 1024
+
+/** The most refusals that one answer lists. */
+const listed = 20
+
+const formatter = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const refusals = (issue: SchemaIssue.Issue): ReadonlyArray<Refusal> =>
+  formatter(issue)
+    .issues.slice(0, listed)
+    .map(({ message, path = [] }) => ({ path: path.map(segment), message }))
+
+const segment = (key: PropertyKey | { readonly key: PropertyKey }): string | number => {
+  const own = typeof key === "object" ? key.key : key
+  return typeof own === "number" ? own : String(own)
+}
+
+/** The issue of a body that is no JSON stands alone, with nothing around it. */
+const isUnreadable = (issue: SchemaIssue.Issue): boolean =>
+  issue._tag === "InvalidValue" || (issue._tag === "Encoding" && isUnreadable(issue.issue))
+
+const refuse = ({ kind, cause: { issue } }: HttpApiError.HttpApiSchemaError) =>
+  kind !== "Payload" || isUnreadable(issue) || isMalformedOnly(issue)
+    ? new MalformedRequest({ errors: refusals(issue) })
+    : new WrongShape({ errors: refusals(issue) })
+
+/** An answer of ours that does not fit its own schema is a fault, not the caller's: it stays what it is. */
+const isTheirs = (error: unknown): error is HttpApiError.HttpApiSchemaError =>
+  HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders"
+
+const refuseOrKeep = <E>(error: E): Effect.Effect<never, E | MalformedRequest | WrongShape> =>
+  isTheirs(error) ? Effect.fail(refuse(error)) : Effect.fail(error)
+
+/** Turns undecodable path, query and header values into `MalformedRequest`. */
+export class ReadsParameters extends HttpApiMiddleware.Service<ReadsParameters>()("@catenet/domain/ReadsParameters", {
+  error: MalformedRequest
+}) {
+  static readonly layer = HttpApiMiddleware.layerSchemaErrorTransform(this, (error) =>
+    Effect.fail(isTheirs(error) ? new MalformedRequest({ errors: refusals(error.cause.issue) }) : error)
+  )
+}
+
+/** Turns an undecodable request, body included, into one of four problems. */
+export class ReadsBody extends HttpApiMiddleware.Service<ReadsBody>()("@catenet/domain/ReadsBody", {
+  error: [MalformedRequest, BodyTooLarge, UnsupportedMediaType, WrongShape]
+}) {
+  static readonly layer = Layer.succeed(ReadsBody, (httpEffect, { endpoint }) =>
+    httpEffect.pipe(
+      Effect.flatMap((response) => acceptMediaType(response, endpoint)),
+      Effect.catchDefect(acceptLength),
+      Effect.catch((error) => refuseOrKeep(error))
+    )
+  )
+}
+
+/** The decoder answers a foreign media type itself, in plain text, before the handler runs. */
+const acceptMediaType = (response: HttpServerResponse.HttpServerResponse, endpoint: HttpApiEndpoint.Top) =>
+  response.status === 415 && !endpoint.error.has(UnsupportedMediaType)
+    ? Effect.fail(new UnsupportedMediaType({ expected: [...endpoint.payload.keys()].join(" or ") }))
+    : Effect.succeed(response)
+
+/** Where the server limits bodies, one beyond the limit arrives as a defect of the reader. */
+const acceptLength = (defect: unknown): Effect.Effect<never, BodyTooLarge> =>
+  HttpServerError.isHttpServerError(defect) &&
+  defect.reason._tag === "RequestParseError" &&
+  defect.reason.reason === "BodyTooLarge"
+    ? Effect.fail(new BodyTooLarge({ limit_bytes: maxBodyBytes }))
+    : Effect.die(defect)

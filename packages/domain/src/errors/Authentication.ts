@@ -1,0 +1,30 @@
+/** Refusals of a caller's credentials. None says which part was wrong. */
+import { Problem } from "../Problem.ts"
+
+/** No bearer token or session, or one that does not verify. */
+export class Unauthenticated extends Problem<Unauthenticated>()("Unauthenticated", {
+  status: 401,
+  title: "Not signed in",
+  detail: () => "This route needs a valid access token or portal session."
+}) {}
+
+/** The admin header is missing, malformed or wrong. */
+export class AdminTokenRefused extends Problem<AdminTokenRefused>()("AdminTokenRefused", {
+  status: 401,
+  title: "Admin token refused",
+  detail: () => "This route needs the header x-ct-admin-token with the configured token."
+}) {}
+
+/** A write that a browser sent with the session cookie from a page of another origin. */
+export class CrossSiteRequest extends Problem<CrossSiteRequest>()("CrossSiteRequest", {
+  status: 403,
+  title: "Cross-site request",
+  detail: () => "A session cookie is honoured on writes only when the request comes from the portal itself."
+}) {}
+
+/** The route needs an e-mail address that the identity provider has verified, and the session has none. */
+export class VerifiedEmailRequired extends Problem<VerifiedEmailRequired>()("VerifiedEmailRequired", {
+  status: 403,
+  title: "Verified e-mail required",
+  detail: () => "This needs a session with an e-mail address that the identity provider has verified."
+}) {}
