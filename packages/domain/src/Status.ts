@@ -15,10 +15,10 @@ export class Status extends Schema.Class<Status>("Status")({
   oidc_enabled: Schema.Boolean
 }) {}
 
-/** Ports only: the host is the one that the caller already talks to. */
+/** Ports only: the host is the one that the caller already talks to. The gate port is left out where there is no gate. */
 export class NetworkInfo extends Schema.Class<NetworkInfo>("NetworkInfo")({
   mesh_edge_port: Port,
   channel_broker_port: Port,
   channel_relay_port: Port,
-  channel_relay_gate_port: Port
+  channel_relay_gate_port: Schema.optionalKey(Port)
 }) {}
