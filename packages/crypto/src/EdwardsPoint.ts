@@ -4,7 +4,8 @@
  * Refuses only bytes that are on no curve point. A y at or above the field prime is reduced and a negative zero x is
  * zero, as OpenSSL does, because a stricter reader would reject signatures that every other member accepts.
  */
-import { ed25519 } from "@noble/curves/ed25519.js"
+import { ed25519, ED25519_TORSION_SUBGROUP } from "@noble/curves/ed25519.js"
+import { bytesToHex, hexToBytes } from "@noble/curves/utils.js"
 import { sha512 } from "@noble/hashes/sha2.js"
 
 const { Point } = ed25519
@@ -23,19 +24,62 @@ const littleEndian = (bytes: Uint8Array): bigint => bytes.reduceRight((value, by
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, i) => byte === b[i])
 
+/** The y-coordinate as it is written, which is all but the top bit. */
+const heightOf = (encoded: Uint8Array): string => {
+  const height = encoded.slice()
+  height[31] = (height[31] ?? 0) & 0x7f
+  return bytesToHex(height)
+}
+
+/** How the points of order 1, 2, 4 and 8 may be written: y, and y plus the prime where that fits into 255 bits. */
+const smallOrderHeights = new Set([
+  ...ED25519_TORSION_SUBGROUP.map((encoded) => heightOf(hexToBytes(encoded))),
+  `ed${"ff".repeat(30)}7f`,
+  `ee${"ff".repeat(30)}7f`
+])
+
 /**
  * Whether the bytes encode a point.
  *
  * ```ts
- * assert.isFalse(isPoint(new Uint8Array(32).fill(0x02)))
+ * import { ok } from "node:assert"
+ * import * as EdwardsPoint from "@catenet/crypto/EdwardsPoint"
+ *
+ * ok(EdwardsPoint.isPoint(new Uint8Array(32).fill(1)))
+ * ok(!EdwardsPoint.isPoint(new Uint8Array(32).fill(2)))
+ * ok(!EdwardsPoint.isPoint(new Uint8Array(31).fill(1)))
  * ```
  */
 export const isPoint = (encoded: Uint8Array): boolean => decode(encoded) !== undefined
 
-/** Whether the bytes are a point whose order divides eight. Such a key signs nothing; refuse it at registration. */
-export const isSmallOrder = (encoded: Uint8Array): boolean => decode(encoded)?.isSmallOrder() ?? false
+/**
+ * Whether the bytes are a point whose order divides eight. Anybody can sign for such a key; refuse it at registration.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import * as EdwardsPoint from "@catenet/crypto/EdwardsPoint"
+ *
+ * ok(EdwardsPoint.isSmallOrder(new Uint8Array(32)))
+ * ok(!EdwardsPoint.isSmallOrder(new Uint8Array(32).fill(1)))
+ * ```
+ */
+export const isSmallOrder = (encoded: Uint8Array): boolean =>
+  encoded.length === 32 && smallOrderHeights.has(heightOf(encoded))
 
-/** Ed25519 verification: the encoding of S·B - k·A equals R byte for byte, with S below the group order. */
+/**
+ * Ed25519 verification: the encoding of S·B - k·A equals R byte for byte, with S below the group order.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import * as EdwardsPoint from "@catenet/crypto/EdwardsPoint"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const [seed, message] = [new Uint8Array(32).fill(7), Uint8Array.of(1, 2, 3)]
+ * const signature = portable.ed25519.sign(seed, message)
+ * ok(EdwardsPoint.verify(portable.ed25519.publicKey(seed), message, signature))
+ * ok(!EdwardsPoint.verify(portable.ed25519.publicKey(seed), Uint8Array.of(1, 2, 4), signature))
+ * ```
+ */
 export const verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
   const A = decode(publicKey)
   if (A === undefined || signature.length !== 64) return false

@@ -6,14 +6,20 @@ import { hmac } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"
 import { Result } from "effect"
 import * as EdwardsPoint from "./EdwardsPoint.ts"
-import { AuthenticationFailed, LowOrderPoint, tagLength, type Suite } from "./Suite.ts"
+import { AuthenticationFailed, LowOrderPoint, type Suite } from "./Suite.ts"
+
+/** Asked before the calls below whose one other reason to throw is the peer's bytes. */
+const insist = (bytes: Uint8Array, length: number): void => {
+  if (bytes.length !== length) throw new RangeError(`${bytes.length} bytes where ${length} are needed`)
+}
 
 const sharedSecret = (secret: Uint8Array, publicKey: Uint8Array): Result.Result<Uint8Array, LowOrderPoint> => {
+  insist(secret, 32)
+  insist(publicKey, 32)
   try {
     return Result.succeed(x25519.getSharedSecret(secret, publicKey))
-  } catch (defect) {
-    if (secret.length === 32 && publicKey.length === 32) return Result.fail(new LowOrderPoint())
-    throw defect
+  } catch {
+    return Result.fail(new LowOrderPoint())
   }
 }
 
@@ -21,9 +27,11 @@ const sharedSecret = (secret: Uint8Array, publicKey: Uint8Array): Result.Result<
  * Every primitive in JavaScript.
  *
  * ```ts
- * const seed = new Uint8Array(32).fill(7)
- * const signature = portable.ed25519.sign(seed, new TextEncoder().encode("hello"))
- * assert.isTrue(portable.ed25519.verify(portable.ed25519.publicKey(seed), new TextEncoder().encode("hello"), signature))
+ * import { ok } from "node:assert"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const [seed, message] = [new Uint8Array(32).fill(7), new TextEncoder().encode("hello")]
+ * ok(portable.ed25519.verify(portable.ed25519.publicKey(seed), message, portable.ed25519.sign(seed, message)))
  * ```
  */
 export const portable: Suite = {
@@ -52,10 +60,10 @@ export const portable: Suite = {
   chacha20poly1305: {
     seal: (key, nonce, ad, plaintext, output) => chacha20poly1305(key, nonce, ad).encrypt(plaintext, output),
     open: (key, nonce, ad, ciphertext) => {
-      const cipher = chacha20poly1305(key, nonce, ad)
-      if (ciphertext.length < tagLength) return Result.fail(new AuthenticationFailed())
+      insist(key, 32)
+      insist(nonce, 12)
       try {
-        return Result.succeed(cipher.decrypt(ciphertext))
+        return Result.succeed(chacha20poly1305(key, nonce, ad).decrypt(ciphertext))
       } catch {
         return Result.fail(new AuthenticationFailed())
       }

@@ -1,4 +1,7 @@
-/** A key and its message counter (revision 34, section 5.1). A counter never repeats and never reaches 2^64-1. */
+/**
+ * A key and its message counter (revision 34, section 5.1). A counter never repeats and never reaches 2^64-1.
+ * @internal
+ */
 import { Result } from "effect"
 import type { AuthenticationFailed, Suite } from "../Suite.ts"
 import { NonceExhausted } from "./NoiseError.ts"

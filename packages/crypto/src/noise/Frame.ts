@@ -22,7 +22,11 @@ export const sendLimit = 16384
  * A handshake message, or one from `Transport.encrypt`, behind its length.
  *
  * ```ts
- * assert.deepStrictEqual(Result.getOrThrow(encode(Uint8Array.of(7, 8))), Uint8Array.of(0, 2, 7, 8))
+ * import { deepStrictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import * as Frame from "@catenet/crypto/noise/Frame"
+ *
+ * deepStrictEqual(Frame.encode(Uint8Array.of(7, 8)), Result.succeed(Uint8Array.of(0, 2, 7, 8)))
  * ```
  */
 export const encode = (message: Uint8Array): Result.Result<Uint8Array, MessageTooLong> => {
@@ -39,7 +43,13 @@ export const encode = (message: Uint8Array): Result.Result<Uint8Array, MessageTo
  * The parts of a plaintext that go into one message each, as views. No bytes are no message.
  *
  * ```ts
- * assert.deepStrictEqual([...split(new Uint8Array(20000))].map((part) => part.length), [16384, 3616])
+ * import { deepStrictEqual } from "node:assert"
+ * import * as Frame from "@catenet/crypto/noise/Frame"
+ *
+ * deepStrictEqual(
+ *   Array.from(Frame.split(new Uint8Array(20000)), (part) => part.length),
+ *   [16384, 3616]
+ * )
  * ```
  */
 export function* split(plaintext: Uint8Array, limit = sendLimit): Generator<Uint8Array, void> {
@@ -52,10 +62,14 @@ export function* split(plaintext: Uint8Array, limit = sendLimit): Generator<Uint
  * A message that lies inside one chunk is a view of it; the caller may keep it as long as it keeps the chunk.
  *
  * ```ts
- * const frames = new FrameDecoder()
- * assert.deepStrictEqual(Result.getOrThrow(frames.push(Uint8Array.of(0, 2, 7))), [])
- * assert.deepStrictEqual(Result.getOrThrow(frames.push(Uint8Array.of(8, 0))), [Uint8Array.of(7, 8)])
- * assert.isTrue(Result.isFailure(frames.end()))
+ * import { deepStrictEqual, ok } from "node:assert"
+ * import { Result } from "effect"
+ * import * as Frame from "@catenet/crypto/noise/Frame"
+ *
+ * const frames = new Frame.FrameDecoder()
+ * deepStrictEqual(frames.push(Uint8Array.of(0, 2, 7)), Result.succeed([]))
+ * deepStrictEqual(frames.push(Uint8Array.of(8, 0)), Result.succeed([Uint8Array.of(7, 8)]))
+ * ok(Result.isFailure(frames.end()))
  * ```
  */
 export class FrameDecoder {

@@ -84,7 +84,23 @@ const read = (state: State, tokens: ReadonlyArray<Token>, message: Uint8Array) =
     return yield* symmetric.decryptAndHash(message.subarray(start))
   })
 
-/** One side of a handshake. Made by `initiate` and `respond`. */
+/**
+ * One side of a handshake. Made by `initiate` and `respond`.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import { initiate } from "@catenet/crypto/noise/Noise"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const handshake = Result.getOrThrow(initiate(portable, { pattern: "NN", entropy: new Uint8Array(32).fill(1) }))
+ * strictEqual(Result.getOrThrow(Result.flip(handshake.finish()))._tag, "OutOfTurn")
+ * strictEqual(Result.getOrThrow(handshake.writeMessage()).length, 32)
+ * strictEqual(handshake.next, "read")
+ * strictEqual(Result.getOrThrow(Result.flip(handshake.readMessage(new Uint8Array(3))))._tag, "MessageTooShort")
+ * strictEqual(Result.getOrThrow(Result.flip(handshake.finish()))._tag, "HandshakeConsumed")
+ * ```
+ */
 export class Handshake {
   #state: State | undefined
 

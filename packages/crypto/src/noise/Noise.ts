@@ -65,30 +65,68 @@ const start = (suite: Suite, role: Role, options: Options): Result.Result<Handsh
  * The side that sends the first message.
  *
  * ```ts
- * const entropy = (seed: number) => new Uint8Array(32).fill(seed) // fresh random bytes in earnest
- * const [ada, bob] = [portable.x25519.keyPair(entropy(1)), portable.x25519.keyPair(entropy(2))]
- * const initiator = Result.getOrThrow(
- *   initiate(portable, { pattern: "IK", static: ada, remoteStatic: bob.publicKey, entropy: entropy(3) })
- * )
- * const responder = Result.getOrThrow(respond(portable, { pattern: "IK", static: bob, entropy: entropy(4) }))
- * Result.getOrThrow(responder.readMessage(Result.getOrThrow(initiator.writeMessage())))
- * Result.getOrThrow(initiator.readMessage(Result.getOrThrow(responder.writeMessage())))
- * const [left, right] = [Result.getOrThrow(initiator.finish()), Result.getOrThrow(responder.finish())]
- * assert.deepStrictEqual(right.remoteStatic, ada.publicKey)
- * const message = Result.getOrThrow(left.encrypt(new TextEncoder().encode("hello")))
- * assert.strictEqual(new TextDecoder().decode(Result.getOrThrow(right.decrypt(message))), "hello")
+ * import { deepStrictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import { initiate, respond } from "@catenet/crypto/noise/Noise"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const random = (byte) => new Uint8Array(32).fill(byte) // stands for 32 bytes of entropy
+ * const ada = portable.x25519.keyPair(random(1))
+ * const bob = portable.x25519.keyPair(random(2))
+ * const session = Result.gen(function* () {
+ *   const left = yield* initiate(portable, {
+ *     pattern: "IK",
+ *     static: ada,
+ *     remoteStatic: bob.publicKey,
+ *     entropy: random(3)
+ *   })
+ *   const right = yield* respond(portable, { pattern: "IK", static: bob, entropy: random(4) })
+ *   yield* right.readMessage(yield* left.writeMessage())
+ *   yield* left.readMessage(yield* right.writeMessage())
+ *   return [yield* left.finish(), yield* right.finish()]
+ * })
+ * const [left, right] = Result.getOrThrow(session)
+ * deepStrictEqual(right.remoteStatic, ada.publicKey)
+ * deepStrictEqual(right.handshakeHash, left.handshakeHash)
  * ```
  */
 export const initiate = (suite: Suite, options: Options): Result.Result<Handshake, KeyRefused> =>
   start(suite, "initiator", options)
 
-/** The side that answers. In `IK` it learns the initiator's static key and judges it: see `Transport.remoteStatic`. */
+/**
+ * The side that answers. In `IK` it learns the initiator's static key and judges it: see `Transport.remoteStatic`.
+ *
+ * ```ts
+ * import { ok, strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import { respond } from "@catenet/crypto/noise/Noise"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const entropy = new Uint8Array(32).fill(1)
+ * const first = respond(portable, { pattern: "NN", entropy })
+ * strictEqual(Result.getOrThrow(first).next, "read")
+ * ok(entropy.every((byte) => byte === 0))
+ * const second = respond(portable, { pattern: "NN", entropy })
+ * strictEqual(Result.getOrThrow(Result.flip(second)).reason, "spent")
+ * ```
+ */
 export const respond = (suite: Suite, options: Options): Result.Result<Handshake, KeyRefused> =>
   start(suite, "responder", options)
 
 /**
  * Options whose ephemeral secret stays in the caller's hands, to replay published vectors. Two sessions with one
  * ephemeral secret reveal what they carry: never outside tests.
+ *
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import { initiate, withFixedEphemeralForTestingOnly } from "@catenet/crypto/noise/Noise"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const options = { pattern: "NN", entropy: new Uint8Array(32).fill(1) }
+ * const first = () => Result.flatMap(initiate(portable, withFixedEphemeralForTestingOnly(options)), (it) => it.writeMessage())
+ * deepStrictEqual(first(), first())
+ * ```
  */
 export const withFixedEphemeralForTestingOnly = (options: Options): Options => ({
   ...options,

@@ -2,6 +2,7 @@
  * The interactive handshake patterns of the Noise specification (revision 34, section 7.5), as data.
  *
  * No deferred, one-way or pre-shared-key pattern: nothing here speaks them.
+ * @internal
  */
 
 /** Who sends the first message. */

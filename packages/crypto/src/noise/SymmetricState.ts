@@ -1,4 +1,7 @@
-/** The running hash and chaining key of a handshake (revision 34, section 5.2). */
+/**
+ * The running hash and chaining key of a handshake (revision 34, section 5.2).
+ * @internal
+ */
 import { Result } from "effect"
 import type { AuthenticationFailed, Suite } from "../Suite.ts"
 import { CipherState } from "./CipherState.ts"

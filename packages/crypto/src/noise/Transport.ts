@@ -20,6 +20,28 @@ const nothing = new Uint8Array(0)
 /** Bytes of the length in front of a framed message. */
 const prefix = 2
 
+/**
+ * The session. Made by `Handshake.finish`.
+ *
+ * ```ts
+ * import { deepStrictEqual, strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import { initiate, respond } from "@catenet/crypto/noise/Noise"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const session = Result.gen(function* () {
+ *   const left = yield* initiate(portable, { pattern: "NN", entropy: new Uint8Array(32).fill(1) })
+ *   const right = yield* respond(portable, { pattern: "NN", entropy: new Uint8Array(32).fill(2) })
+ *   yield* right.readMessage(yield* left.writeMessage())
+ *   yield* left.readMessage(yield* right.writeMessage())
+ *   return [yield* left.finish(), yield* right.finish()]
+ * })
+ * const [left, right] = Result.getOrThrow(session)
+ * const message = Result.getOrThrow(left.encrypt(Uint8Array.of(7)))
+ * deepStrictEqual(right.decrypt(message), Result.succeed(Uint8Array.of(7)))
+ * strictEqual(Result.getOrThrow(Result.flip(right.decrypt(message)))._tag, "AuthenticationFailed")
+ * ```
+ */
 export class Transport {
   readonly #sending: CipherState
   readonly #receiving: CipherState
