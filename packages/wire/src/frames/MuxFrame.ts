@@ -68,6 +68,9 @@ export type ControlFrame =
 
 export type MuxFrame = ControlFrame | { readonly _tag: "Data"; readonly id: number; readonly payload: Uint8Array }
 
+/** Extensions are only ever skipped, so none can be written. */
+export type SendableFrame = Exclude<MuxFrame, { readonly _tag: "Extension" }>
+
 export interface Header {
   readonly type: number
   readonly length: number
@@ -192,7 +195,7 @@ const echo = (type: number, nonce: bigint): Buffer => {
   return whole(type, 0, payload)
 }
 
-export const encodeMuxFrame = (frame: Exclude<MuxFrame, { readonly _tag: "Extension" }>): Buffer => {
+export const encodeMuxFrame = (frame: SendableFrame): Buffer => {
   switch (frame._tag) {
     case "Hello":
       return whole(FrameType.Hello, 0, encodeHello(frame.hello))

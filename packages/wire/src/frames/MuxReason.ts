@@ -20,7 +20,8 @@ const resets = {
   "window-closed": 10,
   overloaded: 11,
   protocol: 12,
-  internal: 13
+  internal: 13,
+  lost: 14
 } as const
 
 const refusals = {
@@ -55,7 +56,7 @@ const closes = {
   internal: 12
 } as const
 
-/** Why one stream was cut. */
+/** Why one stream was cut. `lost`: its session ended. */
 export type ResetCode = keyof typeof resets
 /** Why a registration was not accepted, or was ended later. */
 export type RefusalCode = keyof typeof refusals

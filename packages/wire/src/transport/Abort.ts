@@ -1,0 +1,17 @@
+/** Cutting a stream so that its other end can tell the cut from an ordinary end. */
+import { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { TLSSocket } from "node:tls"
+import type { ResetCode } from "../frames/MuxReason.ts"
+import type { CarrierStream } from "./Carrier.ts"
+
+const isCarrierStream = (stream: Duplex): stream is CarrierStream =>
+  "reset" in stream && typeof stream.reset === "function"
+
+/** A mux reset with its reason, a TCP RST, or for TLS a close without close_notify. */
+export const abort = (stream: Duplex, code: ResetCode = "cancelled", sentence = ""): void => {
+  if (stream.destroyed) return
+  if (isCarrierStream(stream)) stream.reset(code, sentence)
+  else if (stream instanceof Socket && !(stream instanceof TLSSocket)) stream.resetAndDestroy()
+  else stream.destroy()
+}

@@ -1,0 +1,47 @@
+/** The rendezvous of a mesh client (data-plane 4.2), both halves. After it the stream is a raw pipe to the agent. */
+import type { Duplex } from "node:stream"
+import { Result } from "effect"
+import {
+  type Challenge,
+  decodeChallenge,
+  decodeSolution,
+  encodeChallenge,
+  encodeSolution,
+  type Solution
+} from "../frames/Rendezvous.ts"
+import { encodeAdmission } from "../frames/Role.ts"
+import { AdmissionFailed } from "./EdgeSlot.ts"
+import { Inlet } from "./Inlet.ts"
+import { SlotRefused } from "./AgentSlot.ts"
+
+/** Edge: asks a client that sent `C` for its proof. Whether the proof is good is the caller's to judge. */
+export const challengeClient = async (
+  stream: Duplex,
+  challenge: Challenge,
+  timeoutMillis = 10_000
+): Promise<Result.Result<Solution, AdmissionFailed>> => {
+  const inlet = new Inlet(stream)
+  stream.write(encodeChallenge(challenge))
+  const solution = await inlet.next(decodeSolution, timeoutMillis)
+  inlet.release()
+  return Result.mapError(solution, ({ detail, reason }) => new AdmissionFailed({ reason, detail }))
+}
+
+/**
+ * Client: sends `C`, has the challenge solved and names the tunnel. The edge answers nothing, so success means only
+ * that everything was sent.
+ */
+export const requestRendezvous = async (
+  stream: Duplex,
+  token: Uint8Array,
+  solve: (challenge: Challenge) => Promise<bigint>,
+  timeoutMillis = 10_000
+): Promise<Result.Result<void, SlotRefused>> => {
+  const inlet = new Inlet(stream)
+  stream.write(encodeAdmission({ role: "C" }))
+  const challenge = await inlet.next(decodeChallenge, timeoutMillis)
+  inlet.release()
+  if (Result.isFailure(challenge)) return Result.fail(new SlotRefused({ reason: challenge.failure.reason }))
+  stream.write(encodeSolution({ solution: await solve(challenge.success), token }))
+  return Result.succeed(undefined)
+}

@@ -1,0 +1,293 @@
+/**
+ * A multiplexed session between agent and edge over one byte carrier (TLS 1.3 with ALPN `ct-edge-mux`): hello,
+ * registrations, streams with credit, echo, drain and a reason for every end. Plain Node streams and callbacks, since
+ * every chunk of every visitor passes here. What a stream is for is decided by whoever opens or takes it.
+ */
+import type { Buffer } from "node:buffer"
+import type { Duplex } from "node:stream"
+import { Result } from "effect"
+import { type ControlFrame, encodeMuxFrame, type SendableFrame } from "../frames/MuxFrame.ts"
+import { agreedVersion, challengeBytes, type MuxHello, muxVersion } from "../frames/MuxHello.ts"
+import type { OpenHeader } from "../frames/MuxOpen.ts"
+import type { CloseCode } from "../frames/MuxReason.ts"
+import type { Refusal, RegisterRequest } from "../frames/MuxRegister.ts"
+import { type CarrierSession, type SessionClosed, type SessionCounters, StreamRefused } from "./Carrier.ts"
+import { monotonicMillis } from "./MonotonicClock.ts"
+import { defaultLimits, type MuxLimits } from "./MuxLimits.ts"
+import { MuxReader } from "./MuxReader.ts"
+import { MuxSender } from "./MuxSender.ts"
+import type { MuxStream } from "./MuxStream.ts"
+import { Pings } from "./Pings.ts"
+import { type InboundRegistration, OwnRegistrations, PeerRegistrations, type Registration } from "./Registrations.ts"
+import { StreamTable, type Violation } from "./StreamTable.ts"
+
+export const MUX_ALPN = "ct-edge-mux"
+
+export interface MuxOptions {
+  /** The agent dials, the edge accepts. */
+  readonly side: "dialler" | "acceptor"
+  /** 32 fresh random bytes; an acceptor needs them. */
+  readonly challenge?: Uint8Array
+  /** Echo this often, and call the peer dead when an echo is unanswered for so long; `false` for neither. */
+  readonly keepAlive?: { readonly everyMillis: number; readonly deadMillis: number } | false
+  readonly helloMillis?: number
+  readonly limits?: Partial<MuxLimits>
+  /** The peer opened a stream. Without it the peer may open none. */
+  readonly onStream?: (stream: MuxStream) => void
+  /** The peer asks to be registered. Without it every registration is refused. */
+  readonly onRegister?: (registration: InboundRegistration) => void
+}
+
+const defaultKeepAlive = { everyMillis: 8_000, deadMillis: 24_000 }
+const defaultHelloMillis = 10_000
+/** How long a closing session waits for its last words to be taken. */
+const closingMillis = 2_000
+/** Received bytes are acknowledged in steps of at least the first, at once from the second. */
+const ackBytes = 16 * 1024
+const promptAckBytes = 64 * 1024
+
+export class Mux implements CarrierSession {
+  readonly ready: Promise<Result.Result<{ readonly challenge: Uint8Array | undefined }, SessionClosed>>
+  readonly draining: Promise<string>
+  readonly closed: Promise<SessionClosed>
+  readonly counters: SessionCounters = {
+    bytesSent: 0,
+    bytesReceived: 0,
+    streamsOpened: 0,
+    streamsAccepted: 0,
+    streamsOpen: 0,
+    resetsSent: 0,
+    resetsReceived: 0,
+    lastReceivedAt: monotonicMillis(),
+    rttMillis: undefined
+  }
+  readonly #carrier: Duplex
+  readonly #options: MuxOptions
+  readonly #hello: MuxHello
+  readonly #sender: MuxSender
+  readonly #reader: MuxReader
+  readonly #streams: StreamTable
+  readonly #pings = new Pings()
+  readonly #own: OwnRegistrations
+  readonly #peers: PeerRegistrations
+  #peerHello: MuxHello | undefined
+  #peerDrains = false
+  #draining: "no" | "announced" | "settled" = "no"
+  #ending: SessionClosed | undefined
+  #unacked = 0
+  #ackedAt = 0
+  #timers: Array<NodeJS.Timeout> = []
+  readonly #resolveDraining: (sentence: string) => void
+  readonly #resolveClosed: (closed: SessionClosed) => void
+  readonly #resolveReady: (ready: Result.Result<{ readonly challenge: Uint8Array | undefined }, SessionClosed>) => void
+
+  /** Takes the carrier over. Throws a `RangeError` when an acceptor has no challenge. */
+  constructor(carrier: Duplex, options: MuxOptions) {
+    const acceptor = options.side === "acceptor"
+    if (acceptor && options.challenge?.length !== challengeBytes) {
+      throw new RangeError(`an acceptor needs a challenge of ${challengeBytes} bytes`)
+    }
+    const limits: MuxLimits = { ...defaultLimits, ...options.limits }
+    const closed = Promise.withResolvers<SessionClosed>()
+    const ready = Promise.withResolvers<Result.Result<{ readonly challenge: Uint8Array | undefined }, SessionClosed>>()
+    const draining = Promise.withResolvers<string>()
+    this.draining = draining.promise
+    this.#resolveDraining = draining.resolve
+    this.closed = closed.promise
+    this.ready = ready.promise
+    this.#resolveClosed = closed.resolve
+    this.#resolveReady = ready.resolve
+    this.#carrier = carrier
+    this.#options = options
+    this.#hello = {
+      lowest: muxVersion,
+      version: muxVersion,
+      maxStreams: options.onStream === undefined ? 0 : limits.maxStreams,
+      initialWindow: limits.initialWindow,
+      ...(options.challenge !== undefined && { challenge: options.challenge })
+    }
+    this.#sender = new MuxSender(carrier, this.counters, () =>
+      this.close("overloaded", "the peer does not read what it asks for")
+    )
+    this.#reader = new MuxReader({
+      control: (frame) => this.#control(frame),
+      data: (id, piece) => this.#data(id, piece),
+      violation: (reason) => this.close("protocol", reason)
+    })
+    const send = (frame: SendableFrame) => this.#sender.control(encodeMuxFrame(frame))
+    this.#own = new OwnRegistrations(send)
+    this.#peers = new PeerRegistrations(send, limits.registrations, options.onRegister)
+    this.#streams = new StreamTable({
+      sender: this.#sender,
+      limits,
+      counters: this.counters,
+      firstId: acceptor ? 2 : 1,
+      onStream: options.onStream,
+      refusing: () => (this.#draining === "settled" ? "draining" : undefined),
+      idle: () => this.#finishDraining()
+    })
+    this.#start()
+  }
+
+  open(header: OpenHeader): Result.Result<MuxStream, StreamRefused> {
+    if (this.#ending !== undefined) return Result.fail(new StreamRefused({ reason: "closed" }))
+    if (this.#peerHello === undefined) return Result.fail(new StreamRefused({ reason: "not-ready" }))
+    if (this.#peerDrains || this.#draining !== "no") return Result.fail(new StreamRefused({ reason: "draining" }))
+    return this.#streams.open(header)
+  }
+
+  /** Asks the edge to register; answered when the edge answers, or refused as `closed` with the session. */
+  async register(request: RegisterRequest): Promise<Result.Result<Registration, Refusal>> {
+    const ready = await this.ready
+    if (Result.isFailure(ready)) return Result.fail({ code: "closed", sentence: ready.failure.sentence })
+    if (this.#ending !== undefined) return Result.fail({ code: "closed", sentence: this.#ending.sentence })
+    return this.#own.register(request)
+  }
+
+  ping(): Promise<number | undefined> {
+    if (this.#ending !== undefined) return Promise.resolve(undefined)
+    const { nonce, rtt } = this.#pings.start()
+    this.#sender.control(encodeMuxFrame({ _tag: "Ping", nonce }))
+    return rtt
+  }
+
+  goAway(sentence = ""): void {
+    if (this.#ending !== undefined || this.#draining !== "no") return
+    this.#draining = "announced"
+    this.#resolveDraining(sentence)
+    this.#sender.control(encodeMuxFrame({ _tag: "GoAway", reason: { code: "draining", sentence } }))
+    // A stream that the peer opened before it read the announcement is still served; the echo of this ping comes
+    // after the last of those.
+    void this.ping().then(() => {
+      this.#draining = "settled"
+      this.#finishDraining()
+    })
+  }
+
+  close(code: CloseCode, sentence = ""): void {
+    if (this.#ending !== undefined) return
+    this.#sender.control(encodeMuxFrame({ _tag: "Close", reason: { code, sentence } }))
+    this.#end({ code, sentence, by: "local" })
+  }
+
+  #start(): void {
+    const carrier = this.#carrier
+    carrier.on("data", (chunk: Buffer) => this.#receive(chunk))
+    carrier.on("end", () => this.#lost("the connection ended"))
+    carrier.on("error", (error) => this.#lost(error.message))
+    carrier.on("close", () => this.#lost("the connection closed"))
+    this.#sender.control(encodeMuxFrame({ _tag: "Hello", hello: this.#hello }))
+    const { helloMillis = defaultHelloMillis, keepAlive = defaultKeepAlive } = this.#options
+    // Timers of a raw socket: they watch the peer, hold nothing open and end with the session.
+    const helloTimer = setTimeout(() => {
+      if (this.#peerHello === undefined) this.close("timeout", "no hello came")
+    }, helloMillis)
+    this.#timers.push(helloTimer.unref())
+    if (keepAlive === false) return
+    const echo = setInterval(() => {
+      if (this.#pings.oldestMillis >= keepAlive.deadMillis) {
+        this.close("dead", `no echo for ${keepAlive.deadMillis} ms`)
+      } else void this.ping()
+    }, keepAlive.everyMillis)
+    this.#timers.push(echo.unref())
+  }
+
+  #receive(chunk: Buffer): void {
+    this.counters.lastReceivedAt = monotonicMillis()
+    this.#reader.feed(chunk)
+    const now = this.counters.lastReceivedAt
+    const due = this.#unacked >= promptAckBytes || (this.#unacked >= ackBytes && now - this.#ackedAt >= 1)
+    if (!due) return
+    this.#sender.control(encodeMuxFrame({ _tag: "Ack", bytes: this.#unacked }))
+    this.#unacked = 0
+    this.#ackedAt = now
+  }
+
+  #data(id: number, piece: Buffer): void {
+    if (this.#peerHello === undefined) return this.close("protocol", "data before hello")
+    this.#unacked += piece.length
+    this.counters.bytesReceived += piece.length
+    this.#judge(this.#streams.data(id, piece))
+  }
+
+  #control(frame: ControlFrame): void {
+    if (this.#peerHello === undefined && frame._tag !== "Hello" && frame._tag !== "Close") {
+      return this.close("protocol", "no hello at the start")
+    }
+    switch (frame._tag) {
+      case "Hello":
+        return this.#greet(frame.hello)
+      case "Open":
+        return this.#judge(this.#streams.accept(frame.id, frame.header))
+      case "Fin":
+      case "Reset":
+      case "Window":
+        return this.#judge(this.#streams.frame(frame))
+      case "Ack":
+        if (!this.#sender.acked(frame.bytes)) this.close("protocol", "more acknowledged than was sent")
+        return undefined
+      case "Ping":
+        return this.#sender.control(encodeMuxFrame({ _tag: "Pong", nonce: frame.nonce }))
+      case "Pong":
+        this.counters.rttMillis = this.#pings.answered(frame.nonce) ?? this.counters.rttMillis
+        return undefined
+      case "Register":
+      case "Withdraw":
+        if (!this.#peers.receive(frame)) this.close("protocol", "registration out of order")
+        return undefined
+      case "Registered":
+      case "Refused":
+        if (!this.#own.receive(frame)) this.close("protocol", "an answer without a question")
+        return undefined
+      case "GoAway":
+        this.#peerDrains = true
+        return this.#resolveDraining(frame.reason.sentence)
+      case "Close":
+        return this.#end({ ...frame.reason, by: "remote" })
+      case "Extension":
+        return undefined
+    }
+  }
+
+  #greet(hello: MuxHello): void {
+    if (this.#peerHello !== undefined) return this.close("protocol", "a second hello")
+    if (agreedVersion(this.#hello, hello) === undefined) {
+      return this.close("version", `versions ${hello.lowest} to ${hello.version} offered, ${muxVersion} spoken here`)
+    }
+    this.#peerHello = hello
+    this.#streams.peer = hello
+    this.#resolveReady(Result.succeed({ challenge: hello.challenge }))
+  }
+
+  #judge(violation: Violation | undefined): void {
+    if (violation !== undefined) this.close(violation.code, violation.sentence)
+  }
+
+  #finishDraining(): void {
+    if (this.#draining === "settled" && this.#streams.size === 0) this.close("draining", "all streams are done")
+  }
+
+  #lost(sentence: string): void {
+    this.#end({ code: "lost", sentence, by: "carrier" })
+  }
+
+  #end(closed: SessionClosed): void {
+    if (this.#ending !== undefined) return
+    this.#ending = closed
+    this.#reader.stop()
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers = []
+    this.#sender.close()
+    this.#streams.abandon(closed.sentence)
+    this.#pings.abandon()
+    this.#own.abandon(closed.sentence)
+    this.#peers.abandon()
+    this.#resolveReady(Result.fail(closed))
+    this.#resolveClosed(closed)
+    const carrier = this.#carrier
+    carrier.end()
+    // The peer may never read our last words, or never end its own half.
+    const destroy = setTimeout(() => carrier.destroy(), closingMillis).unref()
+    carrier.once("close", () => clearTimeout(destroy))
+  }
+}

@@ -1,0 +1,160 @@
+/** Registrations of one multiplexed session, the asking half (agent) and the answering half (edge). */
+import { Result } from "effect"
+import type { ControlFrame, SendableFrame } from "../frames/MuxFrame.ts"
+import type { Refusal, Registered, RegisterRequest } from "../frames/MuxRegister.ts"
+
+/** A registration the edge accepted. */
+export interface Registration {
+  readonly id: number
+  readonly answer: Registered
+  /** The edge ended it, or the session closed (code `closed`). */
+  readonly ended: Promise<Refusal>
+  /** The agent no longer wants it. */
+  readonly withdraw: () => void
+}
+
+/** A registration the edge has to answer: exactly one of `accept` and `refuse`; later calls have no effect. */
+export interface InboundRegistration {
+  readonly id: number
+  readonly request: RegisterRequest
+  readonly accept: (answer: Registered) => void
+  readonly refuse: (refusal: Refusal) => void
+  /** Ends an accepted registration, for instance because its token was revoked. */
+  readonly end: (refusal: Refusal) => void
+  /** The agent withdrew it, or the session closed. */
+  readonly withdrawn: Promise<void>
+}
+
+type Send = (frame: SendableFrame) => void
+
+interface Asked {
+  readonly answer: (result: Result.Result<Registration, Refusal>) => void
+  end: ((refusal: Refusal) => void) | undefined
+}
+
+/** The agent's half. */
+export class OwnRegistrations {
+  readonly #send: Send
+  readonly #asked = new Map<number, Asked>()
+  #nextId = 1
+
+  constructor(send: Send) {
+    this.#send = send
+  }
+
+  register(request: RegisterRequest): Promise<Result.Result<Registration, Refusal>> {
+    const id = this.#nextId++
+    return new Promise((answer) => {
+      this.#asked.set(id, { answer, end: undefined })
+      this.#send({ _tag: "Register", id, request })
+    })
+  }
+
+  /** `false` when the edge answered what was not asked. */
+  receive(frame: Extract<ControlFrame, { readonly _tag: "Registered" | "Refused" }>): boolean {
+    const asked = this.#asked.get(frame.id)
+    if (asked === undefined) return frame.id < this.#nextId && frame._tag === "Refused"
+    if (frame._tag === "Refused") {
+      this.#asked.delete(frame.id)
+      if (asked.end === undefined) asked.answer(Result.fail(frame.refusal))
+      else asked.end(frame.refusal)
+      return true
+    }
+    if (asked.end !== undefined) return false
+    const ended = new Promise<Refusal>((end) => {
+      asked.end = end
+    })
+    const { answer, id } = frame
+    asked.answer(Result.succeed({ id, answer, ended, withdraw: () => this.#withdraw(id) }))
+    return true
+  }
+
+  abandon(sentence: string): void {
+    const refusal: Refusal = { code: "closed", sentence }
+    for (const asked of this.#asked.values()) {
+      if (asked.end === undefined) asked.answer(Result.fail(refusal))
+      else asked.end(refusal)
+    }
+    this.#asked.clear()
+  }
+
+  #withdraw(id: number): void {
+    const asked = this.#asked.get(id)
+    if (asked === undefined) return
+    this.#asked.delete(id)
+    asked.end?.({ code: "closed", sentence: "withdrawn by the agent" })
+    this.#send({ _tag: "Withdraw", id })
+  }
+}
+
+/** The edge's half. */
+export class PeerRegistrations {
+  readonly #send: Send
+  readonly #most: number
+  readonly #onRegister: ((registration: InboundRegistration) => void) | undefined
+  readonly #held = new Map<number, () => void>()
+  #lastId = 0
+
+  constructor(send: Send, most: number, onRegister: ((registration: InboundRegistration) => void) | undefined) {
+    this.#send = send
+    this.#most = most
+    this.#onRegister = onRegister
+  }
+
+  /** `false` when the agent broke the protocol. */
+  receive(frame: Extract<ControlFrame, { readonly _tag: "Register" | "Withdraw" }>): boolean {
+    const { id } = frame
+    if (frame._tag === "Withdraw") {
+      if (id > this.#lastId) return false
+      this.#drop(id)
+      return true
+    }
+    if (id <= this.#lastId) return false
+    this.#lastId = id
+    if (this.#onRegister === undefined) {
+      this.#refuse(id, { code: "malformed", sentence: "This side takes no registrations." })
+    } else if (this.#held.size >= this.#most) {
+      this.#refuse(id, { code: "full", sentence: `One session carries at most ${this.#most} registrations.` })
+    } else this.#onRegister(this.#inbound(id, frame.request))
+    return true
+  }
+
+  abandon(): void {
+    for (const id of this.#held.keys()) this.#drop(id)
+  }
+
+  #inbound(id: number, request: RegisterRequest): InboundRegistration {
+    const withdrawn = new Promise<void>((drop) => {
+      this.#held.set(id, drop)
+    })
+    let answered = false
+    const once = (act: () => void) => {
+      if (answered || !this.#held.has(id)) return
+      answered = true
+      act()
+    }
+    const end = (refusal: Refusal) => {
+      if (!this.#held.has(id)) return
+      this.#refuse(id, refusal)
+      this.#drop(id)
+    }
+    return {
+      id,
+      request,
+      withdrawn,
+      accept: (answer) => once(() => this.#send({ _tag: "Registered", id, answer })),
+      refuse: (refusal) => once(() => end(refusal)),
+      end
+    }
+  }
+
+  #refuse(id: number, refusal: Refusal): void {
+    this.#send({ _tag: "Refused", id, refusal })
+  }
+
+  #drop(id: number): void {
+    const drop = this.#held.get(id)
+    this.#held.delete(id)
+    drop?.()
+  }
+}

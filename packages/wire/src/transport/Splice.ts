@@ -1,0 +1,118 @@
+/**
+ * The relay: copies two streams into each other until both directions ended or one side broke. Back-pressure is the
+ * streams' own, so no more is held than their high-water marks. A clean end of one direction ends only that direction;
+ * a broken side cuts the other, so that nobody takes a torn transfer for a complete one.
+ */
+import type { Buffer } from "node:buffer"
+import type { Duplex } from "node:stream"
+import type { ResetCode } from "../frames/MuxReason.ts"
+import { abort } from "./Abort.ts"
+import { StreamReset } from "./Carrier.ts"
+
+/** Counted with every chunk, before it is written on. */
+export interface SpliceCounters {
+  aToB: number
+  bToA: number
+}
+
+export interface SpliceOptions {
+  readonly counters?: SpliceCounters
+  /** Ends the relay when no byte moved for this long; found within a quarter of it. */
+  readonly idleMillis?: number
+  /** Cuts the relay. A `StreamReset` as reason is passed on to both sides. */
+  readonly signal?: AbortSignal
+  /** What a multiplexed side is told when the other one broke. */
+  readonly resetCode?: ResetCode
+}
+
+export type SpliceEnd =
+  | { readonly _tag: "Completed" }
+  | { readonly _tag: "Reset"; readonly by: "a" | "b"; readonly error: Error | undefined }
+  | { readonly _tag: "Idle" }
+  | { readonly _tag: "Aborted"; readonly reason: unknown }
+
+const ignore = () => {}
+
+/** Takes both streams over; resolves when neither is used any more, never rejects. */
+export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promise<SpliceEnd> => {
+  const counters = options.counters ?? { aToB: 0, bToA: 0 }
+  const { idleMillis, resetCode = "cancelled", signal } = options
+  const { promise, resolve } = Promise.withResolvers<SpliceEnd>()
+  let directions = 2
+  let settled = false
+  let idleTimer: NodeJS.Timeout | undefined
+
+  const settle = (end: SpliceEnd) => {
+    if (settled) return
+    settled = true
+    clearInterval(idleTimer)
+    signal?.removeEventListener("abort", onAbort)
+    resolve(end)
+  }
+  const cut = (end: SpliceEnd, code: ResetCode, sentence: string) => {
+    if (settled) return
+    settle(end)
+    abort(a, code, sentence)
+    abort(b, code, sentence)
+  }
+  const onAbort = () => {
+    const reason: unknown = signal?.reason
+    const { code, sentence } = reason instanceof StreamReset ? reason : { code: "cancelled" as const, sentence: "" }
+    cut({ _tag: "Aborted", reason }, code, sentence)
+  }
+  const broken = (by: "a" | "b", error: Error | undefined) => {
+    if (error instanceof StreamReset) cut({ _tag: "Reset", by, error }, error.code, error.sentence)
+    else cut({ _tag: "Reset", by, error }, resetCode, error?.message ?? "")
+  }
+  const finished = () => {
+    directions--
+    if (directions === 0) settle({ _tag: "Completed" })
+  }
+
+  const copy = (from: Duplex, to: Duplex, count: (bytes: number) => void) => {
+    from.on("data", (chunk: Buffer) => {
+      count(chunk.length)
+      if (!to.write(chunk)) from.pause()
+    })
+    to.on("drain", () => from.resume())
+    to.on("finish", finished)
+    if (from.readableEnded) to.end()
+    else from.on("end", () => to.end())
+  }
+  const watch = (side: Duplex, name: "a" | "b") => {
+    // Stays after the relay is over: a socket may still fail while it closes.
+    side.on("error", ignore)
+    side.once("error", (error) => broken(name, error))
+    side.once("close", () => {
+      if (!side.readableEnded || !side.writableFinished) broken(name, side.errored ?? undefined)
+    })
+    if (side.destroyed) broken(name, side.errored ?? undefined)
+  }
+
+  copy(a, b, (bytes) => {
+    counters.aToB += bytes
+  })
+  copy(b, a, (bytes) => {
+    counters.bToA += bytes
+  })
+  watch(a, "a")
+  watch(b, "b")
+  if (signal?.aborted === true) onAbort()
+  signal?.addEventListener("abort", onAbort)
+  if (settled) return promise
+  if (idleMillis !== undefined) {
+    let seen = -1
+    let quiet = 0
+    // A timer per relay that only compares two numbers; touching one on every chunk would cost more.
+    idleTimer = setInterval(() => {
+      const moved = counters.aToB + counters.bToA
+      quiet = moved === seen ? quiet + 1 : 0
+      seen = moved
+      if (quiet >= 4) cut({ _tag: "Idle" }, "idle", "")
+    }, idleMillis / 4)
+    idleTimer.unref()
+  }
+  a.resume()
+  b.resume()
+  return promise
+}
