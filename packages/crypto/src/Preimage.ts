@@ -53,6 +53,19 @@ export const fixed32 = (value: Uint8Array): Uint8Array => {
 }
 
 /**
+ * Fields one after the other, for an item of a list that has several.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Hex from "@catenet/crypto/Hex"
+ * import * as Preimage from "@catenet/crypto/Preimage"
+ *
+ * strictEqual(Hex.encode(Preimage.join(Preimage.text("a"), Preimage.text(""))), "010000006100000000")
+ * ```
+ */
+export const join = Bytes.concat
+
+/**
  * A finished preimage: `P(domain)` followed by the fields.
  *
  * ```ts

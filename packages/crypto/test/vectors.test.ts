@@ -7,6 +7,8 @@ import { portable } from "@catenet/crypto/portable"
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { admission } from "./runners/admission.ts"
+import { agentCard } from "./runners/agentCard.ts"
+import { capability } from "./runners/capability.ts"
 import { channelIds } from "./runners/channelIds.ts"
 import { enrollment } from "./runners/enrollment.ts"
 import { grant } from "./runners/grant.ts"
@@ -19,6 +21,8 @@ import { topologyBinding } from "./runners/topologyBinding.ts"
 
 const runners: Readonly<Record<string, Runners>> = {
   "admission.json": admission,
+  "agent-card.json": agentCard,
+  "capability.json": capability,
   "channel-ids.json": channelIds,
   "enrollment.json": enrollment,
   "grant.json": grant,

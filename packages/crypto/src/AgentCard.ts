@@ -1,0 +1,125 @@
+/**
+ * The card an agent shows of itself (section 7): roles, skills, cells and channels, signed by the holder it names.
+ * Self-asserted: nothing checks what it claims beyond the signature. The signature covers the fields, not the JSON, so
+ * key order and white space are free while list order counts.
+ */
+import { Redacted, Schema } from "effect"
+import * as Integer from "./Integer.ts"
+import * as JsonField from "./JsonField.ts"
+import * as Preimage from "./Preimage.ts"
+import { alive, holds } from "./SignedRecord.ts"
+import type { Suite } from "./Suite.ts"
+
+const Skill = Schema.Struct({
+  id: JsonField.Text,
+  description: JsonField.Text,
+  examples: Schema.Array(JsonField.Text)
+})
+
+const Card = Schema.Struct({
+  holder: JsonField.Hex32,
+  roleTags: Schema.Array(JsonField.Text),
+  skills: Schema.Array(Skill),
+  cells: Schema.Array(JsonField.Hex32),
+  channels: Schema.Array(JsonField.Hex32),
+  issuedAt: JsonField.U64,
+  expiresAt: JsonField.U64,
+  signature: JsonField.Hex64
+}).pipe(
+  Schema.encodeKeys({
+    holder: "holder_pubkey",
+    roleTags: "role_tags",
+    issuedAt: "issued_at",
+    expiresAt: "expires_at"
+  })
+)
+
+/** Something the agent can do. */
+export type Skill = typeof Skill.Type
+
+/** A signed card. */
+export type AgentCard = typeof Card.Type
+
+/** A card before it is signed. */
+export type Unsigned = Omit<AgentCard, "signature">
+
+/**
+ * The card as JSON, as served at `/.well-known/agent-card.json`.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Result } from "effect"
+ * import * as AgentCard from "@catenet/crypto/AgentCard"
+ *
+ * ok(Result.isFailure(AgentCard.json.parse("{}")))
+ * ```
+ */
+export const json = JsonField.form("agent card", Card)
+
+const skillBytes = (skill: Skill) =>
+  Preimage.join(Preimage.text(skill.id), Preimage.text(skill.description), Preimage.list(skill.examples, Preimage.text))
+
+/**
+ * The signed bytes.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as AgentCard from "@catenet/crypto/AgentCard"
+ *
+ * const lists = { roleTags: [], skills: [], cells: [], channels: [] }
+ * const card = { holder: new Uint8Array(32), ...lists, issuedAt: 0n, expiresAt: 1n }
+ * strictEqual(AgentCard.preimage(card).length, 20 + 32 + 4 * 4 + 2 * 8)
+ * ```
+ */
+export const preimage = (card: Unsigned): Uint8Array =>
+  Preimage.make(
+    "ct-agent-card-v1",
+    Preimage.fixed32(card.holder),
+    Preimage.list(card.roleTags, Preimage.text),
+    Preimage.list(card.skills, skillBytes),
+    Preimage.list(card.cells, Preimage.fixed32),
+    Preimage.list(card.channels, Preimage.fixed32),
+    Integer.u64le(card.issuedAt),
+    Integer.u64le(card.expiresAt)
+  )
+
+/**
+ * Signs a card; the holder is the seed's own key.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Redacted } from "effect"
+ * import * as AgentCard from "@catenet/crypto/AgentCard"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const seed = Redacted.make(new Uint8Array(32).fill(0x51))
+ * const claims = { roleTags: ["source"], skills: [], cells: [], channels: [], issuedAt: 1000n, expiresAt: 5000n }
+ * const card = AgentCard.sign(portable, seed, claims)
+ * ok(AgentCard.verify(portable, card, 4999) && !AgentCard.verify(portable, card, 5000))
+ * ```
+ */
+export const sign = (
+  suite: Suite,
+  holderSeed: Redacted.Redacted<Uint8Array>,
+  claims: Omit<Unsigned, "holder">
+): AgentCard => {
+  const seed = Redacted.value(holderSeed)
+  const card = { ...claims, holder: suite.ed25519.publicKey(seed) }
+  return { ...card, signature: suite.ed25519.sign(seed, preimage(card)) }
+}
+
+/**
+ * Whether the card is alive and signed by the holder it names. `issuedAt` is not compared.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import * as AgentCard from "@catenet/crypto/AgentCard"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const lists = { roleTags: [], skills: [], cells: [], channels: [] }
+ * const card = { holder: new Uint8Array(32), ...lists, issuedAt: 0n, expiresAt: 1n, signature: new Uint8Array(64).fill(1) }
+ * ok(!AgentCard.verify(portable, card, 0))
+ * ```
+ */
+export const verify = (suite: Suite, card: AgentCard, now: Integer.Seconds): boolean =>
+  alive(now, card.expiresAt) && holds(suite, card.holder, () => preimage(card), card.signature)
