@@ -16,6 +16,7 @@ import { invitation } from "./runners/invitation.ts"
 import { keys } from "./runners/keys.ts"
 import { noiseAttestation } from "./runners/noiseAttestation.ts"
 import { preimage } from "./runners/preimage.ts"
+import { receipts } from "./runners/receipts.ts"
 import type { Runners, Vector } from "./runners/runner.ts"
 import { topologyBinding } from "./runners/topologyBinding.ts"
 
@@ -30,6 +31,7 @@ const runners: Readonly<Record<string, Runners>> = {
   "keys.json": keys,
   "noise-attestation.json": noiseAttestation,
   "preimage.json": preimage,
+  "receipts.json": receipts,
   "topology-binding.json": topologyBinding
 }
 

@@ -1,0 +1,106 @@
+/**
+ * The export of a tunnel's receipts (section 14.3): a header line, then one receipt per line, ascending, with a newline
+ * after every line. Blank lines are skipped when read.
+ */
+import { Data, Result, Schema } from "effect"
+import * as Hex from "../Hex.ts"
+import * as JsonField from "../JsonField.ts"
+import type { Suite } from "../Suite.ts"
+import * as Receipt from "./Receipt.ts"
+import * as Verification from "./Verification.ts"
+
+const HeaderLine = Schema.Struct({
+  pubkey: JsonField.Text,
+  edgeId: JsonField.Text,
+  tunnel: Schema.optionalKey(JsonField.Text)
+}).pipe(Schema.encodeKeys({ edgeId: "edge_id" }))
+
+/** The header: the edge's key as text, its id, and perhaps the tunnel's display name. */
+export type Header = typeof HeaderLine.Type
+
+/** A parsed export; nothing is verified. */
+export interface Export {
+  readonly header: Header
+  readonly receipts: ReadonlyArray<Receipt.Receipt>
+}
+
+/** The file is no export. `line` counts from 1, blank lines included. */
+export class NotAnExport extends Data.TaggedError("NotAnExport")<{
+  readonly reason: "Empty" | "BadHeader" | "BadReceipt"
+  readonly line?: number
+}> {
+  override get message() {
+    if (this.reason === "Empty") return "the file is empty"
+    return this.reason === "BadHeader" ? "the first line is no header" : `line ${this.line} is no receipt`
+  }
+}
+
+/** Content type of an export. */
+export const contentType = "application/x-ndjson; charset=utf-8"
+
+const header = JsonField.form("export header", HeaderLine)
+
+/**
+ * The export as text.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Export from "@catenet/crypto/receipt/Export"
+ *
+ * const text = Export.write({ header: { pubkey: "00", edgeId: "primary", tunnel: "demo" }, receipts: [] })
+ * strictEqual(text, '{"pubkey":"00","edge_id":"primary","tunnel":"demo"}\n')
+ * ```
+ */
+export const write = (written: Export): string =>
+  [header.write(written.header), ...written.receipts.map(Receipt.json.write)].map((line) => `${line}\n`).join("")
+
+/**
+ * Reads an export.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import * as Export from "@catenet/crypto/receipt/Export"
+ *
+ * strictEqual(Result.getOrThrow(Export.parse('\n{"pubkey":"00","edge_id":"primary"}\n')).receipts.length, 0)
+ * strictEqual(Result.getOrThrow(Result.flip(Export.parse("{}\n"))).reason, "BadHeader")
+ * ```
+ */
+export const parse = (text: string): Result.Result<Export, NotAnExport> => {
+  const [first, ...rest] = text
+    .split("\n")
+    .map((content, i) => ({ content: content.trim(), line: i + 1 }))
+    .filter(({ content }) => content !== "")
+  if (first === undefined) return Result.fail(new NotAnExport({ reason: "Empty" }))
+  const head = header.parse(first.content)
+  if (Result.isFailure(head)) return Result.fail(new NotAnExport({ reason: "BadHeader", line: first.line }))
+  const receipts: Array<Receipt.Receipt> = []
+  for (const { content, line } of rest) {
+    const receipt = Receipt.json.parse(content)
+    if (Result.isFailure(receipt)) return Result.fail(new NotAnExport({ reason: "BadReceipt", line }))
+    receipts.push(receipt.success)
+  }
+  return Result.succeed({ header: head.success, receipts })
+}
+
+/**
+ * Verifies an export under the key of its own header, or under the one the reader knows, which is the stronger check.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import * as Export from "@catenet/crypto/receipt/Export"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const empty = { header: { pubkey: "zz", edgeId: "primary" }, receipts: [] }
+ * strictEqual(Result.getOrThrow(Result.flip(Export.verify(portable, empty))).reason, "BadPubkey")
+ * ```
+ */
+export const verify = (
+  suite: Suite,
+  exported: Export,
+  known: { readonly edgeKey?: Uint8Array | undefined; readonly anchor?: string | undefined } = {}
+): Result.Result<Verification.Summary, Verification.ReceiptsInvalid> => {
+  const edgeKey = known.edgeKey ?? Result.getOrElse(Hex.decode(exported.header.pubkey, 32), () => new Uint8Array(0))
+  return Verification.verify(suite, edgeKey, exported.receipts, known.anchor)
+}
