@@ -24,7 +24,6 @@ export const make = (options: {
     ...pairs.current,
     minVersion: "TLSv1.2",
     handshakeTimeout: HANDSHAKE_MILLIS,
-    pauseOnConnect: true,
     allowHalfOpen: true,
     ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
   })

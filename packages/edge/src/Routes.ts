@@ -1,0 +1,73 @@
+/**
+ * Which host leads to which tunnel, in what tier, and which tokens are dead. It is told by the control plane and asked
+ * by everybody; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
+ */
+import type { Policy } from "@catenet/domain/rules/AccessWindow"
+import { Context, Effect, Layer } from "effect"
+import { Settings } from "./Settings.ts"
+
+export type Tier = "gelb" | "passthrough"
+
+export interface Route {
+  readonly token: string
+  readonly tier: Tier
+}
+
+/** Why an agent may not serve a host. */
+export type BindRefusal = "revoked" | "host-not-authorised" | "host-taken"
+
+export interface RoutesShape {
+  /** Gives the host to the token in this tier, whoever had it before. */
+  readonly authorise: (host: string, token: string, tier: Tier) => void
+  /** An agent that holds the token asks to serve the host. */
+  readonly bind: (host: string, token: string) => BindRefusal | undefined
+  readonly find: (host: string) => Route | undefined
+  readonly isRevoked: (token: string) => boolean
+  /** Refuses the token from now on and forgets all its hosts. */
+  readonly revoke: (token: string) => void
+  /** When visitors of the tunnel may come in; null is always. */
+  readonly policy: (token: string) => Policy | null
+  readonly setPolicy: (token: string, policy: Policy | null) => void
+  readonly policies: () => Iterable<readonly [token: string, policy: Policy]>
+  readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
+}
+
+/** An empty table. Without `requireHostAuth` a host goes to the first token that binds it. */
+export const make = (requireHostAuth: boolean): RoutesShape => {
+  const routes = new Map<string, Route>()
+  const revoked = new Set<string>()
+  const policies = new Map<string, Policy>()
+  return {
+    authorise: (host, token, tier) => void routes.set(host, { token, tier }),
+    bind: (host, token) => {
+      if (revoked.has(token)) return "revoked"
+      const route = routes.get(host)
+      if (route?.token === token) return undefined
+      if (route !== undefined) return "host-taken"
+      if (requireHostAuth) return "host-not-authorised"
+      routes.set(host, { token, tier: "passthrough" })
+      return undefined
+    },
+    find: (host) => routes.get(host),
+    isRevoked: (token) => revoked.has(token),
+    revoke: (token) => {
+      revoked.add(token)
+      policies.delete(token)
+      for (const [host, route] of routes) if (route.token === token) routes.delete(host)
+    },
+    policy: (token) => policies.get(token) ?? null,
+    setPolicy: (token, policy) => {
+      if (policy === null) policies.delete(token)
+      else policies.set(token, policy)
+    },
+    policies: () => policies,
+    dump: () => Array.from(routes, ([hostname, { token }]) => ({ hostname, token }))
+  }
+}
+
+export class Routes extends Context.Service<Routes, RoutesShape>()("edge/Routes") {
+  static readonly layer = Layer.effect(
+    Routes,
+    Effect.map(Settings, ({ requireHostAuth }) => make(requireHostAuth))
+  )
+}

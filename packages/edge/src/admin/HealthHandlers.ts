@@ -1,0 +1,19 @@
+/** Liveness over the admin API, open to whoever reaches its address. */
+import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
+import { EdgeUnhealthy } from "@catenet/domain/errors/EdgeAdmin"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Health } from "../observe/Health.ts"
+
+export const HealthHandlers = HttpApiBuilder.group(
+  EdgeAdminApi,
+  "health",
+  Effect.fn(function* (handlers) {
+    const health = yield* Health
+    return handlers.handle("live", () =>
+      Effect.flatMap(health.stalled, (stalled) =>
+        stalled.length === 0 ? Effect.void : Effect.fail(new EdgeUnhealthy({ stalled }))
+      )
+    )
+  })
+)

@@ -1,0 +1,20 @@
+/** The status of a tunnel as the admin API words it. A token nobody has used is simply not connected. */
+import { UnixSeconds } from "@catenet/domain/Numbers"
+import { TunnelStatusReport } from "@catenet/domain/TunnelTraffic"
+import type { Tunnel } from "../sessions/Tunnel.ts"
+
+const seconds = (millis: number | undefined) =>
+  millis === undefined ? null : UnixSeconds.make(Math.floor(millis / 1_000))
+
+/** `nowMillis` is the moment a connected tunnel was last seen. */
+export const statusOf = (tunnel: Tunnel | undefined, nowMillis: number): TunnelStatusReport =>
+  new TunnelStatusReport({
+    connected: tunnel?.connected ?? false,
+    registrations: tunnel?.muxes.size ?? 0,
+    fallback_parked: tunnel?.parked ?? 0,
+    bytes_received: tunnel?.traffic.aToB ?? 0,
+    bytes_sent: tunnel?.traffic.bToA ?? 0,
+    direct: false,
+    connected_since: seconds(tunnel?.connectedSince),
+    last_seen: seconds(tunnel?.connected === true ? nowMillis : tunnel?.lastSeen)
+  })

@@ -1,0 +1,57 @@
+/**
+ * What the control plane orders, wherever the order comes from (its push or the state fetched at boot). Every order is
+ * idempotent and takes effect before it returns.
+ */
+import type { Policy } from "@catenet/domain/rules/AccessWindow"
+import { Clock, Context, Effect, Layer } from "effect"
+import { isOpen } from "@catenet/domain/rules/AccessWindow"
+import { Relays } from "../relay/Relays.ts"
+import { Routes, type Tier } from "../Routes.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { Settings } from "../Settings.ts"
+
+export interface OrdersShape {
+  readonly authorise: (host: string, token: string, tier: Tier) => Effect.Effect<void>
+  /** Refuses the token from now on, ends its agents and cuts its relays at once. */
+  readonly revoke: (token: string) => Effect.Effect<void>
+  readonly setPolicy: (token: string, policy: Policy | null) => Effect.Effect<void>
+  /** Cuts what runs outside its access window, if this edge is set to do so. */
+  readonly closeWindows: Effect.Effect<void>
+}
+
+const make = Effect.gen(function* () {
+  const { cutAtWindowClose } = yield* Settings
+  const routes = yield* Routes
+  const agents = yield* AgentSessions
+  const relays = yield* Relays
+
+  const closeWindows = Effect.gen(function* () {
+    if (!cutAtWindowClose) return
+    const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+    for (const [token, policy] of routes.policies()) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
+  })
+
+  const shape: OrdersShape = {
+    authorise: (host, token, tier) =>
+      Effect.sync(() => {
+        if (!routes.isRevoked(token)) routes.authorise(host, token, tier)
+      }),
+    revoke: (token) =>
+      Effect.sync(() => {
+        routes.revoke(token)
+        agents.revoke(token)
+        relays.cut(token, "revoked")
+      }),
+    setPolicy: (token, policy) =>
+      Effect.suspend(() => {
+        if (!routes.isRevoked(token)) routes.setPolicy(token, policy)
+        return closeWindows
+      }),
+    closeWindows
+  }
+  return shape
+})
+
+export class Orders extends Context.Service<Orders, OrdersShape>()("edge/control/Orders") {
+  static readonly layer = Layer.effect(Orders, make)
+}

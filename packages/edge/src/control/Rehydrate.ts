@@ -1,0 +1,40 @@
+/**
+ * Rebuilds at boot what this edge may serve: revoked tokens first, then hosts, tiers and access windows. It retries until
+ * the control plane has answered both, for an edge that knows nothing must not turn visitors or agents away.
+ */
+import { EdgeId } from "@catenet/domain/EdgeNode"
+import { Effect, Redacted, Schedule } from "effect"
+import { Settings } from "../Settings.ts"
+import type { ControlPlane } from "./ControlPlane.ts"
+import { Orders } from "./Orders.ts"
+
+const retry = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.jittered)
+
+/** Fetches everything before it changes anything, so that a failure half way leaves no half state. */
+const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlane) {
+  const { edgeId } = yield* Settings
+  const orders = yield* Orders
+  const revoked = yield* controlPlane.revokedTokens()
+  const authorisations = yield* controlPlane.rehydrate({ params: { edge_id: EdgeId.make(edgeId) } })
+  for (const token of revoked.tokens) yield* orders.revoke(Redacted.value(token))
+  for (const { hostname, tier, token, policy } of authorisations) {
+    const plain = Redacted.value(token)
+    if (hostname !== null) yield* orders.authorise(hostname, plain, tier)
+    if (policy !== null) yield* orders.setPolicy(plain, policy)
+  }
+  yield* Effect.logInfo("state restored from the control plane").pipe(
+    Effect.annotateLogs({ revoked: revoked.tokens.length, authorisations: authorisations.length })
+  )
+})
+
+/** Succeeds when the state is there, however long that takes. */
+export const rehydrate = (controlPlane: ControlPlane) =>
+  once(controlPlane).pipe(
+    Effect.tapError((error) =>
+      Effect.logWarning("the control plane has not answered yet; no visitor is let in before").pipe(
+        Effect.annotateLogs({ reason: error.message })
+      )
+    ),
+    Effect.retry(retry),
+    Effect.orDie
+  )

@@ -1,0 +1,39 @@
+/** Where a connection goes, from its ClientHello alone (data-plane 1.2, first match wins). Pure. */
+import type { ClientHello } from "@catenet/wire/frames/ClientHello"
+import { MUX_ALPN } from "@catenet/wire/transport/Mux"
+
+/** The byte protocol of agents, clients and peer edges. */
+export const BYTES_ALPN = "ct-edge"
+/** A certificate authority validates a host by TLS-ALPN-01 (RFC 8737). */
+export const ACME_ALPN = "acme-tls/1"
+
+export type Destination =
+  | { readonly _tag: "Mux" }
+  | { readonly _tag: "Bytes" }
+  | { readonly _tag: "PlatformHost"; readonly host: string }
+  | { readonly _tag: "Tunnel"; readonly host: string; readonly acme: boolean }
+  | { readonly _tag: "Nowhere" }
+
+/** `isPlatformHost` knows the hosts of the platform itself, `defaultHost` is where a browser without a name goes. */
+export const dispatch = (
+  hello: ClientHello,
+  isPlatformHost: (host: string) => boolean,
+  defaultHost: string | undefined
+): Destination => {
+  const offers = (protocol: string) => hello.alpn.includes(protocol)
+  if (offers(MUX_ALPN)) return { _tag: "Mux" }
+  if (offers(BYTES_ALPN)) return { _tag: "Bytes" }
+  const host = hello.serverName
+  if (host !== undefined) {
+    return isPlatformHost(host) ? { _tag: "PlatformHost", host } : { _tag: "Tunnel", host, acme: offers(ACME_ALPN) }
+  }
+  if (defaultHost !== undefined && (offers("http/1.1") || offers("h2"))) {
+    return { _tag: "PlatformHost", host: defaultHost }
+  }
+  return { _tag: "Nowhere" }
+}
+
+/** On the mesh port everybody is an agent, a client or a peer edge; only the protocol has to be found out. */
+export const dispatchMesh = (hello: ClientHello): Destination => ({
+  _tag: hello.alpn.includes(MUX_ALPN) ? "Mux" : "Bytes"
+})

@@ -1,0 +1,88 @@
+/**
+ * Where connections arrive: the front door (all kinds, told apart by their ClientHello) and the mesh port (agents, clients
+ * and peer edges). It reads a hello of any segmentation, decides, and hands the untouched connection on.
+ */
+import type { Socket } from "node:net"
+import { MUX_ALPN } from "@catenet/wire/transport/Mux"
+import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
+import type { ClientHello } from "@catenet/wire/frames/ClientHello"
+import { Context, Effect, FiberSet, Layer, Result } from "effect"
+import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
+import { Counters } from "../observe/Counters.ts"
+import { ByteAgents } from "../sessions/ByteAgents.ts"
+import { MuxAgents } from "../sessions/MuxAgents.ts"
+import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
+import { type Destination, dispatch, dispatchMesh } from "./Dispatch.ts"
+import { PlatformHosts } from "./PlatformHosts.ts"
+import { Visits } from "./Visits.ts"
+
+export interface FrontDoorShape {
+  /** Serves a connection of the front door. The socket is paused and nothing of it has been read. */
+  readonly receive: (socket: Socket) => void
+  /** Serves a connection of the mesh port. */
+  readonly receiveMesh: (socket: Socket) => void
+}
+
+const make = Effect.gen(function* () {
+  const authority = yield* CertificateAuthority
+  const counters = yield* Counters
+  const muxAgents = yield* MuxAgents
+  const byteAgents = yield* ByteAgents
+  const platform = yield* PlatformHosts
+  const visits = yield* Visits
+  const run = yield* FiberSet.makeRuntime<never>()
+
+  const onFailure = () => {
+    counters.handshakesFailed += 1
+  }
+  const pairs = authority.leaf
+  const mux = TlsAcceptor.make({
+    pairs,
+    alpn: [MUX_ALPN],
+    onSecure: (socket) => void run(muxAgents.serve(socket)),
+    onFailure
+  })
+  const bytes = TlsAcceptor.make({
+    pairs,
+    alpn: [],
+    onSecure: (socket) => void run(byteAgents.serve(socket)),
+    onFailure
+  })
+
+  const serve = (socket: Socket, destination: Destination): Effect.Effect<void> => {
+    switch (destination._tag) {
+      case "Mux":
+        return Effect.sync(() => mux.accept(socket))
+      case "Bytes":
+        return Effect.sync(() => bytes.accept(socket))
+      case "PlatformHost":
+        return Effect.sync(() => platform.serve(destination.host, socket))
+      case "Tunnel":
+        return visits.serve(destination.host, destination.acme, socket)
+      case "Nowhere":
+        return Effect.sync(() => void socket.destroy())
+    }
+  }
+
+  const receive = (decide: (hello: ClientHello) => Destination) =>
+    Effect.fnUntraced(function* (socket: Socket) {
+      const peeked = yield* Effect.promise(() => peekClientHello(socket))
+      if (Result.isFailure(peeked)) {
+        counters.frontDoorAborts += 1
+        return void socket.destroy()
+      }
+      yield* serve(socket, decide(peeked.success))
+    })
+
+  const atFrontDoor = receive((hello) => dispatch(hello, platform.has, platform.defaultHost))
+  const atMesh = receive(dispatchMesh)
+  const shape: FrontDoorShape = {
+    receive: (socket) => void run(atFrontDoor(socket)),
+    receiveMesh: (socket) => void run(atMesh(socket))
+  }
+  return shape
+})
+
+export class FrontDoor extends Context.Service<FrontDoor, FrontDoorShape>()("edge/frontdoor/FrontDoor") {
+  static readonly layer = Layer.effect(FrontDoor, make)
+}

@@ -1,0 +1,56 @@
+/**
+ * The hosts of the platform itself (portal, identity provider, ...): after TLS a plain copy to their upstream, without a
+ * header added (data-plane 1.2 row 5). Without a usable certificate the untouched bytes go there.
+ */
+import { connect, type Socket } from "node:net"
+import { splice } from "@catenet/wire/transport/Splice"
+import { Context, Effect, Layer, Option } from "effect"
+import { Settings, type TerminateHost } from "../Settings.ts"
+import type { Address } from "../settings/Address.ts"
+import * as PemFiles from "../tls/PemFiles.ts"
+import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
+
+const CONNECT_MILLIS = 5_000
+
+export interface PlatformHostsShape {
+  readonly has: (host: string) => boolean
+  readonly serve: (host: string, socket: Socket) => void
+  readonly defaultHost: string | undefined
+}
+
+/** Copies between a visitor and an upstream that is dialled for it. */
+const relayTo = (upstream: Address) => (visitor: Socket) => {
+  const socket = connect({ ...upstream, allowHalfOpen: true, noDelay: true })
+  socket.setTimeout(CONNECT_MILLIS, () => socket.destroy())
+  socket.once("connect", () => socket.setTimeout(0))
+  socket.on("error", () => undefined)
+  void splice(visitor, socket)
+}
+
+const makeHost = Effect.fnUntraced(function* ({ upstream, pair }: TerminateHost) {
+  const relay = relayTo(upstream)
+  const source = pair === undefined ? Option.none() : yield* PemFiles.follow(pair)
+  if (Option.isNone(source)) return relay
+  const acceptor = TlsAcceptor.make({ pairs: source.value, alpn: [], onSecure: relay, onFailure: () => undefined })
+  return acceptor.accept
+})
+
+export class PlatformHosts extends Context.Service<PlatformHosts, PlatformHostsShape>()(
+  "edge/frontdoor/PlatformHosts"
+) {
+  static readonly layer = Layer.effect(
+    PlatformHosts,
+    Effect.gen(function* () {
+      const { portal, otherHosts } = yield* Settings
+      const serving = new Map<string, (socket: Socket) => void>()
+      for (const host of portal === undefined ? otherHosts : [portal, ...otherHosts]) {
+        serving.set(host.host, yield* makeHost(host))
+      }
+      return {
+        has: (host) => serving.has(host),
+        serve: (host, socket) => serving.get(host)?.(socket),
+        defaultHost: portal?.host
+      }
+    })
+  )
+}

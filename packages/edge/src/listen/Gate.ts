@@ -1,0 +1,59 @@
+/**
+ * Who may connect at all: a cap on all connections and one per source address, both counted while sockets are open.
+ * The overall cap is lowered to what the descriptor limit of the process can carry, so that running out of descriptors
+ * is a refusal here and not a failure elsewhere.
+ */
+import type { Socket } from "node:net"
+import type { Caps } from "../Settings.ts"
+
+/** Descriptors kept free for files, upstream connections, the control plane and the admin interface. */
+const SPARE_DESCRIPTORS = 128
+
+export type ShedReason = "connections" | "address" | "descriptors"
+
+export interface Gate {
+  /** Takes a place until the socket closes; false when there is none. */
+  readonly admit: (socket: Socket) => boolean
+  /** Counts a connection that was turned away. */
+  readonly shed: (reason: ShedReason) => void
+  readonly open: () => number
+  readonly sheds: Readonly<Record<ShedReason, number>>
+}
+
+/** `descriptors` is the soft limit of open files of the process, if it is known. */
+export const make = (caps: Caps, descriptors: number | undefined): Gate => {
+  const perAddress = new Map<string, number>()
+  const sheds = { connections: 0, address: 0, descriptors: 0 }
+  const carried = descriptors === undefined ? Number.POSITIVE_INFINITY : Math.max(1, descriptors - SPARE_DESCRIPTORS)
+  let open = 0
+  const leave = (address: string) => {
+    open -= 1
+    const left = (perAddress.get(address) ?? 1) - 1
+    if (left > 0) perAddress.set(address, left)
+    else perAddress.delete(address)
+  }
+  const shed = (reason: ShedReason) => {
+    sheds[reason] += 1
+  }
+  const admit = (socket: Socket) => {
+    const address = socket.remoteAddress ?? ""
+    const here = perAddress.get(address) ?? 0
+    const refusal =
+      open >= caps.connections
+        ? "connections"
+        : open >= carried
+          ? "descriptors"
+          : here >= caps.connectionsPerAddress
+            ? "address"
+            : undefined
+    if (refusal !== undefined) {
+      shed(refusal)
+      return false
+    }
+    open += 1
+    perAddress.set(address, here + 1)
+    socket.once("close", () => leave(address))
+    return true
+  }
+  return { admit, shed, open: () => open, sheds }
+}

@@ -1,0 +1,34 @@
+/** An HTTP server on its own address, for operators and the control plane; visitors never reach it. */
+import { createServer } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerError } from "effect/http"
+import type { Address } from "../settings/Address.ts"
+import { CannotListen } from "./Listener.ts"
+
+/** Serves the routes as long as the scope lives. Returns the address with the port that was bound. */
+export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
+  variable: string,
+  address: Address,
+  routes: Layer.Layer<A, E, R>
+) {
+  const server = createServer({ keepAliveTimeout: 65_000 })
+  const { host, port } = address
+  yield* Layer.build(
+    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+      Layer.provide(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: "1 second" }))
+    )
+  ).pipe(
+    Effect.catchTag("ServeError", (error) =>
+      Effect.fail(
+        new CannotListen({
+          variable,
+          address,
+          reason: error instanceof HttpServerError.ServeError ? String(error.cause) : String(error)
+        })
+      )
+    )
+  )
+  const bound = server.address()
+  return { host, port: typeof bound === "object" && bound !== null ? bound.port : port }
+})

@@ -1,0 +1,105 @@
+/** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
+import type { Listener } from "../listen/Listener.ts"
+import type { Gate } from "../listen/Gate.ts"
+import type { AgentSessionsShape } from "../sessions/AgentSessions.ts"
+import type { ByteAgentsShape } from "../sessions/ByteAgents.ts"
+import type { MuxAgentsShape } from "../sessions/MuxAgents.ts"
+import type { RelaysShape } from "../relay/Relays.ts"
+import type { Counters } from "./Counters.ts"
+
+export interface Sources {
+  readonly counters: Counters["Service"]
+  readonly agents: AgentSessionsShape
+  readonly byteAgents: ByteAgentsShape
+  readonly muxAgents: MuxAgentsShape
+  readonly relays: RelaysShape
+  readonly gate: Gate
+  readonly visitors: () => number
+  readonly listeners: ReadonlyArray<Pick<Listener, "name">>
+  /** Epoch seconds of the last proof that a listener accepts, by name. */
+  readonly lastAccepted: ReadonlyMap<string, number>
+}
+
+type Labels = Readonly<Record<string, string>>
+type Sample = readonly [value: number, labels?: Labels]
+
+const labelText = (labels: Labels | undefined) =>
+  labels === undefined
+    ? ""
+    : `{${Object.entries(labels)
+        .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (c) => (c === "\n" ? "\\n" : `\\${c}`))}"`)
+        .join(",")}}`
+
+const series = (name: string, type: "counter" | "gauge", help: string, samples: ReadonlyArray<Sample>) =>
+  [
+    `# HELP ct_edge_${name} ${help}`,
+    `# TYPE ct_edge_${name} ${type}`,
+    ...samples.map(([value, labels]) => `ct_edge_${name}${labelText(labels)} ${value}`)
+  ].join("\n")
+
+/** Sums over all tunnels, at the moment of asking. */
+const totals = (agents: AgentSessionsShape) => {
+  const sums = { tunnels: 0, registrations: 0, parked: 0, fromVisitors: 0, fromAgents: 0 }
+  for (const tunnel of agents.all()) {
+    if (tunnel.connected) sums.tunnels += 1
+    sums.registrations += tunnel.muxes.size
+    sums.parked += tunnel.parked
+    sums.fromVisitors += tunnel.traffic.aToB
+    sums.fromAgents += tunnel.traffic.bToA
+  }
+  return sums
+}
+
+/** The whole exposition. */
+export const render = (sources: Sources): string => {
+  const { counters, gate, relays, listeners, lastAccepted } = sources
+  const sums = totals(sources.agents)
+  const counter = (name: string, help: string, ...samples: ReadonlyArray<Sample>) =>
+    series(name, "counter", help, samples)
+  const gauge = (name: string, help: string, ...samples: ReadonlyArray<Sample>) => series(name, "gauge", help, samples)
+  const direction = (value: number, to: string): Sample => [value, { direction: to }]
+  return [
+    gauge("active_tunnels", "Tunnels with at least one agent.", [sums.tunnels]),
+    gauge("active_agents", "Multiplexed registrations and parked slots.", [sums.registrations + sums.parked]),
+    gauge("agent_connections", "Multiplexed agent connections.", [sources.muxAgents.open()]),
+    gauge("visitor_connections", "Connections of visitors.", [sources.visitors()]),
+    gauge("connections", "All connections of the public listeners.", [gate.open()]),
+    gauge("active_relays", "Relays that run.", [relays.active()]),
+    counter("registrations_total", "Registrations accepted.", [counters.registrations]),
+    counter("registrations_refused_total", "Registrations refused.", [counters.registrationsRefused]),
+    counter("relays_total", "Relays started.", [counters.relays]),
+    counter("relays_cut_total", "Relays cut by revocation, a closing window or the end of the process.", [
+      counters.relaysCut
+    ]),
+    counter("relay_bytes_total", "Bytes relayed, counted while they flow.", [sums.fromVisitors + sums.fromAgents]),
+    counter(
+      "relay_bytes_direction_total",
+      "Bytes relayed by direction.",
+      direction(sums.fromVisitors, "to_agent"),
+      direction(sums.fromAgents, "to_visitor")
+    ),
+    counter("failovers_total", "Agents passed over for a visitor.", [counters.failovers]),
+    gauge("tcp_fallback_parked", "Slots parked now.", [sums.parked]),
+    counter("tcp_fallback_parks_total", "Slots parked.", [counters.fallbackParks]),
+    counter("tcp_fallback_reaped_total", "Parked slots lost.", [counters.fallbackLost]),
+    counter("tcp_fallback_deliveries_total", "Visitors given to slots.", [counters.fallbackDeliveries]),
+    counter("front_door_client_aborts_total", "Connections without a whole, valid ClientHello.", [
+      counters.frontDoorAborts
+    ]),
+    counter("tls_handshakes_failed_total", "TLS handshakes that failed.", [counters.handshakesFailed]),
+    counter("unknown_host_total", "Visitors of hosts nobody has.", [counters.visitorsOfUnknownHosts]),
+    counter("offline_tunnel_total", "Visitors of tunnels without an agent.", [counters.visitorsOfOfflineTunnels]),
+    counter("access_window_refused_total", "Visitors outside the access window.", [counters.accessWindowRefusals]),
+    counter(
+      "listener_conn_cap_sheds_total",
+      "Connections turned away at accept.",
+      ...Object.entries(gate.sheds).map(([reason, value]): Sample => [value, { reason }])
+    ),
+    gauge(
+      "listener_loop_last_seen_seconds",
+      "Epoch seconds of the last proof that a listener accepts.",
+      ...listeners.map(({ name }): Sample => [lastAccepted.get(name) ?? 0, { listener: name }])
+    ),
+    ""
+  ].join("\n")
+}

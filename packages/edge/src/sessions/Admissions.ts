@@ -1,0 +1,80 @@
+/**
+ * Whether an agent may register (data-plane 2.3): the token is not revoked, each host is well formed and given to this
+ * token, and a possession proof, where one is given, holds. Binding the hosts is part of the answer.
+ */
+import { native } from "@catenet/crypto/native"
+import type { RefusalCode } from "@catenet/wire/frames/MuxReason"
+import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
+import { normalHost } from "@catenet/wire/frames/HostName"
+import { Context, Effect, Layer } from "effect"
+import { Routes } from "../Routes.ts"
+
+export interface Refused {
+  readonly code: RefusalCode
+  readonly sentence: string
+  readonly host?: string
+}
+
+/** What only the carrier knows: the challenge it sent and the value that binds the proof to this connection. */
+export interface ProofContext {
+  readonly challenge: Uint8Array
+  readonly binding: Uint8Array
+}
+
+const SENTENCE: Partial<Record<RefusalCode, string>> = {
+  revoked: "this tunnel was revoked",
+  "host-malformed": "this is not a host name",
+  "host-not-authorised": "the control plane has not given this host to this tunnel",
+  "host-taken": "this host belongs to another tunnel",
+  "bad-proof": "the possession proof does not hold"
+}
+
+const refused = (code: RefusalCode, host?: string): Refused => ({
+  code,
+  sentence: SENTENCE[code] ?? code,
+  ...(host === undefined ? {} : { host })
+})
+
+export interface AdmissionsShape {
+  /** Admits an agent of the byte protocol: by token and at most one host. */
+  readonly bytes: (token: string, host: string | undefined) => Refused | undefined
+  /** Admits a multiplexed registration; on success the hosts it serves, in normal form. */
+  readonly mux: (request: RegisterRequest, context: ProofContext) => ReadonlySet<string> | Refused
+}
+
+const make = Effect.gen(function* () {
+  const routes = yield* Routes
+
+  const bind = (token: string, hosts: ReadonlyArray<string>): ReadonlySet<string> | Refused => {
+    if (routes.isRevoked(token)) return refused("revoked")
+    const bound = new Set<string>()
+    for (const given of hosts) {
+      const host = normalHost(given)
+      if (host === undefined) return refused("host-malformed")
+      const refusal = routes.bind(host, token)
+      if (refusal !== undefined) return refused(refusal, host)
+      bound.add(host)
+    }
+    return bound
+  }
+
+  const proves = ({ proof, token, agentId }: RegisterRequest, context: ProofContext) =>
+    proof === undefined ||
+    native.ed25519.verify(proof.publicKey, proofMessage({ token, agentId, ...context }), proof.signature)
+
+  const shape: AdmissionsShape = {
+    bytes: (token, host) => {
+      const bound = bind(token, host === undefined ? [] : [host])
+      return "code" in bound ? bound : undefined
+    },
+    mux: (request, context) => {
+      if (!proves(request, context)) return refused("bad-proof")
+      return bind(Buffer.from(request.token).toString("hex"), request.hosts)
+    }
+  }
+  return shape
+})
+
+export class Admissions extends Context.Service<Admissions, AdmissionsShape>()("edge/sessions/Admissions") {
+  static readonly layer = Layer.effect(Admissions, make)
+}

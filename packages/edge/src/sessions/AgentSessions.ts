@@ -1,0 +1,181 @@
+/**
+ * All agents that are connected, by token, and how a visitor gets a stream to one of them: the least loaded multiplexed
+ * agent, else the slot that waited longest, else whoever arrives within the delivery wait. Dead agents are passed over.
+ */
+import type { Duplex } from "node:stream"
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
+import { Clock, Context, Data, Effect, Layer, Result } from "effect"
+import { Counters } from "../observe/Counters.ts"
+import { Settings } from "../Settings.ts"
+import { type Carrier, type Demand, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
+
+/** No agent of the tunnel could take the stream. */
+export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly token: string }> {}
+
+/** What happens to the agents of a token, for those who keep books about it. */
+export interface SessionObserver {
+  readonly connected: (tunnel: Tunnel, carrier: Carrier) => void
+  readonly disconnected: (tunnel: Tunnel, reason: "registration-closed" | "revoked") => void
+}
+
+/** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
+const RETURN_MILLIS = 30_000
+/** A session silent for longer is asked for an echo before it gets a visitor, if another agent could take the visitor. */
+const TRUSTED_SILENCE_MILLIS = 3_000
+const ECHO_MILLIS = 2_000
+
+export interface AgentSessionsShape {
+  readonly tunnel: (token: string) => Tunnel | undefined
+  readonly all: () => Iterable<Tunnel>
+  /** The tunnel of a token, created when it is not known yet. */
+  readonly ensure: (token: string) => Tunnel
+  readonly addMux: (token: string, agent: MuxAgent) => void
+  readonly removeMux: (token: string, agent: MuxAgent) => void
+  readonly park: (token: string, agent: SlotAgent) => void
+  readonly unpark: (token: string, agent: SlotAgent) => void
+  readonly revoke: (token: string) => void
+  readonly observe: (observer: SessionObserver) => void
+  readonly deliver: (
+    token: string,
+    demand: Demand,
+    header: Omit<OpenHeader, "registration">
+  ) => Effect.Effect<{ readonly tunnel: Tunnel; readonly stream: Duplex }, TunnelOffline>
+}
+
+const make = Effect.gen(function* () {
+  const { deliverWaitMillis } = yield* Settings
+  const counters = yield* Counters
+  const clock = yield* Clock.Clock
+  const tunnels = new Map<string, Tunnel>()
+  const observers = new Set<SessionObserver>()
+
+  const ensure = (token: string) => {
+    const known = tunnels.get(token)
+    if (known !== undefined) return known
+    const tunnel = new Tunnel(token)
+    tunnels.set(token, tunnel)
+    return tunnel
+  }
+
+  const arrived = (tunnel: Tunnel, carrier: Carrier, add: () => void) => {
+    const first = !tunnel.connected
+    add()
+    tunnel.lastSeen = clock.currentTimeMillisUnsafe()
+    if (!first) return
+    tunnel.connectedSince = tunnel.lastSeen
+    for (const observer of observers) observer.connected(tunnel, carrier)
+  }
+
+  const left = (tunnel: Tunnel, reason: "registration-closed" | "revoked") => {
+    tunnel.lastSeen = clock.currentTimeMillisUnsafe()
+    if (tunnel.connected || tunnel.connectedSince === undefined) return
+    tunnel.connectedSince = undefined
+    for (const observer of observers) observer.disconnected(tunnel, reason)
+  }
+
+  /** False when the agent is silent although it was asked; only asked when somebody else could serve. */
+  const responsive = (agent: MuxAgent, alternatives: boolean) => {
+    const { session } = agent
+    if (!alternatives || monotonicMillis() - session.counters.lastReceivedAt < TRUSTED_SILENCE_MILLIS) {
+      return Effect.succeed(true)
+    }
+    return Effect.promise(() => session.ping()).pipe(
+      Effect.map((millis) => millis !== undefined),
+      Effect.timeoutOrElse({ duration: ECHO_MILLIS, orElse: () => Effect.succeed(false) })
+    )
+  }
+
+  const fromMux = Effect.fnUntraced(function* (
+    tunnel: Tunnel,
+    demand: Demand,
+    header: Omit<OpenHeader, "registration">
+  ) {
+    const candidates = tunnel.candidates(demand)
+    for (const agent of candidates) {
+      if (yield* responsive(agent, candidates.length > 1 || tunnel.parked > 0)) {
+        const opened = agent.session.open({ ...header, registration: agent.id })
+        if (Result.isSuccess(opened)) return opened.success
+      }
+      counters.failovers += 1
+    }
+    return undefined
+  })
+
+  const fromSlots = Effect.fnUntraced(function* (tunnel: Tunnel, demand: Demand) {
+    for (;;) {
+      const agent = tunnel.takeSlot(demand)
+      if (agent === undefined) return undefined
+      const delivered = yield* Effect.promise(() => agent.slot.deliver())
+      left(tunnel, "registration-closed")
+      if (Result.isSuccess(delivered)) {
+        counters.fallbackDeliveries += 1
+        return delivered.success
+      }
+      counters.failovers += 1
+    }
+  })
+
+  const arrival = (tunnel: Tunnel) =>
+    Effect.callback<void>((resume) => {
+      const stop = tunnel.onArrival(() => resume(Effect.void))
+      return Effect.sync(stop)
+    })
+
+  const deliver = Effect.fn("AgentSessions.deliver")(function* (
+    token: string,
+    demand: Demand,
+    header: Omit<OpenHeader, "registration">
+  ) {
+    const tunnel = tunnels.get(token)
+    if (tunnel === undefined) return yield* new TunnelOffline({ token })
+    const deadline = clock.currentTimeMillisUnsafe() + deliverWaitMillis
+    for (;;) {
+      const stream = (yield* fromMux(tunnel, demand, header)) ?? (yield* fromSlots(tunnel, demand))
+      if (stream !== undefined) return { tunnel, stream }
+      const now = clock.currentTimeMillisUnsafe()
+      const returning = tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < RETURN_MILLIS
+      if (!returning || now >= deadline) return yield* new TunnelOffline({ token })
+      yield* Effect.timeoutOrElse(arrival(tunnel), { duration: deadline - now, orElse: () => Effect.void })
+    }
+  })
+
+  const shape: AgentSessionsShape = {
+    tunnel: (token) => tunnels.get(token),
+    all: () => tunnels.values(),
+    ensure,
+    addMux: (token, agent) => {
+      const tunnel = ensure(token)
+      counters.registrations += 1
+      arrived(tunnel, "mux", () => tunnel.addMux(agent))
+    },
+    removeMux: (token, agent) => {
+      const tunnel = ensure(token)
+      if (tunnel.muxes.delete(agent)) left(tunnel, "registration-closed")
+    },
+    park: (token, agent) => {
+      const tunnel = ensure(token)
+      counters.fallbackParks += 1
+      arrived(tunnel, "tcp-fallback", () => tunnel.park(agent))
+    },
+    unpark: (token, agent) => {
+      const tunnel = ensure(token)
+      if (!tunnel.dropSlot(agent)) return
+      counters.fallbackLost += 1
+      left(tunnel, "registration-closed")
+    },
+    revoke: (token) => {
+      const tunnel = tunnels.get(token)
+      if (tunnel === undefined) return
+      tunnel.revoke()
+      left(tunnel, "revoked")
+    },
+    observe: (observer) => void observers.add(observer),
+    deliver
+  }
+  return shape
+})
+
+export class AgentSessions extends Context.Service<AgentSessions, AgentSessionsShape>()("edge/sessions/AgentSessions") {
+  static readonly layer = Layer.effect(AgentSessions, make)
+}

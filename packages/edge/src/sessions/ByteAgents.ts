@@ -1,0 +1,79 @@
+/**
+ * The byte protocol of data-plane section 5: one TLS connection is one admission. Agents park as slots, mesh clients and
+ * peer edges are handed on, anything else is dropped without a reply, which tells the peer to step down.
+ */
+import type { TLSSocket } from "node:tls"
+import type { Admission } from "@catenet/wire/frames/Role"
+import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
+import { Context, Effect, Layer, Result } from "effect"
+import { Counters } from "../observe/Counters.ts"
+import { Settings } from "../Settings.ts"
+import { Admissions } from "./Admissions.ts"
+import { AgentSessions } from "./AgentSessions.ts"
+import type { SlotAgent } from "./Tunnel.ts"
+
+type AgentAdmission = Extract<Admission, { readonly role: "A" | "K" | "B" | "L" | "F" }>
+
+export interface ByteAgentsShape {
+  readonly serve: (socket: TLSSocket) => Effect.Effect<void>
+  /** Closes every parked slot; slots that carry a visitor are left alone. */
+  readonly closeParked: () => void
+  readonly parked: () => number
+}
+
+const make = Effect.gen(function* () {
+  const { caps } = yield* Settings
+  const admissions = yield* Admissions
+  const agents = yield* AgentSessions
+  const counters = yield* Counters
+  const parked = new Set<EdgeSlot>()
+  let open = 0
+
+  const park = Effect.fnUntraced(function* (socket: TLSSocket, admission: AgentAdmission) {
+    const token = Buffer.from(admission.token).toString("hex")
+    const host = "host" in admission ? admission.host : undefined
+    const refused = admissions.bytes(token, host)
+    answerAdmission(socket, refused === undefined)
+    if (refused !== undefined) {
+      counters.registrationsRefused += 1
+      yield* Effect.logDebug("agent refused").pipe(Effect.annotateLogs({ code: refused.code, host }))
+      return
+    }
+    const slot = new EdgeSlot(socket, admission.role)
+    const agent: SlotAgent = { slot, host }
+    parked.add(slot)
+    agents.park(token, agent)
+    yield* Effect.promise(() => Promise.race([slot.lost, closed(socket)]))
+    parked.delete(slot)
+    agents.unpark(token, agent)
+  })
+
+  const serve = Effect.fn("ByteAgents.serve")(function* (socket: TLSSocket) {
+    open += 1
+    socket.once("close", () => {
+      open -= 1
+    })
+    const read = yield* Effect.promise(() =>
+      readAdmission(socket, { acceptHead: ({ role }) => role === "C" || role === "M" || open <= caps.agentConnections })
+    )
+    if (Result.isFailure(read)) return
+    const admission = read.success
+    if (admission.role === "C" || admission.role === "M") return void socket.destroy()
+    yield* park(socket, admission)
+  })
+
+  const shape: ByteAgentsShape = {
+    serve,
+    closeParked: () => {
+      for (const slot of parked) slot.close()
+    },
+    parked: () => parked.size
+  }
+  return shape
+})
+
+const closed = (socket: TLSSocket) => new Promise<void>((resolve) => void socket.once("close", () => resolve()))
+
+export class ByteAgents extends Context.Service<ByteAgents, ByteAgentsShape>()("edge/sessions/ByteAgents") {
+  static readonly layer = Layer.effect(ByteAgents, make)
+}

@@ -1,0 +1,103 @@
+/**
+ * The multiplexed carrier as agents use it: one TLS connection, any number of registrations, an echo every few seconds.
+ * It admits registrations and keeps them in {@link AgentSessions} until they are withdrawn, revoked or the carrier ends.
+ */
+import { randomBytes } from "node:crypto"
+import type { TLSSocket } from "node:tls"
+import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
+import { Mux } from "@catenet/wire/transport/Mux"
+import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
+import { Context, Effect, Layer, Result } from "effect"
+import { Counters } from "../observe/Counters.ts"
+import { Settings } from "../Settings.ts"
+import { Admissions } from "./Admissions.ts"
+import { AgentSessions } from "./AgentSessions.ts"
+import type { MuxAgent } from "./Tunnel.ts"
+
+/** An agent that does not answer for {@link DEAD_MILLIS} is gone, whatever its socket says. */
+const ECHO_MILLIS = 5_000
+const DEAD_MILLIS = 12_500
+const MAX_STREAMS = 8_192
+/** A connection without any registration after this time is closed. */
+const IDLE_MILLIS = 30_000
+
+export interface MuxAgentsShape {
+  readonly serve: (socket: TLSSocket) => Effect.Effect<void>
+  /** Tells every agent that this edge is leaving; streams that run go on. */
+  readonly goAway: (sentence: string) => void
+  /** Closes every session. */
+  readonly closeAll: () => void
+  readonly open: () => number
+}
+
+const make = Effect.gen(function* () {
+  const { caps } = yield* Settings
+  const admissions = yield* Admissions
+  const agents = yield* AgentSessions
+  const counters = yield* Counters
+  const sessions = new Set<Mux>()
+
+  const register = (session: Mux, socket: TLSSocket, challenge: Uint8Array, inbound: InboundRegistration) => {
+    const { id, request } = inbound
+    const binding = channelBinding(socket, challenge)
+    if (Result.isFailure(binding))
+      return inbound.refuse({ code: "internal", sentence: "the TLS session cannot be bound" })
+    const admitted = admissions.mux(request, { challenge, binding: binding.success })
+    if ("code" in admitted) {
+      counters.registrationsRefused += 1
+      return inbound.refuse(admitted)
+    }
+    const token = Buffer.from(request.token).toString("hex")
+    const agent: MuxAgent = {
+      id,
+      session,
+      hosts: admitted,
+      revoke: () => inbound.end({ code: "revoked", sentence: "this tunnel was revoked" })
+    }
+    inbound.accept({ sessionId: `${token.slice(0, 8)}-${id}`, keepAliveMillis: ECHO_MILLIS, maxStreams: MAX_STREAMS })
+    agents.addMux(token, agent)
+    return void inbound.withdrawn.then(() => agents.removeMux(token, agent))
+  }
+
+  const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {
+    if (sessions.size >= caps.agentConnections) return void socket.destroy()
+    const challenge = randomBytes(32)
+    let registered = false
+    const session: Mux = new Mux(socket, {
+      side: "acceptor",
+      challenge,
+      keepAlive: { everyMillis: ECHO_MILLIS, deadMillis: DEAD_MILLIS },
+      limits: { maxStreams: MAX_STREAMS },
+      onRegister: (inbound) => {
+        registered = true
+        register(session, socket, challenge, inbound)
+      }
+    })
+    sessions.add(session)
+    const closed = Effect.promise(() => session.closed)
+    yield* Effect.forkChild(
+      Effect.sleep(IDLE_MILLIS).pipe(
+        Effect.andThen(Effect.sync(() => (registered ? undefined : session.close("timeout", "nothing was registered"))))
+      )
+    )
+    const end = yield* closed
+    sessions.delete(session)
+    yield* Effect.logDebug("agent connection ended").pipe(Effect.annotateLogs({ code: end.code, by: end.by }))
+  })
+
+  const shape: MuxAgentsShape = {
+    serve,
+    goAway: (sentence) => {
+      for (const session of sessions) session.goAway(sentence)
+    },
+    closeAll: () => {
+      for (const session of sessions) session.close("draining", "this edge has stopped")
+    },
+    open: () => sessions.size
+  }
+  return shape
+})
+
+export class MuxAgents extends Context.Service<MuxAgents, MuxAgentsShape>()("edge/sessions/MuxAgents") {
+  static readonly layer = Layer.effect(MuxAgents, make)
+}

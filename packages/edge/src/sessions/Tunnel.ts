@@ -1,0 +1,107 @@
+/**
+ * The agents of one token: multiplexed registrations and parked single-use slots, in the order in which a visitor is
+ * offered to them. It decides whom to ask; it moves no bytes.
+ */
+import type { CarrierSession } from "@catenet/wire/transport/Carrier"
+import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
+
+/** What has to be served: a visitor of a host, or a mesh client (agents that serve no host). */
+export type Demand = { readonly _tag: "Host"; readonly host: string } | { readonly _tag: "Mesh" }
+
+export type Carrier = "mux" | "tcp-fallback"
+
+export interface MuxAgent {
+  readonly id: number
+  readonly session: CarrierSession
+  readonly hosts: ReadonlySet<string>
+  /** Tells the agent why, and takes the registration away. */
+  readonly revoke: () => void
+}
+
+export interface SlotAgent {
+  readonly slot: EdgeSlot
+  readonly host: string | undefined
+}
+
+/** Bytes of a tunnel while they flow; direction as seen from the visitor (`a`) and the agent (`b`). */
+export interface Traffic {
+  aToB: number
+  bToA: number
+}
+
+const serves = (hosts: ReadonlySet<string>, demand: Demand) =>
+  demand._tag === "Host" ? hosts.has(demand.host) : hosts.size === 0
+
+export class Tunnel {
+  readonly token: string
+  readonly traffic: Traffic = { aToB: 0, bToA: 0 }
+  readonly muxes = new Set<MuxAgent>()
+  /** Epoch milliseconds; the first is absent while nobody is connected. */
+  connectedSince: number | undefined
+  lastSeen: number | undefined
+  relays = 0
+  private slots: Array<SlotAgent> = []
+  private readonly waiting = new Set<() => void>()
+
+  constructor(token: string) {
+    this.token = token
+  }
+
+  get parked(): number {
+    return this.slots.length
+  }
+
+  get connected(): boolean {
+    return this.muxes.size > 0 || this.slots.length > 0
+  }
+
+  /** Multiplexed agents that can serve it, the least loaded first. */
+  candidates(demand: Demand): ReadonlyArray<MuxAgent> {
+    return Array.from(this.muxes)
+      .filter((agent) => serves(agent.hosts, demand))
+      .sort((a, b) => a.session.counters.streamsOpen - b.session.counters.streamsOpen)
+  }
+
+  addMux(agent: MuxAgent) {
+    this.muxes.add(agent)
+    this.announce()
+  }
+
+  park(agent: SlotAgent) {
+    this.slots.push(agent)
+    this.announce()
+  }
+
+  /** Takes the slot that has waited longest out of the queue. */
+  takeSlot(demand: Demand): SlotAgent | undefined {
+    const wanted = demand._tag === "Host" ? demand.host : undefined
+    const index = this.slots.findIndex(({ host }) => host === wanted)
+    return index < 0 ? undefined : this.slots.splice(index, 1)[0]
+  }
+
+  dropSlot(agent: SlotAgent): boolean {
+    const index = this.slots.indexOf(agent)
+    if (index >= 0) this.slots.splice(index, 1)
+    return index >= 0
+  }
+
+  /** Ends every registration and slot. */
+  revoke() {
+    for (const agent of this.muxes) agent.revoke()
+    this.muxes.clear()
+    for (const { slot } of this.slots) slot.close()
+    this.slots = []
+  }
+
+  /** Calls back once, when the next agent arrives. Returns how to stop waiting. */
+  onArrival(arrived: () => void): () => void {
+    this.waiting.add(arrived)
+    return () => void this.waiting.delete(arrived)
+  }
+
+  private announce() {
+    const waiting = Array.from(this.waiting)
+    this.waiting.clear()
+    for (const arrived of waiting) arrived()
+  }
+}

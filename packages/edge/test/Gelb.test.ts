@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readAll, readUntil, servingAgent, tlsTo } from "./world/Agent.ts"
+import { eventually, start, token } from "./world/World.ts"
+
+const T = token("1")
+const HOST = "app.zone.test"
+const get = `GET /hello HTTP/1.1\r\nHost: ${HOST}\r\n`
+
+describe("a visitor of a gelb host", () => {
+  it.live("reaches the agent through the edge's certificate, with its address added", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+        void readUntil(stream, "\r\n\r\n").then(() =>
+          stream.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+        )
+      })
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const answer = readAll(visitor)
+      visitor.write(`${get}X-Forwarded-For: 9.9.9.9\r\n\r\n`)
+      assert.match((yield* Effect.promise(() => answer)).toString(), /^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nhi$/)
+      visitor.end()
+      const [stream] = agent.streams
+      assert.strictEqual(stream?.header.kind, "visitor")
+      assert.strictEqual(stream?.header.tls, "terminated")
+      assert.strictEqual(stream?.header.host, HOST)
+      assert.strictEqual(stream?.header.client?.address, "127.0.0.1")
+      const metrics = yield* Effect.promise(() => world.metrics())
+      assert.strictEqual(metrics["ct_edge_relays_total"], 1)
+      assert.isAbove(metrics["ct_edge_relay_bytes_total"] ?? 0, 60)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gets a page with 502 and Retry-After when no agent is there", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const answer = readAll(visitor)
+      visitor.write(`${get}\r\n`)
+      const text = (yield* Effect.promise(() => answer)).toString()
+      assert.match(text, /^HTTP\/1.1 502 Bad Gateway\r\n/)
+      assert.match(text, /\r\nRetry-After: 10\r\n/)
+      assert.include(text, "This service is offline")
+      visitor.end()
+      yield* Effect.promise(() =>
+        eventually(async () => (await world.metrics())["ct_edge_offline_tunnel_total"] === 1, "offline is counted")
+      )
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,110 @@
+/** Agents that do what a test tells them, over the wire package. */
+import { connect as connectTcp } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
+import type { Duplex } from "node:stream"
+import { Effect, Result } from "effect"
+import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { Mux, MUX_ALPN } from "@catenet/wire/transport/Mux"
+import type { World } from "./World.ts"
+
+export const tlsTo = (port: number, ca: string, servername: string, alpn: ReadonlyArray<string> = []) =>
+  new Promise<TLSSocket>((resolve, reject) => {
+    const socket: TLSSocket = connect(
+      {
+        socket: connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true }),
+        servername,
+        ca,
+        ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] })
+      },
+      () => resolve(socket)
+    )
+    socket.once("error", reject)
+    socket.on("error", () => undefined)
+  })
+
+export interface MuxAgent {
+  readonly mux: Mux
+  readonly streams: Array<CarrierStream>
+  readonly register: (token: string, hosts: ReadonlyArray<string>) => ReturnType<Mux["register"]>
+}
+
+/** A multiplexed agent; `serve` gets every stream, the default echoes. */
+export const muxAgent = (
+  world: World,
+  serve: (stream: CarrierStream) => void = (stream) => void stream.pipe(stream),
+  port = world.mesh
+) =>
+  Effect.acquireRelease(
+    Effect.promise(async (): Promise<MuxAgent> => {
+      const streams: Array<CarrierStream> = []
+      const mux = new Mux(await tlsTo(port, world.meshRoot, "localhost", [MUX_ALPN]), {
+        side: "dialler",
+        onStream: (stream) => {
+          streams.push(stream)
+          serve(stream)
+        }
+      })
+      return {
+        mux,
+        streams,
+        register: (token, hosts) =>
+          mux.register({
+            token: Buffer.from(token, "hex"),
+            hosts,
+            agentId: "test",
+            wishes: { proxyProtocol: false }
+          })
+      }
+    }),
+    ({ mux }) => Effect.sync(() => mux.close("normal"))
+  )
+
+/** A multiplexed agent that is registered for the hosts. */
+export const servingAgent = Effect.fn("servingAgent")(function* (
+  world: World,
+  token: string,
+  hosts: ReadonlyArray<string>,
+  serve?: (stream: CarrierStream) => void
+) {
+  const agent = yield* muxAgent(world, serve)
+  const registration = yield* Effect.promise(() => agent.register(token, hosts))
+  if (Result.isFailure(registration)) throw new Error(`refused: ${registration.failure.code}`)
+  return { ...agent, registration: registration.success }
+})
+
+/** Parks one slot of the byte protocol; resolves with the stream of its visitor. */
+export const slotAgent = (world: World, token: string, role: "B" | "L" | "F", host: string, port = world.mesh) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const socket = await tlsTo(port, world.meshRoot, "localhost", port === world.mesh ? [] : ["ct-edge"])
+      const parked = await parkAgentSlot(socket, { role, token: Buffer.from(token, "hex"), host })
+      return { socket, parked }
+    }),
+    ({ socket }) => Effect.sync(() => void socket.destroy())
+  )
+
+/** Everything a stream says until it ends. */
+export const readAll = (stream: Duplex) =>
+  new Promise<Buffer>((resolve, reject) => {
+    const chunks: Array<Buffer> = []
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk))
+    stream.once("end", () => resolve(Buffer.concat(chunks)))
+    stream.once("error", reject)
+    stream.once("close", () => reject(new Error("closed before its end")))
+  })
+
+/** Reads until `text` has appeared. */
+export const readUntil = (stream: Duplex, text: string) =>
+  new Promise<string>((resolve, reject) => {
+    let seen = ""
+    const take = (chunk: Buffer) => {
+      seen += chunk.toString("latin1")
+      if (!seen.includes(text)) return
+      stream.off("data", take)
+      resolve(seen)
+    }
+    stream.on("data", take)
+    stream.once("end", () => reject(new Error(`ended before ${JSON.stringify(text)}: ${seen}`)))
+    stream.once("error", reject)
+  })

@@ -1,0 +1,63 @@
+/** A control plane that says what a test wants it to say, over real HTTP. */
+import { createServer } from "node:http"
+import { Effect } from "effect"
+import { ADMIN_TOKEN } from "./World.ts"
+
+export interface ScriptedControlPlane {
+  readonly url: string
+  readonly revoked: Array<string>
+  readonly authorisations: Array<Record<string, unknown>>
+  readonly heartbeats: Array<Record<string, unknown>>
+  readonly requests: Array<string>
+  /** While true every call is answered 503. */
+  down: boolean
+}
+
+const read = async (request: AsyncIterable<Buffer>) => {
+  let text = ""
+  for await (const chunk of request) text += chunk.toString()
+  return text
+}
+
+export const startControlPlane = Effect.acquireRelease(
+  Effect.promise(
+    () =>
+      new Promise<ScriptedControlPlane & { readonly close: () => void }>((resolve) => {
+        const server = createServer(async (request, response) => {
+          const body = await read(request)
+          plane.requests.push(`${request.method} ${request.url}`)
+          const answer = (status: number, value?: unknown) =>
+            response
+              .writeHead(status, value === undefined ? {} : { "content-type": "application/json" })
+              .end(value === undefined ? "" : JSON.stringify(value))
+          if (plane.down) return answer(503)
+          if (request.headers["x-ct-admin-token"] !== ADMIN_TOKEN) return answer(401)
+          if (request.url === "/internal/revoked-tokens") return answer(200, { tokens: plane.revoked })
+          if (request.url === "/internal/edges/rehydrate/primary") return answer(200, plane.authorisations)
+          if (request.url === "/internal/edges/heartbeat") {
+            plane.heartbeats.push(JSON.parse(body))
+            return answer(200)
+          }
+          return answer(404)
+        })
+        const plane = {
+          url: "",
+          revoked: [],
+          authorisations: [],
+          heartbeats: [],
+          requests: [],
+          down: false,
+          close: () => {
+            server.closeAllConnections()
+            server.close()
+          }
+        } as ScriptedControlPlane & { url: string; close: () => void }
+        server.listen(0, "127.0.0.1", () => {
+          const address = server.address()
+          plane.url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
+          resolve(plane)
+        })
+      })
+  ),
+  ({ close }) => Effect.sync(close)
+)
