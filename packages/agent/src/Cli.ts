@@ -1,0 +1,76 @@
+/** The command line: what can be asked, and which file answers it. The answers are loaded only when they are asked for. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { ConfigProvider, Effect } from "effect"
+import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { withConsole } from "./Console.ts"
+import * as Flags from "./Flags.ts"
+import { variables } from "./settings/Variables.ts"
+import * as Presenter from "./terminal/Presenter.ts"
+import { version } from "./Version.ts"
+
+const widest = Math.max(...Object.keys(variables).map((name) => name.length))
+
+const reference = Object.entries(variables)
+  .map(([name, meaning]) => `  ${name.padEnd(widest)}  ${meaning}`)
+  .join("\n")
+
+const root = Command.make(
+  "ct-agent",
+  {},
+  Effect.fn(function* () {
+    const { serve } = yield* Effect.promise(() => import("./commands/Serve.ts"))
+    yield* withConsole(serve({ onboard: false }))
+  })
+).pipe(
+  Command.withDescription(
+    "Serves one tunnel: brings visitors of a public host name to a local service.\n\n" +
+      "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP set it enrols first, once.\n\n" +
+      "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or the edge, " +
+      "5 they cannot be reached.\n\n" +
+      `Everything is configured by variables:\n${reference}`
+  )
+)
+
+const onboard = Command.make(
+  "onboard",
+  {},
+  Effect.fn(function* () {
+    const { serve } = yield* Effect.promise(() => import("./commands/Serve.ts"))
+    yield* withConsole(serve({ onboard: true }))
+  })
+).pipe(
+  Command.withDescription(
+    "Enrols with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is enrolled already restores its identity " +
+      "from CT_AGENT_STATE_DIR and redeems nothing."
+  ),
+  Command.withShortDescription("Enrol once, then serve")
+)
+
+const status = Command.make(
+  "status",
+  {},
+  Effect.fn(function* () {
+    const { status } = yield* Effect.promise(() => import("./commands/Status.ts"))
+    yield* withConsole(status)
+  })
+).pipe(
+  Command.withDescription(
+    "Asks the running agent at CT_AGENT_METRICS_LISTEN for its status; without that variable it shows the last 20 events of " +
+      "the ring in CT_AGENT_STATE_DIR."
+  ),
+  Command.withShortDescription("Show how the agent is doing")
+)
+
+const program = root.pipe(
+  Command.withSubcommands([onboard, status]),
+  Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
+)
+
+/** The whole program. Fails with a `CliError` on wrong usage, else with a `Failure`. */
+export const run = Command.run(program, { version, renderErrors: true }).pipe(
+  Effect.provide(NodeServices.layer),
+  Effect.provide(Presenter.layer),
+  Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions, GlobalFlag.LogLevel] })),
+  // Set to nothing is not the same as unset: some variables refuse it.
+  Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
+)

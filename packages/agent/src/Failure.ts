@@ -1,0 +1,44 @@
+/**
+ * Why the agent gives up. Each failure is one sentence that says what happened and what to do, and carries the exit code that a
+ * supervisor can act on: 3 the configuration is wrong, 4 the control plane or the edge refused, 5 they cannot be reached.
+ */
+import { Data, Runtime } from "effect"
+
+/** A variable or a file is missing, malformed or contradicts another one. Every problem is its own sentence. Exit code 3. */
+export class ConfigurationInvalid extends Data.TaggedError("ConfigurationInvalid")<{
+  readonly problems: ReadonlyArray<string>
+}> {
+  override readonly [Runtime.errorExitCode] = 3
+  override get message() {
+    return this.problems.join("\n")
+  }
+}
+
+/** The other side answered and said no, and asking again will not help. Exit code 4. */
+export class Refused extends Data.TaggedError("Refused")<{ readonly detail: string }> {
+  override readonly [Runtime.errorExitCode] = 4
+  override get message() {
+    return this.detail
+  }
+}
+
+/** Nobody answered, or not in time, or not with anything that can be understood. Exit code 5. */
+export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly detail: string }> {
+  override readonly [Runtime.errorExitCode] = 5
+  override get message() {
+    return this.detail
+  }
+}
+
+/** A file of the agent's own cannot be read or written. Exit code 3: somebody must repair it by hand. */
+export class StateUnusable extends Data.TaggedError("StateUnusable")<{
+  readonly path: string
+  readonly detail: string
+}> {
+  override readonly [Runtime.errorExitCode] = 3
+  override get message() {
+    return `${this.path}: ${this.detail}`
+  }
+}
+
+export type Failure = ConfigurationInvalid | Refused | Unreachable | StateUnusable

@@ -1,0 +1,34 @@
+/** The flags that every command understands. */
+import { Effect, Option } from "effect"
+import { Flag, GlobalFlag } from "effect/cli"
+import { defaultFile } from "./settings/Environment.ts"
+import { line } from "./Version.ts"
+
+export const Version = GlobalFlag.Action({
+  flag: Flag.Boolean("version").pipe(
+    Flag.withAlias("V"),
+    Flag.withDescription("Print the program's name and version"),
+    Flag.withDefault(false)
+  ),
+  run: () => Effect.sync(() => void process.stdout.write(`${line}\n`))
+})
+
+export const ConfigFile = GlobalFlag.Setting("config")({
+  flag: Flag.String("config").pipe(
+    Flag.optional,
+    Flag.withMetavar("FILE"),
+    Flag.withDescription(
+      `File of KEY=VALUE lines with the CT_* variables; the environment wins over it (default ${defaultFile} when it is there)`
+    )
+  )
+})
+
+export const Json = GlobalFlag.Setting("json")({
+  flag: Flag.Boolean("json").pipe(
+    Flag.withDescription("Logs as JSON lines on stderr, results as JSON on stdout"),
+    Flag.withDefault(false)
+  )
+})
+
+/** The file named by `--config`. */
+export const configFile = Effect.map(ConfigFile, Option.getOrUndefined)

@@ -1,0 +1,32 @@
+/** Runs the program in this process. Signals are left to the commands: a serving agent drains, all others just end. */
+import { Cause, Exit, Runtime } from "effect"
+import { CliError } from "effect/cli"
+import { run } from "./Cli.ts"
+
+const usage = 2
+const interrupted = 130
+
+const report = (error: unknown) => {
+  if (error instanceof Error && !Runtime.getErrorReported(error)) return
+  const message = error instanceof Error ? error.message : String(error)
+  for (const line of message.split("\n")) process.stderr.write(`Error: ${line}\n`)
+}
+
+const codeOf = (cause: Cause.Cause<unknown>) => {
+  if (Cause.hasInterruptsOnly(cause)) return interrupted
+  const error = Cause.squash(cause)
+  if (CliError.isCliError(error)) return Runtime.getErrorExitCode(error) === 0 ? 0 : usage
+  report(error)
+  return Runtime.getErrorExitCode(error)
+}
+
+/** Starts the program; the process exits when it has ended. */
+export const start = () => {
+  const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
+    fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+  })
+  runMain(run, {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) ? 0 : codeOf(exit.cause))
+  })
+}

@@ -1,0 +1,5 @@
+/** The version of this program, the same as in package.json (a test holds it). Imports nothing, so that `--version` is fast. */
+export const version = "0.1.0"
+
+/** The one line that `ct-agent --version` prints. */
+export const line = `ct-agent ${version}`

@@ -1,0 +1,53 @@
+/** `status`: the running agent's own report, or the last events of its ring when it serves no endpoints. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
+import { AgentStatus } from "@catenet/domain/AgentStatus"
+import { Effect, Result, Schema } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { ConfigurationInvalid, Unreachable } from "../Failure.ts"
+import { configFile } from "../Flags.ts"
+import * as Ring from "../observe/Ring.ts"
+import * as Environment from "../settings/Environment.ts"
+import { formatHostPort, type HostPort, listenAddress, text } from "../settings/Parse.ts"
+import { standardStateDir } from "../settings/Settings.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+const askMillis = 5000
+const shownEvents = 20
+
+const ask = Effect.fnUntraced(function* (listen: HostPort) {
+  const screen = yield* Screen
+  const address = formatHostPort(listen)
+  const client = yield* HttpApiClient.make(AgentLocalApi, { baseUrl: `http://${address}` })
+  const status = yield* client.agent.status({}).pipe(
+    Effect.timeout(askMillis),
+    Effect.mapError(
+      () =>
+        new Unreachable({
+          detail: `No agent answers at http://${address}/status (CT_AGENT_METRICS_LISTEN). Start it, or correct the variable.`
+        })
+    )
+  )
+  const encoded = yield* Effect.orDie(Schema.encodeEffect(AgentStatus)(status))
+  screen.result(JSON.stringify(encoded, null, screen.json ? 0 : 2))
+})
+
+const showRing = Effect.fnUntraced(function* (stateDir: string) {
+  const screen = yield* Screen
+  const ring = yield* Ring.make(stateDir)
+  const lines = yield* ring.last(shownEvents)
+  if (!screen.json) screen.result(`last ${lines.length} events of ${ring.path}`)
+  for (const line of lines) screen.result(line)
+  if (!screen.json)
+    screen.result("Set CT_AGENT_METRICS_LISTEN for the agent and for this command to see its live status.")
+})
+
+export const status = Effect.gen(function* () {
+  const raw = yield* Environment.read(yield* configFile)
+  const listen = listenAddress(raw, "CT_AGENT_METRICS_LISTEN")
+  if (Result.isFailure(listen)) return yield* new ConfigurationInvalid({ problems: [listen.failure] })
+  return yield* listen.success === undefined
+    ? showRing(text(raw, "CT_AGENT_STATE_DIR") ?? standardStateDir)
+    : ask(listen.success)
+}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(FetchHttpClient.layer))

@@ -1,0 +1,92 @@
+/** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. An address that cannot be bound is said once; the tunnel serves anyway. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
+import { Config, Effect, Layer, Option, Result } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { createServer } from "node:http"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { Events } from "./Events.ts"
+import * as Exposition from "./Exposition.ts"
+import * as Health from "./Health.ts"
+import * as Report from "./Report.ts"
+import { Vitals } from "./Vitals.ts"
+
+const standardLines = 100
+const mostLines = 1000
+
+/** 1 to 1000; 100 for anything that is no number. */
+export const lineCount = (n: string | undefined) => {
+  const number = n !== undefined && /^[+-]?\d{1,15}$/.test(n.trim()) ? Number(n) : standardLines
+  return Math.min(mostLines, Math.max(1, number))
+}
+
+const handlers = HttpApiBuilder.group(
+  AgentLocalApi,
+  "agent",
+  Effect.fn(function* (handlers) {
+    const vitals = yield* Vitals
+    const events = yield* Events
+    const bearer = yield* Effect.option(Config.NonEmptyString("CT_OIDC_TOKEN"))
+    const bearerFile = yield* Effect.option(Config.NonEmptyString("CT_OIDC_TOKEN_FILE"))
+    const credential = Option.isSome(bearer) || Option.isSome(bearerFile) ? "env" : "none"
+    return handlers.handleAll({
+      metrics: () =>
+        Effect.sync(() =>
+          Exposition.render({
+            traffic: vitals.total(),
+            registered: vitals.session.live > 0,
+            transport: vitals.session.transport,
+            events: events.counts(),
+            tasksLive: vitals.tasksLive()
+          })
+        ),
+      status: () =>
+        Effect.sync(() =>
+          Report.make({
+            session: vitals.session,
+            traffic: vitals.traffic,
+            tasksLive: vitals.tasksLive(),
+            ringWriteErrors: events.ring.writeErrors(),
+            credential,
+            now: vitals.now()
+          })
+        ),
+      health: () =>
+        Effect.suspend(() =>
+          Effect.fromResult(Result.map(Health.check(vitals.session, vitals.now()), () => "ok" as const))
+        ),
+      events: ({ query }) =>
+        Effect.map(events.ring.last(lineCount(query.n)), (lines) => lines.map((line) => `${line}\n`).join(""))
+    })
+  })
+)
+
+const announce = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const server = yield* HttpServer.HttpServer
+    if (server.address._tag === "UnixPathAddress") return
+    const { address, port } = server.address
+    yield* Effect.logInfo(
+      `status, metrics and events at http://${formatHostPort({ host: String(address), port })}/status`
+    )
+  })
+)
+
+/** The server at this address, for as long as the layer lives. */
+export const layer = (listen: HostPort) =>
+  HttpRouter.serve(HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers)), {
+    disableLogger: true,
+    disableListenLog: true
+  }).pipe(
+    Layer.provide(announce),
+    Layer.provide(NodeHttpServer.layer(createServer, { host: listen.host, port: listen.port })),
+    Layer.catchCause((cause) =>
+      Layer.effectDiscard(
+        Effect.logWarning(
+          `CT_AGENT_METRICS_LISTEN: cannot listen on ${formatHostPort(listen)}; going on without`,
+          cause
+        )
+      )
+    )
+  )

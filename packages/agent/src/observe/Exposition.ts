@@ -1,0 +1,49 @@
+/** The twelve series of `/metrics` in the contract's order, Prometheus text format 0.0.4. Pure. */
+import { type EventKind, eventKinds } from "./EventKind.ts"
+import { type Traffic, type Transport, transports } from "./Vitals.ts"
+
+export interface Sample {
+  readonly traffic: Traffic
+  readonly registered: boolean
+  readonly transport: Transport
+  readonly events: ReadonlyMap<EventKind, number>
+  readonly tasksLive: number
+}
+
+type Value = number | ReadonlyArray<readonly [label: string, value: number]>
+
+const series = (name: string, type: "counter" | "gauge", help: string, value: Value) => {
+  const rows = typeof value === "number" ? [["", value] as const] : value
+  const lines = rows.map(([label, number]) => `${name}${label === "" ? "" : `{${label}}`} ${number}\n`)
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`
+}
+
+/** The body of `/metrics`; ends with a newline. */
+export const render = ({ traffic, registered, transport, events, tasksLive }: Sample): string =>
+  [
+    series("ct_tunnels_opened_total", "counter", "Streams that reached the origin.", traffic.tunnelsOpened),
+    series("ct_tunnels_failed_total", "counter", "Streams that did not reach the origin.", traffic.tunnelsFailed),
+    series("ct_bytes_to_origin_total", "counter", "Bytes from clients to the origin.", traffic.bytesToOrigin),
+    series("ct_bytes_to_client_total", "counter", "Bytes from the origin to clients.", traffic.bytesToClient),
+    series("ct_handshakes_total", "counter", "Noise and TLS handshakes completed here.", traffic.handshakes),
+    series("ct_handshake_millis_total", "counter", "Milliseconds spent in them.", Math.round(traffic.handshakeMillis)),
+    series("ct_agent_registered", "gauge", "1 while the edge holds a registration of this agent.", registered ? 1 : 0),
+    series("ct_agent_reconnects_total", "counter", "Registrations after the first.", traffic.reconnects),
+    series(
+      "ct_agent_transport",
+      "gauge",
+      "1 for the transport in use.",
+      transports.map((name) => [`transport="${name}"`, name === transport ? 1 : 0] as const)
+    ),
+    series(
+      "ct_agent_events_total",
+      "counter",
+      "Events by kind.",
+      eventKinds.map((kind) => [`kind="${kind}"`, events.get(kind) ?? 0] as const)
+    ),
+    series("ct_agent_masque_dropped_datagrams_total", "counter", "Datagrams dropped by the MASQUE carrier.", [
+      [`direction="outbound"`, 0],
+      [`direction="inbound"`, 0]
+    ]),
+    series("ct_agent_tasks_live", "gauge", "Streams being served.", tasksLive)
+  ].join("")

@@ -1,0 +1,23 @@
+/** OpenTelemetry export of traces, metrics and logs over OTLP/HTTP: on when an endpoint is set by the standard OTEL_* variables. */
+import { Config, Effect, Layer, Option } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Otlp, OtlpSerialization } from "effect/observability"
+import { version } from "../Version.ts"
+
+const endpoints = [
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"
+]
+
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const set = yield* Effect.forEach(endpoints, (name) => Effect.option(Config.NonEmptyString(name)))
+    if (!set.some(Option.isSome)) return Layer.empty
+    return Otlp.layerFromConfig({
+      resource: { serviceName: "ct-agent", serviceVersion: version },
+      loggerMergeWithExisting: true
+    }).pipe(Layer.provide(OtlpSerialization.layerJson), Layer.provide(FetchHttpClient.layer))
+  })
+)

@@ -1,0 +1,128 @@
+/**
+ * What the running agent knows about itself: the registration state and the traffic counters. Everything is a number or a
+ * string in memory; rendering is done by `Exposition` and `Report`, which are pure.
+ */
+import { Clock, Context, Effect, Layer, Random } from "effect"
+
+/** The carriers the contract names. Our multiplexed connection and the parked slots are both TLS over TCP. */
+export const transports = ["quic", "tcp-fallback", "masque", "none"] as const
+export type Transport = (typeof transports)[number]
+
+/** Traffic since the start. Mutable: `splice` counts bytes while they flow. */
+export interface Traffic {
+  tunnelsOpened: number
+  tunnelsFailed: number
+  /** Byte counts of streams that have ended; those of running streams are added when they are read. */
+  bytesToOrigin: number
+  bytesToClient: number
+  handshakes: number
+  handshakeMillis: number
+  reconnects: number
+}
+
+/** The counters of one running stream, in the shape that `splice` counts into: a is the client, b the origin. */
+export interface StreamCounters {
+  aToB: number
+  bToA: number
+}
+
+export interface Session {
+  /** 16 hex characters, random for each process. */
+  readonly id: string
+  readonly startedAt: number
+  /** Number of the latest registration attempt; undefined before the first. */
+  conn: number | undefined
+  transport: Transport
+  /** Registrations that the edge accepted and that are alive. */
+  live: number
+  registeredSince: number | undefined
+  lastSeen: number | undefined
+  lastError: string | undefined
+}
+
+const hexDigits = "0123456789abcdef"
+
+export class Vitals extends Context.Service<
+  Vitals,
+  {
+    readonly session: Session
+    readonly traffic: Traffic
+    /** The traffic with the bytes of running streams. */
+    readonly total: () => Traffic
+    /** Counters of one stream, included in `total` until `close` folds them in. */
+    readonly openStream: () => { readonly counters: StreamCounters; readonly close: () => void }
+    /** Streams being served, those that wait for their client's first byte included. */
+    readonly tasksLive: () => number
+    readonly taskBegan: () => void
+    readonly taskEnded: () => void
+    /** Something arrived from the edge just now. */
+    readonly heard: () => void
+    /** Unix milliseconds. */
+    readonly now: () => number
+  }
+>()("agent/Vitals") {
+  static readonly layer = Layer.effect(
+    Vitals,
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const now = () => clock.currentTimeMillisUnsafe()
+      const digits = yield* Effect.replicateEffect(Random.nextIntBetween(0, 15), 16)
+      const session: Session = {
+        id: digits.map((digit) => hexDigits.charAt(digit)).join(""),
+        startedAt: now(),
+        conn: undefined,
+        transport: "none",
+        live: 0,
+        registeredSince: undefined,
+        lastSeen: undefined,
+        lastError: undefined
+      }
+      const traffic: Traffic = {
+        tunnelsOpened: 0,
+        tunnelsFailed: 0,
+        bytesToOrigin: 0,
+        bytesToClient: 0,
+        handshakes: 0,
+        handshakeMillis: 0,
+        reconnects: 0
+      }
+      let tasks = 0
+      const running = new Set<StreamCounters>()
+      return {
+        session,
+        traffic,
+        total: () => {
+          let { bytesToOrigin, bytesToClient } = traffic
+          for (const { aToB, bToA } of running) {
+            bytesToOrigin += aToB
+            bytesToClient += bToA
+          }
+          return { ...traffic, bytesToOrigin, bytesToClient }
+        },
+        openStream: () => {
+          const counters = { aToB: 0, bToA: 0 }
+          running.add(counters)
+          return {
+            counters,
+            close: () => {
+              if (!running.delete(counters)) return
+              traffic.bytesToOrigin += counters.aToB
+              traffic.bytesToClient += counters.bToA
+            }
+          }
+        },
+        tasksLive: () => tasks,
+        taskBegan: () => {
+          tasks++
+        },
+        taskEnded: () => {
+          tasks--
+        },
+        heard: () => {
+          session.lastSeen = now()
+        },
+        now
+      }
+    })
+  )
+}

@@ -1,0 +1,140 @@
+/**
+ * Where the edge is and which root certificate it must show, kept while the agent runs.
+ *
+ * The root comes from CT_AGENT_EDGE_CERT_URL; without it from the file CT_AGENT_EDGE_CERT, and when that was not named either,
+ * from the control plane. It is pinned: a root that was fetched is written to the file, and the file serves when nobody answers.
+ */
+import { Clock, Context, Effect, FileSystem, Layer, Schedule } from "effect"
+import { X509Certificate } from "node:crypto"
+import { Unreachable } from "../Failure.ts"
+import type { HostPort } from "../settings/Parse.ts"
+import type { EdgeCertificate, Settings } from "../settings/Settings.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import { ControlPlane } from "./ControlPlane.ts"
+
+const pollMillis = 500
+const fetchAttempts = 3
+const standardMeshPort = 4433
+
+const pemOf = (der: Uint8Array) =>
+  Effect.try({
+    try: () => new X509Certificate(der).toString(),
+    catch: () => new Unreachable({ detail: "What was given as the edge's root certificate is no X.509 certificate." })
+  })
+
+/** The file, or its substitute in the state folder when the default place does not exist on this machine. */
+const placeOf = Effect.fnUntraced(function* ({ file, fileNamed }: EdgeCertificate, stateDir: string) {
+  if (fileNamed) return file
+  const fs = yield* FileSystem.FileSystem
+  const folder = file.slice(0, file.lastIndexOf("/"))
+  return (yield* Effect.orElseSucceed(fs.exists(folder), () => false)) ? file : `${stateDir}/edge-cert.der`
+})
+
+export class ConnectionInfo extends Context.Service<
+  ConnectionInfo,
+  {
+    /** The configured address, or the control plane's host with the mesh port that it publishes. */
+    readonly edge: Effect.Effect<HostPort>
+    /** The pinned root as PEM. */
+    readonly ca: Effect.Effect<string>
+    /** Fetches the root again; the new PEM, or undefined when it is the same or cannot be had. */
+    readonly refreshCa: Effect.Effect<string | undefined>
+  }
+>()("agent/ConnectionInfo") {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      ConnectionInfo,
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const controlPlane = yield* ControlPlane
+        const { edgeCertificate } = settings
+        const place = yield* placeOf(edgeCertificate, settings.stateDir)
+
+        const cached = PrivateFile.read(place).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          Effect.flatMap((der) => (der === undefined || der.length === 0 ? Effect.undefined : pemOf(der))),
+          Effect.orElseSucceed(() => undefined)
+        )
+
+        const fetched = Effect.gen(function* () {
+          const der = yield* controlPlane.ca(edgeCertificate.url)
+          const pem = yield* pemOf(der)
+          const old = yield* cached
+          if (old !== undefined && old !== pem) yield* Effect.logWarning("the edge's root certificate has changed")
+          if (old !== pem)
+            yield* PrivateFile.folder(place.slice(0, place.lastIndexOf("/")) || "/").pipe(
+              Effect.andThen(PrivateFile.replaceAll([{ path: place, bytes: der }])),
+              Effect.provideService(FileSystem.FileSystem, fs),
+              Effect.catchTag("StateUnusable", (error) =>
+                Effect.logWarning(`the root certificate is not cached: ${error.message}`)
+              )
+            )
+          return pem
+        })
+
+        /** Waits for the file, and for the control plane too unless the file was named. */
+        const awaited = Effect.gen(function* () {
+          const begun = yield* Clock.currentTimeMillis
+          let saidAt = Number.NEGATIVE_INFINITY
+          while (true) {
+            const pem = yield* edgeCertificate.fileNamed
+              ? cached
+              : Effect.catchTag(fetched, "Unreachable", () => cached)
+            if (pem !== undefined) return pem
+            const now = yield* Clock.currentTimeMillis
+            const { waitSecs } = edgeCertificate
+            if (waitSecs !== undefined && now - begun >= waitSecs * 1000)
+              return yield* new Unreachable({
+                detail:
+                  `No root certificate of the edge at ${place} within ${waitSecs} s (CT_AGENT_EDGE_CERT_WAIT_SECS). Set ` +
+                  "CT_AGENT_EDGE_CERT_URL to the control plane's address, or put the file there."
+              })
+            if (now - saidAt >= edgeCertificate.logIntervalSecs * 1000) {
+              saidAt = now
+              yield* Effect.logInfo(`waiting for the edge's root certificate at ${place}`)
+            }
+            yield* Effect.sleep(pollMillis)
+          }
+        })
+
+        const asked = fetched.pipe(
+          Effect.retry({ schedule: Schedule.exponential("500 millis"), times: fetchAttempts - 1 }),
+          Effect.catch((error) =>
+            Effect.flatMap(cached, (pem) =>
+              pem === undefined
+                ? Effect.fail(error)
+                : Effect.as(Effect.logWarning(`${error.message} Using the copy at ${place}.`), pem)
+            )
+          )
+        )
+
+        let ca = yield* edgeCertificate.url === undefined ? awaited : asked
+
+        const host = new URL(controlPlane.url).hostname.replace(/^\[|\]$/g, "")
+        let port: number | undefined
+        const derived = Effect.gen(function* () {
+          port ??= yield* controlPlane.meshPort
+          return { host, port }
+        }).pipe(
+          Effect.catchTag("Unreachable", (error) =>
+            Effect.as(Effect.logWarning(`${error.message} Trying port ${standardMeshPort}.`), {
+              host,
+              port: standardMeshPort
+            })
+          )
+        )
+
+        return {
+          edge: settings.edge === undefined ? derived : Effect.succeed(settings.edge),
+          ca: Effect.sync(() => ca),
+          refreshCa: Effect.gen(function* () {
+            const fromFile = edgeCertificate.url === undefined && edgeCertificate.fileNamed
+            const pem = fromFile ? yield* cached : yield* Effect.orElseSucceed(fetched, () => undefined)
+            if (pem === undefined || pem === ca) return undefined
+            ca = pem
+            return pem
+          })
+        }
+      })
+    )
+}

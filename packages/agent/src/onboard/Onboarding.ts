@@ -1,0 +1,156 @@
+/**
+ * From what the agent was given to what it can serve with: a routing token and, when it ever enrolled, its identity.
+ *
+ * Nothing is redeemed twice: a stored identity and a stored bootstrap secret are used before any token is spent, and a bootstrap
+ * secret is stored before it is used. A spent token ends in a sentence that says which of the possible causes it was.
+ */
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
+import * as Hex from "@catenet/crypto/Hex"
+import { Effect, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { ConfigurationInvalid, Refused, StateUnusable, Unreachable } from "../Failure.ts"
+import type { Settings } from "../settings/Settings.ts"
+import * as Identity from "../state/Identity.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import { ControlPlane } from "./ControlPlane.ts"
+
+export interface Onboarded {
+  readonly agentId: string
+  readonly identity: Identity.Identity | undefined
+  /** Undefined only in mesh mode, where a capability may bring its own. */
+  readonly token: Redacted.Redacted<Uint8Array> | undefined
+}
+
+const bytesOf = (text: Redacted.Redacted | undefined) =>
+  text === undefined ? undefined : Redacted.make(Result.getOrThrow(Hex.decode(Redacted.value(text), 32)))
+
+const secretFile = (settings: Settings) => `${settings.stateDir}/bootstrap.secret`
+
+const storedSecret = Effect.fnUntraced(function* (settings: Settings) {
+  const path = secretFile(settings)
+  const bytes = yield* PrivateFile.read(path)
+  if (bytes === undefined) return undefined
+  return yield* Effect.mapError(
+    Effect.fromResult(Bootstrap.parse(Redacted.make(new TextDecoder().decode(bytes).trim()))),
+    () =>
+      new StateUnusable({
+        path,
+        detail: "the stored bootstrap secret is damaged. Delete it and set a new CT_BOOTSTRAP."
+      })
+  )
+})
+
+/** Exchanges the bootstrap token and stores what it brought before anything else is done with it. */
+const exchange = Effect.fnUntraced(function* (settings: Settings, token: Redacted.Redacted) {
+  const controlPlane = yield* ControlPlane
+  yield* Identity.writable(settings.stateDir)
+  const secret = yield* Effect.catchTag(controlPlane.exchange(token), "TokenSpent", ({ detail }) =>
+    Effect.fail(
+      new Refused({
+        detail:
+          `${detail} This folder has no stored result of it: ${settings.stateDir}. If this agent was started before, point ` +
+          "CT_AGENT_STATE_DIR to the folder of that start; else ask the portal for a new CT_BOOTSTRAP."
+      })
+    )
+  )
+  yield* PrivateFile.replaceAll([
+    { path: secretFile(settings), bytes: new TextEncoder().encode(Redacted.value(secret)) }
+  ])
+  return yield* Effect.mapError(
+    Effect.fromResult(Bootstrap.parse(secret)),
+    () =>
+      new Refused({
+        detail: "The control plane answered a bootstrap secret that this agent cannot read. Update the agent."
+      })
+  )
+}, Effect.uninterruptible)
+
+const enrol = Effect.fnUntraced(function* (
+  settings: Settings,
+  agentId: string,
+  joinToken: Redacted.Redacted<Uint8Array>,
+  previous: string | undefined
+) {
+  const controlPlane = yield* ControlPlane
+  yield* Identity.writable(settings.stateDir)
+  const random = yield* SecureRandom.SecureRandom
+  const seed = Redacted.make(yield* random.randomBytes(32))
+  const tenant = yield* Effect.catchTag(controlPlane.redeem(joinToken, agentId, seed), "TokenSpent", ({ detail }) => {
+    const cause =
+      previous === undefined
+        ? `the folder ${settings.stateDir} holds no identity. If this agent enrolled before, point CT_AGENT_STATE_DIR to the ` +
+          "folder of that start"
+        : `the folder ${settings.stateDir} belongs to agent ${previous}, and CT_AGENT_ID says ${agentId}. Set CT_AGENT_ID to ` +
+          `${previous}, or unset it`
+    return Effect.fail(
+      new Refused({
+        detail: `${detail} Here ${cause}; otherwise get a fresh join token from the install page of the tunnel.`
+      })
+    )
+  })
+  const identity = { seed, agent: agentId, tenant }
+  yield* Identity.persist(settings.stateDir, identity)
+  return identity
+})
+
+/** The whole onboarding. With `demanded`, an agent that is not enrolled and has no join token is refused. */
+export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Settings, demanded: boolean) {
+  const restored = yield* Identity.restore(settings.stateDir)
+  const agentId = yield* Identity.agentId(settings.stateDir, settings.agentId)
+  const mine = restored !== undefined && restored.agent === agentId ? restored : undefined
+  const kept = yield* storedSecret(settings)
+  const lacking = settings.token === undefined || (settings.joinToken === undefined && mine === undefined)
+  const secret =
+    kept ?? (settings.bootstrap !== undefined && lacking ? yield* exchange(settings, settings.bootstrap) : undefined)
+  const token = bytesOf(settings.token) ?? secret?.routingToken
+  const joinToken = bytesOf(settings.joinToken) ?? secret?.joinToken
+  if (token === undefined && settings.mode === "browser")
+    return yield* new ConfigurationInvalid({
+      problems: [
+        "CT_AGENT_TOKEN is not set. Copy the routing token of the tunnel from the portal, or set CT_BOOTSTRAP."
+      ]
+    })
+  if (mine !== undefined) {
+    yield* Effect.logInfo("restored the enrolled identity").pipe(
+      Effect.annotateLogs({ agent: mine.agent, tenant: mine.tenant, control_plane: settings.controlPlane })
+    )
+    return { agentId, identity: mine, token } satisfies Onboarded
+  }
+  if (joinToken === undefined) {
+    if (demanded)
+      return yield* new ConfigurationInvalid({
+        problems: [
+          "CT_AGENT_JOIN_TOKEN is not set. Copy the join token from the install page of the tunnel, or set CT_BOOTSTRAP."
+        ]
+      })
+    if (restored !== undefined)
+      yield* Effect.logWarning(
+        `the stored identity belongs to agent ${restored.agent}, not to ${agentId}; correct CT_AGENT_ID to use it`
+      )
+    return { agentId, identity: undefined, token } satisfies Onboarded
+  }
+  const identity = yield* enrol(settings, agentId, joinToken, restored?.agent)
+  yield* Effect.logInfo("enrolled").pipe(
+    Effect.annotateLogs({ agent: agentId, tenant: identity.tenant, control_plane: settings.controlPlane })
+  )
+  return { agentId, identity, token } satisfies Onboarded
+})
+
+/** `onboard`, bounded by CT_AGENT_ONBOARD_TIMEOUT_SECS when that is set. */
+export const bounded = (settings: Settings, demanded: boolean) => {
+  const seconds = settings.onboardTimeoutSecs
+  const whole = onboard(settings, demanded)
+  return seconds === undefined
+    ? whole
+    : Effect.timeoutOrElse(whole, {
+        duration: `${seconds} seconds`,
+        orElse: () =>
+          Effect.fail(
+            new Unreachable({
+              detail:
+                `Onboarding took longer than ${seconds} s (CT_AGENT_ONBOARD_TIMEOUT_SECS). Check that ${settings.controlPlane} ` +
+                "can be reached; if the join token was spent by this attempt, get a fresh one."
+            })
+          )
+      })
+}

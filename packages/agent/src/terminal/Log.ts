@@ -1,0 +1,71 @@
+/**
+ * One log line for each entry, on stderr: `12:30:05 info  text key=value` or, with JSON, one object. The entry of an event is the
+ * event's own line. Secrets are `Redacted` before they come here.
+ */
+import { Cause, Effect, Logger, type LogLevel, References } from "effect"
+import { eventAnnotation } from "../observe/Events.ts"
+import { version } from "../Version.ts"
+import { Screen } from "./Screen.ts"
+
+const shade: Readonly<Partial<Record<LogLevel.LogLevel, string>>> = {
+  Fatal: "\u001b[31m",
+  Error: "\u001b[31m",
+  Warn: "\u001b[33m",
+  Debug: "\u001b[2m",
+  Trace: "\u001b[2m"
+}
+
+const bare = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
+
+/** `program event: kind conn=N key=value ...`, keys sorted, the stamps left out. */
+const eventText = (line: string) => {
+  const { kind, conn, ts: _ts, session: _session, ...fields }: Record<string, unknown> = JSON.parse(line)
+  const rest = Object.keys(fields)
+    .sort()
+    .map((key) => ` ${key}=${bare(fields[key])}`)
+  return `ct-agent event: ${bare(kind)}${conn === undefined ? "" : ` conn=${bare(conn)}`}${rest.join("")}`
+}
+
+const words = (message: unknown): string =>
+  Array.isArray(message)
+    ? message.map(words).join(" ")
+    : typeof message === "string"
+      ? message
+      : message instanceof Error
+        ? message.message
+        : JSON.stringify(message)
+
+const reason = (cause: Cause.Cause<unknown>) => {
+  const squashed = Cause.squash(cause)
+  return squashed instanceof Error ? squashed.message : String(squashed)
+}
+
+const make = (screen: Screen["Service"]) =>
+  Logger.make<unknown, void>(({ logLevel, message, cause, date, fiber }) => {
+    const { [eventAnnotation]: event, ...annotations } = fiber.getRef(References.CurrentLogAnnotations)
+    const failed = cause.reasons.length === 0 ? undefined : reason(cause)
+    if (screen.json) {
+      if (typeof event === "string") return screen.log(event)
+      const level = logLevel.toLowerCase()
+      return screen.log(
+        JSON.stringify({
+          ts: date.toISOString(),
+          level,
+          program: "ct-agent",
+          version,
+          message: words(message),
+          ...annotations,
+          cause: failed
+        })
+      )
+    }
+    const text = typeof event === "string" ? eventText(event) : words(message)
+    const extra = Object.entries(annotations).map(([key, value]) => ` ${key}=${bare(value)}`)
+    const time = date.toTimeString().slice(0, 8)
+    const line = `${time} ${logLevel.toLowerCase().padEnd(5)} ${text}${extra.join("")}${failed === undefined ? "" : `: ${failed}`}`
+    const color = screen.colors ? shade[logLevel] : undefined
+    return screen.log(color === undefined ? line : `${color}${line}\u001b[0m`)
+  })
+
+/** The only logger of the program. */
+export const layer = Logger.layer([Effect.map(Screen, make)])

@@ -1,0 +1,28 @@
+/** How long to wait between attempts: doubling from the base to the cap, and a random half of it on top of the other half. */
+import { Effect, Random } from "effect"
+import type { Reconnect } from "../settings/Settings.ts"
+
+export interface Backoff {
+  /** The next pause in milliseconds, or undefined when the attempts are used up. */
+  readonly next: Effect.Effect<number | undefined>
+  /** Begins again at the base with a full budget. */
+  reset(): void
+}
+
+/** The largest pause of this attempt, counted from 0. */
+export const ceiling = ({ baseMillis, maxMillis }: Reconnect, attempt: number) =>
+  Math.min(maxMillis, baseMillis * 2 ** Math.min(attempt, 30))
+
+export const make = (settings: Reconnect): Backoff => {
+  let attempt = 0
+  return {
+    next: Effect.suspend(() => {
+      if (settings.maxAttempts !== undefined && attempt >= settings.maxAttempts) return Effect.undefined
+      const whole = ceiling(settings, attempt++)
+      return Random.nextBetween(whole / 2, whole)
+    }),
+    reset: () => {
+      attempt = 0
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Browser mode: the bytes of one client go to the origin as they are. The origin is dialled when the client's first bytes are
+ * there, so that a client that says nothing costs it nothing.
+ */
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
+import { abort } from "@catenet/wire/transport/Abort"
+import { splice } from "@catenet/wire/transport/Splice"
+import { Effect } from "effect"
+import type { Duplex } from "node:stream"
+import type { Vitals } from "../observe/Vitals.ts"
+import type { Origin as OriginSettings } from "../settings/Settings.ts"
+import { arrive } from "./FirstBytes.ts"
+import * as Origin from "./Origin.ts"
+
+/** Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and told to the edge. */
+export type Handler = (stream: Duplex, header: OpenHeader | undefined) => Effect.Effect<void>
+
+const proxyHeader = (header: OpenHeader | undefined) =>
+  encodeProxyHeader({
+    ...(header?.client === undefined ? {} : { source: header.client }),
+    ...(header?.server === undefined ? {} : { destination: header.server }),
+    ...(header?.host === undefined ? {} : { authority: header.host })
+  })
+
+/** Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session. */
+export const join = (origin: OriginSettings, vitals: Vitals["Service"]) => {
+  // A down origin is said once, not for each of its clients, and so is its return.
+  let down = false
+  return Effect.fnUntraced(
+    function* (client: Duplex, header: OpenHeader | undefined) {
+      const socket = yield* Origin.dial(origin)
+      if (down) {
+        down = false
+        yield* Effect.logInfo("the origin answers again")
+      }
+      const { counters, close } = vitals.openStream()
+      vitals.traffic.tunnelsOpened++
+      if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+      yield* Effect.promise((signal) => splice(client, socket, { counters, signal })).pipe(
+        Effect.ensuring(Effect.sync(close))
+      )
+    },
+    (serving, client) =>
+      Effect.catchTag(serving, "OriginDown", (error) => {
+        vitals.traffic.tunnelsFailed++
+        abort(client, error.late ? "origin-timeout" : "origin-unreachable", error.message)
+        if (down) return Effect.logDebug(error.message)
+        down = true
+        return Effect.logWarning(`${error.message}. Start the local service, or correct CT_AGENT_ORIGIN.`)
+      })
+  )
+}
+
+export const make = (origin: OriginSettings, vitals: Vitals["Service"]): Handler => {
+  const serve = join(origin, vitals)
+  return Effect.fnUntraced(function* (stream, header) {
+    if (yield* arrive(stream)) yield* serve(stream, header)
+    else stream.end()
+  })
+}

@@ -1,0 +1,83 @@
+/**
+ * Opens a TLS connection to the edge. The edge's certificate is checked for the name `localhost` against the pinned root and
+ * nothing else; the address is resolved anew at every dial.
+ */
+import { Data, Effect } from "effect"
+import { connect, type TLSSocket } from "node:tls"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+
+/** No usable connection to the edge. `untrusted` when its certificate does not come from the pinned root. */
+export class DialFailed extends Data.TaggedError("DialFailed")<{
+  readonly edge: string
+  readonly why: string
+  readonly untrusted: boolean
+}> {
+  override get message() {
+    return `edge ${this.edge}: ${this.why}`
+  }
+}
+
+const certificateErrors = new Set([
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "CERT_SIGNATURE_FAILURE",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "ERR_TLS_CERT_ALTNAME_INVALID"
+])
+
+const codeOf = (error: Error) => ("code" in error && typeof error.code === "string" ? error.code : undefined)
+
+const dialMillis = 10_000
+const keepAliveMillis = 20_000
+
+/** A connected socket that allows half-open use. `alpn` is what is offered; look at `alpnProtocol` for what was selected. */
+export const dial = Effect.fn("EdgeDial.dial")(function* (
+  address: HostPort,
+  ca: string,
+  alpn: ReadonlyArray<string>
+): Effect.fn.Return<TLSSocket, DialFailed> {
+  const edge = formatHostPort(address)
+  return yield* Effect.callback<TLSSocket, DialFailed>((resume) => {
+    const options = {
+      ...address,
+      servername: "localhost",
+      ca,
+      ALPNProtocols: [...alpn],
+      allowHalfOpen: true,
+      minVersion: "TLSv1.2" as const
+    }
+    const socket = connect(options)
+    const failed = (error: Error) => {
+      const code = codeOf(error)
+      const untrusted = code !== undefined && certificateErrors.has(code)
+      const why = error.message === "" ? (code ?? "the connection failed") : error.message
+      resume(Effect.fail(new DialFailed({ edge, why, untrusted })))
+    }
+    const ended = () => failed(new Error("the edge closed the connection during the TLS handshake"))
+    socket.once("error", failed)
+    socket.once("close", ended)
+    socket.once("secureConnect", () => {
+      socket.off("error", failed)
+      socket.off("close", ended)
+      // Whoever uses the socket next learns of its end from its own listeners; an error in between must not be fatal.
+      socket.on("error", () => {})
+      socket.setNoDelay(true)
+      socket.setKeepAlive(true, keepAliveMillis)
+      resume(Effect.succeed(socket))
+    })
+    return Effect.sync(() => {
+      socket.on("error", () => {})
+      socket.destroy()
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: dialMillis,
+      orElse: () =>
+        Effect.fail(new DialFailed({ edge, why: `no TLS connection within ${dialMillis / 1000} s`, untrusted: false }))
+    })
+  )
+})

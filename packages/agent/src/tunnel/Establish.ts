@@ -1,0 +1,60 @@
+/**
+ * One attempt to register: the edge's address, then its port 443 when that is allowed. Each is dialled once with both of our
+ * protocols on offer, and the one that the edge selected is spoken.
+ */
+import { Effect } from "effect"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import type { Settings } from "../settings/Settings.ts"
+import * as EdgeDial from "./EdgeDial.ts"
+import * as MuxLink from "./MuxLink.ts"
+import type { Registration } from "./Registration.ts"
+import * as SlotLink from "./SlotLink.ts"
+
+const muxAlpn = "ct-edge-mux"
+const slotAlpn = "ct-edge"
+
+/** The addresses to try, in order. */
+export const rungs = (edge: HostPort, fallback443: boolean): ReadonlyArray<HostPort> =>
+  fallback443 && edge.port !== 443 ? [edge, { host: edge.host, port: 443 }] : [edge]
+
+/** A link on the first rung that works. The link lives in the scope; the error is that of the first rung. */
+export const establish = Effect.fn("Establish.establish")(function* (
+  settings: Settings,
+  registration: Registration,
+  serve: MuxLink.Serve
+) {
+  const info = yield* ConnectionInfo
+  const dial = (address: HostPort, alpn: ReadonlyArray<string>) =>
+    Effect.flatMap(info.ca, (ca) => EdgeDial.dial(address, ca, alpn)).pipe(
+      // The pinned root may have been replaced at the edge: fetch it again, and dial once more when it has changed.
+      Effect.catchIf(
+        (error) => error._tag === "DialFailed" && error.untrusted,
+        (error) =>
+          Effect.flatMap(info.refreshCa, (ca) =>
+            ca === undefined ? Effect.fail(error) : EdgeDial.dial(address, ca, alpn)
+          )
+      )
+    )
+  const on = Effect.fnUntraced(function* (address: HostPort) {
+    const edge = formatHostPort(address)
+    const socket = yield* Effect.acquireRelease(
+      dial(address, [muxAlpn, slotAlpn]),
+      (socket) => Effect.sync(() => socket.destroy()),
+      { interruptible: true }
+    )
+    if (socket.alpnProtocol === muxAlpn) return yield* MuxLink.open(edge, socket, registration, serve)
+    const { poolSize, maxServing } = settings
+    const again = dial(address, [slotAlpn])
+    return yield* SlotLink.open({ edge, dial: again, registration, serve, poolSize, maxServing }, socket)
+  })
+  const [first, ...others] = rungs(yield* info.edge, settings.fallback443)
+  let attempt = first === undefined ? Effect.die("no rung") : on(first)
+  for (const rung of others)
+    attempt = Effect.catchIf(
+      attempt,
+      (error) => error._tag !== "RegistrationRefused",
+      (error) => Effect.mapError(on(rung), (later) => (later._tag === "RegistrationRefused" ? later : error))
+    )
+  return yield* attempt
+})

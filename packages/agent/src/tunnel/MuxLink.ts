@@ -1,0 +1,90 @@
+/** The preferred carrier: one TLS connection on which the edge opens a stream for each client. */
+import { native } from "@catenet/crypto/native"
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { proofMessage } from "@catenet/wire/frames/MuxRegister"
+import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
+import { Mux } from "@catenet/wire/transport/Mux"
+import { Effect, Redacted, Result } from "effect"
+import type { Duplex } from "node:stream"
+import type { TLSSocket } from "node:tls"
+import { version } from "../Version.ts"
+import type { Link } from "./Link.ts"
+import { refused, type Registration, RegistrationLost } from "./Registration.ts"
+
+export type Serve = (stream: Duplex, header: OpenHeader | undefined) => void
+
+const answerMillis = 10_000
+
+const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
+  if (registration.identity === undefined || challenge === undefined) return {}
+  const binding = channelBinding(socket, challenge)
+  if (Result.isFailure(binding)) return {}
+  const seed = Redacted.value(registration.identity)
+  const { agentId } = registration
+  const message = proofMessage({
+    token: Redacted.value(registration.token),
+    agentId,
+    challenge,
+    binding: binding.success
+  })
+  return {
+    proof: { publicKey: native.ed25519.publicKey(seed), signature: native.ed25519.sign(seed, message) }
+  }
+}
+
+/** Registers on a connected socket whose selected ALPN is ours. Owns the socket: it is closed on failure. */
+export const open = Effect.fn("MuxLink.open")(function* (
+  edge: string,
+  socket: TLSSocket,
+  registration: Registration,
+  serve: Serve
+) {
+  const mux = new Mux(socket, { side: "dialler", onStream: (stream) => serve(stream, stream.header) })
+  const lost = (why: string) => new RegistrationLost({ edge, why })
+  return yield* Effect.gen(function* () {
+    const hello = yield* Effect.promise(() => mux.ready)
+    if (Result.isFailure(hello))
+      return yield* lost(`the session ended (${hello.failure.code}) ${hello.failure.sentence}`)
+    const answer = yield* Effect.promise(() =>
+      mux.register({
+        token: Redacted.value(registration.token),
+        hosts: registration.host === undefined ? [] : [registration.host],
+        agentId: registration.agentId,
+        ...proofOf(registration, socket, hello.success.challenge),
+        wishes: { proxyProtocol: registration.proxyProtocol },
+        version
+      })
+    )
+    if (Result.isFailure(answer)) {
+      const { code, sentence } = answer.failure
+      return yield* code === "closed"
+        ? lost(`the session ended before the answer: ${sentence}`)
+        : refused(edge, code, sentence)
+    }
+    const held = answer.success
+    const link: Link = {
+      edge,
+      carrier: "mux",
+      ended: Effect.gen(function* () {
+        const { code, sentence } = yield* Effect.promise(() => held.ended)
+        if (code === "closed") {
+          const end = yield* Effect.promise(() => mux.closed)
+          return `the session ended (${end.code}) ${end.sentence}`.trim()
+        }
+        const refusal = refused(edge, code, sentence)
+        return refusal.final ? yield* refusal : refusal.message
+      }),
+      received: () => mux.counters.bytesReceived,
+      retire: () => mux.goAway("the agent is stopping"),
+      drained: Effect.asVoid(Effect.promise(() => mux.closed)),
+      close: () => mux.close("normal")
+    }
+    return link
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: answerMillis,
+      orElse: () => Effect.fail(lost(`no answer to the registration within ${answerMillis / 1000} s`))
+    }),
+    Effect.onError(() => Effect.sync(() => mux.close("normal")))
+  )
+})

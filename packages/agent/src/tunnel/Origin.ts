@@ -1,0 +1,45 @@
+/** Connects to the local service. The name is resolved anew for each connection. */
+import { Data, Effect } from "effect"
+import { connect, type Socket } from "node:net"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+
+/** The local service does not accept a connection, or not within the limit. */
+export class OriginDown extends Data.TaggedError("OriginDown")<{
+  readonly origin: string
+  readonly why: string
+  readonly late: boolean
+}> {
+  override get message() {
+    return `origin ${this.origin}: ${this.why}`
+  }
+}
+
+const connectMillis = 5000
+
+/** A connected socket that allows half-open use. */
+export const dial = (address: HostPort): Effect.Effect<Socket, OriginDown> => {
+  const origin = formatHostPort(address)
+  return Effect.callback<Socket, OriginDown>((resume) => {
+    const socket = connect({ ...address, allowHalfOpen: true, noDelay: true })
+    const failed = (error: Error) => {
+      const code = "code" in error && typeof error.code === "string" ? error.code : undefined
+      resume(Effect.fail(new OriginDown({ origin, why: error.message || code || "cannot connect", late: false })))
+    }
+    socket.once("error", failed)
+    socket.once("connect", () => {
+      socket.off("error", failed)
+      socket.on("error", () => {})
+      resume(Effect.succeed(socket))
+    })
+    return Effect.sync(() => {
+      socket.on("error", () => {})
+      socket.destroy()
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: connectMillis,
+      orElse: () =>
+        Effect.fail(new OriginDown({ origin, why: `no connection within ${connectMillis / 1000} s`, late: true }))
+    })
+  )
+}

@@ -1,0 +1,64 @@
+/** What the agent registers at an edge, and how an edge says no. */
+import { Data, type Redacted } from "effect"
+
+export interface Registration {
+  readonly token: Redacted.Redacted<Uint8Array>
+  /** The host name that browsers ask for; undefined in mesh mode. */
+  readonly host: string | undefined
+  readonly agentId: string
+  /** Signs what the edge challenges with; absent when this agent was never enrolled. */
+  readonly identity: Redacted.Redacted<Uint8Array> | undefined
+  readonly proxyProtocol: boolean
+}
+
+/** The edge answered and said no. `final` when asking again cannot help. */
+export class RegistrationRefused extends Data.TaggedError("RegistrationRefused")<{
+  readonly edge: string
+  readonly code: string
+  readonly sentence: string
+  readonly final: boolean
+}> {
+  override get message() {
+    return `edge ${this.edge} refused the registration (${this.code}): ${this.sentence}`
+  }
+}
+
+/** The connection broke before the edge answered. */
+export class RegistrationLost extends Data.TaggedError("RegistrationLost")<{
+  readonly edge: string
+  readonly why: string
+}> {
+  override get message() {
+    return `edge ${this.edge}: ${this.why}`
+  }
+}
+
+const finalCodes: ReadonlyMap<string, string> = new Map([
+  ["revoked", "the tunnel was revoked; provision a new one in the portal and set its CT_AGENT_TOKEN"],
+  ["host-malformed", "correct CT_AGENT_HOSTNAME"],
+  ["version", "update this agent or the edge"],
+  ["malformed", "update this agent or the edge"]
+])
+
+const advice: ReadonlyMap<string, string> = new Map([
+  [
+    "host-not-authorised",
+    "the control plane has not authorised this host for this token; check CT_AGENT_HOSTNAME and CT_AGENT_TOKEN"
+  ],
+  ["host-taken", "another tunnel holds this host; stop it, or correct CT_AGENT_HOSTNAME"],
+  ["bad-proof", "this agent's identity is not the enrolled one; delete its state folder and onboard it again"],
+  ["proof-required", "the edge wants an enrolled agent; set CT_AGENT_JOIN_TOKEN and start again"],
+  ["full", "the edge is full; the agent tries again"]
+])
+
+/** A refusal with its reason and what to do about it. */
+export const refused = (edge: string, code: string, sentence: string) => {
+  const next = finalCodes.get(code) ?? advice.get(code)
+  const said = sentence.trim().replace(/\.$/, "")
+  return new RegistrationRefused({
+    edge,
+    code,
+    sentence: [said, next].filter((part) => part !== undefined && part !== "").join("; "),
+    final: finalCodes.has(code)
+  })
+}

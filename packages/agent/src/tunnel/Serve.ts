@@ -1,0 +1,127 @@
+/**
+ * Keeps the agent registered: establishes a link, serves what comes through it, and when it ends begins again with a growing
+ * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
+ */
+import { Effect, Exit, Fiber, Schedule, Scope } from "effect"
+import { Refused, Unreachable } from "../Failure.ts"
+import { Events } from "../observe/Events.ts"
+import { type Transport, Vitals } from "../observe/Vitals.ts"
+import type { Settings } from "../settings/Settings.ts"
+import * as Backoff from "./Backoff.ts"
+import { establish } from "./Establish.ts"
+import type { Link } from "./Link.ts"
+import type { Registration } from "./Registration.ts"
+import type { Streams } from "./Streams.ts"
+
+const tick = "15 seconds"
+/** How long a stopping agent goes on serving the streams that it has. */
+const drainSeconds = 10
+
+/** Marks the agent as heard from whenever something has arrived since the last tick. */
+const listen = (link: Link, vitals: Vitals["Service"]) => {
+  let seen = link.received()
+  return Effect.sync(() => {
+    const now = link.received()
+    if (now !== seen) vitals.heard()
+    seen = now
+  }).pipe(Effect.repeat(Schedule.spaced(tick)))
+}
+
+export const serve = Effect.fn("Serve.serve")(function* (
+  settings: Settings,
+  registration: Registration,
+  streams: Streams
+) {
+  const vitals = yield* Vitals
+  const events = yield* Events
+  const backoff = Backoff.make(settings.reconnect)
+  const outer = yield* Effect.scope
+  const links = new Map<Link, Scope.Closeable>()
+
+  const switchTo = Effect.fnUntraced(function* (to: Transport) {
+    const from = vitals.session.transport
+    if (from === to) return
+    vitals.session.transport = to
+    yield* events.record("transport_switch", { from, to })
+  })
+
+  /** Registers and waits for the end of the registration; the link itself may go on serving in the background. */
+  const once = Effect.fnUntraced(function* () {
+    const scope = yield* Scope.fork(outer)
+    vitals.session.conn = (vitals.session.conn ?? 0) + 1
+    const link = yield* establish(settings, registration, streams.serve).pipe(
+      Scope.provide(scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+    links.set(link, scope)
+    backoff.reset()
+    if (vitals.session.registeredSince !== undefined) vitals.traffic.reconnects++
+    vitals.session.live++
+    vitals.session.registeredSince = Math.floor(vitals.now() / 1000)
+    vitals.heard()
+    yield* switchTo("tcp-fallback")
+    yield* events.record("registered", {
+      edge: link.edge,
+      transport: "tcp-fallback",
+      hostname_bound: registration.host !== undefined
+    })
+    const ticking = yield* Effect.forkChild(listen(link, vitals))
+    return yield* link.ended.pipe(
+      Effect.ensuring(
+        Effect.gen(function* () {
+          vitals.session.live--
+          yield* Fiber.interrupt(ticking)
+          yield* Effect.forkIn(discard(link, scope), outer)
+        })
+      )
+    )
+  })
+
+  /** Lets the streams of an ended link finish, then closes it. */
+  const discard = Effect.fnUntraced(function* (link: Link, scope: Scope.Closeable) {
+    link.retire()
+    yield* link.drained
+    link.close()
+    links.delete(link)
+    yield* Scope.close(scope, Exit.void)
+  })
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const link of links.keys()) link.retire()
+    }).pipe(
+      Effect.andThen(
+        vitals.tasksLive() === 0
+          ? Effect.void
+          : Effect.logInfo(`stopping; waiting up to ${drainSeconds} s for ${vitals.tasksLive()} streams to finish`)
+      ),
+      Effect.andThen(Effect.timeoutOption(streams.idle, `${drainSeconds} seconds`)),
+      Effect.andThen(
+        Effect.sync(() => {
+          for (const link of links.keys()) link.close()
+        })
+      )
+    )
+  )
+
+  while (true) {
+    const outcome = yield* Effect.result(once())
+    const failed = outcome._tag === "Failure"
+    const reason = failed ? outcome.failure.message : outcome.success
+    vitals.session.lastError = reason
+    if (failed && outcome.failure._tag === "RegistrationRefused" && outcome.failure.final)
+      return yield* new Refused({ detail: reason })
+    yield* failed ? events.record("registration_failed", { error: reason }) : events.record("disconnected", { reason })
+    if (vitals.session.live === 0) yield* switchTo("none")
+    const pause = yield* backoff.next
+    if (pause === undefined) {
+      return yield* new Unreachable({
+        detail:
+          `Gave up after ${settings.reconnect.maxAttempts} attempts (CT_AGENT_RECONNECT_MAX_ATTEMPTS); the last one said: ` +
+          `${reason}. Check that the edge is up and that this machine can reach it.`
+      })
+    }
+    yield* Effect.logInfo(`trying again in ${Math.round(pause)} ms`)
+    yield* Effect.sleep(pause)
+  }
+})

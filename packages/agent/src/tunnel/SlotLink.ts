@@ -1,0 +1,169 @@
+/**
+ * The carrier for edges that do not multiplex (data-plane.md 5): a pool of parked TLS connections, each of which serves one
+ * client. A replacement is parked as soon as a slot is taken.
+ */
+import { type AgentSlot, parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
+import { Deferred, Duration, Effect, Redacted, Result, Scope } from "effect"
+import type { TLSSocket } from "node:tls"
+import type { Link } from "./Link.ts"
+import type { Serve } from "./MuxLink.ts"
+import { refused, type Registration, RegistrationLost, type RegistrationRefused } from "./Registration.ts"
+import type { DialFailed } from "./EdgeDial.ts"
+
+export interface SlotOptions {
+  readonly edge: string
+  readonly dial: Effect.Effect<TLSSocket, DialFailed>
+  readonly registration: Registration
+  readonly serve: Serve
+  readonly poolSize: number
+  readonly maxServing: number
+}
+
+const silenceTicks = 3
+const tickMillis = 10_000
+const hastyMillis = 2000
+const pauseMillis = 500
+const longestPauseMillis = 30_000
+
+interface Parked {
+  readonly socket: TLSSocket
+  readonly slot: AgentSlot
+}
+
+type Role = "K" | "A" | "L" | "B"
+
+const older: Readonly<Record<Role, Role | undefined>> = { K: "A", A: undefined, L: "B", B: undefined }
+const pings = (role: Role) => role === "K" || role === "L"
+
+/** Parks the first slot, and keeps the pool full until the scope closes or no slot can be had. */
+export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, first: TLSSocket) {
+  const { edge, registration, serve } = options
+  const token = Redacted.value(registration.token)
+  const scope = yield* Effect.scope
+  const ended = yield* Deferred.make<string, RegistrationRefused>()
+  const sockets = new Set<TLSSocket>()
+  const idle = new Set<TLSSocket>()
+  let role: Role = registration.host === undefined ? "K" : "L"
+  const pool = { retired: false, serving: 0 }
+  let receivedBefore = 0
+
+  const hold = (socket: TLSSocket) => {
+    sockets.add(socket)
+    socket.once("close", () => {
+      if (sockets.delete(socket)) receivedBefore += socket.bytesRead
+    })
+    return socket
+  }
+
+  const admission = () => {
+    const { host } = registration
+    return host === undefined
+      ? ({ role: role === "A" ? "A" : "K", token } as const)
+      : ({ role: role === "B" ? "B" : "L", token, host } as const)
+  }
+
+  /** Parks a slot on this connection or a new one; steps down to the older role when an edge does not know the newer. */
+  const park: (begun?: TLSSocket) => Effect.Effect<Parked, DialFailed | RegistrationLost | RegistrationRefused> =
+    Effect.fnUntraced(function* (begun) {
+      const socket = hold(begun ?? (yield* options.dial))
+      const slot = yield* Effect.promise(() => parkAgentSlot(socket, admission()))
+      if (Result.isSuccess(slot)) return { socket, slot: slot.success }
+      socket.destroy()
+      const { reason } = slot.failure
+      if (reason === "no")
+        return yield* refused(
+          edge,
+          "no",
+          "the token is revoked, the host is not authorised for it, or the edge is full"
+        )
+      const next = older[role]
+      if (reason !== "closed" || next === undefined || idle.size > 0)
+        return yield* new RegistrationLost({ edge, why: `no answer to the registration (${reason})` })
+      role = next
+      return yield* park()
+    })
+
+  /** Ends a slot that should be pinged and hears nothing for half a minute. */
+  const silence = Effect.fnUntraced(function* (socket: TLSSocket) {
+    let quiet = 0
+    let seen = socket.bytesRead
+    while (quiet < silenceTicks) {
+      yield* Effect.sleep(tickMillis)
+      quiet = socket.bytesRead === seen ? quiet + 1 : 0
+      seen = socket.bytesRead
+    }
+    socket.destroy()
+    return false
+  })
+
+  /** Waits until the slot is taken or lost, and says whether it was taken. */
+  const occupy = ({ socket, slot }: Parked) => {
+    idle.add(socket)
+    const taken = Effect.map(
+      Effect.promise(() => slot.taken),
+      (outcome) => {
+        if (Result.isFailure(outcome)) return false
+        pool.serving++
+        socket.once("close", () => pool.serving--)
+        serve(outcome.success, undefined)
+        return true
+      }
+    )
+    return Effect.ensuring(
+      pings(role) ? Effect.raceFirst(taken, silence(socket)) : taken,
+      Effect.sync(() => idle.delete(socket))
+    )
+  }
+
+  const pause = (failures: number) =>
+    failures === 0
+      ? Effect.void
+      : Effect.sleep(Math.min(longestPauseMillis, pauseMillis * 2 ** Math.max(0, failures - 2)))
+
+  const worker = Effect.fnUntraced(function* (begun?: Parked): Effect.fn.Return<void> {
+    let mine = begun
+    let failures = 0
+    while (!pool.retired) {
+      if (mine === undefined) {
+        const again = yield* Effect.result(park())
+        if (Result.isFailure(again)) {
+          if (idle.size === 0) return void (yield* Deferred.succeed(ended, again.failure.message))
+          yield* pause(++failures)
+          continue
+        }
+        mine = again.success
+      }
+      const [held, taken] = yield* Effect.timed(occupy(mine))
+      mine = undefined
+      failures = taken || Duration.toMillis(held) >= hastyMillis ? 0 : failures + 1
+      yield* pause(failures)
+      while (pool.serving >= options.maxServing) yield* Effect.sleep(pauseMillis)
+    }
+  })
+
+  const begun = yield* park(first)
+  const closeAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  yield* Scope.addFinalizer(scope, Effect.sync(closeAll))
+  yield* Effect.forkIn(worker(begun), scope)
+  for (let more = 1; more < options.poolSize; more++) yield* Effect.forkIn(worker(), scope)
+  return {
+    edge,
+    carrier: "slots",
+    ended: Deferred.await(ended),
+    received: () => {
+      let bytes = receivedBefore
+      for (const socket of sockets) bytes += socket.bytesRead
+      return bytes
+    },
+    retire: () => {
+      pool.retired = true
+      for (const socket of idle) socket.destroy()
+    },
+    drained: Effect.gen(function* () {
+      while (pool.serving > 0) yield* Effect.sleep(pauseMillis)
+    }),
+    close: closeAll
+  } satisfies Link
+})

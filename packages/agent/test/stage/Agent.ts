@@ -1,0 +1,85 @@
+/** Runs the real program as a child process. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+
+const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+export interface Agent extends AsyncDisposable {
+  readonly pid: number
+  readonly lines: ReadonlyArray<string>
+  readonly stdout: () => string
+  /** Waits for a line on stderr that holds this text, from the start or from line `from`. */
+  said(text: string, from?: number): Promise<string>
+  readonly exited: Promise<number>
+  kill(signal?: NodeJS.Signals): void
+}
+
+export interface Home extends AsyncDisposable {
+  readonly path: string
+}
+
+/** A folder that is removed at the end. */
+export const makeHome = async (): Promise<Home> => {
+  const path = await mkdtemp(join(tmpdir(), "ct-agent-"))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** Starts the program in this folder with only these variables. */
+export const runAgent = (
+  home: Home,
+  env: Readonly<Record<string, string>>,
+  args: ReadonlyArray<string> = [],
+  input = ""
+): Agent => {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: home.path,
+    env: { PATH: process.env["PATH"] ?? "", HOME: home.path, ...env },
+    stdio: ["pipe", "pipe", "pipe"]
+  })
+  child.stdin.end(input)
+  let stdout = ""
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString()
+  })
+  const lines: Array<string> = []
+  let heard = Promise.withResolvers<void>()
+  const wake = () => {
+    heard.resolve()
+    heard = Promise.withResolvers()
+  }
+  const reader = createInterface({ input: child.stderr })
+  reader.on("line", (line) => {
+    lines.push(line)
+    wake()
+  })
+  let over = false
+  const exited = Promise.all([once(child, "close"), once(reader, "close")]).then(([[code, signal]]) => {
+    over = true
+    wake()
+    return code === null ? 128 + (signal === "SIGKILL" ? 9 : 15) : Number(code)
+  })
+  return {
+    pid: child.pid ?? 0,
+    lines,
+    stdout: () => stdout,
+    exited,
+    said: async (text, from = 0) => {
+      for (;;) {
+        const found = lines.slice(from).find((line) => line.includes(text))
+        if (found !== undefined) return found
+        if (over) throw new Error(`the agent ended without saying "${text}":\n${lines.join("\n")}`)
+        await heard.promise
+      }
+    },
+    kill: (signal = "SIGTERM") => void child.kill(signal),
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL")
+      await exited
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/** A control plane for tests: the few routes that an agent calls, over real HTTP, with every call counted. */
+import * as Enrolment from "@catenet/crypto/Enrolment"
+import { native } from "@catenet/crypto/native"
+import { Redacted } from "effect"
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export interface ControlPlane extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  readonly joinTokens: Map<string, "fresh" | "spent">
+  readonly bootstrapTokens: Map<string, string | "spent">
+  readonly agents: Map<string, string>
+  readonly calls: Array<string>
+  ca: Uint8Array
+  meshPort: number
+}
+
+const problem = (status: number, code: string, detail: string) => ({
+  status,
+  type: "application/problem+json",
+  body: JSON.stringify({
+    type: `urn:catenet:problem:${code.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "-").toLowerCase()}`,
+    title: titles[code],
+    status,
+    detail,
+    code
+  })
+})
+
+const titles: Record<string, string> = {
+  JoinProofRefused: "Join proof refused",
+  JoinTokenUnknown: "Join token unknown",
+  JoinTokenSpent: "Join token already used",
+  BootstrapTokenUnknown: "Bootstrap token unknown",
+  BootstrapTokenSpent: "Bootstrap token already used"
+}
+
+const json = (value: unknown) => ({ status: 200, type: "application/json", body: JSON.stringify(value) })
+
+const bodyOf = async (request: IncomingMessage) => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return JSON.parse(Buffer.concat(chunks).toString() || "{}") as Record<string, string>
+}
+
+export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> => {
+  const joinTokens: ControlPlane["joinTokens"] = new Map()
+  const bootstrapTokens: ControlPlane["bootstrapTokens"] = new Map()
+  const agents = new Map<string, string>()
+  const calls: Array<string> = []
+
+  const redeem = ({ token = "", agent = "", pubkey = "", proof = "" }: Record<string, string>) => {
+    const holds = Enrolment.verify(
+      native,
+      Buffer.from(pubkey, "hex"),
+      Redacted.make(new Uint8Array(Buffer.from(token, "hex"))),
+      Buffer.from(proof, "hex")
+    )
+    if (!holds) return problem(403, "JoinProofRefused", "The proof does not hold.")
+    const state = joinTokens.get(token)
+    if (state === undefined) return problem(404, "JoinTokenUnknown", "This join token was never issued here.")
+    if (state === "spent") return problem(409, "JoinTokenSpent", "This join token has been redeemed.")
+    joinTokens.set(token, "spent")
+    agents.set(agent, pubkey)
+    return json({ tenant: "tenant-1" })
+  }
+
+  const exchange = ({ token = "" }: Record<string, string>) => {
+    const secret = bootstrapTokens.get(token)
+    if (secret === undefined)
+      return problem(404, "BootstrapTokenUnknown", "This bootstrap token was never minted here.")
+    if (secret === "spent") return problem(409, "BootstrapTokenSpent", "This bootstrap token has been used.")
+    bootstrapTokens.set(token, "spent")
+    return json({ secret })
+  }
+
+  const plane = { ca, meshPort: 1 }
+  const server = createServer(async (request, response) => {
+    calls.push(`${request.method} ${request.url}`)
+    const answer =
+      request.url === "/enroll/redeem"
+        ? redeem(await bodyOf(request))
+        : request.url === "/bootstrap/redeem"
+          ? exchange(await bodyOf(request))
+          : request.url === "/network-info"
+            ? json({
+                mesh_edge_port: plane.meshPort,
+                channel_broker_port: 4435,
+                channel_relay_port: 4436,
+                channel_relay_gate_port: 443
+              })
+            : request.url === "/pki/ca"
+              ? { status: 200, type: "application/x-x509-ca-cert", body: Buffer.from(plane.ca) }
+              : { status: 404, type: "text/plain", body: "no such route" }
+    response.writeHead(answer.status, { "content-type": answer.type })
+    response.end(answer.body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return Object.assign(plane, {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    joinTokens,
+    bootstrapTokens,
+    agents,
+    calls,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    }
+  })
+}

@@ -1,0 +1,133 @@
+/** An edge for tests: a real TLS listener that speaks the multiplexed protocol, or the parked slots, as the test says. */
+import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
+import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
+import type { RefusalCode } from "@catenet/wire/frames/MuxReason"
+import { proofMessage } from "@catenet/wire/frames/MuxRegister"
+import { Mux } from "@catenet/wire/transport/Mux"
+import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
+import { native } from "@catenet/crypto/native"
+import { Result } from "effect"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import type { AddressInfo } from "node:net"
+import type { Duplex } from "node:stream"
+import { createServer, type TLSSocket } from "node:tls"
+import type { Leaf } from "./Authority.ts"
+
+export interface EdgeOptions {
+  readonly leaf: Leaf
+  readonly alpn: ReadonlyArray<string>
+  readonly port?: number
+  /** Refuses every multiplexed registration. */
+  readonly refuse?: { readonly code: RefusalCode; readonly sentence: string }
+  /** Answers NO to every slot. */
+  readonly no?: boolean
+  /** Closes connections whose role byte is one of these, as an edge that does not know them. */
+  readonly unknownRoles?: string
+}
+
+export interface Edge extends AsyncDisposable {
+  readonly port: number
+  readonly registrations: Array<InboundRegistration & { readonly proven: boolean }>
+  readonly slots: Array<EdgeSlot & { readonly role: string }>
+  readonly sessions: Set<Mux>
+  readonly sockets: Set<TLSSocket>
+  /** Opens a stream to the agent, on its newest session or its oldest parked slot. */
+  open(): Promise<Duplex>
+  /** Waits until this is true; checked at every registration and admission. */
+  until(condition: () => boolean): Promise<void>
+  /** Breaks every connection without a word. */
+  cut(): void
+}
+
+export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
+  const registrations: Edge["registrations"] = []
+  const slots: Edge["slots"] = []
+  const sessions = new Set<Mux>()
+  const sockets = new Set<TLSSocket>()
+  let changed = Promise.withResolvers<void>()
+  const change = () => {
+    changed.resolve()
+    changed = Promise.withResolvers()
+  }
+
+  const multiplex = (socket: TLSSocket) => {
+    const challenge = randomBytes(32)
+    const mux = new Mux(socket, {
+      side: "acceptor",
+      challenge,
+      onRegister: (registration) => {
+        if (options.refuse !== undefined) return registration.refuse(options.refuse)
+        const { token, agentId, proof } = registration.request
+        const message = proofMessage({
+          token,
+          agentId,
+          challenge,
+          binding: Result.getOrThrow(channelBinding(socket, challenge))
+        })
+        const proven = proof !== undefined && native.ed25519.verify(proof.publicKey, message, proof.signature)
+        registration.accept({ sessionId: "s", keepAliveMillis: 8000, maxStreams: 1000 })
+        registrations.push(Object.assign(registration, { proven }))
+        change()
+      }
+    })
+    sessions.add(mux)
+    void mux.closed.then(() => {
+      sessions.delete(mux)
+      change()
+    })
+  }
+
+  const park = async (socket: TLSSocket) => {
+    const admission = await readAdmission(socket)
+    if (Result.isFailure(admission) || admission.success.role === "C" || admission.success.role === "M") return
+    const { role } = admission.success
+    if (options.unknownRoles?.includes(role) === true) return void socket.destroy()
+    answerAdmission(socket, options.no !== true)
+    if (options.no === true) return change()
+    slots.push(Object.assign(new EdgeSlot(socket, role, { pingMillis: 50 }), { role }))
+    change()
+  }
+
+  const server = createServer(
+    { cert: options.leaf.cert, key: options.leaf.key, ALPNProtocols: [...options.alpn], allowHalfOpen: true },
+    (socket) => {
+      sockets.add(socket)
+      socket.on("error", () => {})
+      socket.on("close", () => sockets.delete(socket))
+      if (socket.alpnProtocol === "ct-edge-mux") multiplex(socket)
+      else void park(socket)
+    }
+  )
+  server.listen(options.port ?? 0, "127.0.0.1")
+  await once(server, "listening")
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    registrations,
+    slots,
+    sessions,
+    sockets,
+    open: async () => {
+      const registration = registrations.at(-1)
+      const mux = [...sessions].at(-1)
+      if (mux !== undefined && registration !== undefined)
+        return Result.getOrThrow(
+          mux.open({ registration: registration.id, kind: "visitor", tls: "passthrough", host: "hello.example" })
+        )
+      const slot = slots.find(({ state }) => state === "parked")
+      if (slot === undefined) throw new Error("no agent")
+      return Result.getOrThrow(await slot.deliver())
+    },
+    until: async (condition) => {
+      while (!condition()) await changed.promise
+    },
+    cut,
+    [Symbol.asyncDispose]: async () => {
+      cut()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    }
+  }
+}
