@@ -1,0 +1,208 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Result } from "effect"
+import { decodeMuxFrame, encodeMuxFrame, type SendableFrame } from "../../src/frames/MuxFrame.ts"
+import { agreedVersion, maxWindow } from "../../src/frames/MuxHello.ts"
+import { closeCodes, maxSentenceBytes, refusalCodes, resetCodes, ResetReason } from "../../src/frames/MuxReason.ts"
+import { proofMessage } from "../../src/frames/MuxRegister.ts"
+import {
+  anyBytes,
+  bool,
+  bytes,
+  host,
+  integer,
+  literal,
+  maybe,
+  present,
+  sentence,
+  text,
+  u32,
+  u64
+} from "./arbitraries.ts"
+import { codecSuite } from "./codec.ts"
+
+const { all, array, map } = Arbitrary
+const address = all({ address: literal(["127.0.0.1", "2001:db8::1", "::"]), port: integer(0, 65_535) })
+const count = integer(1, maxWindow)
+const reason = <const A extends string>(codes: ReadonlyArray<A>) => all({ code: literal(codes), sentence })
+
+const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>]> = [
+  [
+    "hello",
+    map(
+      all({
+        lowest: integer(1, 9),
+        more: integer(0, 9),
+        maxStreams: u32,
+        initialWindow: count,
+        challenge: maybe(bytes(32))
+      }),
+      ({ more, ...hello }) => ({ _tag: "Hello", hello: present({ ...hello, version: hello.lowest + more }) as never })
+    )
+  ],
+  [
+    "register",
+    map(
+      all({
+        id: u32,
+        token: bytes(32),
+        hosts: array(host, { maxLength: 5 }),
+        agentId: text(128),
+        proof: maybe(all({ publicKey: bytes(32), signature: bytes(64) })),
+        proxyProtocol: bool,
+        version: maybe(literal(["0.1.0", "1.2.3-rc.1"]))
+      }),
+      ({ id, proxyProtocol, ...request }) => ({
+        _tag: "Register",
+        id,
+        request: present({ ...request, wishes: { proxyProtocol } }) as never
+      })
+    )
+  ],
+  [
+    "registered",
+    map(all({ id: u32, sessionId: text(200), keepAliveMillis: u32, maxStreams: u32 }), ({ id, ...answer }) => ({
+      _tag: "Registered",
+      id,
+      answer
+    }))
+  ],
+  [
+    "refused",
+    map(all({ id: u32, code: literal(refusalCodes), sentence, host: maybe(host) }), ({ id, ...refusal }) => ({
+      _tag: "Refused",
+      id,
+      refusal: present(refusal) as never
+    }))
+  ],
+  ["withdraw", map(u32, (id) => ({ _tag: "Withdraw", id }))],
+  [
+    "open",
+    map(
+      all({
+        id: u32,
+        registration: u32,
+        kind: literal(["visitor", "mesh", "acme"]),
+        tls: literal(["passthrough", "terminated", "none"]),
+        host: maybe(host),
+        tier: maybe(literal(["rot", "gelb", "gruen"])),
+        client: maybe(address),
+        server: maybe(address)
+      }),
+      ({ id, ...header }) => ({ _tag: "Open", id, header: present(header) as never })
+    )
+  ],
+  [
+    "data",
+    map(all({ id: u32, payload: anyBytes(1, 5000) }), ({ id, payload }) => ({
+      _tag: "Data",
+      id,
+      payload: Buffer.from(payload)
+    }))
+  ],
+  ["fin", map(u32, (id) => ({ _tag: "Fin", id }))],
+  ["reset", map(all({ id: u32, reason: reason(resetCodes) }), (frame) => ({ _tag: "Reset", ...frame }))],
+  ["window", map(all({ id: u32, credit: count }), (frame) => ({ _tag: "Window", ...frame }))],
+  ["ping", map(u64, (nonce) => ({ _tag: "Ping", nonce }))],
+  ["pong", map(u64, (nonce) => ({ _tag: "Pong", nonce }))],
+  ["ack", map(count, (bytes) => ({ _tag: "Ack", bytes }))],
+  ["goaway", map(reason(closeCodes), (reason) => ({ _tag: "GoAway", reason }))],
+  ["close", map(reason(closeCodes), (reason) => ({ _tag: "Close", reason }))]
+]
+
+describe("mux frames", () => {
+  for (const [name, values] of frames) {
+    codecSuite<SendableFrame>(name, {
+      values,
+      encode: encodeMuxFrame,
+      decode: (bytes) => decodeMuxFrame(bytes) as never
+    })
+  }
+
+  const frame = (type: number, length: number, id: number, payload = Buffer.alloc(length)) => {
+    const header = Buffer.alloc(8)
+    header.writeUInt32BE(type * 0x1000000 + length)
+    header.writeUInt32BE(id, 4)
+    return decodeMuxFrame(Buffer.concat([header, payload]))
+  }
+  const refused = (reason: string) => Result.fail({ _tag: "Malformed" as const, reason })
+
+  it("bounds every length before the payload came", () => {
+    assert.deepStrictEqual(frame(0x11, 32 * 1024 + 1, 1, Buffer.alloc(0)), refused("frame length"))
+    assert.deepStrictEqual(frame(0x11, 0, 1), refused("frame length"))
+    assert.deepStrictEqual(frame(0x01, 4097, 0, Buffer.alloc(0)), refused("frame length"))
+    assert.deepStrictEqual(frame(0x12, 1, 1, Buffer.alloc(0)), refused("frame length"))
+    assert.deepStrictEqual(frame(0x80, 16 * 1024 + 1, 1, Buffer.alloc(0)), refused("frame length"))
+  })
+
+  it("wants an id where one belongs and none where not", () => {
+    assert.deepStrictEqual(frame(0x12, 0, 0), refused("frame id"))
+    assert.deepStrictEqual(frame(0x20, 8, 1), refused("frame id"))
+  })
+
+  it("skips extensions and refuses unknown frames", () => {
+    assert.deepStrictEqual(frame(0xfe, 3, 9), Result.succeed({ value: { _tag: "Extension", type: 0xfe }, size: 11 }))
+    assert.deepStrictEqual(frame(0x7f, 0, 0), refused("unknown frame"))
+    assert.deepStrictEqual(frame(0x00, 0, 0), refused("unknown frame"))
+  })
+
+  it("refuses counts of zero and beyond a window", () => {
+    assert.deepStrictEqual(frame(0x14, 4, 1), refused("count out of bounds"))
+    assert.deepStrictEqual(frame(0x22, 4, 0, Buffer.from("ffffffff", "hex")), refused("count out of bounds"))
+  })
+
+  it("refuses a host that is not in normal form", () => {
+    const open = {
+      _tag: "Open",
+      id: 1,
+      header: { registration: 1, kind: "visitor", tls: "none", host: "A.b" }
+    } as const
+    assert.deepStrictEqual(decodeMuxFrame(encodeMuxFrame(open)), refused("open host"))
+  })
+})
+
+describe("reasons", () => {
+  it("cut long sentences between characters", () => {
+    const encoded = ResetReason.encode({ code: "idle", sentence: "é".repeat(600) })
+    const decoded = Result.getOrThrow(ResetReason.decode(encoded))
+    assert.strictEqual(decoded.sentence, "é".repeat(maxSentenceBytes / 2))
+    const odd = Result.getOrThrow(
+      ResetReason.decode(ResetReason.encode({ code: "idle", sentence: `x${"é".repeat(600)}` }))
+    )
+    assert.strictEqual(odd.sentence, `x${"é".repeat(maxSentenceBytes / 2 - 1)}`)
+  })
+
+  it("read codes of later versions as unknown", () => {
+    assert.deepStrictEqual(
+      ResetReason.decode(Buffer.from([0x7f, 0xff, 0x61])),
+      Result.succeed({ code: "unknown", sentence: "a" })
+    )
+  })
+})
+
+describe("versions", () => {
+  it("agree on the highest both speak", () => {
+    const spoken = (lowest: number, version: number) => ({ lowest, version })
+    assert.strictEqual(agreedVersion(spoken(1, 3), spoken(2, 5)), 3)
+    assert.strictEqual(agreedVersion(spoken(1, 1), spoken(2, 2)), undefined)
+    assert.strictEqual(agreedVersion(spoken(2, 2), spoken(1, 1)), undefined)
+  })
+})
+
+describe("proof", () => {
+  it("covers every part, none of which can be shifted into another", () => {
+    const parts = {
+      token: Buffer.alloc(32, 1),
+      agentId: "a",
+      challenge: Buffer.alloc(32, 2),
+      binding: Buffer.alloc(32, 3)
+    }
+    const seen = new Set([
+      proofMessage(parts).toString("hex"),
+      proofMessage({ ...parts, token: Buffer.alloc(32, 9) }).toString("hex"),
+      proofMessage({ ...parts, agentId: "b" }).toString("hex"),
+      proofMessage({ ...parts, challenge: Buffer.alloc(32, 9) }).toString("hex"),
+      proofMessage({ ...parts, binding: Buffer.alloc(32, 9) }).toString("hex")
+    ])
+    assert.strictEqual(seen.size, 5)
+  })
+})

@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Result } from "effect"
+import {
+  type Admission,
+  ADMITTED,
+  decodeAdmission,
+  decodeAdmissionHead,
+  decodeReply,
+  encodeAdmission,
+  REFUSED
+} from "../../src/frames/Role.ts"
+import { bytes, host, literal } from "./arbitraries.ts"
+import { codecSuite } from "./codec.ts"
+
+const token = Buffer.alloc(32, 7)
+const admission: Arbitrary.Arbitrary<Admission> = Arbitrary.map(
+  Arbitrary.all({ role: literal(["A", "K", "B", "L", "F", "C", "M"]), token: bytes(32), host }),
+  ({ host, role, token }): Admission => {
+    if (role === "C") return { role }
+    if (role === "M") return { role, adminToken: token, host }
+    return role === "A" || role === "K" ? { role, token } : { role, token, host }
+  }
+)
+
+describe("admission", () => {
+  codecSuite("admission", { values: admission, encode: encodeAdmission, decode: decodeAdmission })
+
+  it("has the bytes of the specification", () => {
+    const frame = encodeAdmission({ role: "L", token, host: "demo.example.com" })
+    assert.strictEqual(
+      frame.toString("hex"),
+      `4c${"07".repeat(32)}0010${Buffer.from("demo.example.com").toString("hex")}`
+    )
+    assert.strictEqual(encodeAdmission({ role: "K", token }).toString("hex"), `4b${"07".repeat(32)}`)
+    assert.strictEqual(encodeAdmission({ role: "C" }).toString("hex"), "43")
+  })
+
+  it("knows the token before the host came", () => {
+    const frame = encodeAdmission({ role: "B", token, host: "a" })
+    assert.deepStrictEqual(
+      decodeAdmissionHead(frame),
+      Result.succeed({ value: { role: "B", token: Uint8Array.from(token) }, size: 33 })
+    )
+    assert.isTrue(Result.isFailure(decodeAdmissionHead(frame.subarray(0, 32))))
+  })
+
+  it("refuses other roles, host lengths out of bounds and hosts that are not UTF-8", () => {
+    const withHost = (host: Buffer, length = host.length) =>
+      decodeAdmission(Buffer.concat([Buffer.from("L"), token, Buffer.from([length >> 8, length & 255]), host]))
+    assert.deepStrictEqual(
+      decodeAdmission(Buffer.from("Z")),
+      Result.fail({ _tag: "Malformed", reason: "unknown role" })
+    )
+    assert.deepStrictEqual(withHost(Buffer.alloc(0)), Result.fail({ _tag: "Malformed", reason: "host length" }))
+    assert.deepStrictEqual(withHost(Buffer.alloc(254)), Result.fail({ _tag: "Malformed", reason: "host length" }))
+    assert.deepStrictEqual(
+      withHost(Buffer.from([0xff])),
+      Result.fail({ _tag: "Malformed", reason: "host is not UTF-8" })
+    )
+    assert.isTrue(Result.isSuccess(withHost(Buffer.alloc(253, 0x61))))
+  })
+
+  it("does not write what cannot be read", () => {
+    assert.throws(() => encodeAdmission({ role: "A", token: token.subarray(1) }), RangeError)
+    assert.throws(() => encodeAdmission({ role: "B", token, host: "" }), RangeError)
+    assert.throws(() => encodeAdmission({ role: "B", token, host: "a".repeat(254) }), RangeError)
+  })
+})
+
+describe("reply", () => {
+  it("is OK or NO and nothing else", () => {
+    assert.deepStrictEqual(decodeReply(ADMITTED), Result.succeed({ value: true, size: 2 }))
+    assert.deepStrictEqual(decodeReply(REFUSED), Result.succeed({ value: false, size: 2 }))
+    for (const prefix of ["", "O", "N"]) {
+      assert.deepStrictEqual(decodeReply(Buffer.from(prefix)), Result.fail({ _tag: "NeedMore" }))
+    }
+    for (const other of ["X", "OO", "NK", "HTTP"]) {
+      assert.deepStrictEqual(
+        decodeReply(Buffer.from(other)),
+        Result.fail({ _tag: "Malformed", reason: "neither OK nor NO" })
+      )
+    }
+  })
+})
