@@ -32,8 +32,15 @@ export const variables = {
   meshEdgePort: defaulted("CT_CP_MESH_EDGE_PORT", Forms.port, "4433", "Port where agents reach the edge."),
   channelBrokerPort: defaulted("CT_CP_CHANNEL_BROKER_PORT", Forms.port, "4435", "Port of the channel broker."),
   channelRelayPort: defaulted("CT_CP_CHANNEL_RELAY_PORT", Forms.port, "4436", "Port of the channel relay."),
+  channelRelayGatePort: defaulted("CT_CP_CHANNEL_RELAY_GATE_PORT", Forms.port, "443", "Port of the relay's gate."),
   oidcIssuer: optional("CT_OIDC_ISSUER", Forms.url, "Realm address of the identity provider. Without it, no /me/*."),
   oidcAccessAudience: optional("CT_OIDC_ACCESS_AUD", Forms.text, "Audience that access tokens must carry."),
+  requestsPerMinute: defaulted(
+    "CT_CP_REQUESTS_PER_MIN",
+    Forms.whole(0, 1_000_000),
+    "6000",
+    "Requests a minute that one caller may make on metered routes; 0 for no limit."
+  ),
   outboxIntervalSeconds: defaulted(
     "CT_CP_OUTBOX_TICK_SECS",
     Forms.whole(1, 3600),
@@ -58,8 +65,10 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   meshEdgePort: variables.meshEdgePort.read,
   channelBrokerPort: variables.channelBrokerPort.read,
   channelRelayPort: variables.channelRelayPort.read,
+  channelRelayGatePort: variables.channelRelayGatePort.read,
   oidcIssuer: variables.oidcIssuer.read,
   oidcAccessAudience: variables.oidcAccessAudience.read,
+  requestsPerMinute: variables.requestsPerMinute.read,
   outboxIntervalSeconds: variables.outboxIntervalSeconds.read
 })
 

@@ -3,7 +3,7 @@
  * the scope. The server comes from `CATENET_TEST_DATABASE_URL`.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash, randomBytes } from "node:crypto"
 import { globSync, readFileSync } from "node:fs"
@@ -36,7 +36,10 @@ const template = Effect.gen(function* () {
       if (existing.length > 0) return
       const making = `${name}_${randomBytes(4).toString("hex")}`
       yield* sql.unsafe(`create database ${making}`)
-      yield* migrate.pipe(Effect.provide(Layer.fresh(client(urlOf(making)))))
+      yield* migrate.pipe(
+        Effect.provide(Layer.fresh(client(urlOf(making)))),
+        Effect.provideService(References.MinimumLogLevel, "Warn")
+      )
       yield* sql.unsafe(`alter database ${making} rename to ${name}`)
     })
   )

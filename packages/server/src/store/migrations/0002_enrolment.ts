@@ -11,11 +11,17 @@ export const up = Statements.of(
     constraint join_tokens_redemption_is_whole check ((redeemed_at is null) = (redeemed_by is null))
   )`,
   `create index join_tokens_tenant on join_tokens (tenant)`,
-  `create table agents (
-    agent text primary key,
+  `create table join_batches (
+    idempotency_key text primary key,
     tenant text not null,
+    count integer not null
+  )`,
+  `create table agents (
+    tenant text not null,
+    agent text not null,
     pubkey text not null check (pubkey ~ '^[0-9a-f]{64}$'),
-    bound_at bigint not null
+    bound_at bigint not null,
+    primary key (tenant, agent)
   )`,
   `create table bootstrap_tokens (
     token_hash text primary key check (token_hash ~ '^[0-9a-f]{64}$'),

@@ -1,0 +1,54 @@
+/**
+ * The registry of features: what each contributes to the API and to the background. A feature is a folder; adding one
+ * is a line here, and a migration in `store/migrations/Registry.ts`.
+ */
+import { ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
+import { Layer } from "effect"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as AdminAccess from "./access/AdminAccess.ts"
+import * as Metered from "./access/Metered.ts"
+import { Admissions } from "./admission/Admissions.ts"
+import * as AdmissionHttp from "./admission/Http.ts"
+import { Bootstraps } from "./bootstrap/Bootstraps.ts"
+import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
+import { Edges } from "./edges/Edges.ts"
+import * as EdgesHttp from "./edges/Http.ts"
+import { Enrolments } from "./enrolment/Enrolments.ts"
+import * as EnrolmentHttp from "./enrolment/Http.ts"
+import { Outbox } from "./outbox/Outbox.ts"
+import * as OutboxWorker from "./outbox/Worker.ts"
+import * as ProvisioningHttp from "./provisioning/Http.ts"
+import { Hosts } from "./registry/Hosts.ts"
+import * as StatusHttp from "./status/Http.ts"
+import { Statuses } from "./status/Statuses.ts"
+import { Tunnels } from "./tunnels/Tunnels.ts"
+
+/** One line for each group of the API. */
+const handlers = Layer.mergeAll(
+  StatusHttp.layer,
+  EnrolmentHttp.layer,
+  ProvisioningHttp.layer,
+  AdmissionHttp.layer,
+  EdgesHttp.layer
+)
+
+/** What runs without being asked. */
+const background = Layer.mergeAll(OutboxWorker.layer)
+
+/** Services of the features, each using only what stands below it. */
+const services = Layer.mergeAll(Statuses.layer, Enrolments.layer, Bootstraps.layer, Edges.layer, Admissions.layer).pipe(
+  Layer.provideMerge(Tunnels.layer),
+  Layer.provideMerge(Hosts.layer),
+  Layer.provideMerge(Outbox.layer),
+  Layer.provideMerge(EdgeAdmin.layer)
+)
+
+/** Who may call, and how requests are read. */
+const access = Layer.mergeAll(AdminAccess.layer, Metered.layer, ReadsBody.layer, ReadsParameters.layer)
+
+/** All features, wanting a database and settings. */
+export const layer = Layer.merge(handlers, background).pipe(
+  Layer.provideMerge(services),
+  Layer.provideMerge(access),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)

@@ -1,0 +1,28 @@
+/** Bearer secrets at work: drawn from the system's entropy, hashed for the store, taken apart into bytes for signatures. */
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
+import { Effect, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+/** 32 fresh random bytes as 64 hex. */
+export const freshHex64: Effect.Effect<string, never, SecureRandom.SecureRandom> = Effect.map(
+  SecureRandom.SecureRandom.use((random) => random.randomBytes(32)),
+  Hex.encode
+)
+
+/** 16 fresh random bytes as 32 hex. */
+export const freshHex32: Effect.Effect<string, never, SecureRandom.SecureRandom> = Effect.map(
+  SecureRandom.SecureRandom.use((random) => random.randomBytes(16)),
+  Hex.encode
+)
+
+/** The bytes of a text that its schema has already held to be hex; anything else is a defect. */
+export const bytesOf = (hex: string): Uint8Array => Result.getOrThrow(Hex.decode(hex))
+
+/** The raw bytes of a hex token. */
+export const tokenBytes = (token: Redacted.Redacted<string>): Redacted.Redacted<Uint8Array> =>
+  Redacted.make(bytesOf(Redacted.value(token)))
+
+/** What is stored of a token where only equality is needed: SHA-256 of its 32 bytes, as hex. */
+export const hashOf = (token: Redacted.Redacted<string>): string => Tokens.hash(native, tokenBytes(token))

@@ -1,0 +1,34 @@
+/**
+ * The control plane as one layer. Another Effect program serves it by providing `Settings`:
+ *
+ * ```ts
+ * Server.layer.pipe(Layer.provide(Settings.layer), Layer.launch, NodeRuntime.runMain)
+ * ```
+ */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Features from "./Features.ts"
+import * as Docs from "./http/Docs.ts"
+import * as Listener from "./http/Listener.ts"
+import * as Shell from "./http/Shell.ts"
+import * as Database from "./store/Database.ts"
+
+const routes = Layer.mergeAll(HttpApiBuilder.layer(ControlPlaneApi), Docs.layer)
+
+/** Accepts requests once every feature stands. */
+const serving = Layer.unwrap(
+  Effect.gen(function* () {
+    const app = yield* HttpRouter.toHttpEffect(routes)
+    const shell = yield* Shell.make(Docs.addresses)
+    return HttpServer.serve(shell(app))
+  })
+)
+
+/** The whole control plane. It listens when the layer is built, and finishes running requests when it ends. */
+export const layer = serving.pipe(
+  Layer.provide(Features.layer),
+  Layer.provideMerge(Listener.layer),
+  Layer.provide(Database.layer)
+)

@@ -1,0 +1,115 @@
+/**
+ * Certificate admission as agents ask for it. The routing token in the path must be the recorded owner of the hostname;
+ * a wrong token, a malformed one and one of another hostname are the same refusal.
+ */
+import { Admission, CertificateAuthority } from "@catenet/domain/Admission"
+import { HostnameUnknown, NotHostnameOwner } from "@catenet/domain/errors/CertificateAdmission"
+import { Hostname } from "@catenet/domain/Hostname"
+import { UnixSeconds } from "@catenet/domain/Numbers"
+import { certificateAuthorities } from "@catenet/domain/rules/CertificateAuthorities"
+import { type Admission as State, view } from "@catenet/domain/rules/CertificateAdmission"
+import { RoutingToken } from "@catenet/domain/Tokens"
+import { Context, Effect, Equal, Layer, Option, Redacted, Schema } from "effect"
+import { unixSeconds } from "../Now.ts"
+import { Outbox } from "../outbox/Outbox.ts"
+import { Hosts } from "../registry/Hosts.ts"
+import * as Store from "../registry/Store.ts"
+
+const readToken = Schema.decodeOption(RoutingToken)
+const readHostname = Schema.decodeOption(Hostname)
+
+const authority = (name: string | null) =>
+  Option.fromNullishOr(certificateAuthorities.find((ca) => ca.name === name)).pipe(
+    Option.map(
+      (ca) =>
+        new CertificateAuthority({
+          name: ca.name,
+          directory_url: ca.directoryUrl,
+          requires_eab: ca.requiresEab,
+          eab_kid: null,
+          eab_hmac_key_b64url: null
+        })
+    ),
+    Option.getOrNull
+  )
+
+const answer = (state: State, now: number) => {
+  const { ca, deadline, mayIssueNow, status } = view(state, now)
+  return new Admission({
+    status,
+    may_issue_now: mayIssueNow,
+    assigned_ca: authority(ca),
+    claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
+  })
+}
+
+const make = Effect.gen(function* () {
+  const hosts = yield* Hosts
+  const outbox = yield* Outbox
+  const { tunnelOf } = yield* Store.make
+
+  /** Token and hostname of the path, where both could be ones of ours. */
+  const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
+    Effect.fromOption(
+      Option.all({ token: readToken(Redacted.value(path.routing_token)), hostname: readHostname(path.hostname) })
+    ).pipe(Effect.mapError(() => new NotHostnameOwner()))
+
+  const owned = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    const host = yield* hosts.find(hostname, { lock: true })
+    if (Option.isNone(host) || !Equal.equals(host.value.routingToken, token)) return yield* new NotHostnameOwner()
+    return host.value
+  })
+
+  const complete = Effect.fnUntraced(
+    function* (token: RoutingToken, hostname: Hostname) {
+      const host = yield* owned(token, hostname)
+      return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, { _tag: "Issued" })))
+    },
+    hosts.transaction,
+    Effect.catchTags({ NotAuthorized: () => new NotHostnameOwner(), NotQueued: Effect.die, NotLapsed: Effect.die })
+  )
+
+  const confirm = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    yield* hosts.step(yield* owned(token, hostname), { _tag: "RevertConfirmed" })
+  }, hosts.transaction)
+
+  return {
+    /** What the agent of this hostname is told. */
+    ask: Effect.fn("Admissions.ask")(
+      function* (path: Parameters<typeof read>[0]) {
+        const { hostname, token } = yield* read(path)
+        const now = yield* unixSeconds
+        const host = yield* hosts.find(hostname, { lock: false })
+        const tunnel = yield* tunnelOf(hostname, { lock: false })
+        if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
+        const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
+        if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
+          return yield* new NotHostnameOwner()
+        }
+        return answer(
+          Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission }),
+          now
+        )
+      },
+      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+    ),
+
+    /** The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. */
+    complete: Effect.fn("Admissions.complete")(
+      function* (path: Parameters<typeof read>[0]) {
+        const { hostname, token } = yield* read(path)
+        const receipt = yield* complete(token, hostname)
+        yield* outbox.deliver(receipt).pipe(
+          Effect.andThen(confirm(token, hostname)),
+          Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
+          Effect.timeoutOption("5 seconds")
+        )
+      },
+      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die })
+    )
+  }
+})
+
+export class Admissions extends Context.Service<Admissions, Effect.Success<typeof make>>()("server/Admissions") {
+  static readonly layer = Layer.effect(Admissions, make)
+}

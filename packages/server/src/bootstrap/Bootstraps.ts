@@ -1,0 +1,69 @@
+/**
+ * The exchange that keeps secrets out of command lines: a short-lived token that can be shown, for a secret that can
+ * not. The secret is sealed under a key made from the token, so the store alone opens nothing.
+ */
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
+import * as Bytes from "@catenet/crypto/Bytes"
+import { native } from "@catenet/crypto/native"
+import { BootstrapTokenExpired, BootstrapTokenSpent, BootstrapTokenUnknown } from "@catenet/domain/errors/Enrollment"
+import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/Tokens"
+import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { unixSeconds } from "../Now.ts"
+import { freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
+import * as Store from "./Store.ts"
+
+const context = Bytes.fromText("catenet bootstrap secret v1")
+/** Every key seals one secret, so the nonce may be constant. */
+const nonce = new Uint8Array(12)
+
+const keyOf = (token: BootstrapToken) => native.hmacSha256(Redacted.value(tokenBytes(token)), context)
+
+const seal = (token: BootstrapToken, secret: BootstrapSecret) =>
+  native.chacha20poly1305.seal(keyOf(token), nonce, context, Bytes.fromText(Redacted.value(secret)))
+
+const open = (token: BootstrapToken, sealed: Uint8Array) =>
+  native.chacha20poly1305.open(keyOf(token), nonce, context, sealed).pipe(Result.flatMap(Bytes.toText))
+
+const tokenFrom = Schema.decodeSync(BootstrapToken)
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const random = yield* SecureRandom.SecureRandom
+
+  return {
+    /** A token for the secret, alive for `ttl` seconds. */
+    mint: Effect.fn("Bootstraps.mint")(function* (secret: BootstrapSecret, ttl: number) {
+      const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+      const createdAt = yield* unixSeconds
+      yield* store.insert({
+        tokenHash: hashOf(token),
+        sealed: seal(token, secret),
+        createdAt,
+        expiresAt: createdAt + ttl
+      })
+      return token
+    }, Effect.orDie),
+
+    /** The secret, once. The token is spent by the first attempt, even by one that comes too late. */
+    redeem: Effect.fn("Bootstraps.redeem")(
+      function* (token: BootstrapToken) {
+        const now = yield* unixSeconds
+        const tokenHash = hashOf(token)
+        const spent = yield* store.spend({ tokenHash, now })
+        if (Option.isNone(spent)) {
+          const known = yield* store.isKnown(tokenHash)
+          return yield* Option.isSome(known) ? new BootstrapTokenSpent() : new BootstrapTokenUnknown()
+        }
+        const { expiresAt, sealed } = spent.value
+        if (!Bootstrap.alive(now, BigInt(expiresAt))) return yield* new BootstrapTokenExpired()
+        return Redacted.make(yield* Effect.orDie(Effect.fromResult(open(token, sealed))), { label: "bootstrap secret" })
+      },
+      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+    )
+  }
+})
+
+export class Bootstraps extends Context.Service<Bootstraps, Effect.Success<typeof make>>()("server/Bootstraps") {
+  static readonly layer = Layer.effect(Bootstraps, make)
+}

@@ -1,0 +1,98 @@
+/**
+ * The admin interface of the edge, as the control plane uses it. One edge is configured; without it nothing is sent and
+ * an edge learns everything when it boots.
+ */
+import * as AdminHeader from "@catenet/crypto/AdminHeader"
+import { EdgeAdminAccess } from "@catenet/domain/api/Access"
+import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
+import type { RoutingToken } from "@catenet/domain/Tokens"
+import { Context, Data, Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import type { EdgeCall } from "../outbox/EdgeCall.ts"
+import { Settings } from "../Settings.ts"
+
+/** The edge did not answer, or answered that it cannot now. The same call may succeed later. */
+export class EdgeUnreachable extends Data.TaggedError("EdgeUnreachable")<{ readonly why: string }> {
+  override get message() {
+    return `The edge could not be reached: ${this.why}`
+  }
+}
+
+/** The edge refused the call for good; repeating it would change nothing. */
+export class EdgeRefused extends Data.TaggedError("EdgeRefused")<{ readonly why: string }> {
+  override get message() {
+    return `The edge refused: ${this.why}`
+  }
+}
+
+type Client = HttpApiClient.ForApi<typeof EdgeAdminApi>
+
+const orders = (client: Client, token: RoutingToken, call: EdgeCall) => {
+  switch (call._tag) {
+    case "AuthorizeHost":
+      return client.orders.authorizeHost({
+        params: { token, host: call.hostname },
+        query: call.tier === "gelb" ? { channel_tier: "gelb" } : {}
+      })
+    case "Revoke":
+      return client.orders.revoke({ params: { token } })
+    case "SetAccessPolicy":
+      return client.orders.setAccessPolicy({ headers: { "x-ct-routing-token": token }, payload: call.policy })
+  }
+}
+
+/** A request that the edge understood and will refuse again. A wrong admin token can be put right, so it is repeated. */
+const isFinal = (status: number) => status >= 400 && status < 500 && ![401, 408, 425, 429].includes(status)
+
+const judge = (error: unknown): EdgeUnreachable | EdgeRefused => {
+  if (HttpClientError.isHttpClientError(error)) {
+    const status = error.response?.status
+    const why = status === undefined ? error.reason._tag : `it answered ${status}`
+    return status !== undefined && isFinal(status) ? new EdgeRefused({ why }) : new EdgeUnreachable({ why })
+  }
+  const status = typeof error === "object" && error !== null && "status" in error ? Number(error.status) : 0
+  return isFinal(status)
+    ? new EdgeRefused({ why: `it answered ${status}` })
+    : new EdgeUnreachable({ why: status === 0 ? "its answer could not be read" : `it answered ${status}` })
+}
+
+const make = Effect.gen(function* () {
+  const { adminToken, edgeAdminUrl } = yield* Settings
+  if (adminToken === undefined || edgeAdminUrl === undefined) {
+    return { configured: false, perform: () => Effect.void }
+  }
+  const header = AdminHeader.value(adminToken)
+  const client = yield* HttpApiClient.make(EdgeAdminApi, { baseUrl: edgeAdminUrl }).pipe(
+    Effect.provide(
+      HttpApiMiddleware.layerClient(EdgeAdminAccess, ({ next, request }) =>
+        next(HttpClientRequest.setHeader(request, AdminHeader.name, Redacted.value(header)))
+      )
+    )
+  )
+  return {
+    configured: true,
+    perform: (token: RoutingToken, call: EdgeCall) =>
+      orders(client, token, call).pipe(
+        Effect.asVoid,
+        Effect.mapError(judge),
+        Effect.timeoutOrElse({
+          duration: "5 seconds",
+          orElse: () => Effect.fail(new EdgeUnreachable({ why: "it did not answer within 5 s" }))
+        }),
+        Effect.withSpan("EdgeAdmin.perform", { attributes: { call: call._tag } })
+      )
+  }
+})
+
+export class EdgeAdmin extends Context.Service<
+  EdgeAdmin,
+  {
+    /** Whether an edge is configured. */
+    readonly configured: boolean
+    /** Makes one call, within five seconds. */
+    readonly perform: (token: RoutingToken, call: EdgeCall) => Effect.Effect<void, EdgeUnreachable | EdgeRefused>
+  }
+>()("server/EdgeAdmin") {
+  static readonly layer = Layer.effect(EdgeAdmin, make).pipe(Layer.provide(FetchHttpClient.layer))
+}

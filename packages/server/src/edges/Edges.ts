@@ -1,0 +1,77 @@
+/** Edge servers as the control plane knows them: who lives, with which key, and what each has to restore. */
+import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
+import { native } from "@catenet/crypto/native"
+import { Authorisation, type Heartbeat } from "@catenet/domain/EdgeNode"
+import {
+  EdgeUnknown,
+  HeartbeatProofIncomplete,
+  HeartbeatRefused,
+  LookupAmbiguous,
+  NoLiveEdge
+} from "@catenet/domain/errors/Edges"
+import type { Hostname } from "@catenet/domain/Hostname"
+import type { RoutingToken } from "@catenet/domain/Tokens"
+import { Context, Effect, Layer, Option } from "effect"
+import { unixSeconds } from "../Now.ts"
+import { bytesOf } from "../Secrets.ts"
+import * as Store from "./Store.ts"
+
+/** Seconds for which an edge counts as live after a heartbeat. */
+export const liveSeconds = 120
+
+const proves = ({ id, peer_addr, pubkey, signature }: Heartbeat) =>
+  pubkey !== undefined &&
+  signature !== undefined &&
+  EdgeHeartbeat.verify(native, bytesOf(pubkey), { id, peerAddress: peer_addr }, bytesOf(signature))
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+
+  return {
+    /** Records that an edge lives. A key, once presented, is needed from then on. */
+    heartbeat: Effect.fn("Edges.heartbeat")(
+      function* (heartbeat: Heartbeat) {
+        const { id, peer_addr, pubkey, signature } = heartbeat
+        if ((pubkey === undefined) !== (signature === undefined)) return yield* new HeartbeatProofIncomplete()
+        if (pubkey !== undefined && !proves(heartbeat)) return yield* new HeartbeatRefused()
+        const seenAt = yield* unixSeconds
+        const recorded = yield* store.report({ id, peerAddr: peer_addr, pubkey: pubkey ?? null, seenAt })
+        if (Option.isNone(recorded)) return yield* new HeartbeatRefused()
+      },
+      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+    ),
+
+    /** Forgets the pinned key; the next one presented is pinned. */
+    rebind: Effect.fn("Edges.rebind")(function* (id: string) {
+      const known = yield* Effect.orDie(store.unpin(id))
+      if (known.length === 0) return yield* new EdgeUnknown()
+    }),
+
+    /** The live edge that serves a tunnel, named by its token or by one of its hostnames. */
+    lookup: Effect.fn("Edges.lookup")(
+      function* (tunnel: { readonly token?: RoutingToken; readonly host?: Hostname }) {
+        if ((tunnel.token === undefined) === (tunnel.host === undefined)) return yield* new LookupAmbiguous()
+        const { host = null, token = null } = tunnel
+        const owner = yield* store.ownerOf({ token, host, liveSince: (yield* unixSeconds) - liveSeconds })
+        return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
+      },
+      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+    ),
+
+    /** Everything that an edge restores before it opens its public listener. */
+    rehydrate: Effect.fn("Edges.rehydrate")(function* (id: string) {
+      const known = yield* Effect.orDie(store.knownTo(id))
+      return known.map(
+        ({ gelb, hostname, policy, routingToken }) =>
+          new Authorisation({ token: routingToken, hostname, tier: gelb ? "gelb" : "passthrough", policy })
+      )
+    }),
+
+    /** Tokens that no edge may ever serve again. */
+    revokedTokens: Effect.map(Effect.orDie(store.revoked()), (rows) => rows.map(({ routingToken }) => routingToken))
+  }
+})
+
+export class Edges extends Context.Service<Edges, Effect.Success<typeof make>>()("server/Edges") {
+  static readonly layer = Layer.effect(Edges, make)
+}

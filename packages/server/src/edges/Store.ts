@@ -1,0 +1,74 @@
+/** Edge servers, and what an edge has to know about tunnels when it boots. */
+import { AccessPolicy } from "@catenet/domain/AccessPolicy"
+import { EdgeNode } from "@catenet/domain/EdgeNode"
+import { Hostname } from "@catenet/domain/Hostname"
+import { RoutingToken } from "@catenet/domain/Tokens"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+const Report = Schema.Struct({
+  id: Schema.String,
+  peerAddr: Schema.String,
+  pubkey: Schema.NullOr(Schema.String),
+  seenAt: Schema.Int
+})
+
+const Known = Schema.Struct({
+  routingToken: RoutingToken,
+  hostname: Schema.NullOr(Hostname),
+  gelb: Schema.Boolean,
+  policy: Schema.NullOr(AccessPolicy)
+})
+
+const Owner = Schema.Struct({
+  token: Schema.NullOr(RoutingToken),
+  host: Schema.NullOr(Hostname),
+  liveSince: Schema.Int
+})
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Nothing, when the edge is pinned to another key. The first key that is presented stays. */
+    report: SqlSchema.findOneOption({
+      Request: Report,
+      Result: Schema.Struct({ id: Schema.String }),
+      execute: (row) => sql`
+        insert into edge_nodes ${sql.insert(row)}
+        on conflict (id) do update set peer_addr = excluded.peer_addr, seen_at = excluded.seen_at,
+          pubkey = coalesce(edge_nodes.pubkey, excluded.pubkey)
+        where edge_nodes.pubkey is null or edge_nodes.pubkey = excluded.pubkey
+        returning id`
+    }),
+    unpin: (id: string) => sql`update edge_nodes set pubkey = null where id = ${id} returning id`,
+    ownerOf: SqlSchema.findOneOption({
+      Request: Owner,
+      Result: EdgeNode,
+      execute: ({ host, liveSince, token }) =>
+        sql`
+        select e.id as edge_id, e.peer_addr as peer_addr from hosts h join edge_nodes e on e.id = h.edge_id
+        where e.seen_at >= ${liveSince} and (h.routing_token = ${token} or h.hostname = ${host})
+        order by h.hostname limit 1`.withoutTransform
+    }),
+    /** Every hostname of the edge, and every tunnel that has none. */
+    knownTo: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Known,
+      execute: (edgeId) => sql`
+        select h.routing_token, h.hostname, h.status = 'gelb' as gelb, t.access_policy as policy
+        from hosts h left join tunnels t on t.routing_token = h.routing_token
+        where h.edge_id = ${edgeId}
+          and not exists (select 1 from revoked_tokens r where r.routing_token = h.routing_token)
+        union all
+        select t.routing_token, null, false, t.access_policy from tunnels t
+        where not exists (select 1 from hosts h where h.routing_token = t.routing_token)
+          and not exists (select 1 from revoked_tokens r where r.routing_token = t.routing_token)
+        order by 2, 1`
+    }),
+    revoked: SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: Schema.Struct({ routingToken: RoutingToken }),
+      execute: () => sql`select routing_token from revoked_tokens order by revoked_at, routing_token`
+    })
+  }
+})

@@ -1,0 +1,111 @@
+/**
+ * How an agent becomes one of ours: an operator issues a join token for a tenant, the agent redeems it once with a
+ * proof that it holds the key it enrols with.
+ */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import {
+  BatchCountOutOfRange,
+  IdempotencyKeyReused,
+  JoinProofRefused,
+  JoinTokenSpent,
+  JoinTokenUnknown
+} from "@catenet/domain/errors/Enrollment"
+import { Tenant } from "@catenet/domain/Agent"
+import { JoinToken } from "@catenet/domain/Tokens"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { unixSeconds } from "../Now.ts"
+import { bytesOf, freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
+import * as Store from "./Store.ts"
+
+export interface Redemption {
+  readonly token: JoinToken
+  readonly agent: string
+  /** 64 hex. */
+  readonly pubkey: string
+  /** 128 hex. */
+  readonly proof: string
+}
+
+const tokenFrom = Schema.decodeSync(JoinToken)
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.map(Effect.provideService(freshHex64, SecureRandom.SecureRandom, random), (hex) =>
+    tokenFrom(hex)
+  )
+
+  const record = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
+    yield* store.insert(tenant, yield* unixSeconds, tokens.map(hashOf))
+    return tokens
+  })
+
+  /** Tokens that follow from the key of their batch can be given again without having been kept. */
+  const derived = Effect.fnUntraced(
+    function* (tenant: string, count: number, idempotencyKey: string, secret: Redacted.Redacted<Uint8Array>) {
+      const batch = yield* store.claimBatch({ idempotencyKey, tenant, count })
+      if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
+      const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}`))
+      const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
+      return yield* record(
+        tenant,
+        Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
+      )
+    },
+    store.transaction,
+    Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die })
+  )
+
+  const spend = Effect.fnUntraced(
+    function* (redemption: Redemption) {
+      const { agent, pubkey } = redemption
+      const row = { tokenHash: hashOf(redemption.token), agent, pubkey, now: yield* unixSeconds }
+      const spent = yield* store.spend(row)
+      if (Option.isSome(spent)) {
+        yield* store.bind(spent.value.tenant, row)
+        return Tenant.make(spent.value.tenant)
+      }
+      const known = yield* store.isKnown(row.tokenHash)
+      return yield* Option.isSome(known) ? new JoinTokenSpent() : new JoinTokenUnknown()
+    },
+    store.transaction,
+    Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+  )
+
+  return {
+    /** A fresh single-use join token for a tenant. Only its hash is kept. */
+    issue: Effect.fn("Enrolments.issue")(function* (tenant: string) {
+      const token = yield* fresh
+      yield* Effect.orDie(record(tenant, [token]))
+      return token
+    }),
+    /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
+    issueBatch: Effect.fn("Enrolments.issueBatch")(function* (options: {
+      readonly tenant: string
+      readonly count: number
+      readonly idempotencyKey: string | undefined
+      readonly secret: Redacted.Redacted<Uint8Array>
+    }) {
+      const { count, idempotencyKey, secret, tenant } = options
+      if (count < 1 || count > 100) return yield* new BatchCountOutOfRange({ count })
+      return idempotencyKey === undefined
+        ? yield* Effect.orDie(Effect.flatMap(Effect.replicateEffect(fresh, count), (tokens) => record(tenant, tokens)))
+        : yield* derived(tenant, count, idempotencyKey, secret)
+    }),
+    /** Spends a join token and binds the agent; answers the tenant. The proof is looked at before the token. */
+    redeem: Effect.fn("Enrolments.redeem")(function* (redemption: Redemption) {
+      const { pubkey, proof, token } = redemption
+      if (!Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof)))
+        return yield* new JoinProofRefused()
+      return yield* spend(redemption)
+    })
+  }
+})
+
+export class Enrolments extends Context.Service<Enrolments, Effect.Success<typeof make>>()("server/Enrolments") {
+  static readonly layer = Layer.effect(Enrolments, make)
+}

@@ -1,0 +1,35 @@
+/** Handlers of the `enrollment` group. */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { RouteNotFound } from "@catenet/domain/errors/Requests"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Bootstraps } from "../bootstrap/Bootstraps.ts"
+import { Settings } from "../Settings.ts"
+import { Enrolments } from "./Enrolments.ts"
+
+/** Seconds that a bootstrap token lives when the operator does not say. */
+const defaultTtl = 600
+
+export const layer = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "enrollment",
+  Effect.fnUntraced(function* (handlers) {
+    const enrolments = yield* Enrolments
+    const bootstraps = yield* Bootstraps
+    const { adminToken } = yield* Settings
+    return handlers.handleAll({
+      issue: ({ payload }) => Effect.map(enrolments.issue(payload.tenant), (token) => ({ token })),
+      issueBatch: ({ payload: { count, idempotency_key, tenant } }) =>
+        adminToken === undefined
+          ? Effect.fail(new RouteNotFound())
+          : Effect.map(
+              enrolments.issueBatch({ tenant, count, idempotencyKey: idempotency_key, secret: adminToken }),
+              (tokens) => ({ tokens })
+            ),
+      redeem: ({ payload }) => Effect.map(enrolments.redeem(payload), (tenant) => ({ tenant })),
+      mintBootstrap: ({ payload: { secret, ttl_secs = defaultTtl } }) =>
+        Effect.map(bootstraps.mint(secret, ttl_secs), (token) => ({ token })),
+      redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload.token), (secret) => ({ secret }))
+    })
+  })
+)

@@ -1,0 +1,43 @@
+/**
+ * The listening socket: limits on how slowly and how much a client may send before anybody looks at it, and a stop that
+ * lets running requests finish.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
+import { ByteSize, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { createServer } from "node:http"
+import { Settings } from "../Settings.ts"
+
+const refusals: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large"
+}
+
+/** What cannot be parsed as HTTP never reaches the routes; it is refused in the same format. */
+const refusalOf = (code: string | undefined) => {
+  const status = refusals[code ?? ""] ?? "400 Bad Request"
+  const body = JSON.stringify({ type: "about:blank", title: status.slice(4), status: Number(status.slice(0, 3)) })
+  return `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`
+}
+
+const server = () =>
+  createServer({
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 2_000,
+    keepAliveTimeout: 65_000,
+    maxHeaderSize: 16 * 1024,
+    requireHostHeader: true
+  }).on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (socket.writable && error.code !== "ECONNRESET") socket.end(refusalOf(error.code))
+    else socket.destroy()
+  })
+
+/** The HTTP server on the configured address; it is up when the layer is built. */
+export const layer = Layer.unwrap(
+  Effect.map(Settings, ({ listen, shutdownGraceSeconds }) =>
+    NodeHttpServer.layer(server, { ...listen, gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds` })
+  )
+).pipe(Layer.provideMerge(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes))))

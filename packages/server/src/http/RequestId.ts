@@ -1,0 +1,23 @@
+/**
+ * A name for every request, in its answer (`x-request-id`), in the log, and as the trace id of a failure. A well-formed
+ * one that the caller sends is kept, so that a proxy's log and ours can be laid side by side.
+ */
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { HttpServerRequest } from "effect/http"
+import * as Hex from "@catenet/crypto/Hex"
+
+export const header = "x-request-id"
+
+const wellFormed = /^[A-Za-z0-9._-]{8,64}$/
+
+/** Names count upwards behind a random part that is drawn once, so that naming costs no entropy. */
+export const makeNamer = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const prefix = Hex.encode(yield* random.randomBytes(8))
+  let count = 0
+  return (request: HttpServerRequest.HttpServerRequest): string => {
+    const given = request.headers[header]
+    return given !== undefined && wellFormed.test(given) ? given : `${prefix}-${(++count).toString(36)}`
+  }
+})

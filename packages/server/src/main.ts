@@ -1,0 +1,22 @@
+/** The control plane as a program of its own. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Cause, Console, Effect, Exit, Layer } from "effect"
+import * as Server from "./Server.ts"
+import { Settings } from "./Settings.ts"
+
+const exitCodes: Readonly<Record<string, number>> = { SettingRefused: 3 }
+
+/** Whatever keeps the service from starting is one sentence for the operator. */
+const explained = <A, E extends { readonly _tag: string; readonly message: string }>(program: Effect.Effect<A, E>) =>
+  Effect.tapError(program, (error) => Console.error(error.message))
+
+explained(Layer.launch(Server.layer.pipe(Layer.provide(Settings.layer)))).pipe(
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => {
+      if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
+      const error: unknown = Cause.squash(exit.cause)
+      onExit((error instanceof Error && exitCodes[error.name]) || 1)
+    }
+  })
+)

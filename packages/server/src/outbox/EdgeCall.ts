@@ -1,0 +1,15 @@
+/**
+ * What an edge has to be told about one tunnel. Every call states how things are to be, so that delivering one twice
+ * does no harm. The routing token is the name of the queue and is not repeated in the call.
+ */
+import { AccessPolicy } from "@catenet/domain/AccessPolicy"
+import { Tier } from "@catenet/domain/Admission"
+import { Hostname } from "@catenet/domain/Hostname"
+import { Schema } from "effect"
+
+export const EdgeCall = Schema.TaggedUnion({
+  AuthorizeHost: { hostname: Hostname, tier: Tier },
+  Revoke: {},
+  SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) }
+})
+export type EdgeCall = typeof EdgeCall.Type

@@ -1,0 +1,78 @@
+/**
+ * Who owns which hostname, and how the edge comes to know it. Authorising a hostname records it, moves it from rot to
+ * gelb, and writes what the edge must be told; it never takes a hostname from a tunnel that has it.
+ */
+import { HostnameTaken } from "@catenet/domain/errors/Enrollment"
+import type { Hostname } from "@catenet/domain/Hostname"
+import { type Admission, type AdmissionEvent, transition } from "@catenet/domain/rules/CertificateAdmission"
+import { registeredDomain } from "@catenet/domain/rules/CertificateBudget"
+import type { RoutingToken } from "@catenet/domain/Tokens"
+import { Context, Effect, Equal, Layer, Option } from "effect"
+import { unixSeconds } from "../Now.ts"
+import { Outbox } from "../outbox/Outbox.ts"
+import type { EdgeCall } from "../outbox/EdgeCall.ts"
+import { Settings } from "../Settings.ts"
+import * as Store from "./Store.ts"
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const outbox = yield* Outbox
+  const { edgeId } = yield* Settings
+
+  /**
+   * Asks the state machine, stores its answer and returns what the edge has to be told about it. The machine's refusal
+   * is returned as it is.
+   */
+  const step = Effect.fnUntraced(function* (host: Store.Host, event: AdmissionEvent) {
+    const now = yield* unixSeconds
+    const { effects, next } = yield* Effect.fromResult(transition(host.admission, event, now))
+    yield* store.save({ ...host, admission: next })
+    const calls: Array<EdgeCall> = []
+    for (const effect of effects) {
+      if (effect._tag === "SetTier") calls.push({ _tag: "AuthorizeHost", hostname: host.hostname, tier: effect.tier })
+      else {
+        const { hostname } = host
+        yield* store.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
+      }
+    }
+    return calls
+  })
+
+  const authorized = Effect.fnUntraced(
+    function* (token: RoutingToken, hostname: Hostname) {
+      const tunnel = yield* store.tunnelOf(hostname, { lock: true })
+      if (Option.isSome(tunnel) && !Equal.equals(tunnel.value.routingToken, token)) {
+        return yield* new HostnameTaken({ hostname })
+      }
+      const recorded = yield* store.find(hostname, { lock: true })
+      // The certificate of a former owner says nothing about the new one.
+      const kept = Option.filter(recorded, (host) => Equal.equals(host.routingToken, token))
+      const admission: Admission = Option.match(kept, {
+        onNone: () => ({ _tag: "Rot" }),
+        onSome: (host) => host.admission
+      })
+      const now = yield* unixSeconds
+      const calls = yield* step(
+        { hostname, routingToken: token, edgeId, authorizedAt: now, admission },
+        { _tag: "Authorized" }
+      )
+      const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
+      return Option.isSome(policy) ? [...calls, { _tag: "SetAccessPolicy", policy: policy.value } as const] : calls
+    },
+    Effect.catchTags({ NotAuthorized: Effect.die, NotQueued: Effect.die, NotLapsed: Effect.die })
+  )
+
+  return {
+    find: store.find,
+    step,
+    transaction: store.transaction,
+    /** Inside the caller's transaction. What is returned is to be delivered after it. */
+    record: Effect.fn("Hosts.record")(function* (token: RoutingToken, hostname: Hostname) {
+      return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname)))
+    })
+  }
+})
+
+export class Hosts extends Context.Service<Hosts, Effect.Success<typeof make>>()("server/Hosts") {
+  static readonly layer = Layer.effect(Hosts, make)
+}

@@ -1,0 +1,32 @@
+/** Handlers of the `status` group. */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { DatabaseUnreachable } from "@catenet/domain/errors/Requests"
+import { NetworkInfo } from "@catenet/domain/Status"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Settings } from "../Settings.ts"
+import * as MeshRoot from "./MeshRoot.ts"
+import { Statuses } from "./Statuses.ts"
+
+export const layer = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "status",
+  Effect.fnUntraced(function* (handlers) {
+    const statuses = yield* Statuses
+    const settings = yield* Settings
+    const root = yield* MeshRoot.make
+    const ports = new NetworkInfo({
+      mesh_edge_port: settings.meshEdgePort,
+      channel_broker_port: settings.channelBrokerPort,
+      channel_relay_port: settings.channelRelayPort,
+      channel_relay_gate_port: settings.channelRelayGatePort
+    })
+    return handlers.handleAll({
+      status: () => statuses.status,
+      live: () => Effect.void,
+      ready: () => Effect.mapError(Effect.asVoid(statuses.ready), () => new DatabaseUnreachable()),
+      networkInfo: () => Effect.succeed(ports),
+      edgeCa: () => root
+    })
+  })
+)

@@ -1,0 +1,67 @@
+/**
+ * What anyone may know. The counts are at most five seconds old when nobody waits for them: the first caller after that
+ * gets the old ones and causes one refresh. An answer never fails and never waits for the database twice.
+ */
+import { Status } from "@catenet/domain/Status"
+import { Clock, Context, Effect, Layer } from "effect"
+import { FetchHttpClient } from "effect/http"
+import * as EdgeGauge from "./EdgeGauge.ts"
+import * as Store from "./Store.ts"
+
+const freshMillis = 5_000
+
+interface Facts {
+  readonly ready: boolean
+  readonly tunnels: number
+  readonly agents: number
+}
+
+const unknown: Facts = { ready: false, tunnels: 0, agents: 0 }
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const gauge = yield* EdgeGauge.make
+  const started = yield* Clock.currentTimeMillis
+  const scope = yield* Effect.scope
+
+  const read = Effect.gen(function* () {
+    const { agents, hosts } = yield* store.counts()
+    return { ready: true, agents, tunnels: yield* Effect.orElseSucceed(gauge, () => hosts) }
+  }).pipe(
+    Effect.timeout("5 seconds"),
+    Effect.orElseSucceed(() => unknown)
+  )
+
+  let facts = yield* read
+  let readAt = yield* Clock.currentTimeMillis
+  let reading = false
+  const refresh = Effect.gen(function* () {
+    facts = yield* read
+    readAt = yield* Clock.currentTimeMillis
+  }).pipe(Effect.ensuring(Effect.sync(() => void (reading = false))))
+
+  return {
+    status: Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const status = new Status({
+        ready: facts.ready,
+        tunnels: facts.tunnels,
+        agents: facts.agents,
+        accounts: 0,
+        payments_confirmed: 0,
+        pipelines_published: 0,
+        agents_directory: 0,
+        uptime_seconds: Math.floor((now - started) / 1000),
+        oidc_enabled: false
+      })
+      if (reading || now - readAt < freshMillis) return Effect.succeed(status)
+      reading = true
+      return Effect.as(Effect.forkIn(refresh, scope), status)
+    }),
+    /** Succeeds when the database can be read. */
+    ready: Effect.timeout(store.ping, "2 seconds")
+  }
+})
+
+export class Statuses extends Context.Service<Statuses, Effect.Success<typeof make>>()("server/Statuses") {
+  static readonly layer = Layer.effect(Statuses, make).pipe(Layer.provide(FetchHttpClient.layer))
+}

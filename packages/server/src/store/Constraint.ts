@@ -1,0 +1,19 @@
+/** The database refuses, the code translates: a named constraint becomes the error that says what it means. */
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+
+/** Turns the violation of the unique constraint of this name into another error; all other errors stay. */
+export const refusedBy =
+  <E2>(constraint: string, error: () => E2) =>
+  <A, E, R>(self: Effect.Effect<A, E | SqlError.SqlError, R>): Effect.Effect<A, E | E2 | SqlError.SqlError, R> =>
+    Effect.catchIf(
+      self,
+      (failure): failure is E & SqlError.SqlError => isViolation(failure, constraint),
+      () => Effect.fail(error())
+    )
+
+const isViolation = (failure: unknown, constraint: string): boolean =>
+  isSqlError(failure) && failure.reason._tag === "UniqueViolation" && failure.reason.constraint === constraint
+
+const isSqlError = (failure: unknown): failure is SqlError.SqlError =>
+  typeof failure === "object" && failure !== null && "_tag" in failure && failure._tag === "SqlError"

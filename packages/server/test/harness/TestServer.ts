@@ -1,0 +1,61 @@
+/** The whole control plane on a random port, over a database of its own, and clients that talk to it over HTTP. */
+import { AdminAccess } from "@catenet/domain/api/Access"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { ConfigProvider, Effect, Layer, Redacted, References } from "effect"
+import { FetchHttpClient, HttpClientRequest, HttpServer } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import * as Server from "../../src/Server.ts"
+import { Settings } from "../../src/Settings.ts"
+import { TestDatabase } from "./TestDatabase.ts"
+
+export const adminToken = "ad".repeat(32)
+
+type Variables = Readonly<Record<string, string>>
+
+const quiet = Layer.succeed(References.MinimumLogLevel, "Fatal")
+
+/** One replica over the database of the file. */
+export const replica = (variables: Variables = {}) =>
+  Layer.fresh(
+    Layer.unwrap(
+      Effect.map(TestDatabase, ({ url }) => {
+        const settings = Settings.layer.pipe(
+          Layer.provide(
+            ConfigProvider.layer(
+              ConfigProvider.fromUnknown({
+                CT_CONTROL_PLANE_LISTEN: "127.0.0.1:0",
+                CT_CP_DATABASE_URL: Redacted.value(url),
+                CT_CP_EDGE_ADMIN_TOKEN: adminToken,
+                CT_CP_REQUESTS_PER_MIN: "0",
+                CT_CP_SHUTDOWN_GRACE_SECS: "1",
+                ...variables
+              })
+            )
+          )
+        )
+        return Server.layer.pipe(Layer.provide(settings))
+      })
+    )
+  ).pipe(Layer.provide(quiet))
+
+/** A replica with its database. */
+export const layer = (variables: Variables = {}) => replica(variables).pipe(Layer.provideMerge(TestDatabase.layer))
+
+/** Where the replica answers. */
+export const baseUrl = Effect.map(HttpServer.HttpServer, ({ address }) =>
+  "port" in address ? `http://127.0.0.1:${address.port}` : ""
+)
+
+/** A typed client that holds the admin token. */
+export const client = Effect.flatMap(baseUrl, (url) => HttpApiClient.make(ControlPlaneApi, { baseUrl: url })).pipe(
+  Effect.provide([
+    FetchHttpClient.layer,
+    HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
+      next(HttpClientRequest.setHeader(request, "x-ct-admin-token", adminToken))
+    )
+  ])
+)
+
+/** A plain request, for what a typed client would not send. */
+export const raw = (path: string, init: RequestInit = {}) =>
+  Effect.flatMap(baseUrl, (url) => Effect.promise(() => fetch(url + path, { redirect: "manual", ...init })))
