@@ -7,7 +7,7 @@ import { root } from "./root.ts"
 
 const required = (variable: string, what: string) =>
   Config.String(variable).pipe(
-    Effect.mapError(() => new ConfigurationInvalid({ variable, detail: `is not set. Set it to ${what}.` }))
+    Effect.mapError(() => ConfigurationInvalid.of(variable, `is not set. Set it to ${what}.`))
   )
 
 const settings = Effect.gen(function* () {

@@ -16,7 +16,7 @@ export interface Running {
 /** Set in the environment of every child. */
 export const supervised = "CT_SUPERVISED"
 
-const inherited = [
+const inherited = new Set([
   "PATH",
   "HOME",
   "TMPDIR",
@@ -26,10 +26,10 @@ const inherited = [
   "NODE_OPTIONS",
   "NODE_COMPILE_CACHE",
   "SSL_CERT_DIR"
-]
+])
 
 const environment = (program: Program) => {
-  const kept = Object.entries(process.env).filter(([name]) => inherited.includes(name) || name.startsWith("OTEL_"))
+  const kept = Object.entries(process.env).filter(([name]) => inherited.has(name) || name.startsWith("OTEL_"))
   return { ...Object.fromEntries(kept), ...program.env, [supervised]: "1" }
 }
 

@@ -1,6 +1,6 @@
 /** The environment of each program of the stack, in the variables that the same programs take when run by hand. */
 import { Redacted } from "effect"
-import { dirname } from "node:path"
+import { join } from "node:path"
 import { demoUser } from "./DemoUser.ts"
 import type { Folder } from "./Folder.ts"
 import type { Secrets } from "./Secrets.ts"
@@ -77,6 +77,5 @@ export const ofAgent = (settings: UpSettings, state: string, hostname: string): 
   CT_AGENT_HOSTNAME: hostname,
   CT_AGENT_MODE: "browser",
   CT_AGENT_STATE_DIR: state,
-  CT_AGENT_EDGE_CERT: `${state}/edge-cert.der`,
-  HOME: dirname(state)
+  CT_AGENT_EDGE_CERT: join(state, "edge-cert.der")
 })

@@ -6,10 +6,10 @@ import type { Listen } from "./Settings.ts"
 
 const check = Effect.fnUntraced(function* ({ host, port, variable }: Listen) {
   if (yield* isFree(host, port)) return
-  return yield* new ConfigurationInvalid({
+  return yield* ConfigurationInvalid.of(
     variable,
-    detail: `wants port ${port} on ${host}, which another program uses. Stop that program, or set ${variable}=${host}:<another port>.`
-  })
+    `wants port ${port} on ${host}, which another program uses. Stop that program, or set ${variable}=${host}:<another port>.`
+  )
 })
 
 const collision = (listeners: ReadonlyArray<Listen>) => {
@@ -25,9 +25,9 @@ const collision = (listeners: ReadonlyArray<Listen>) => {
 export const checkPorts = Effect.fn("PortCheck.checkPorts")(function* (listeners: ReadonlyArray<Listen>) {
   const twice = collision(listeners)
   if (twice !== undefined)
-    return yield* new ConfigurationInvalid({
-      variable: twice.variable,
-      detail: `and ${twice.other} both want port ${twice.port} on ${twice.host}. Give one of them another port.`
-    })
+    return yield* ConfigurationInvalid.of(
+      twice.variable,
+      `and ${twice.other} both want port ${twice.port} on ${twice.host}. Give one of them another port.`
+    )
   yield* Effect.forEach(listeners, check, { discard: true })
 })

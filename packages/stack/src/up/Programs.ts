@@ -1,5 +1,7 @@
 /** The programs of a stack, in the order in which they start, each with the question that tells whether it serves. */
 import { Data, Effect, type Redacted } from "effect"
+import { readFileSync } from "node:fs"
+import { get } from "node:https"
 import { connect } from "node:net"
 import type { Program } from "../supervisor/Program.ts"
 import * as Environments from "./Environments.ts"
@@ -66,6 +68,28 @@ export const demoOrigin = (settings: UpSettings): Program => ({
   env: { CT_DEMO_ORIGIN_LISTEN: Environments.address(settings.demoOrigin) },
   ready: listens(settings.demoOrigin)
 })
+
+/** Fails unless a visitor who trusts the development root gets the page behind a tunnel. */
+export const visits = ({ frontDoor }: UpSettings, folder: Folder, hostname: string) =>
+  Effect.callback<void, NotReady>((resume) => {
+    const request = get(
+      {
+        host: frontDoor.host,
+        port: frontDoor.port,
+        servername: hostname,
+        headers: { host: hostname },
+        ca: readFileSync(folder.developmentRoot),
+        agent: false
+      },
+      (response) => {
+        response.resume()
+        const ok = response.statusCode === 200
+        resume(ok ? Effect.void : Effect.fail(new NotReady({ cause: response.statusCode })))
+      }
+    )
+    request.once("error", (cause) => resume(Effect.fail(new NotReady({ cause }))))
+    return Effect.sync(() => request.destroy())
+  })
 
 /** The agent of the demo tunnel; it serves when a visitor gets the page. */
 export const demoAgent = (env: Program["env"], ready: Program["ready"]): Program => ({

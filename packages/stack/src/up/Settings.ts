@@ -28,10 +28,10 @@ const listen = (variable: string, standard: string) =>
     const [, host, digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text.trim()) ?? []
     const port = Number(digits)
     if (host === undefined || !(port >= 1 && port <= 65_535))
-      return yield* new ConfigurationInvalid({
+      return yield* ConfigurationInvalid.of(
         variable,
-        detail: `is "${text}", which is not a host and a port. Write it like ${standard}.`
-      })
+        `is "${text}", which is not a host and a port. Write it like ${standard}.`
+      )
     return { variable, host: host.replace(/^\[|\]$/g, ""), port }
   })
 

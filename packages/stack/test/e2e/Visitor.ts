@@ -55,7 +55,7 @@ export const ask = ({ ca, host, port }: Target, { body, headers, method, path, t
 /** An open TLS connection through the front door. */
 export const dial = ({ ca, host, port }: Target, options: ConnectionOptions = {}): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
-    const socket = connect({ host: "127.0.0.1", port, servername: host, ca, allowHalfOpen: true, ...options })
+    const socket = connect({ host: "127.0.0.1", port, servername: host, ca, ...options })
     socket.once("error", reject)
     socket.once("secureConnect", () => {
       socket.off("error", reject)

@@ -1,0 +1,32 @@
+/** `npm run bench [group ...]`: prints ratios, each from one interleaved run. Never fails on a time. */
+import { Stack } from "../test/e2e/Stack.ts"
+import { print, type Row } from "./Report.ts"
+
+type Group = () => Promise<ReadonlyArray<Row>>
+
+const onStack =
+  (measure: (stack: Stack) => Promise<ReadonlyArray<Row>>): Group =>
+  async () => {
+    const stack = await Stack.make()
+    try {
+      await stack.up("--no-demo")
+      return await measure(stack)
+    } finally {
+      await stack.dispose()
+    }
+  }
+
+const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
+  start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
+  tunnel: { title: "Through the tunnel", run: onStack(async (stack) => (await import("./tunnel.ts")).rows(stack)) },
+  status: { title: "Control plane", run: onStack(async (stack) => (await import("./status.ts")).rows(stack)) }
+}
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !Object.hasOwn(groups, name))
+if (unknown.length > 0) {
+  process.stderr.write(`There is no benchmark ${unknown.join(", ")}. There are: ${Object.keys(groups).join(", ")}.\n`)
+  process.exit(2)
+}
+for (const [name, { run, title }] of Object.entries(groups))
+  if (wanted.length === 0 || wanted.includes(name)) print(title, await run())

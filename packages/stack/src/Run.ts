@@ -1,0 +1,50 @@
+/** Runs the command line in this process, and turns how it ended into a sentence and an exit code. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
+import { CliError, Command } from "effect/cli"
+import { edge } from "./commands/edge.ts"
+import { idp } from "./commands/idp.ts"
+import { migrate } from "./commands/migrate.ts"
+import { origin } from "./commands/origin.ts"
+import { root } from "./commands/root.ts"
+import { serve } from "./commands/serve.ts"
+import { up } from "./commands/up.ts"
+import { version } from "./Version.ts"
+
+const usage = 2
+const interrupted = 130
+
+const cli = root.pipe(
+  Command.withSubcommands([up, serve, edge, migrate, idp, origin]),
+  (command) => Command.run(command, { version, renderErrors: true }),
+  Effect.provide(NodeServices.layer),
+  Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
+)
+
+const report = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  const known = Cause.hasFails(cause) && error instanceof Error
+  process.stderr.write(`Error: ${known ? error.message : Cause.pretty(cause)}\n`)
+}
+
+const codeOf = (cause: Cause.Cause<unknown>) => {
+  if (Cause.hasInterruptsOnly(cause)) return interrupted
+  const error = Cause.squash(cause)
+  if (CliError.isCliError(error)) return Runtime.getErrorExitCode(error) === 0 ? 0 : usage
+  report(cause)
+  return Runtime.getErrorExitCode(error)
+}
+
+const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
+  const stop = () => fiber.interruptUnsafe(fiber.id)
+  process.on("SIGINT", stop)
+  process.on("SIGTERM", stop)
+  fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+})
+
+/** Starts the program; the process exits when it has ended. SIGINT and SIGTERM end it in an orderly way. */
+export const start = (): void =>
+  runMain(cli, {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) ? 0 : codeOf(exit.cause))
+  })

@@ -1,0 +1,33 @@
+/** `catenet migrate`: brings the schema up to date and ends. */
+import { Console, Effect, Layer } from "effect"
+import { Command } from "effect/cli"
+import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import * as Logs from "../Logs.ts"
+import { root } from "./root.ts"
+
+export const migrate = Command.make(
+  "migrate",
+  {},
+  Effect.fn(function* () {
+    const { logFormat } = yield* root
+    const [Database, Migrations, { Settings }] = yield* Effect.promise(() =>
+      Promise.all([
+        import("@catenet/server/store/Database"),
+        import("@catenet/server/store/Migrations"),
+        import("@catenet/server/Settings")
+      ])
+    )
+    const applied = yield* Migrations.migrateTo().pipe(
+      Effect.provide(Database.layerClient.pipe(Layer.provide(Settings.layer))),
+      Effect.mapError(asConfigurationInvalid),
+      Effect.provide(Logs.layer(logFormat, "catenet-migrate"))
+    )
+    yield* Console.log(applied.length === 0 ? "The schema is up to date." : `Applied ${applied.join(", ")}.`)
+  })
+).pipe(
+  Command.withDescription(
+    "Brings the schema of the database named by CT_CP_DATABASE_URL up to date and ends. `serve` does the same at its start;\n" +
+      "this is for those who want it as a step of its own. Refuses a database that a newer program has brought further."
+  ),
+  Command.withShortDescription("Bring the database schema up to date")
+)

@@ -1,0 +1,27 @@
+/** `catenet serve`: one replica of the control plane. */
+import { Effect, Layer } from "effect"
+import { Command } from "effect/cli"
+import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import * as Logs from "../Logs.ts"
+import { root } from "./root.ts"
+
+export const serve = Command.make(
+  "serve",
+  {},
+  Effect.fn(function* () {
+    const { logFormat } = yield* root
+    const [Server, { Settings }] = yield* Effect.promise(() =>
+      Promise.all([import("@catenet/server/Server"), import("@catenet/server/Settings")])
+    )
+    return yield* Layer.launch(Server.layer.pipe(Layer.provide(Settings.layer))).pipe(
+      Effect.mapError(asConfigurationInvalid),
+      Effect.provide(Logs.layer(logFormat, "catenet-control-plane"))
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Runs one replica of the control plane on CT_CONTROL_PLANE_LISTEN, on the PostgreSQL named by CT_CP_DATABASE_URL.\n" +
+      "Brings the schema up to date first. Any number of replicas may share a database."
+  ),
+  Command.withShortDescription("Run the control plane alone")
+)

@@ -1,0 +1,133 @@
+/**
+ * The demo tunnel and the one that waits for the user's own port, made on the first start through the routes that every
+ * operator uses: provision, join token, authorise. Later starts only repeat the authorisation, which changes nothing.
+ */
+import { AgentId, Tenant } from "@catenet/domain/Agent"
+import { AdminAccess } from "@catenet/domain/api/Access"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { Hostname } from "@catenet/domain/Hostname"
+import { Subject } from "@catenet/domain/Subject"
+import { RoutingToken } from "@catenet/domain/Tokens"
+import { Data, Effect, Layer, Redacted, Schema } from "effect"
+import { FetchHttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { decodeJwt } from "jose"
+import { demoUser } from "./DemoUser.ts"
+import * as Environments from "./Environments.ts"
+import type { Folder } from "./Folder.ts"
+import * as Programs from "./Programs.ts"
+import type { Secrets } from "./Secrets.ts"
+import type { UpSettings } from "./Settings.ts"
+import * as TunnelFile from "./TunnelFile.ts"
+
+export const demoHostname = "hello.localhost"
+export const ownHostname = "my.localhost"
+
+/** The demo tunnel could not be made. */
+export class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly detail: string }> {
+  override get message() {
+    return `The demo tunnel could not be made: ${this.detail} \`--no-demo\` starts without it.`
+  }
+}
+
+const failed = (what: string) => (cause: unknown) =>
+  new DemoFailed({ detail: `${what}: ${cause instanceof Error ? cause.message : String(cause)}` })
+
+/** The demo user's subject, as the identity provider names it in a token. */
+const subjectOf = (settings: UpSettings, secrets: Secrets) =>
+  Effect.tryPromise({
+    try: async () => {
+      const realm = `${Environments.url(settings.identityProvider)}/realms/${Environments.realm}`
+      const response = await fetch(`${realm}/protocol/openid-connect/token`, {
+        method: "POST",
+        body: new URLSearchParams({
+          grant_type: "password",
+          client_id: "admin-cli",
+          username: demoUser.email,
+          password: secrets.demoPassword
+        })
+      })
+      const { access_token } = Schema.decodeUnknownSync(Schema.Struct({ access_token: Schema.String }))(
+        await response.json()
+      )
+      return decodeJwt(access_token).sub ?? ""
+    },
+    catch: failed("the demo user cannot sign in")
+  })
+
+const client = (settings: UpSettings, secrets: Secrets) =>
+  HttpApiClient.make(ControlPlaneApi, { baseUrl: Environments.url(settings.controlPlane) }).pipe(
+    Effect.provide(
+      Layer.merge(
+        FetchHttpClient.layer,
+        HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
+          next(HttpClientRequest.setHeader(request, "x-ct-admin-token", secrets.edgeAdminToken))
+        )
+      )
+    )
+  )
+
+type Client = Effect.Success<ReturnType<typeof client>>
+
+interface Tunnel {
+  readonly file: string
+  readonly state: string
+  readonly name: string
+  readonly hostname: string
+}
+
+/** Makes the tunnel's file unless it is there, and authorises its name. */
+const ensureTunnel = Effect.fnUntraced(function* (
+  { enrollment, provisioning }: Client,
+  settings: UpSettings,
+  subject: Effect.Effect<string, DemoFailed>,
+  { file, hostname, name, state }: Tunnel
+) {
+  const host = Hostname.make(hostname)
+  const existing = TunnelFile.read(file)
+  if (existing === undefined) {
+    const owner = yield* subject
+    const { routing_token } = yield* provisioning
+      .provisionTunnel({ payload: { subject: Subject.make(owner), name, hostname: host } })
+      .pipe(Effect.mapError(failed(`${hostname} cannot be provisioned`)))
+    const { token } = yield* enrollment
+      .issue({ payload: { tenant: Tenant.make(owner) } })
+      .pipe(Effect.mapError(failed("no join token was issued")))
+    TunnelFile.write(file, {
+      ...Environments.ofAgent(settings, state, hostname),
+      CT_AGENT_ID: AgentId.make(`${name}-agent`),
+      CT_AGENT_JOIN_TOKEN: Redacted.value(token),
+      CT_AGENT_TOKEN: Redacted.value(routing_token)
+    })
+  } else TunnelFile.write(file, { ...existing, ...Environments.ofAgent(settings, state, hostname) })
+  const variables = TunnelFile.read(file) ?? {}
+  const routing_token = yield* Schema.decodeUnknownEffect(RoutingToken)(variables["CT_AGENT_TOKEN"]).pipe(
+    Effect.mapError(failed(`${file} holds no routing token`))
+  )
+  yield* provisioning
+    .authorizeHost({ params: { routing_token, hostname: host } })
+    .pipe(Effect.mapError(failed(`${hostname} cannot be authorised`)))
+  return variables
+})
+
+/** Makes both tunnels and returns the agent of the demo tunnel. */
+export const prepare = Effect.fn("Demo.prepare")(function* (settings: UpSettings, folder: Folder, secrets: Secrets) {
+  const calls = yield* client(settings, secrets)
+  const subject = yield* Effect.cached(subjectOf(settings, secrets))
+  const variables = yield* ensureTunnel(calls, settings, subject, {
+    file: folder.demoTunnel,
+    state: folder.demoAgent,
+    name: "hello",
+    hostname: demoHostname
+  })
+  yield* ensureTunnel(calls, settings, subject, {
+    file: folder.ownTunnel,
+    state: folder.ownAgent,
+    name: "my",
+    hostname: ownHostname
+  })
+  return Programs.demoAgent(
+    { ...variables, CT_AGENT_ORIGIN: Environments.address(settings.demoOrigin) },
+    Programs.visits(settings, folder, demoHostname)
+  )
+})

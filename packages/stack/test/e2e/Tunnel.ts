@@ -1,0 +1,78 @@
+/** A tunnel of a test: provisioned and authorised over the control plane's routes, served by a `ct-agent` process. */
+import { join } from "node:path"
+import type { Spawned, Stack } from "./Stack.ts"
+import { agent } from "./Stack.ts"
+import { ask, type Target } from "./Visitor.ts"
+
+export interface Tunnel {
+  readonly hostname: string
+  readonly token: string
+  readonly variables: Readonly<Record<string, string>>
+  readonly target: Target
+}
+
+const field = async (response: Response, name: string): Promise<string> => {
+  const body = (await response.json()) as Record<string, unknown>
+  const value = body[name]
+  if (typeof value !== "string") throw new Error(`${response.status} ${JSON.stringify(body)}`)
+  return value
+}
+
+/** Makes a tunnel for a host name; its agent is not started. */
+export const provision = async (stack: Stack, hostname: string, originPort: number): Promise<Tunnel> => {
+  const name = hostname.split(".")[0] ?? hostname
+  const provisioned = await stack.admin("POST", "/admin/provision-tunnel", { subject: "tester", name, hostname })
+  const token = await field(provisioned, "routing_token")
+  const join_token = await field(await stack.admin("POST", "/enroll/issue", { tenant: "tester" }), "token")
+  const authorised = await stack.admin("POST", `/registry/authorize-host/${token}/${hostname}`)
+  if (authorised.status !== 200) throw new Error(`authorize-host answered ${authorised.status}`)
+  return {
+    hostname,
+    token,
+    target: { host: hostname, port: stack.ports.frontDoor, ca: stack.root },
+    variables: {
+      CT_AGENT_CP_URL: stack.url(""),
+      CT_AGENT_JOIN_TOKEN: join_token,
+      CT_AGENT_TOKEN: token,
+      CT_AGENT_HOSTNAME: hostname,
+      CT_AGENT_MODE: "browser",
+      CT_AGENT_ORIGIN: `127.0.0.1:${originPort}`,
+      CT_AGENT_STATE_DIR: join(stack.folder, `agent-${name}`),
+      CT_AGENT_EDGE_CERT: join(stack.folder, `agent-${name}-edge-cert.der`)
+    }
+  }
+}
+
+/** Whether an agent of the tunnel is registered with the edge. */
+export const connected = async (stack: Stack, token: string): Promise<boolean> => {
+  const response = await fetch(`http://127.0.0.1:${stack.ports.edgeAdmin}/admin/tunnel-status/${token}`, {
+    headers: { "x-ct-admin-token": stack.secrets["edgeAdminToken"] ?? "" }
+  })
+  const body = (await response.json()) as { connected?: boolean }
+  return body.connected === true
+}
+
+export const until = async (holds: () => Promise<boolean>, what: string, within = 15_000): Promise<void> => {
+  const from = performance.now()
+  while (!(await holds())) {
+    if (performance.now() - from > within) throw new Error(`${what} did not happen within ${within} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** Starts the tunnel's agent and waits until the edge knows it. */
+export const serve = async (
+  stack: Stack,
+  { token, variables }: Tunnel,
+  more: Readonly<Record<string, string>> = {}
+): Promise<Spawned> => {
+  const started = agent([], { ...variables, ...more })
+  const failed = started.ended.then(({ code, stderr }) => {
+    throw new Error(`the agent ended with ${code}:\n${stderr}`)
+  })
+  failed.catch(() => {})
+  await Promise.race([until(() => connected(stack, token), "the agent's registration", 30_000), failed])
+  return started
+}
+
+export const get = (tunnel: Tunnel, path: string) => ask(tunnel.target, { path })

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Stack } from "./Stack.ts"
+import { ask, serves, type Target } from "./Visitor.ts"
+
+const programs = ["agent", "edge", "control-plane", "postgres"] as const
+const recoverWithin = 15_000
+
+let stack: Stack
+const hello = (): Target => ({ host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root })
+
+/** Zombies among the descendants of a process, from the kernel. */
+const zombiesBelow = (ancestor: number): ReadonlyArray<number> => {
+  const processes = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, "utf8")
+        const [state = "", parent = "0"] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+        return [{ pid: Number(name), state, parent: Number(parent) }]
+      } catch {
+        return []
+      }
+    })
+  const below = new Set([ancestor])
+  for (let grown = true; grown;) {
+    grown = false
+    for (const { parent, pid } of processes)
+      if (below.has(parent) && !below.has(pid)) {
+        below.add(pid)
+        grown = true
+      }
+  }
+  return processes.filter(({ pid, state }) => below.has(pid) && state === "Z").map(({ pid }) => pid)
+}
+
+const counts = async () => {
+  const status = (await (await fetch(stack.url("/status"))).json()) as { agents: number }
+  return status.agents
+}
+
+describe("kill -9 under light traffic", () => {
+  let traffic = { stop: () => {}, done: Promise.resolve() }
+
+  beforeAll(async () => {
+    stack = await Stack.make()
+    await stack.up()
+    const going = new AbortController()
+    const visit = async () => {
+      while (!going.signal.aborted) {
+        await ask(hello(), { timeout: 2000 }).catch(() => {})
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    }
+    traffic = { stop: () => going.abort(), done: visit() }
+  })
+  afterAll(async () => {
+    traffic.stop()
+    await traffic.done
+    await stack.dispose()
+  })
+
+  for (const name of programs)
+    it(`of the ${name} heals by itself within 15 s`, async () => {
+      const old = stack.pid(name)
+      process.kill(old, "SIGKILL")
+      const from = performance.now()
+      while (stack.pid(name) === old && performance.now() - from < recoverWithin)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      const left = recoverWithin - (performance.now() - from)
+      await serves(hello(), left)
+      assert.isBelow(performance.now() - from, recoverWithin)
+      // The control plane is back too, whoever was killed.
+      const ready = performance.now()
+      while (performance.now() - ready < recoverWithin) {
+        const response = await fetch(stack.url("/readyz")).catch(() => undefined)
+        if (response?.status === 200) break
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      assert.strictEqual((await fetch(stack.url("/readyz"))).status, 200)
+      assert.deepStrictEqual(zombiesBelow(stack.running.child.pid ?? -1), [])
+    })
+
+  it("redeemed nothing twice", async () => {
+    assert.strictEqual(await counts(), 1)
+    assert.strictEqual((await ask(hello())).status, 200)
+  })
+})

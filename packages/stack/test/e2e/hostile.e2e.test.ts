@@ -1,0 +1,162 @@
+import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from "node:crypto"
+import { connect, createServer } from "node:net"
+import { connect as connectTls } from "node:tls"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { httpOrigin, type Origin } from "./Origins.ts"
+import { agent, Stack } from "./Stack.ts"
+import { get, provision, serve, until, connected } from "./Tunnel.ts"
+import { ask } from "./Visitor.ts"
+
+let stack: Stack
+let origin: Origin
+const programs = ["postgres", "idp", "control-plane", "edge", "origin", "agent"]
+let pids: ReadonlyArray<number> = []
+
+const hello = () => ({ host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root })
+
+/** Sends bytes and waits until the other side closes, at most so long. */
+const throwAt = (port: number, bytes: Buffer, within: number): Promise<"closed" | "open"> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
+    const timer = setTimeout(() => {
+      resolve("open")
+      socket.destroy()
+    }, within)
+    socket.on("data", () => {})
+    socket.on("error", () => {})
+    socket.on("close", () => {
+      clearTimeout(timer)
+      resolve("closed")
+    })
+  })
+
+/** The first bytes that a TLS client sends for a name. */
+const recordedHello = (servername: string): Promise<Buffer> =>
+  new Promise((resolve) => {
+    const recorder = createServer((socket) =>
+      socket.once("data", (chunk: Buffer) => {
+        resolve(chunk)
+        socket.destroy()
+        recorder.close()
+      })
+    )
+    recorder.listen(0, "127.0.0.1", () => {
+      const address = recorder.address()
+      const port = address !== null && typeof address === "object" ? address.port : 0
+      connectTls({ port, host: "127.0.0.1", servername }).on("error", () => {})
+    })
+  })
+
+const redeem = (body: Record<string, unknown>) =>
+  fetch(stack.url("/enroll/redeem"), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+
+const identity = () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+  const jwk = publicKey.export({ format: "jwk" })
+  return {
+    key: createPrivateKey(privateKey.export({ type: "pkcs8", format: "pem" })),
+    pubkey: Buffer.from(jwk.x ?? "", "base64url").toString("hex")
+  }
+}
+
+describe("bad input", () => {
+  beforeAll(async () => {
+    stack = await Stack.make()
+    await stack.up()
+    origin = await httpOrigin()
+    pids = programs.map((name) => stack.pid(name))
+  })
+  afterAll(async () => {
+    await origin?.close()
+    await stack.dispose()
+  })
+
+  it("as garbage on every port ends that connection and nothing else", async () => {
+    const { controlPlane, demoOrigin: _demo, ...others } = stack.ports
+    const ports = [controlPlane, ...Object.values(others)]
+    const samples = [
+      randomBytes(4096),
+      Buffer.alloc(70_000, 0x16),
+      Buffer.from("GET / HTTP/9.9\r\n\r\n"),
+      Buffer.from([0])
+    ]
+    await Promise.all(ports.flatMap((port) => samples.map((sample) => throwAt(port, sample, 12_000))))
+    assert.strictEqual((await ask(hello())).status, 200)
+    assert.deepStrictEqual(
+      programs.map((name) => stack.pid(name)),
+      pids
+    )
+  })
+
+  it("as a ClientHello that stops half-way is closed after ten seconds, while others are served", async () => {
+    const whole = await recordedHello("hello.localhost")
+    const from = performance.now()
+    const ended = throwAt(stack.ports.frontDoor, whole.subarray(0, 100), 14_000)
+    assert.strictEqual((await ask(hello())).status, 200)
+    assert.strictEqual(await ended, "closed")
+    assert.isAbove(performance.now() - from, 8000)
+  })
+
+  it("as a visitor of a name that nobody serves is refused", async () => {
+    await ask({ ...hello(), host: "nobody.localhost" }).then(
+      () => assert.fail("an unknown name must not be served"),
+      (cause: unknown) => assert.instanceOf(cause, Error)
+    )
+  })
+
+  it("as an agent with an unknown token gets no name, and says why", async () => {
+    const tunnel = await provision(stack, "unknown-token.localhost", origin.port)
+    const wrong = randomBytes(32).toString("hex")
+    const started = agent([], { ...tunnel.variables, CT_AGENT_TOKEN: wrong, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "1" })
+    const { code, stderr } = await started.ended
+    assert.include([4, 5], code)
+    assert.notInclude(stderr, wrong)
+    assert.isFalse(await connected(stack, tunnel.token))
+  })
+
+  it("as a revoked token is cut at once and stays out", async () => {
+    const tunnel = await provision(stack, "revoked.localhost", origin.port)
+    const started = await serve(stack, tunnel, { CT_AGENT_RECONNECT_MAX_ATTEMPTS: "2" })
+    assert.strictEqual((await get(tunnel, "/")).status, 200)
+    const revoked = await fetch(`http://127.0.0.1:${stack.ports.edgeAdmin}/admin/revoke/${tunnel.token}`, {
+      method: "POST",
+      headers: { "x-ct-admin-token": stack.secrets["edgeAdminToken"] ?? "" }
+    })
+    assert.strictEqual(revoked.status, 200)
+    await until(async () => !(await connected(stack, tunnel.token)), "the cut")
+    const { code } = await started.ended
+    assert.strictEqual(code, 4)
+  })
+
+  it("as a wrong proof, an unknown and a replayed join token is answered 403, 404 and 409", async () => {
+    const issued = await stack.admin("POST", "/enroll/issue", { tenant: "tester" })
+    const { token } = (await issued.json()) as { token: string }
+    const { key, pubkey } = identity()
+    const proof = (of: string) => sign(null, Buffer.from(of, "hex"), key).toString("hex")
+    const body = { token, agent: "tester-agent", pubkey }
+    assert.strictEqual((await redeem({ ...body, proof: "00".repeat(64) })).status, 403)
+    const other = randomBytes(32).toString("hex")
+    assert.strictEqual((await redeem({ ...body, token: other, proof: proof(other) })).status, 404)
+    assert.strictEqual((await redeem({ ...body, proof: proof(token) })).status, 200)
+    const again = await redeem({ ...body, proof: proof(token) })
+    assert.strictEqual(again.status, 409)
+    const text = await again.text()
+    assert.include(again.headers.get("content-type") ?? "", "application/problem+json")
+    assert.notInclude(text, token)
+  })
+
+  it("as requests with broken bodies is answered 4xx, never 5xx", async () => {
+    const post = (body: string, type = "application/json") =>
+      fetch(stack.url("/enroll/redeem"), { method: "POST", headers: { "content-type": type }, body })
+    assert.strictEqual((await post("{")).status, 400)
+    assert.strictEqual((await post("{}")).status, 422)
+    assert.strictEqual((await post("{}", "text/plain")).status, 415)
+    assert.strictEqual((await post(`"${"x".repeat(2 * 1024 * 1024 + 1)}"`)).status, 413)
+    assert.strictEqual((await fetch(stack.url("/no/such/path"))).status, 404)
+    assert.strictEqual((await fetch(stack.url("/status"), { method: "DELETE" })).status, 405)
+  })
+})

@@ -1,0 +1,205 @@
+import { createHash } from "node:crypto"
+import { request } from "node:https"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type ClientOptions, WebSocket, WebSocketServer } from "ws"
+import { growthDuring } from "./Memory.ts"
+import { block, blockSize, digestOfStream, httpOrigin, netOrigin, type Origin } from "./Origins.ts"
+import { type Spawned, Stack } from "./Stack.ts"
+import { get, provision, serve, type Tunnel, until } from "./Tunnel.ts"
+import { ask, dial } from "./Visitor.ts"
+
+const megabyte = 1024 * 1024
+const large = 256 * megabyte
+
+let stack: Stack
+let origin: Origin & { readonly requests: () => number }
+let tunnel: Tunnel
+let agent: Spawned
+
+const watched = () => ({ edge: stack.pid("edge"), agent: agent.child.pid ?? -1 })
+
+const download = (path: string): Promise<{ digest: string; size: number }> =>
+  new Promise((resolve, reject) => {
+    const hash = createHash("sha256")
+    let size = 0
+    const { ca, host, port } = tunnel.target
+    request({ host: "127.0.0.1", port, servername: host, ca, agent: false, path, headers: { host } }, (response) => {
+      response.on("data", (chunk: Buffer) => {
+        hash.update(chunk)
+        size += chunk.length
+      })
+      response.on("error", reject)
+      response.on("end", () => resolve({ digest: hash.digest("hex"), size }))
+    })
+      .on("error", reject)
+      .end()
+  })
+
+/** Sends the test stream, chunked when no length is announced. */
+const upload = (size: number, chunked: boolean): Promise<{ digest: string; size: number }> =>
+  new Promise((resolve, reject) => {
+    const { ca, host, port } = tunnel.target
+    const headers = { host, ...(chunked ? {} : { "content-length": String(size) }) }
+    const outgoing = request(
+      { host: "127.0.0.1", port, servername: host, ca, agent: false, method: "POST", path: "/digest", headers },
+      (response) => {
+        const chunks: Array<Buffer> = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("error", reject)
+        response.on("end", () => resolve(JSON.parse(Buffer.concat(chunks).toString())))
+      }
+    )
+    outgoing.on("error", reject)
+    let sent = 0
+    let index = 0
+    const pump = () => {
+      while (sent < size) {
+        const next = block(index++, blockSize).subarray(0, size - sent)
+        sent += next.length
+        if (!outgoing.write(next)) return void outgoing.once("drain", pump)
+      }
+      outgoing.end()
+    }
+    pump()
+  })
+
+describe("traffic through a gelb tunnel", () => {
+  beforeAll(async () => {
+    stack = await Stack.make()
+    await stack.up("--no-demo")
+    origin = await httpOrigin()
+    tunnel = await provision(stack, "traffic.localhost", origin.port)
+    agent = await serve(stack, tunnel)
+    // The first requests load code; idle is measured after them.
+    for (let i = 0; i < 20; i++) await get(tunnel, "/")
+  })
+  afterAll(async () => {
+    await agent?.stop()
+    await origin?.close()
+    await stack.dispose()
+  })
+
+  it("brings 256 MB down unchanged, without growing", async () => {
+    const { growth, result } = await growthDuring(watched(), download(`/stream/${large}`))
+    assert.deepStrictEqual(result, { digest: digestOfStream(large), size: large })
+    assert.isBelow(growth["edge"] ?? 0, 100)
+    assert.isBelow(growth["agent"] ?? 0, 100)
+  })
+
+  it("brings 256 MB up unchanged, without growing", async () => {
+    const { growth, result } = await growthDuring(watched(), upload(large, false))
+    assert.deepStrictEqual(result, { digest: digestOfStream(large), size: large })
+    assert.isBelow(growth["edge"] ?? 0, 100)
+    assert.isBelow(growth["agent"] ?? 0, 100)
+  })
+
+  it("takes a chunked upload", async () => {
+    const size = 3 * megabyte + 17
+    assert.deepStrictEqual(await upload(size, true), { digest: digestOfStream(size), size })
+  })
+
+  it("holds back for a slow reader instead of filling memory", async () => {
+    const socket = await dial(tunnel.target)
+    socket.write(`GET /stream/${large} HTTP/1.1\r\nhost: ${tunnel.hostname}\r\n\r\n`)
+    await new Promise((resolve) => socket.once("data", resolve))
+    socket.pause()
+    const { growth } = await growthDuring(watched(), sleep(3000))
+    assert.isBelow(growth["edge"] ?? 0, 40)
+    assert.isBelow(growth["agent"] ?? 0, 40)
+    assert.strictEqual((await get(tunnel, "/meanwhile")).status, 200)
+    socket.destroy()
+  })
+
+  it("serves 500 visitors at once", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, (_, index) =>
+        ask(tunnel.target, { path: index % 2 === 0 ? "/slow/500" : `/visitor/${index}`, timeout: 60_000 })
+      )
+    )
+    assert.isTrue(answers.every(({ status }) => status === 200))
+    assert.strictEqual(answers[1]?.body.toString(), "GET /visitor/1")
+  })
+
+  it("carries a WebSocket both ways", async () => {
+    const server = new WebSocketServer({ host: "127.0.0.1", port: 0 })
+    server.on("connection", (socket) =>
+      socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }))
+    )
+    await new Promise((resolve) => server.once("listening", resolve))
+    const address = server.address()
+    const port = address !== null && typeof address === "object" ? address.port : 0
+    const sockets = await provision(stack, "sockets.localhost", port)
+    const started = await serve(stack, sockets)
+    const client = new WebSocket(`wss://127.0.0.1:${stack.ports.frontDoor}/`, {
+      ca: stack.root,
+      servername: sockets.hostname,
+      headers: { host: sockets.hostname }
+    } as ClientOptions)
+    await new Promise((resolve, reject) => client.once("open", resolve).once("error", reject))
+    const echo = (message: string | Buffer) =>
+      new Promise<Buffer>((resolve) => {
+        client.once("message", (data) => resolve(data as Buffer))
+        client.send(message)
+      })
+    assert.strictEqual((await echo("over the tunnel")).toString(), "over the tunnel")
+    const big = block(7, 1_000_000)
+    assert.isTrue((await echo(big)).equals(big))
+    client.close()
+    await new Promise((resolve) => client.once("close", resolve))
+    await started.stop()
+    server.close()
+  })
+
+  it("lets a visitor leave in the middle of a download", async () => {
+    const socket = await dial(tunnel.target)
+    socket.write(`GET /stream/${large} HTTP/1.1\r\nhost: ${tunnel.hostname}\r\n\r\n`)
+    await new Promise((resolve) => socket.once("data", resolve))
+    socket.destroy()
+    assert.strictEqual((await get(tunnel, "/after")).status, 200)
+  })
+
+  it("keeps the other direction open when a visitor has said everything", async () => {
+    const late = await netOrigin((socket) => {
+      let said = ""
+      socket.on("data", (chunk: Buffer) => (said += chunk.toString()))
+      socket.on("end", () => {
+        const [, body = ""] = said.split("\r\n\r\n")
+        socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+      })
+      socket.on("error", () => {})
+    })
+    const half = await provision(stack, "half.localhost", late.port)
+    const started = await serve(stack, half)
+    const socket = await dial(half.target, { allowHalfOpen: true } as object)
+    const received: Array<Buffer> = []
+    socket.on("data", (chunk: Buffer) => received.push(chunk))
+    const ended = new Promise((resolve) => socket.once("end", resolve))
+    socket.end(`POST / HTTP/1.1\r\nhost: ${half.hostname}\r\nconnection: close\r\ncontent-length: 4\r\n\r\nping`)
+    await ended
+    assert.match(Buffer.concat(received).toString(), /200 OK[\s\S]*ping$/)
+    await started.stop()
+    await late.close()
+  })
+
+  it("ends cleanly when the origin is down, and counts it", async () => {
+    const nobody = await netOrigin(() => {})
+    const down = await provision(stack, "down.localhost", nobody.port)
+    await nobody.close()
+    const metrics = await netOrigin(() => {})
+    await metrics.close()
+    const started = await serve(stack, down, { CT_AGENT_METRICS_LISTEN: `127.0.0.1:${metrics.port}` })
+    const before = performance.now()
+    const outcome = await ask(down.target).then(
+      ({ status }) => status,
+      () => 0
+    )
+    assert.include([0, 502], outcome)
+    assert.isBelow(performance.now() - before, 6000)
+    await until(async () => {
+      const text = await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()
+      return /ct_tunnels_failed_total [1-9]/.test(text)
+    }, "the count of the failure")
+    await started.stop()
+  })
+})
