@@ -17,8 +17,11 @@ import { keys } from "./runners/keys.ts"
 import { noiseAttestation } from "./runners/noiseAttestation.ts"
 import { preimage } from "./runners/preimage.ts"
 import { receipts } from "./runners/receipts.ts"
+import { releaseManifest } from "./runners/releaseManifest.ts"
 import type { Runners, Vector } from "./runners/runner.ts"
+import { sessions } from "./runners/sessions.ts"
 import { topologyBinding } from "./runners/topologyBinding.ts"
+import { webhooks } from "./runners/webhooks.ts"
 
 const runners: Readonly<Record<string, Runners>> = {
   "admission.json": admission,
@@ -32,7 +35,10 @@ const runners: Readonly<Record<string, Runners>> = {
   "noise-attestation.json": noiseAttestation,
   "preimage.json": preimage,
   "receipts.json": receipts,
-  "topology-binding.json": topologyBinding
+  "release-manifest.json": releaseManifest,
+  "sessions.json": sessions,
+  "topology-binding.json": topologyBinding,
+  "webhooks.json": webhooks
 }
 
 const read = (file: string): any => JSON.parse(readFileSync(new URL(`vectors/${file}`, import.meta.url), "utf8"))

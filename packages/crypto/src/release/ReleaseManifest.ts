@@ -1,0 +1,168 @@
+/**
+ * The signed list of what a release consists of (section 15.1), and the verdict on one downloaded asset. The signature
+ * covers the manifest file exactly as served and is the only one that is verified strictly.
+ */
+import { Data, Redacted, Result, Schema } from "effect"
+import * as Base64 from "../Base64.ts"
+import * as Bytes from "../Bytes.ts"
+import * as Hex from "../Hex.ts"
+import * as JsonField from "../JsonField.ts"
+import type { Suite } from "../Suite.ts"
+import * as ChecksumFile from "./ChecksumFile.ts"
+
+const Manifest = Schema.Struct({
+  schema: Schema.Literals([1n]),
+  tag: JsonField.Text.check(Schema.isNonEmpty()),
+  createdAt: JsonField.U64,
+  assets: Schema.Record(JsonField.Text, JsonField.Hex32).check(
+    Schema.makeFilter((assets) => Object.keys(assets).length > 0 || "no assets")
+  )
+}).pipe(Schema.encodeKeys({ createdAt: "created_at" }))
+
+/** A parsed manifest: the digest of each asset by its name. */
+export type ReleaseManifest = typeof Manifest.Type
+
+/** Which check an update failed. */
+export class ReleaseRefused extends Data.TaggedError("ReleaseRefused")<{
+  readonly why: "key" | "missing" | "signature" | "manifest" | "tag" | "asset" | "digest" | "per-asset digest"
+}> {
+  override get message() {
+    return `the release does not verify: ${this.why}`
+  }
+}
+
+/** What the verdict rests on: the signature, or the checksum file alone. */
+export type Verified = "verified" | "unverified-no-key" | "not-provided"
+
+/** Bytes a manifest, its signature, a checksum file and an asset may have at most. */
+export const limits = {
+  manifest: 262_144,
+  signature: 262_144,
+  checksumFile: 65_536,
+  asset: 268_435_456
+} as const
+
+/** What was downloaded of a release, and what is wanted of it. */
+export interface Download {
+  /** 64 hex each, as pinned or configured; any one of them may have signed. */
+  readonly pinnedKeys: ReadonlyArray<string>
+  readonly manifest: Uint8Array | undefined
+  /** The content of `release-manifest.sig`. */
+  readonly signature: string | undefined
+  readonly tag: string
+  readonly asset: string
+  readonly content: Uint8Array
+  /** The content of `<asset>.sha256`. */
+  readonly checksumFile: string | undefined
+}
+
+const refused = (why: ReleaseRefused["why"]) => Result.fail(new ReleaseRefused({ why }))
+
+const form = JsonField.form("release manifest", Manifest)
+
+/**
+ * Reads a manifest of schema 1 with a tag and at least one asset; nothing is verified.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Result } from "effect"
+ * import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+ *
+ * const text = `{"assets":{"ct-agent-linux-x86_64":"${"00".repeat(32)}"},"created_at":1,"schema":1,"tag":"v1.2.3"}`
+ * ok(Result.isSuccess(ReleaseManifest.parse(new TextEncoder().encode(text))))
+ * ```
+ */
+export const parse = (file: Uint8Array): Result.Result<ReleaseManifest, ReleaseRefused> =>
+  Bytes.toText(file).pipe(
+    Result.flatMap(form.parse),
+    Result.mapError(() => new ReleaseRefused({ why: "manifest" }))
+  )
+
+/**
+ * The content of the signature file for a manifest file.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Redacted } from "effect"
+ * import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const seed = Redacted.make(new Uint8Array(32).fill(9))
+ * const file = new TextEncoder().encode("{}")
+ * const key = portable.ed25519.publicKey(Redacted.value(seed))
+ * ok(ReleaseManifest.isSignedBy(portable, [key], file, ReleaseManifest.sign(portable, seed, file)))
+ * ```
+ */
+export const sign = (suite: Suite, releaseSeed: Redacted.Redacted<Uint8Array>, file: Uint8Array): string =>
+  Base64.encode(suite.ed25519.sign(Redacted.value(releaseSeed), file))
+
+/**
+ * Whether one of the keys signed exactly this file, by the strict rule.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * ok(!ReleaseManifest.isSignedBy(portable, [], new Uint8Array(0), "!!"))
+ * ```
+ */
+export const isSignedBy = (
+  suite: Suite,
+  keys: ReadonlyArray<Uint8Array>,
+  file: Uint8Array,
+  signatureFile: string
+): boolean => {
+  const signature = Base64.decode(signatureFile.trim())
+  return Result.isSuccess(signature) && keys.some((key) => suite.ed25519.verifyStrict(key, file, signature.success))
+}
+
+const withoutV = (tag: string): string => (tag.startsWith("v") ? tag.slice(1) : tag)
+
+/**
+ * The verdict on a downloaded asset. With a pinned key: manifest and signature must be there, the signature must hold,
+ * the tag must be the release's (one leading `v` apart), and the digests of manifest, checksum file and content must
+ * agree. Without one the checksum file alone decides, and the verdict says so.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import * as Hex from "@catenet/crypto/Hex"
+ * import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const content = Uint8Array.of(97)
+ * const download = { tag: "v1.2.3", asset: "a", content, checksumFile: Hex.encode(portable.sha256(content)) }
+ * const unsigned = { pinnedKeys: [], manifest: undefined, signature: undefined, ...download }
+ * strictEqual(Result.getOrThrow(ReleaseManifest.judge(portable, unsigned)), "not-provided")
+ * ```
+ */
+export const judge = (suite: Suite, download: Download): Result.Result<Verified, ReleaseRefused> =>
+  Result.gen(function* () {
+    const keys = Result.all(download.pinnedKeys.map((key) => Hex.decode(key, 32)))
+    if (Result.isFailure(keys)) return yield* refused("key")
+    const listed = keys.success.length === 0 ? undefined : yield* signedDigest(suite, keys.success, download)
+    const digest = suite.sha256(download.content)
+    if (listed !== undefined && !Bytes.equal(listed, digest)) return yield* refused("digest")
+    const checksum = ChecksumFile.digestOf(download.checksumFile ?? "", download.asset)
+    if (Result.isFailure(checksum)) return yield* refused("per-asset digest")
+    if (!Bytes.equal(checksum.success, digest))
+      return yield* refused(listed === undefined ? "digest" : "per-asset digest")
+    if (listed !== undefined) return "verified"
+    return download.manifest === undefined ? "not-provided" : "unverified-no-key"
+  })
+
+const signedDigest = (
+  suite: Suite,
+  keys: ReadonlyArray<Uint8Array>,
+  download: Download
+): Result.Result<Uint8Array, ReleaseRefused> => {
+  const { manifest, signature } = download
+  if (manifest === undefined || signature === undefined) return refused("missing")
+  if (!isSignedBy(suite, keys, manifest, signature)) return refused("signature")
+  return Result.flatMap(parse(manifest), ({ tag, assets }) => {
+    if (withoutV(tag) !== withoutV(download.tag)) return refused("tag")
+    const listed = Object.hasOwn(assets, download.asset) ? assets[download.asset] : undefined
+    return listed === undefined ? refused("asset") : Result.succeed(listed)
+  })
+}
