@@ -4,17 +4,65 @@
  * Server, typed clients, tests and the OpenAPI document are all made from it.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
+import { PipelineSpec } from "../Pipeline.ts"
+import { SuggestRequest, Suggestion } from "../Topology.ts"
+import { AccountsApi, CreditsApi } from "./AccountsApi.ts"
 import { AdmissionApi } from "./AdmissionApi.ts"
+import { BillingApi, PaymentWebhookApi } from "./BillingApi.ts"
+import { BridgeApi } from "./BridgeApi.ts"
+import { ChannelsApi } from "./ChannelsApi.ts"
+import { ClaimsApi } from "./ClaimsApi.ts"
+import { DirectoryApi } from "./DirectoryApi.ts"
 import { EdgesApi } from "./EdgesApi.ts"
 import { EnrollmentApi } from "./EnrollmentApi.ts"
+import { InvitationsApi } from "./InvitationsApi.ts"
+import { describeLossless } from "./LosslessJson.ts"
+import { OperatorsApi } from "./OperatorsApi.ts"
+import { OperatorPublication, PipelinePublication, PipelinesApi } from "./PipelinesApi.ts"
 import { ProvisioningApi } from "./ProvisioningApi.ts"
+import { ServiceAccountsApi } from "./ServiceAccountsApi.ts"
 import { StatusApi } from "./StatusApi.ts"
+import { NetworksApi, TopologiesApi } from "./TopologiesApi.ts"
+import { TunnelControlsApi } from "./TunnelControlsApi.ts"
+import { BadgesApi, PortalDownloadsApi, TunnelRecordsApi } from "./TunnelRecordsApi.ts"
+import { TunnelsApi } from "./TunnelsApi.ts"
+
+const description = `Errors are RFC 9457 problems of type application/problem+json. \`code\` names the fact, \`detail\` is the sentence for
+people, and the facts stand beside them. Besides the statuses that a route lists, any route may answer 500 with a trace
+id. Lists are whole unless \`limit\` is given; the next page is then in the \`Link\` header.`
 
 export class ControlPlaneApi extends HttpApi.make("catenet")
   .add(StatusApi)
   .add(EnrollmentApi)
   .add(ProvisioningApi)
   .add(AdmissionApi)
+  .add(TunnelsApi)
+  .add(TunnelControlsApi)
+  .add(TunnelRecordsApi)
+  .add(PortalDownloadsApi)
+  .add(BadgesApi)
+  .add(BridgeApi)
+  .add(ChannelsApi)
+  .add(ClaimsApi)
+  .add(InvitationsApi)
+  .add(TopologiesApi)
+  .add(NetworksApi)
+  .add(PipelinesApi)
+  .add(DirectoryApi)
+  .add(ServiceAccountsApi)
+  .add(CreditsApi)
+  .add(AccountsApi)
+  .add(BillingApi)
+  .add(PaymentWebhookApi)
+  .add(OperatorsApi)
   .add(EdgesApi)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
-  .annotateMerge(OpenApi.annotations({ title: "Catenet control plane", version: "0.1.0" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Catenet control plane",
+      version: "0.1.0",
+      description,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      transform: describeLossless([SuggestRequest, Suggestion, PipelineSpec, PipelinePublication, OperatorPublication])
+    })
+  ) {}

@@ -7,7 +7,7 @@ import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../errors/Edge
 import { word } from "../Form.ts"
 import { Hostname } from "../Hostname.ts"
 import { HolderKey } from "../Keys.ts"
-import { Count } from "../Numbers.ts"
+import { Count, CountFromText, countFromText } from "../Numbers.ts"
 import { ReceiptKey, ReceiptPage } from "../Receipt.ts"
 import { RoutingToken } from "../Tokens.ts"
 import { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "../TunnelTraffic.ts"
@@ -19,9 +19,6 @@ const tokenHeader = { "x-ct-routing-token": RoutingToken }
 
 /** Present: the edge terminates TLS for the host with the shared certificate. Absent: it passes TLS through. */
 const tier = { channel_tier: Schema.optionalKey(word(["gelb"])) }
-
-const limit = (maximum: number) =>
-  Schema.optionalKey(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum })))
 
 /** A holder seen on a channel. `parked_now`: seen within the last 60 s. */
 export class ChannelPresence extends Schema.Class<ChannelPresence>("ChannelPresence")({
@@ -72,15 +69,15 @@ export class TunnelFactsApi extends HttpApiGroup.make("facts")
     HttpApiEndpoint.get("status", "/admin/tunnel-status/:token", { params: token, success: TunnelStatusReport }),
     HttpApiEndpoint.get("history", "/internal/tunnel/history/:token", {
       params: token,
-      query: { limit: limit(200) },
+      query: { limit: Schema.optionalKey(countFromText(1, 200)) },
       success: TunnelHistory,
       error: HistoryDisabled
     }),
     HttpApiEndpoint.get("receipts", "/internal/tunnel/receipts/:token", {
       params: token,
       query: {
-        limit: limit(1000),
-        since: Schema.optionalKey(Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0)))
+        limit: Schema.optionalKey(countFromText(1, 1000)),
+        since: Schema.optionalKey(CountFromText)
       },
       success: ReceiptPage,
       error: ReceiptsDisabled

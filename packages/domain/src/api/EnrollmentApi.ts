@@ -17,15 +17,19 @@ import { Count } from "../Numbers.ts"
 import { line } from "../Text.ts"
 import { BootstrapSecret, BootstrapToken, JoinToken } from "../Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
+import { idempotencyHeader } from "./Idempotency.ts"
 import { ReadsBody } from "./RequestReading.ts"
 
 export class EnrollmentApi extends HttpApiGroup.make("enrollment")
   .add(
     HttpApiEndpoint.post("issue", "/enroll/issue", {
+      headers: idempotencyHeader,
       payload: Schema.Struct({ tenant: Tenant }),
-      success: Schema.Struct({ token: JoinToken })
+      success: Schema.Struct({ token: JoinToken }),
+      error: IdempotencyKeyReused
     }).middleware(AdminAccess),
     HttpApiEndpoint.post("issueBatch", "/enroll/issue-batch", {
+      headers: idempotencyHeader,
       payload: Schema.Struct({ tenant: Tenant, count: Schema.Int, idempotency_key: Schema.optionalKey(line(255)) }),
       success: Schema.Struct({ tokens: Schema.Array(JoinToken) }),
       error: [BatchCountOutOfRange, IdempotencyKeyReused]
@@ -36,8 +40,10 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       error: [JoinProofRefused, JoinTokenUnknown, JoinTokenSpent]
     }),
     HttpApiEndpoint.post("mintBootstrap", "/bootstrap/mint", {
+      headers: idempotencyHeader,
       payload: Schema.Struct({ secret: BootstrapSecret, ttl_secs: Schema.optionalKey(Count) }),
-      success: Schema.Struct({ token: BootstrapToken })
+      success: Schema.Struct({ token: BootstrapToken }),
+      error: IdempotencyKeyReused
     }).middleware(AdminAccess),
     HttpApiEndpoint.post("redeemBootstrap", "/bootstrap/redeem", {
       payload: Schema.Struct({ token: BootstrapToken }),

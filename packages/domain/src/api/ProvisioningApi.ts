@@ -1,20 +1,22 @@
 /** Operators create tunnels for others and bind host names to routing tokens. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { EdgeUnavailable, HostnameTaken } from "../errors/Enrollment.ts"
+import { EdgeUnavailable, HostnameTaken, IdempotencyKeyReused } from "../errors/Enrollment.ts"
 import { Hostname } from "../Hostname.ts"
 import { Subject } from "../Subject.ts"
 import { label } from "../Text.ts"
 import { RoutingToken } from "../Tokens.ts"
 import { AdminAccess } from "./Access.ts"
+import { idempotencyHeader } from "./Idempotency.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 export class ProvisioningApi extends HttpApiGroup.make("provisioning")
   .add(
     HttpApiEndpoint.post("provisionTunnel", "/admin/provision-tunnel", {
+      headers: idempotencyHeader,
       payload: Schema.Struct({ subject: Subject, name: label(60), hostname: Hostname }),
       success: Schema.Struct({ routing_token: RoutingToken, hostname: Hostname }),
-      error: HostnameTaken
+      error: [HostnameTaken, IdempotencyKeyReused]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("authorizeHost", "/registry/authorize-host/:routing_token/:hostname", {
       params: { routing_token: RoutingToken, hostname: Hostname },

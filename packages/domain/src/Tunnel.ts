@@ -1,0 +1,49 @@
+/** A tunnel: a public host name that is served by somebody's agent. */
+import { Schema } from "effect"
+import { TunnelStatus } from "./Admission.ts"
+import { AgentId } from "./Agent.ts"
+import { word } from "./Form.ts"
+import { Hostname } from "./Hostname.ts"
+import { TunnelId } from "./Ids.ts"
+import { UnixSeconds } from "./Numbers.ts"
+import { label } from "./Text.ts"
+import { JoinToken, RoutingToken } from "./Tokens.ts"
+
+/** The display name that its owner gave it. */
+export const TunnelName = label(60).pipe(Schema.brand("TunnelName"))
+export type TunnelName = typeof TunnelName.Type
+
+/** Whether and how the operator's bridge may reach the agent behind a tunnel. */
+export const BridgeMode = word(["off", "ephemeral", "permanent"])
+export type BridgeMode = typeof BridgeMode.Type
+
+/** As its owner sees it; the routing token is not part of it. */
+export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
+  id: TunnelId,
+  name: TunnelName,
+  hostname: Schema.NullOr(Hostname),
+  status: TunnelStatus,
+  claim_deadline: Schema.NullOr(UnixSeconds),
+  require_login: Schema.Boolean,
+  allow_any_login: Schema.Boolean,
+  bridge_mode: BridgeMode,
+  owned: Schema.Boolean,
+  created_at: UnixSeconds
+}) {}
+
+/** What changes when an owner edits a tunnel; an absent member stays as it is. */
+export class TunnelChange extends Schema.Class<TunnelChange>("TunnelChange")({
+  name: Schema.optionalKey(TunnelName),
+  require_login: Schema.optionalKey(Schema.Boolean),
+  allow_any_login: Schema.optionalKey(Schema.Boolean)
+}) {}
+
+/** What an agent needs to serve a tunnel; every such answer holds a fresh join token. */
+export class Installation extends Schema.Class<Installation>("Installation")({
+  join_token: JoinToken,
+  routing_token: RoutingToken,
+  agent_id: AgentId,
+  control_plane_url: Schema.String,
+  edge: Schema.String,
+  hostname: Schema.NullOr(Hostname)
+}) {}

@@ -1,0 +1,57 @@
+/** An account's credits, what it bought with them, its own audit entries, and its end. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Account, DeleteConfirmation, Issuance, PaymentIntent } from "../Account.ts"
+import { AuditEntry } from "../AuditEntry.ts"
+import { CreditsOutOfRange, InsufficientCredits, PriceBelowOne } from "../errors/Credits.ts"
+import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { IdempotencyKey, PaymentId } from "../Ids.ts"
+import { RoutingToken } from "../Tokens.ts"
+import { AccountAccess, BearerAccess, Metered, SameOrigin } from "./Access.ts"
+import { idempotencyHeader } from "./Idempotency.ts"
+import { pageQuery } from "./Page.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+export class CreditsApi extends HttpApiGroup.make("credits")
+  .add(
+    HttpApiEndpoint.get("account", "/me/account", { success: Account }),
+    HttpApiEndpoint.post("issue", "/me/issue", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ price: Schema.Int, idempotency_key: Schema.optionalKey(IdempotencyKey) }),
+      success: Schema.Struct({ token: RoutingToken }),
+      error: [PriceBelowOne, InsufficientCredits, IdempotencyKeyReused]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("listIssued", "/me/issue", { query: pageQuery, success: Schema.Array(Issuance) }).middleware(
+      ReadsParameters
+    )
+  )
+  .middleware(BearerAccess)
+  .middleware(Metered) {}
+
+export class AccountsApi extends HttpApiGroup.make("accounts")
+  .add(
+    /** The balance changes when the provider's signed event confirms the payment. */
+    HttpApiEndpoint.post("buyCredits", "/me/account/credits", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ credits: Schema.Int }),
+      success: Schema.Struct({ payment: PaymentId }),
+      error: [CreditsOutOfRange, IdempotencyKeyReused]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("remove", "/me/account/delete", {
+      payload: Schema.Struct({ confirm: DeleteConfirmation }),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsBody)
+  )
+  .middleware(SameOrigin)
+  .add(
+    HttpApiEndpoint.get("listPayments", "/me/account/credits", {
+      query: pageQuery,
+      success: Schema.Array(PaymentIntent)
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.get("auditLog", "/me/audit-log", {
+      query: pageQuery,
+      success: Schema.Array(AuditEntry)
+    }).middleware(ReadsParameters)
+  )
+  .middleware(AccountAccess)
+  .middleware(Metered) {}

@@ -1,0 +1,72 @@
+/** Accounts and payments as operators and the payment provider see them. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { PaymentIntent } from "../Account.ts"
+import {
+  AccountUnknown,
+  CreditsOutOfRange,
+  InsufficientCredits,
+  PaymentUnknown,
+  PriceBelowOne,
+  WebhookSignatureRefused
+} from "../errors/Credits.ts"
+import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { AccountId, IdempotencyKey, PaymentId } from "../Ids.ts"
+import { Count, CountFromText } from "../Numbers.ts"
+import { form } from "../Form.ts"
+import { RoutingToken } from "../Tokens.ts"
+import { AdminAccess, Metered } from "./Access.ts"
+import { idempotencyHeader } from "./Idempotency.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+export class BillingApi extends HttpApiGroup.make("billing")
+  .add(
+    HttpApiEndpoint.post("openAccount", "/accounts/open", {
+      headers: idempotencyHeader,
+      success: Schema.Struct({ account: AccountId }),
+      error: IdempotencyKeyReused
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.get("getAccount", "/accounts/:account", {
+      params: { account: AccountId },
+      success: Schema.Struct({ account: AccountId, balance: Count }),
+      error: AccountUnknown
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.post("intendPayment", "/payment/intent", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ account: AccountId, credits: Schema.Int }),
+      success: Schema.Struct({ payment: PaymentId }),
+      error: [CreditsOutOfRange, AccountUnknown, IdempotencyKeyReused]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("getPayment", "/payment/intent/:payment", {
+      params: { payment: PaymentId },
+      success: PaymentIntent,
+      error: PaymentUnknown
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.post("issue", "/billing/issue", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({
+        account: AccountId,
+        price: Schema.Int,
+        idempotency_key: Schema.optionalKey(IdempotencyKey)
+      }),
+      success: Schema.Struct({ token: RoutingToken }),
+      error: [PriceBelowOne, InsufficientCredits, AccountUnknown, IdempotencyKeyReused]
+    }).middleware(ReadsBody)
+  )
+  .middleware(AdminAccess)
+  .middleware(Metered) {}
+
+/** The provider's event: bytes as they were signed, then the headers that sign them. */
+export class PaymentWebhookApi extends HttpApiGroup.make("paymentWebhook")
+  .add(
+    HttpApiEndpoint.post("confirm", "/payment/webhook", {
+      headers: {
+        "x-ct-webhook-timestamp": CountFromText,
+        "x-ct-webhook-signature": Schema.String.check(form(/^[ \t]*[0-9a-fA-F]{64}[ \t]*$/u, "64 hex digits"))
+      },
+      payload: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" })),
+      success: HttpApiSchema.Empty(200),
+      error: [WebhookSignatureRefused, PaymentUnknown]
+    }).middleware(ReadsBody)
+  )
+  .middleware(Metered) {}

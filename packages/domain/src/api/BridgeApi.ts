@@ -1,0 +1,59 @@
+/** Remote control of an agent over a channel that its owner opened to the deployment's own identity. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ChannelId, Grant } from "../Channel.ts"
+import { GrantMismatch, GrantUndecodable, NotChannelOwner } from "../errors/Channels.ts"
+import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured, TunnelNotFound } from "../errors/Tunnels.ts"
+import { form } from "../Form.ts"
+import { TunnelIdInPath } from "../Ids.ts"
+import { HolderKey, NoiseKey } from "../Keys.ts"
+import { BridgeMode } from "../Tunnel.ts"
+import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
+import { ReadsBody } from "./RequestReading.ts"
+
+const id = { id: TunnelIdInPath }
+const done = HttpApiSchema.Empty(200)
+
+/** Name of a bridge tool, such as `bridge/status`. */
+const ToolName = Schema.String.check(form(/^[a-z][a-z0-9/_-]{0,127}$/u, "a tool name"))
+
+/** How a tunnel's bridge stands; keys are those that a grant and a membership must name. */
+export class BridgeState extends Schema.Class<BridgeState>("BridgeState")({
+  mode: BridgeMode,
+  channel: Schema.NullOr(ChannelId),
+  bridge_holder: HolderKey,
+  bridge_noise_pubkey: NoiseKey
+}) {}
+
+export class BridgeApi extends HttpApiGroup.make("bridge")
+  .add(
+    /** Switching the bridge on switches the tunnel's login requirement on. */
+    HttpApiEndpoint.put("setMode", "/me/tunnels/:id/agent-bridge", {
+      params: id,
+      payload: Schema.Struct({ mode: BridgeMode }),
+      success: done,
+      error: TunnelNotFound
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("storeGrant", "/me/tunnels/:id/agent-bridge/grant", {
+      params: id,
+      payload: Schema.Struct({ channel_id: ChannelId, grant_hex: Grant }),
+      success: done,
+      error: [GrantUndecodable, GrantMismatch, NotChannelOwner, TunnelNotFound, BridgeNotConfigured]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("call", "/me/tunnels/:id/agent-bridge/call", {
+      params: id,
+      payload: Schema.Struct({ tool: ToolName, arguments: Schema.optionalKey(Schema.Json) }),
+      success: Schema.Struct({ result: Schema.Json }),
+      error: [TunnelNotFound, BridgeGrantMissing, BridgeCallFailed, BridgeNotConfigured]
+    }).middleware(ReadsBody)
+  )
+  .middleware(SameOrigin)
+  .add(
+    HttpApiEndpoint.get("get", "/me/tunnels/:id/agent-bridge", {
+      params: id,
+      success: BridgeState,
+      error: [TunnelNotFound, BridgeNotConfigured]
+    })
+  )
+  .middleware(AccountAccess)
+  .middleware(Metered) {}

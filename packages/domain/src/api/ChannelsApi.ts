@@ -1,0 +1,132 @@
+/** The channel registry of an account: channels, members, grants, rooms, the allow-list and claim invites. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import {
+  Channel,
+  ChannelId,
+  ChannelRegistration,
+  ClaimInvite,
+  DepositedGrant,
+  Grant,
+  InviteLabel,
+  Member,
+  MemberMaterial,
+  MintedClaimInvite,
+  RoomPair
+} from "../Channel.ts"
+import { Email } from "../Email.ts"
+import {
+  AttestationRefused,
+  ChannelLimitReached,
+  ChannelNotFound,
+  GrantMismatch,
+  GrantUndecodable,
+  HolderRepeated,
+  MemberNotFound,
+  NotChannelOwner,
+  OperatorMismatch,
+  RoomPairTaken,
+  RoomSizeOutOfRange
+} from "../errors/Channels.ts"
+import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { HolderKey, OperatorKey } from "../Keys.ts"
+import { BearerAccess, Metered } from "./Access.ts"
+import { idempotencyHeader } from "./Idempotency.ts"
+import { pageQuery } from "./Page.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+const channel = { channel: ChannelId }
+const done = HttpApiSchema.Empty(200)
+
+export class ChannelsApi extends HttpApiGroup.make("channels")
+  .add(
+    HttpApiEndpoint.get("list", "/me/channels", {
+      query: pageQuery,
+      success: Schema.Struct({ channels: Schema.Array(ChannelId) })
+    }),
+    HttpApiEndpoint.get("get", "/me/channels/:channel", { params: channel, success: Channel, error: NotChannelOwner }),
+    HttpApiEndpoint.delete("deregister", "/me/channels/:channel", {
+      params: channel,
+      success: done,
+      error: NotChannelOwner
+    }),
+    HttpApiEndpoint.get("listMembers", "/me/channels/:channel/members", {
+      params: channel,
+      query: pageQuery,
+      success: Schema.Struct({ members: Schema.Array(Member) }),
+      error: NotChannelOwner
+    }),
+    HttpApiEndpoint.post("removeMember", "/me/channels/:channel/members/:holder/remove", {
+      params: { channel: ChannelId, holder: HolderKey },
+      success: done,
+      error: NotChannelOwner
+    }),
+    HttpApiEndpoint.get("listGrants", "/me/channels/:channel/grants", {
+      params: channel,
+      query: pageQuery,
+      success: Schema.Struct({ grants: Schema.Array(DepositedGrant) }),
+      error: NotChannelOwner
+    }),
+    HttpApiEndpoint.get("listAllowed", "/me/channels/:channel/allowlist", {
+      params: channel,
+      query: pageQuery,
+      success: Schema.Struct({ emails: Schema.Array(Email) }),
+      error: NotChannelOwner
+    }),
+    HttpApiEndpoint.post("disallow", "/me/channels/:channel/allowlist/:email/remove", {
+      params: { channel: ChannelId, email: Email },
+      success: done,
+      error: NotChannelOwner
+    }),
+    HttpApiEndpoint.get("listClaimInvites", "/me/channels/:channel/claim-invites", {
+      params: channel,
+      query: pageQuery,
+      success: Schema.Struct({ invites: Schema.Array(ClaimInvite) }),
+      error: ChannelNotFound
+    }),
+    HttpApiEndpoint.get("listRooms", "/me/rooms", {
+      query: pageQuery,
+      success: Schema.Struct({ channels: Schema.Array(RoomPair) })
+    })
+  )
+  .middleware(ReadsParameters)
+  .add(
+    HttpApiEndpoint.post("register", "/me/channels", {
+      payload: ChannelRegistration,
+      success: done,
+      error: [NotChannelOwner, ChannelLimitReached, OperatorMismatch]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("addMember", "/me/channels/:channel/members", {
+      params: channel,
+      payload: MemberMaterial,
+      success: done,
+      error: [AttestationRefused, NotChannelOwner]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("depositGrant", "/me/channels/:channel/grants/:holder", {
+      params: { channel: ChannelId, holder: HolderKey },
+      payload: Schema.Struct({ grant: Grant }),
+      success: done,
+      error: [GrantUndecodable, GrantMismatch, NotChannelOwner, MemberNotFound]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("allow", "/me/channels/:channel/allowlist", {
+      params: channel,
+      payload: Schema.Struct({ email: Email }),
+      success: done,
+      error: NotChannelOwner
+    }).middleware(ReadsBody),
+    /** Ownership is decided before the body is looked at, so the server reads the body by itself. */
+    HttpApiEndpoint.post("mintClaimInvite", "/me/channels/:channel/claim-invites", {
+      params: channel,
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ ...MemberMaterial.fields, label: Schema.optionalKey(InviteLabel) }),
+      success: MintedClaimInvite,
+      error: [ChannelNotFound, AttestationRefused, IdempotencyKeyReused]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("openRoom", "/me/rooms", {
+      payload: Schema.Struct({ operator_pubkey: OperatorKey, holders: Schema.Array(HolderKey) }),
+      success: Schema.Struct({ channels: Schema.Array(RoomPair) }),
+      error: [RoomSizeOutOfRange, HolderRepeated, ChannelLimitReached, RoomPairTaken]
+    }).middleware(ReadsBody)
+  )
+  .middleware(BearerAccess)
+  .middleware(Metered) {}

@@ -1,0 +1,46 @@
+/** The public agent directory, and the rendezvous records of an operator's self-test. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { AgentId, Tenant } from "../Agent.ts"
+import { DirectoryEntry, DirectoryRegistration, DirectoryToken } from "../Directory.ts"
+import { AgentNotListed } from "../errors/Pipelines.ts"
+import { RouteNotFound } from "../errors/Requests.ts"
+import { HolderKey } from "../Keys.ts"
+import { RoutingToken } from "../Tokens.ts"
+import { AdminAccess, Metered } from "./Access.ts"
+import { pageQuery } from "./Page.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+const done = HttpApiSchema.Empty(200)
+
+export class DirectoryApi extends HttpApiGroup.make("directory")
+  .add(
+    HttpApiEndpoint.post("register", "/registry/agents", { payload: DirectoryRegistration, success: done })
+      .middleware(ReadsBody)
+      .middleware(AdminAccess),
+    HttpApiEndpoint.get("search", "/registry/agents", {
+      query: {
+        role: Schema.optionalKey(DirectoryToken),
+        skill: Schema.optionalKey(DirectoryToken),
+        ...pageQuery
+      },
+      success: Schema.Array(DirectoryEntry)
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.get("get", "/registry/agents/:holder", {
+      params: { holder: HolderKey },
+      success: DirectoryEntry,
+      error: AgentNotListed
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.post("registerRendezvous", "/registry/register", {
+      payload: Schema.Struct({ token: RoutingToken, tenant: Tenant, agent: AgentId }),
+      success: done
+    })
+      .middleware(ReadsBody)
+      .middleware(AdminAccess),
+    HttpApiEndpoint.get("resolveRendezvous", "/registry/resolve/:token", {
+      params: { token: RoutingToken },
+      success: Schema.Struct({ tenant: Tenant, agent: AgentId }),
+      error: RouteNotFound
+    }).middleware(ReadsParameters)
+  )
+  .middleware(Metered) {}

@@ -1,0 +1,20 @@
+/** Channel invitations across accounts: public, and gated by what the operator and the invitee have signed. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Challenge, InvitationRedemption } from "../Channel.ts"
+import { ChannelUnknown, InvitationExpired, InvitationRefused, InvitationSpent } from "../errors/Channels.ts"
+import { Metered } from "./Access.ts"
+import { ReadsBody } from "./RequestReading.ts"
+
+export class InvitationsApi extends HttpApiGroup.make("invitations")
+  .add(
+    HttpApiEndpoint.post("challenge", "/channel/invite/challenge", {
+      success: Schema.Struct({ challenge: Challenge })
+    }),
+    HttpApiEndpoint.post("redeem", "/channel/invite/redeem", {
+      payload: InvitationRedemption,
+      success: HttpApiSchema.Empty(200),
+      error: [InvitationRefused, ChannelUnknown, InvitationSpent, InvitationExpired]
+    }).middleware(ReadsBody)
+  )
+  .middleware(Metered) {}

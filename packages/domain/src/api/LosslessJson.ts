@@ -1,0 +1,33 @@
+/**
+ * JSON bodies with integers above 2^53-1.
+ *
+ * The HTTP layer's own JSON reading rounds such integers, so these bodies travel as text of type `application/json` that
+ * `JsonText` reads and writes. The OpenAPI document would call them strings; `describeLossless` puts their schemas back.
+ */
+import { Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+import * as JsonText from "../JsonText.ts"
+
+/** A body of this schema, read and written without loss. */
+export const lossless = <S extends Schema.Top>(schema: S) =>
+  JsonText.codec(schema).pipe(HttpApiSchema.asText({ contentType: "application/json" }))
+
+const components = "#/components/schemas/"
+
+/** Definitions of a JSON Schema document, with references as an OpenAPI document has them. */
+const definitions = (body: Schema.Top): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(Schema.toJsonSchemaDocument(body).definitions).replaceAll("#/$defs/", components))
+
+/** A transformation of an OpenAPI document that names these classes' JSON for what it is. */
+export const describeLossless = (bodies: ReadonlyArray<Schema.Top>) => {
+  const described: Record<string, unknown> = Object.assign({}, ...bodies.map(definitions))
+  const isDescribed = (ref: unknown) => typeof ref === "string" && ref.slice(components.length) in described
+  const replacer = (_key: string, node: unknown): unknown =>
+    typeof node === "object" && node !== null && "$ref" in node && isDescribed(node.$ref) ? { $ref: node.$ref } : node
+  return (spec: Record<string, unknown>): Record<string, unknown> => {
+    const known = spec["components"] as { readonly schemas: Record<string, unknown> }
+    return JSON.parse(
+      JSON.stringify({ ...spec, components: { ...known, schemas: { ...known.schemas, ...described } } }, replacer)
+    )
+  }
+}

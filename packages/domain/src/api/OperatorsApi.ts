@@ -1,0 +1,46 @@
+/** What operators may read and change of accounts, and the whole audit log. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { AuditEntry } from "../AuditEntry.ts"
+import { AccountUnknown } from "../errors/Credits.ts"
+import { Count, CountFromText } from "../Numbers.ts"
+import { Subject } from "../Subject.ts"
+import { line } from "../Text.ts"
+import { AdminAccess } from "./Access.ts"
+import { pageQuery } from "./Page.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+const subject = { subject: Subject }
+
+export class OperatorsApi extends HttpApiGroup.make("operators")
+  .add(
+    HttpApiEndpoint.post("setMaxTunnels", "/admin/accounts/:subject/max-tunnels", {
+      params: subject,
+      payload: Schema.Struct({ max: Count }),
+      success: HttpApiSchema.Empty(200),
+      error: AccountUnknown
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("setMaxChannels", "/admin/accounts/:subject/max-channels", {
+      params: subject,
+      payload: Schema.Struct({ max: Count }),
+      success: HttpApiSchema.Empty(200),
+      error: AccountUnknown
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("limits", "/admin/accounts/:subject", {
+      params: subject,
+      success: Schema.Struct({ subject: Subject, max_tunnels: Count, max_channels: Count }),
+      error: AccountUnknown
+    }).middleware(ReadsParameters),
+    /** Newest first. */
+    HttpApiEndpoint.get("auditLog", "/admin/audit-log", {
+      query: {
+        actor: Schema.optionalKey(line(255)),
+        action: Schema.optionalKey(line(64)),
+        target: Schema.optionalKey(line(255)),
+        since: Schema.optionalKey(CountFromText),
+        ...pageQuery
+      },
+      success: Schema.Array(AuditEntry)
+    }).middleware(ReadsParameters)
+  )
+  .middleware(AdminAccess) {}

@@ -1,0 +1,34 @@
+/**
+ * Cursor pagination, optional on every list: without `limit` a list is whole.
+ *
+ * A cursor is opaque. Where there is more, the answer carries it in a `Link` header with `rel="next"` (RFC 8288), so
+ * that the body of a page is the body of the list.
+ */
+import { Schema } from "effect"
+import { countFromText } from "../Numbers.ts"
+import { line } from "../Text.ts"
+
+/** Longest page. */
+export const maxPage = 1000
+
+/** The two query parameters of a list. */
+export const pageQuery = {
+  limit: Schema.optionalKey(countFromText(1, maxPage)),
+  cursor: Schema.optionalKey(line(512))
+}
+
+/**
+ * The `Link` header of a page that has a next one.
+ *
+ * @example
+ * ```ts
+ * import { nextLink } from "@catenet/domain/api/Page"
+ *
+ * const link = nextLink("/me/tunnels", { limit: 2, cursor: "a b" })
+ * if (link !== `</me/tunnels?limit=2&cursor=a+b>; rel="next"`) throw new Error(link)
+ * ```
+ */
+export const nextLink = (
+  path: string,
+  { cursor, limit }: { readonly limit: number; readonly cursor: string }
+): string => `<${path}?${new URLSearchParams({ limit: String(limit), cursor }).toString()}>; rel="next"`

@@ -1,0 +1,50 @@
+/** Machine credentials of an account. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import {
+  IdentityProviderFailed,
+  IdentityProviderNotConfigured,
+  ServiceAccountLimitReached,
+  ServiceAccountNotFound
+} from "../errors/ServiceAccounts.ts"
+import { ClientIdInPath, CreatedServiceAccount, ServiceAccount, ServiceAccountName } from "../ServiceAccount.ts"
+import { ClientSecret } from "../Tokens.ts"
+import { BearerAccess, Metered } from "./Access.ts"
+import { idempotencyHeader } from "./Idempotency.ts"
+import { pageQuery } from "./Page.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+const account = { client_id: ClientIdInPath }
+const provider = [IdentityProviderFailed, IdentityProviderNotConfigured] as const
+
+export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
+  .add(
+    HttpApiEndpoint.post("create", "/me/service-accounts", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ name: ServiceAccountName }),
+      success: CreatedServiceAccount,
+      error: [ServiceAccountLimitReached, IdempotencyKeyReused, ...provider]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("list", "/me/service-accounts", {
+      query: pageQuery,
+      success: Schema.Array(ServiceAccount)
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.get("get", "/me/service-accounts/:client_id", {
+      params: account,
+      success: ServiceAccount,
+      error: ServiceAccountNotFound
+    }),
+    HttpApiEndpoint.post("rotate", "/me/service-accounts/:client_id/rotate", {
+      params: account,
+      success: Schema.Struct({ secret: ClientSecret }),
+      error: [ServiceAccountNotFound, ...provider]
+    }),
+    HttpApiEndpoint.delete("remove", "/me/service-accounts/:client_id", {
+      params: account,
+      success: HttpApiSchema.NoContent,
+      error: [ServiceAccountNotFound, ...provider]
+    })
+  )
+  .middleware(BearerAccess)
+  .middleware(Metered) {}

@@ -1,0 +1,111 @@
+/** An account's tunnels: their records, who else may see them, and who passes their login gate. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Email } from "../Email.ts"
+import { HostnameTaken, IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { ClaimNotLapsed, GrantNotFound, TunnelLimitReached, TunnelNotFound } from "../errors/Tunnels.ts"
+import { Hostname } from "../Hostname.ts"
+import { TunnelIdInPath } from "../Ids.ts"
+import { UnixSeconds } from "../Numbers.ts"
+import { Subject } from "../Subject.ts"
+import { Installation, Tunnel, TunnelChange, TunnelName } from "../Tunnel.ts"
+import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
+import { idempotencyHeader } from "./Idempotency.ts"
+import { pageQuery } from "./Page.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+const id = { id: TunnelIdInPath }
+const done = HttpApiSchema.Empty(200)
+
+/** Somebody who was turned away at the gate and asked to be let in. */
+export class AccessRequest extends Schema.Class<AccessRequest>("AccessRequest")({
+  email: Email,
+  note: Schema.String,
+  at: UnixSeconds
+}) {}
+
+const reads = [
+  HttpApiEndpoint.get("list", "/me/tunnels", { query: pageQuery, success: Schema.Array(Tunnel) }).middleware(
+    ReadsParameters
+  ),
+  HttpApiEndpoint.get("get", "/me/tunnels/:id", { params: id, success: Tunnel, error: TunnelNotFound }),
+  HttpApiEndpoint.get("listGrantees", "/me/tunnels/:id/grants", {
+    params: id,
+    query: pageQuery,
+    success: Schema.Struct({ grantees: Schema.Array(Subject) }),
+    error: TunnelNotFound
+  }).middleware(ReadsParameters),
+  HttpApiEndpoint.get("listVisitors", "/me/tunnels/:id/login-allowlist", {
+    params: id,
+    query: pageQuery,
+    success: Schema.Struct({ emails: Schema.Array(Email) }),
+    error: TunnelNotFound
+  }).middleware(ReadsParameters),
+  HttpApiEndpoint.get("listAccessRequests", "/me/tunnels/:id/access-requests", {
+    params: id,
+    query: pageQuery,
+    success: Schema.Array(AccessRequest),
+    error: TunnelNotFound
+  }).middleware(ReadsParameters)
+] as const
+
+const writes = [
+  HttpApiEndpoint.post("create", "/me/tunnels", {
+    headers: idempotencyHeader,
+    payload: Schema.Struct({ name: TunnelName, hostname: Schema.optionalKey(Hostname) }),
+    success: Tunnel,
+    error: [TunnelLimitReached, HostnameTaken, IdempotencyKeyReused]
+  }).middleware(ReadsBody),
+  HttpApiEndpoint.patch("change", "/me/tunnels/:id", {
+    params: id,
+    payload: TunnelChange,
+    success: Tunnel,
+    error: TunnelNotFound
+  }).middleware(ReadsBody),
+  HttpApiEndpoint.delete("remove", "/me/tunnels/:id", { params: id, success: done, error: TunnelNotFound }),
+  /** Mints a join token every time; earlier ones stay good until they are redeemed. */
+  HttpApiEndpoint.post("install", "/me/tunnels/:id/install", {
+    params: id,
+    success: Installation,
+    error: TunnelNotFound
+  }),
+  HttpApiEndpoint.post("reclaim", "/me/tunnels/:id/reclaim-cert-slot", {
+    params: id,
+    success: done,
+    error: [TunnelNotFound, ClaimNotLapsed]
+  }),
+  HttpApiEndpoint.post("grant", "/me/tunnels/:id/grants", {
+    params: id,
+    payload: Schema.Struct({ grantee: Subject }),
+    success: done,
+    error: TunnelNotFound
+  }).middleware(ReadsBody),
+  HttpApiEndpoint.delete("ungrant", "/me/tunnels/:id/grants/:grantee", {
+    params: { id: TunnelIdInPath, grantee: Subject },
+    success: done,
+    error: [TunnelNotFound, GrantNotFound]
+  }).middleware(ReadsParameters),
+  HttpApiEndpoint.post("allowVisitor", "/me/tunnels/:id/login-allowlist", {
+    params: id,
+    payload: Schema.Struct({ email: Email }),
+    success: done,
+    error: TunnelNotFound
+  }).middleware(ReadsBody),
+  HttpApiEndpoint.post("disallowVisitor", "/me/tunnels/:id/login-allowlist/:email/remove", {
+    params: { id: TunnelIdInPath, email: Email },
+    success: done,
+    error: TunnelNotFound
+  }).middleware(ReadsParameters),
+  HttpApiEndpoint.post("dismissAccessRequest", "/me/tunnels/:id/access-requests/:email/dismiss", {
+    params: { id: TunnelIdInPath, email: Email },
+    success: done,
+    error: [TunnelNotFound, GrantNotFound]
+  }).middleware(ReadsParameters)
+] as const
+
+export class TunnelsApi extends HttpApiGroup.make("tunnels")
+  .add(...writes)
+  .middleware(SameOrigin)
+  .add(...reads)
+  .middleware(AccountAccess)
+  .middleware(Metered) {}
