@@ -1,8 +1,9 @@
 /**
  * Where the edge is and which root certificate it must show, kept while the agent runs.
  *
- * The root comes from CT_AGENT_EDGE_CERT_URL; without it from the file CT_AGENT_EDGE_CERT, and when that was not named either,
- * from the control plane. It is pinned: a root that was fetched is written to the file, and the file serves when nobody answers.
+ * The root comes from CT_AGENT_EDGE_CERT_URL. Without it a file that CT_AGENT_EDGE_CERT names comes first and the control plane
+ * second, until one of them has it. It is pinned: a root that was fetched is written to the file, and the file serves when nobody
+ * answers.
  */
 import { Clock, Context, Effect, FileSystem, Layer, Schedule } from "effect"
 import { X509Certificate } from "node:crypto"
@@ -72,14 +73,15 @@ export class ConnectionInfo extends Context.Service<
           return pem
         })
 
-        /** Waits for the file, and for the control plane too unless the file was named. */
+        const fetchedOrNot = Effect.orElseSucceed(fetched, () => undefined)
+
+        /** Waits until the file or the control plane has the root. */
         const awaited = Effect.gen(function* () {
           const begun = yield* Clock.currentTimeMillis
           let saidAt = Number.NEGATIVE_INFINITY
           while (true) {
-            const pem = yield* edgeCertificate.fileNamed
-              ? cached
-              : Effect.catchTag(fetched, "Unreachable", () => cached)
+            const [first, second] = edgeCertificate.fileNamed ? [cached, fetchedOrNot] : [fetchedOrNot, cached]
+            const pem = (yield* first) ?? (yield* second)
             if (pem !== undefined) return pem
             const now = yield* Clock.currentTimeMillis
             const { waitSecs } = edgeCertificate
@@ -128,8 +130,7 @@ export class ConnectionInfo extends Context.Service<
           edge: settings.edge === undefined ? derived : Effect.succeed(settings.edge),
           ca: Effect.sync(() => ca),
           refreshCa: Effect.gen(function* () {
-            const fromFile = edgeCertificate.url === undefined && edgeCertificate.fileNamed
-            const pem = fromFile ? yield* cached : yield* Effect.orElseSucceed(fetched, () => undefined)
+            const pem = yield* fetchedOrNot
             if (pem === undefined || pem === ca) return undefined
             ca = pem
             return pem

@@ -62,21 +62,30 @@ export const open = Effect.fn("MuxLink.open")(function* (
         : refused(edge, code, sentence)
     }
     const held = answer.success
+    const sessionEnd = Effect.map(
+      Effect.promise(() => mux.closed),
+      ({ code, sentence }) => `the session ended (${code}) ${sentence}`.trim()
+    )
     const link: Link = {
       edge,
       carrier: "mux",
-      ended: Effect.gen(function* () {
-        const { code, sentence } = yield* Effect.promise(() => held.ended)
-        if (code === "closed") {
-          const end = yield* Effect.promise(() => mux.closed)
-          return `the session ended (${end.code}) ${end.sentence}`.trim()
-        }
-        const refusal = refused(edge, code, sentence)
-        return refusal.final ? yield* refusal : refusal.message
-      }),
+      ended: Effect.raceFirst(
+        Effect.flatMap(
+          Effect.promise(() => held.ended),
+          ({ code, sentence }) => {
+            if (code === "closed") return sessionEnd
+            const refusal = refused(edge, code, sentence)
+            return refusal.final ? Effect.fail(refusal) : Effect.succeed(refusal.message)
+          }
+        ),
+        Effect.map(
+          Effect.promise(() => mux.draining),
+          (sentence) => `the edge is leaving: ${sentence}`
+        )
+      ),
       received: () => mux.counters.bytesReceived,
       retire: () => mux.goAway("the agent is stopping"),
-      drained: Effect.asVoid(Effect.promise(() => mux.closed)),
+      drained: Effect.asVoid(sessionEnd),
       close: () => mux.close("normal")
     }
     return link

@@ -86,42 +86,39 @@ export const serve = Effect.fn("Serve.serve")(function* (
     yield* Scope.close(scope, Exit.void)
   })
 
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      for (const link of links.keys()) link.retire()
-    }).pipe(
-      Effect.andThen(
-        vitals.tasksLive() === 0
-          ? Effect.void
-          : Effect.logInfo(`stopping; waiting up to ${drainSeconds} s for ${vitals.tasksLive()} streams to finish`)
-      ),
-      Effect.andThen(Effect.timeoutOption(streams.idle, `${drainSeconds} seconds`)),
-      Effect.andThen(
-        Effect.sync(() => {
-          for (const link of links.keys()) link.close()
-        })
-      )
-    )
-  )
+  /** Asks for no more streams, and gives those that run a while to finish. */
+  const drain = Effect.gen(function* () {
+    for (const link of links.keys()) link.retire()
+    const open = vitals.tasksLive()
+    if (open > 0) yield* Effect.logInfo(`stopping; waiting up to ${drainSeconds} s for ${open} streams to finish`)
+    yield* Effect.timeoutOption(streams.idle, `${drainSeconds} seconds`)
+    for (const link of links.keys()) link.close()
+  })
 
-  while (true) {
-    const outcome = yield* Effect.result(once())
-    const failed = outcome._tag === "Failure"
-    const reason = failed ? outcome.failure.message : outcome.success
-    vitals.session.lastError = reason
-    if (failed && outcome.failure._tag === "RegistrationRefused" && outcome.failure.final)
-      return yield* new Refused({ detail: reason })
-    yield* failed ? events.record("registration_failed", { error: reason }) : events.record("disconnected", { reason })
-    if (vitals.session.live === 0) yield* switchTo("none")
-    const pause = yield* backoff.next
-    if (pause === undefined) {
-      return yield* new Unreachable({
-        detail:
-          `Gave up after ${settings.reconnect.maxAttempts} attempts (CT_AGENT_RECONNECT_MAX_ATTEMPTS); the last one said: ` +
-          `${reason}. Check that the edge is up and that this machine can reach it.`
-      })
+  const keepRegistered = Effect.gen(function* () {
+    while (true) {
+      const outcome = yield* Effect.result(once())
+      const failed = outcome._tag === "Failure"
+      const reason = failed ? outcome.failure.message : outcome.success
+      vitals.session.lastError = reason
+      if (failed && outcome.failure._tag === "RegistrationRefused" && outcome.failure.final)
+        return yield* new Refused({ detail: reason })
+      yield* failed
+        ? events.record("registration_failed", { error: reason })
+        : events.record("disconnected", { reason })
+      if (vitals.session.live === 0) yield* switchTo("none")
+      const pause = yield* backoff.next
+      if (pause === undefined) {
+        return yield* new Unreachable({
+          detail:
+            `Gave up after ${settings.reconnect.maxAttempts} attempts (CT_AGENT_RECONNECT_MAX_ATTEMPTS); the last one said: ` +
+            `${reason}. Check that the edge is up and that this machine can reach it.`
+        })
+      }
+      yield* Effect.logInfo(`trying again in ${Math.round(pause)} ms`)
+      yield* Effect.sleep(pause)
     }
-    yield* Effect.logInfo(`trying again in ${Math.round(pause)} ms`)
-    yield* Effect.sleep(pause)
-  }
+  })
+
+  return yield* Effect.ensuring(keepRegistered, drain)
 })

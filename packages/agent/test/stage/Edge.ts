@@ -9,7 +9,7 @@ import { native } from "@catenet/crypto/native"
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { createServer, type TLSSocket } from "node:tls"
 import type { Leaf } from "./Authority.ts"
@@ -31,7 +31,7 @@ export interface Edge extends AsyncDisposable {
   readonly registrations: Array<InboundRegistration & { readonly proven: boolean }>
   readonly slots: Array<EdgeSlot & { readonly role: string }>
   readonly sessions: Set<Mux>
-  readonly sockets: Set<TLSSocket>
+  readonly sockets: Set<Socket>
   /** Opens a stream to the agent, on its newest session or its oldest parked slot. */
   open(): Promise<Duplex>
   /** Waits until this is true; checked at every registration and admission. */
@@ -44,7 +44,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
   const registrations: Edge["registrations"] = []
   const slots: Edge["slots"] = []
   const sessions = new Set<Mux>()
-  const sockets = new Set<TLSSocket>()
+  const sockets = new Set<Socket>()
   let changed = Promise.withResolvers<void>()
   const change = () => {
     changed.resolve()
@@ -92,13 +92,15 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
   const server = createServer(
     { cert: options.leaf.cert, key: options.leaf.key, ALPNProtocols: [...options.alpn], allowHalfOpen: true },
     (socket) => {
-      sockets.add(socket)
       socket.on("error", () => {})
-      socket.on("close", () => sockets.delete(socket))
       if (socket.alpnProtocol === "ct-edge-mux") multiplex(socket)
       else void park(socket)
     }
   )
+  server.on("connection", (socket) => {
+    sockets.add(socket)
+    socket.on("close", () => sockets.delete(socket))
+  })
   server.listen(options.port ?? 0, "127.0.0.1")
   await once(server, "listening")
   const cut = () => {

@@ -1,0 +1,60 @@
+import { assert, describe, it } from "vitest"
+import { makeHome, runAgent } from "./stage/Agent.ts"
+import { startEdge } from "./stage/Edge.ts"
+import { echo, startOrigin } from "./stage/Origins.ts"
+import { exchange, makeStage, registered } from "./stage/Stage.ts"
+
+const slotsOnly = ["ct-edge"]
+
+describe("a browser tunnel over parked slots", () => {
+  it("fills the pool, answers pings, and parks a replacement for every slot that is taken", async () => {
+    await using stage = await makeStage({ alpn: slotsOnly })
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address, CT_AGENT_TCP_FALLBACK_POOL_SIZE: "3" }
+    await using agent = runAgent(home, env)
+    await registered(agent)
+    const parked = () => stage.edge.slots.filter(({ state }) => state === "parked").length
+    await stage.edge.until(() => parked() === 3)
+    assert.isTrue(stage.edge.slots.every(({ role }) => role === "L"))
+    for (let i = 0; i < 5; i++) {
+      assert.strictEqual(await exchange(await stage.edge.open(), `client ${i}`), `client ${i}`)
+      await stage.edge.until(() => parked() === 3)
+    }
+    assert.strictEqual(stage.edge.slots.length, 8)
+  })
+
+  it("steps down to the silent role for an edge that does not know the pinged one", async () => {
+    await using stage = await makeStage({ alpn: slotsOnly, unknownRoles: "L" })
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address, CT_AGENT_TCP_FALLBACK_POOL_SIZE: "1" }
+    await using agent = runAgent(home, env)
+    await registered(agent)
+    await stage.edge.until(() => stage.edge.slots.length > 0)
+    assert.strictEqual(stage.edge.slots[0]?.role, "B")
+    assert.strictEqual(await exchange(await stage.edge.open(), "hello"), "hello")
+  })
+
+  it("keeps asking an edge that says NO, and says what NO can mean", async () => {
+    await using stage = await makeStage({ alpn: slotsOnly, no: true })
+    await using home = await makeHome()
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "1" })
+    assert.strictEqual(await agent.exited, 5)
+    await agent.said("the token is revoked, the host is not authorised for it, or the edge is full")
+  })
+
+  it("begins again when all slots are cut, with the better carrier when the edge has learnt it", async () => {
+    await using stage = await makeStage({ alpn: slotsOnly })
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
+    await registered(agent)
+    const from = agent.lines.length
+    await stage.edge[Symbol.asyncDispose]()
+    await using edge = await startEdge({ leaf: stage.leaf, alpn: ["ct-edge-mux"], port: stage.edge.port })
+    await registered(agent, from)
+    assert.strictEqual(await exchange(await edge.open(), "hello"), "hello")
+    assert.strictEqual(edge.registrations.length, 1)
+  })
+})
