@@ -1,7 +1,9 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readAll, readUntil, servingAgent, tlsTo } from "./world/Agent.ts"
-import { eventually, start, token } from "./world/World.ts"
+import { eventually, mintPair, start, token } from "./world/World.ts"
 
 const T = token("1")
 const HOST = "app.zone.test"
@@ -48,6 +50,73 @@ describe("a visitor of a gelb host", () => {
       yield* Effect.promise(() =>
         eventually(async () => (await world.metrics())["ct_edge_offline_tunnel_total"] === 1, "offline is counted")
       )
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("HTTP on a gelb host", () => {
+  it.live("carries a WebSocket, both ways, after an upgrade", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* servingAgent(world, T, [HOST], (stream) => {
+        void readUntil(stream, "\r\n\r\n").then((head) => {
+          assert.include(head, "X-Forwarded-For: 127.0.0.1\r\n")
+          stream.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+          stream.pipe(stream)
+        })
+      })
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const upgraded = readUntil(visitor, "\r\n\r\n")
+      visitor.write(`${get}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+      yield* Effect.promise(() => upgraded)
+      const echoed = readUntil(visitor, "GET / not http")
+      visitor.write("\x81\x05GET / not http", "latin1")
+      assert.strictEqual(yield* Effect.promise(() => echoed), "\x81\x05GET / not http")
+      visitor.end()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused for another host than the connection was made for, and for smuggled lengths", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      let heard = 0
+      yield* servingAgent(world, T, [HOST], (stream) => {
+        stream.on("data", (chunk: Buffer) => {
+          heard += chunk.length
+        })
+      })
+      for (const [request, status] of [
+        ["GET / HTTP/1.1\r\nHost: other.zone.test\r\n\r\n", 421],
+        [`${get}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400]
+      ] as const) {
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+        const answer = readAll(visitor)
+        visitor.write(request)
+        assert.match((yield* Effect.promise(() => answer)).toString(), new RegExp(`^HTTP/1.1 ${status} `))
+        visitor.end()
+      }
+      assert.strictEqual(heard, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("uses a renewed wildcard certificate without a restart", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const renewed = mintPair(["*.zone.test"])
+      writeFileSync(join(world.folder, "wildcard-key.pem"), renewed.key)
+      writeFileSync(join(world.folder, "wildcard.pem"), renewed.cert)
+      const trusted = () =>
+        tlsTo(world.frontDoor, renewed.root, HOST).then(
+          (visitor) => {
+            visitor.destroy()
+            return true
+          },
+          () => false
+        )
+      yield* Effect.promise(() => eventually(trusted, "the new certificate is served", 15_000))
     }).pipe(Effect.scoped)
   )
 })

@@ -7,7 +7,7 @@ import { Effect, FileSystem, Option, Schedule, type Scope } from "effect"
 import type { PemPair } from "../Settings.ts"
 import { type Pair, PairSource } from "./PairSource.ts"
 
-const EVERY = "10 seconds"
+const EVERY = "2 seconds"
 
 const matches = ({ cert, key }: Pair) => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
 

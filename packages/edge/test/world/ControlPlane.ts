@@ -1,7 +1,8 @@
 /** A control plane that says what a test wants it to say, over real HTTP. */
 import { createServer } from "node:http"
 import { Effect } from "effect"
-import { ADMIN_TOKEN } from "./World.ts"
+
+export const ADMIN_TOKEN = "ad".repeat(32)
 
 export interface ScriptedControlPlane {
   readonly url: string

@@ -3,13 +3,12 @@ import { generateKeyPairSync, X509Certificate } from "node:crypto"
 import { writeFileSync, readFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ConfigProvider, Effect, Layer, Context } from "effect"
+import { ConfigProvider, Context, Effect, Layer, References } from "effect"
 import { mintLeaf, mintRoot, pem } from "@catenet/edge/ca/Certificates"
 import { Edge, type Bound } from "@catenet/edge/Edge"
 import { Settings } from "@catenet/edge/Settings"
-import { startControlPlane, type ScriptedControlPlane } from "./ControlPlane.ts"
+import { ADMIN_TOKEN, startControlPlane, type ScriptedControlPlane } from "./ControlPlane.ts"
 
-export const ADMIN_TOKEN = "ad".repeat(32)
 export const token = (digit: string) => digit.repeat(64)
 
 const DAY = 86_400_000
@@ -88,7 +87,7 @@ export const start = Effect.fn("World.start")(function* (
         )
       )
     )
-  )
+  ).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
   const bound = Context.get(context, Edge)
   const admin: World["admin"] = async (method, path, { headers, body } = {}) => {
     const response = await fetch(`http://127.0.0.1:${bound.admin?.port}${path}`, {
@@ -132,9 +131,9 @@ export const temporaryFolder = Effect.acquireRelease(
 /** The certificate a PEM root stands for, for comparisons. */
 export const fingerprint = (certificate: string) => new X509Certificate(certificate).fingerprint256
 
-/** Waits until `holds`, polling an observable state; fails after five seconds. */
-export const eventually = async (holds: () => boolean | Promise<boolean>, what: string) => {
-  const deadline = performance.now() + 5_000
+/** Waits until `holds`, polling an observable state; fails after `millis`. */
+export const eventually = async (holds: () => boolean | Promise<boolean>, what: string, millis = 5_000) => {
+  const deadline = performance.now() + millis
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`did not happen: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -1,0 +1,176 @@
+import type { Duplex } from "node:stream"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Result } from "effect"
+import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agent.ts"
+import { eventually, start, token, type World } from "./world/World.ts"
+
+const T = token("3")
+const HOST = "app.zone.test"
+
+const ask = (world: World, text = "ping\n") =>
+  Effect.promise(async () => {
+    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+    const answer = readAll(visitor)
+    visitor.write(`\x00${text}`)
+    const said = await answer
+    visitor.end()
+    return said.toString()
+  })
+
+const saying = (text: string) => (stream: Duplex) => {
+  stream.once("data", () => stream.end(text))
+  stream.resume()
+}
+
+describe("agents", () => {
+  it.live("are told why they are refused", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(token("4"), HOST))
+      const agent = yield* muxAgent(world)
+      for (const [hosts, code] of [
+        [["nobody.zone.test"], "host-not-authorised"],
+        [[HOST], "host-taken"],
+        [["not a host"], "host-malformed"]
+      ] as const) {
+        const answer = yield* Effect.promise(() => agent.register(T, hosts))
+        assert.strictEqual(Result.isFailure(answer) ? answer.failure.code : "admitted", code)
+      }
+      yield* Effect.promise(() => world.admin("POST", `/admin/revoke/${T}`))
+      const revoked = yield* Effect.promise(() => agent.register(T, []))
+      assert.strictEqual(Result.isFailure(revoked) ? revoked.failure.code : "admitted", "revoked")
+      const unknown = yield* Effect.promise(() => agent.register(token("9"), []))
+      assert.isTrue(Result.isSuccess(unknown))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of the byte protocol serve one visitor a slot, on both ports", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      for (const [role, port] of [
+        ["B", world.mesh],
+        ["L", world.mesh],
+        ["F", world.mesh],
+        ["L", world.frontDoor]
+      ] as const) {
+        const { parked } = yield* slotAgent(world, T, role, HOST, port)
+        if (Result.isFailure(parked)) throw new Error(`refused: ${parked.failure.reason}`)
+        yield* Effect.promise(() =>
+          eventually(async () => {
+            const { body } = await world.admin("GET", `/admin/tunnel-status/${T}`)
+            return JSON.stringify(body).includes('"fallback_parked":1')
+          }, "the slot is parked")
+        )
+        void parked.success.taken.then((taken) => {
+          if (Result.isSuccess(taken)) saying(`from ${role}`)(taken.success)
+        })
+        assert.strictEqual(yield* ask(world), `from ${role}`)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of the byte protocol hear NO for a host that is not theirs and for a revoked token", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(token("4"), HOST))
+      const taken = yield* slotAgent(world, T, "L", HOST)
+      assert.isTrue(Result.isFailure(taken.parked) && taken.parked.failure.reason === "no")
+      yield* Effect.promise(() => world.admin("POST", `/admin/revoke/${token("4")}`))
+      const revoked = yield* slotAgent(world, token("4"), "L", HOST)
+      assert.isTrue(Result.isFailure(revoked.parked) && revoked.parked.failure.reason === "no")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of one token share the visitors, and one that dies is replaced by the other", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const hold = (stream: { write: (text: string) => void; resume: () => void }) => {
+        stream.resume()
+        stream.write("open")
+      }
+      const first = yield* servingAgent(world, T, [HOST], hold)
+      const second = yield* servingAgent(world, T, [HOST], hold)
+      for (let visitors = 0; visitors < 4; visitors++) {
+        yield* Effect.promise(async () => {
+          const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+          const opened = readUntil(visitor, "open")
+          visitor.write("\x00")
+          await opened
+        })
+      }
+      assert.deepStrictEqual([first.streams.length, second.streams.length], [2, 2])
+      first.mux.close("normal")
+      yield* Effect.promise(() =>
+        eventually(async () => {
+          const { body } = await world.admin("GET", `/admin/tunnel-status/${T}`)
+          return JSON.stringify(body).includes('"registrations":1')
+        }, "one registration is left")
+      )
+      yield* Effect.promise(async () => {
+        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+        const opened = readUntil(visitor, "open")
+        visitor.write("\x00")
+        await opened
+      })
+      assert.strictEqual(second.streams.length, 3)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that come back within the wait still get the visitor who came meanwhile", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const first = yield* servingAgent(world, T, [HOST])
+      first.mux.close("normal")
+      yield* Effect.promise(() =>
+        eventually(async () => {
+          const { body } = await world.admin("GET", `/admin/tunnel-status/${T}`)
+          return JSON.stringify(body).includes('"connected":false')
+        }, "the agent is gone")
+      )
+      const answer = yield* Effect.forkChild(ask(world))
+      yield* Effect.promise(() =>
+        eventually(async () => ((await world.metrics())["ct_edge_visitor_connections"] ?? 0) > 0, "a visitor waits")
+      )
+      yield* servingAgent(world, T, [HOST], saying("late but here"))
+      assert.strictEqual(yield* Fiber.join(answer), "late but here")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lose everything at once when their token is revoked", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+        stream.resume()
+        stream.write("open")
+      })
+      const visitors = yield* Effect.promise(() =>
+        Promise.all(
+          [1, 2, 3].map(async () => {
+            const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+            const opened = readUntil(visitor, "open")
+            visitor.write("\x00")
+            await opened
+            return visitor
+          })
+        )
+      )
+      const gone = Promise.all(
+        visitors.map((visitor) => new Promise((resolve) => visitor.once("close", resolve).once("end", resolve)))
+      )
+      assert.strictEqual((yield* Effect.promise(() => world.admin("POST", `/admin/revoke/${T}`))).status, 200)
+      yield* Effect.promise(() => gone)
+      assert.strictEqual((yield* Effect.promise(() => agent.registration.ended)).code, "revoked")
+      assert.deepStrictEqual(
+        agent.streams.map(({ resetBy }) => resetBy?.code),
+        ["revoked", "revoked", "revoked"]
+      )
+      const metrics = yield* Effect.promise(() => world.metrics())
+      assert.strictEqual(metrics["ct_edge_active_relays"], 0)
+      assert.strictEqual(metrics["ct_edge_relays_cut_total"], 3)
+    }).pipe(Effect.scoped)
+  )
+})

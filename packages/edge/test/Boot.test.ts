@@ -1,0 +1,145 @@
+import { connect } from "node:net"
+import { readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Result, Scope } from "effect"
+import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
+import { native } from "@catenet/crypto/native"
+import { servingAgent, tlsTo } from "./world/Agent.ts"
+import { startControlPlane } from "./world/ControlPlane.ts"
+import { eventually, start, temporaryFolder, token } from "./world/World.ts"
+
+const T = token("5")
+const HOST = "app.zone.test"
+
+const hex = (value: unknown) => Buffer.from(String(value), "hex")
+
+const closedPort = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port })
+    socket.once("connect", () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.once("error", () => resolve(true))
+  })
+
+/** A port nobody has just now. */
+const freePort = Effect.promise(async () => {
+  const { createServer } = await import("node:net")
+  return new Promise<number>((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0))
+    })
+  })
+})
+
+describe("an edge that comes up", () => {
+  it.live("knows hosts, tiers, windows and revocations before its first visitor", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      controlPlane.revoked.push(token("6"))
+      controlPlane.authorisations.push(
+        { token: T, hostname: HOST, tier: "gelb", policy: null },
+        {
+          token: token("7"),
+          hostname: "own.example.test",
+          tier: "passthrough",
+          policy: { expires_at: 1, schedule: null }
+        },
+        { token: token("8"), hostname: null }
+      )
+      const world = yield* start({}, { controlPlane })
+      const agent = yield* servingAgent(world, T, [HOST])
+      assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(token("7"), ["own.example.test"]))))
+      assert.isTrue(Result.isFailure(yield* Effect.promise(() => agent.register(token("6"), []))))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      assert.isTrue(visitor.authorized)
+      visitor.destroy()
+      const refused = yield* Effect.promise(() =>
+        tlsTo(world.frontDoor, world.wildcardRoot, "own.example.test").then(
+          () => "let in",
+          () => "closed"
+        )
+      )
+      assert.strictEqual(refused, "closed")
+      assert.strictEqual((yield* Effect.promise(() => world.metrics()))["ct_edge_access_window_refused_total"], 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("opens no public listener until the control plane has answered", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      controlPlane.down = true
+      const port = yield* freePort
+      const metrics = yield* freePort
+      const starting = yield* Effect.forkScoped(
+        start({ CT_FRONT_DOOR: `127.0.0.1:${port}`, CT_EDGE_METRICS_LISTEN: `127.0.0.1:${metrics}` }, { controlPlane })
+      )
+      yield* Effect.promise(() => eventually(() => controlPlane.requests.length >= 2, "the edge asks again"))
+      assert.isTrue(yield* Effect.promise(() => closedPort(port)))
+      const health = yield* Effect.promise(() => fetch(`http://127.0.0.1:${metrics}/healthz`))
+      assert.strictEqual(health.status, 503)
+      assert.strictEqual(yield* Effect.promise(() => health.text()), "not accepting: mesh, front-door\n")
+      controlPlane.down = false
+      const world = yield* Fiber.join(starting)
+      assert.isFalse(yield* Effect.promise(() => closedPort(port)))
+      assert.strictEqual(
+        (yield* Effect.promise(() => fetch(`http://127.0.0.1:${world.bound.metrics?.port}/healthz`))).status,
+        200
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("signs its heartbeats with a key that survives a restart, as its root does", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      const folder = yield* temporaryFolder
+      const once = Effect.gen(function* () {
+        const before = controlPlane.heartbeats.length
+        yield* start({ CT_EDGE_PUBLIC_ADDR: "edge.example.test:4433" }, { controlPlane, folder })
+        yield* Effect.promise(() => eventually(() => controlPlane.heartbeats.length > before, "a heartbeat arrives"))
+        return readFileSync(join(folder, "edge-cert.der"))
+      }).pipe(Effect.scoped)
+      const [first, second] = [yield* once, yield* once]
+      assert.isTrue(first.equals(second))
+      const [a, b] = controlPlane.heartbeats
+      assert.strictEqual(a?.["pubkey"], b?.["pubkey"])
+      const said = { id: "primary", peerAddress: "edge.example.test:4433" }
+      assert.isTrue(EdgeHeartbeat.verify(native, hex(a?.["pubkey"]), said, hex(a?.["signature"])))
+      assert.strictEqual(statSync(join(folder, "edge-mesh-key.bin")).mode & 0o777, 0o600)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says which variable moves a port that is taken", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      const refused = yield* Effect.flip(start({ CT_FRONT_DOOR: `127.0.0.1:${world.frontDoor}` }))
+      assert.match(refused.message, /EADDRINUSE.*; move it with CT_FRONT_DOOR\.$/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("closes its ports when it leaves, lets relays finish within the grace, and sends agents away", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      controlPlane.authorisations.push({ token: T, hostname: HOST, tier: "gelb" })
+      const life = yield* Scope.make()
+      const world = yield* start({ CT_EDGE_SHUTDOWN_GRACE_SECS: "10" }, { controlPlane }).pipe(Scope.provide(life))
+      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+        stream.on("data", () => stream.write("one "))
+        void agent.mux.draining.then(() => stream.end("last"))
+      })
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const heard: Array<Buffer> = []
+      visitor.on("data", (chunk: Buffer) => heard.push(chunk))
+      visitor.once("end", () => visitor.end())
+      visitor.write("\x00")
+      yield* Effect.promise(() => eventually(() => heard.length > 0, "the relay runs"))
+      yield* Scope.close(life, Exit.void)
+      assert.strictEqual(Buffer.concat(heard).toString(), "one last")
+      assert.isTrue(yield* Effect.promise(() => closedPort(world.frontDoor)))
+      assert.isTrue(yield* Effect.promise(() => closedPort(world.mesh)))
+    }).pipe(Effect.scoped)
+  )
+})

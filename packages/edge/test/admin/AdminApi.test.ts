@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
+import { start, token } from "../world/World.ts"
+
+const T = token("a")
+const HOST = "app.zone.test"
+
+describe("the admin API", () => {
+  it.live("lets nobody in without the token", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      const url = `http://127.0.0.1:${world.bound.admin?.port}/admin/host-auth-dump`
+      const presented: ReadonlyArray<Record<string, string>> = [
+        {},
+        { "x-ct-admin-token": "" },
+        { "x-ct-admin-token": "ad".repeat(31) },
+        { "x-ct-admin-token": "ae".repeat(32) }
+      ]
+      for (const headers of presented) {
+        const response = yield* Effect.promise(() => fetch(url, { headers }))
+        assert.strictEqual(response.status, 401)
+      }
+      assert.strictEqual((yield* Effect.promise(() => world.admin("GET", "/admin/host-auth-dump"))).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes the routing token from the path or from a header", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      const byPath = yield* Effect.promise(() => world.admin("POST", `/admin/authorize-host/${T}/A.zone.test.`))
+      const byHeader = yield* Effect.promise(() =>
+        world.admin("POST", "/admin/authorize-host/b.zone.test?channel_tier=gelb", {
+          headers: { "x-ct-routing-token": T.toUpperCase() }
+        })
+      )
+      assert.deepStrictEqual([byPath.status, byHeader.status], [200, 200])
+      assert.deepStrictEqual((yield* Effect.promise(() => world.admin("GET", "/admin/host-auth-dump"))).body, [
+        { hostname: "a.zone.test", token: T },
+        { hostname: "b.zone.test", token: T }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses what is malformed with 400 and changes nothing", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      for (const path of [
+        `/admin/authorize-host/${T.slice(1)}/${HOST}`,
+        `/admin/authorize-host/${T}/-bad-`,
+        `/admin/authorize-host/${HOST}`,
+        `/admin/revoke/xyz`
+      ]) {
+        assert.strictEqual((yield* Effect.promise(() => world.admin("POST", path))).status, 400, path)
+      }
+      assert.deepStrictEqual((yield* Effect.promise(() => world.admin("GET", "/admin/host-auth-dump"))).body, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reports tunnels alone and in bulk, leaving out what is no token", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST))
+      yield* servingAgent(world, T, [HOST])
+      const offline = {
+        connected: false,
+        registrations: 0,
+        fallback_parked: 0,
+        bytes_received: 0,
+        bytes_sent: 0,
+        direct: false,
+        connected_since: null,
+        last_seen: null
+      }
+      const { body } = yield* Effect.promise(() =>
+        world.admin("POST", "/admin/tunnel-status/bulk", { body: { tokens: [T, "nonsense", 7, token("b")] } })
+      )
+      assert.deepInclude((body as Array<object>)[0], { token: T, connected: true, registrations: 1 })
+      assert.deepStrictEqual((body as Array<object>)[1], { ...offline, token: token("b") })
+      assert.strictEqual((body as Array<object>).length, 2)
+      const one = yield* Effect.promise(() => world.admin("GET", `/admin/tunnel-status/${token("b")}`))
+      assert.deepStrictEqual(one.body, offline)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sets and clears access windows, which show on gelb as a page with 503", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* servingAgent(world, T, [HOST], (stream) => {
+        stream.once("data", () => stream.end("HTTP/1.1 204 No Content\r\n\r\n"))
+      })
+      const visit = Effect.promise(async () => {
+        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+        const answer = readAll(visitor)
+        visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+        const text = (await answer).toString()
+        visitor.end()
+        return text
+      })
+      const set = (body: unknown) =>
+        Effect.promise(() =>
+          world.admin("POST", "/internal/tunnel/access-policy", { headers: { "x-ct-routing-token": T }, body })
+        )
+      assert.strictEqual((yield* set({ expires_at: 1 })).status, 200)
+      assert.match(yield* visit, /^HTTP\/1.1 503 Service Unavailable\r\n[^]*Retry-After: 3600\r\n[^]*closed now/)
+      assert.strictEqual((yield* set(null)).status, 200)
+      assert.match(yield* visit, /^HTTP\/1.1 204 /)
+      assert.strictEqual((yield* set({ schedule: { tz_offset_minutes: 900, slots: [] } })).status >= 400, true)
+      assert.match(yield* visit, /^HTTP\/1.1 204 /)
+    }).pipe(Effect.scoped)
+  )
+})
