@@ -5,7 +5,7 @@
  * Server.layer.pipe(Layer.provide(Settings.layer), Layer.launch, NodeRuntime.runMain)
  * ```
  */
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { ServedApi } from "./ServedApi.ts"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -15,7 +15,7 @@ import * as Listener from "./http/Listener.ts"
 import * as Shell from "./http/Shell.ts"
 import * as Database from "./store/Database.ts"
 
-const routes = Layer.mergeAll(HttpApiBuilder.layer(ControlPlaneApi), Docs.layer)
+const routes = Layer.mergeAll(HttpApiBuilder.layer(ServedApi), Docs.layer)
 
 /** Accepts requests once every feature stands. */
 const serving = Layer.unwrap(

@@ -1,5 +1,5 @@
 /** The whole control plane on a random port, over a database of its own, and clients that talk to it over HTTP. */
-import { AdminAccess } from "@catenet/domain/api/Access"
+import { AccountAccess, AdminAccess, BearerAccess, SessionAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { ConfigProvider, Effect, Layer, Redacted, References } from "effect"
 import { FetchHttpClient, HttpClientRequest, HttpServer } from "effect/http"
@@ -46,15 +46,38 @@ export const baseUrl = Effect.map(HttpServer.HttpServer, ({ address }) =>
   "port" in address ? `http://127.0.0.1:${address.port}` : ""
 )
 
-/** A typed client that holds the admin token. */
-export const client = Effect.flatMap(baseUrl, (url) => HttpApiClient.make(ControlPlaneApi, { baseUrl: url })).pipe(
-  Effect.provide([
-    FetchHttpClient.layer,
-    HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
-      next(HttpClientRequest.setHeader(request, "x-ct-admin-token", adminToken))
-    )
-  ])
-)
+/** What a client carries besides the admin token. */
+export interface Credentials {
+  readonly bearer?: string
+  readonly session?: string
+  readonly origin?: string
+}
+
+const carrying = ({ bearer, origin, session }: Credentials) =>
+  HttpClientRequest.setHeaders({
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+    ...(session === undefined ? {} : { cookie: `__Host-ct_portal_session=${session}` }),
+    ...(origin === undefined ? {} : { origin })
+  })
+
+/** A typed client with credentials. */
+export const clientAs = (credentials: Credentials) => {
+  const carry = carrying(credentials)
+  return Effect.flatMap(baseUrl, (url) => HttpApiClient.make(ControlPlaneApi, { baseUrl: url })).pipe(
+    Effect.provide([
+      FetchHttpClient.layer,
+      HttpApiMiddleware.layerClient(BearerAccess, ({ next, request }) => next(carry(request))),
+      HttpApiMiddleware.layerClient(SessionAccess, ({ next, request }) => next(carry(request))),
+      HttpApiMiddleware.layerClient(AccountAccess, ({ next, request }) => next(carry(request))),
+      HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
+        next(HttpClientRequest.setHeader(request, "x-ct-admin-token", adminToken))
+      )
+    ])
+  )
+}
+
+/** A typed client that holds the admin token and nothing else. */
+export const client = clientAs({})
 
 /** A plain request, for what a typed client would not send. */
 export const raw = (path: string, init: RequestInit = {}) =>

@@ -1,0 +1,131 @@
+import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/EdgeNode"
+import { Hostname } from "@catenet/domain/Hostname"
+import { PublicKey, Signature } from "@catenet/domain/Keys"
+import { Subject } from "@catenet/domain/Subject"
+import type { RoutingToken } from "@catenet/domain/Tokens"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
+
+const beat = (id: string, address: string, key?: number) => {
+  const facts = { id: EdgeId.make(id), peer_addr: PeerAddress.make(address) }
+  if (key === undefined) return new Heartbeat(facts)
+  const signature = EdgeHeartbeat.sign(native, seedOf(key), { id, peerAddress: address })
+  return new Heartbeat({
+    ...facts,
+    pubkey: Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(key))))),
+    signature: Schema.decodeSync(Signature)(Hex.encode(signature))
+  })
+}
+
+const send = (payload: Heartbeat) => Effect.flatMap(TestServer.client, ({ edges }) => edges.heartbeat({ payload }))
+const host = Schema.decodeSync(Hostname)
+const hostOf = (name: string) => ({ query: { host: host(name) } })
+
+const inDatabase = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.flatMap(TestDatabase, ({ url }) => Effect.provide(use, PgClient.layer({ url })))
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("edge servers", (it) => {
+  it.effect("pin the first key, and refuse any other and none", () =>
+    Effect.gen(function* () {
+      const { edges } = yield* TestServer.client
+      yield* send(beat("pinned", "a:1"))
+      yield* send(beat("pinned", "a:2", 1))
+      yield* send(beat("pinned", "a:3", 1))
+      for (const wrong of [
+        beat("pinned", "b:1"),
+        beat("pinned", "b:1", 2),
+        new Heartbeat({ ...beat("pinned", "a:1", 1), peer_addr: PeerAddress.make("b:1") })
+      ]) {
+        assert.strictEqual((yield* Effect.flip(send(wrong)))._tag, "HeartbeatRefused")
+      }
+      const { signature: _, ...half } = beat("pinned", "a:1", 1)
+      assert.strictEqual((yield* Effect.flip(send(new Heartbeat(half))))._tag, "HeartbeatProofIncomplete")
+      yield* edges.rebind({ params: { id: EdgeId.make("pinned") } })
+      yield* send(beat("pinned", "b:1", 2))
+      const unknown = yield* Effect.flip(edges.rebind({ params: { id: EdgeId.make("nobody") } }))
+      assert.strictEqual(unknown._tag, "EdgeUnknown")
+    })
+  )
+
+  it.effect("one of many that race for a name is pinned", () =>
+    Effect.gen(function* () {
+      const results = yield* Effect.all(
+        Array.from({ length: 16 }, (_, n) => Effect.result(send(beat("raced", "a:1", n + 1)))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(results.filter((result) => result._tag === "Success").length, 1)
+    })
+  )
+
+  it.effect("are found by host name and token while they live", () =>
+    Effect.gen(function* () {
+      const { edges, provisioning } = yield* TestServer.client
+      const { routing_token } = yield* provisioning.provisionTunnel({
+        headers: {},
+        payload: { subject: Subject.make("s"), name: "n", hostname: host("found.example.test") }
+      })
+      assert.strictEqual((yield* Effect.flip(edges.lookup(hostOf("found.example.test"))))._tag, "NoLiveEdge")
+      yield* send(beat("primary", "edge.example:4433", 3))
+      const found = yield* edges.lookup(hostOf("found.example.test"))
+      assert.deepStrictEqual({ ...found } as object, { edge_id: "primary", peer_addr: "edge.example:4433" })
+      assert.strictEqual((yield* edges.lookup({ query: { token: routing_token } })).edge_id, "primary")
+      assert.strictEqual((yield* Effect.flip(edges.lookup({ query: {} })))._tag, "LookupAmbiguous")
+      yield* inDatabase(SqlClient.SqlClient.use((sql) => sql`update edge_nodes set seen_at = seen_at - 121`))
+      assert.strictEqual((yield* Effect.flip(edges.lookup(hostOf("found.example.test"))))._tag, "NoLiveEdge")
+    })
+  )
+
+  it.effect("restore every authorisation with tier and policy, and nothing that was revoked", () =>
+    Effect.gen(function* () {
+      const { admission, edges, provisioning } = yield* TestServer.client
+      const provision = (name: string) =>
+        provisioning.provisionTunnel({
+          headers: {},
+          payload: { subject: Subject.make("s"), name, hostname: host(name) }
+        })
+      const gelb = yield* provision("gelb.example.test")
+      const gruen = yield* provision("gruen.example.test")
+      const gone = yield* provision("gone.example.test")
+      const token = (made: { readonly routing_token: RoutingToken }) => Redacted.value(made.routing_token)
+      yield* admission.issuanceComplete({
+        params: { routing_token: Redacted.make(token(gruen)), hostname: "gruen.example.test" }
+      })
+      yield* inDatabase(
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`update tunnels set access_policy = '{"expires_at":5,"schedule":null}' where name = 'gelb.example.test'`
+          yield* sql`insert into revoked_tokens (routing_token, revoked_at) values (${token(gone)}, 1)`
+          yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
+            values (${"0".repeat(31) + "1"}, 's', 'bare', ${"5".repeat(64)}, 1)`
+        })
+      )
+      const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") } })
+      const facts = new Map(
+        known.map((entry): [string, ReadonlyArray<unknown>] => [
+          Redacted.value(entry.token),
+          [entry.hostname, entry.tier, entry.policy?.expires_at]
+        ])
+      )
+      assert.deepStrictEqual(facts.get(token(gelb)), ["gelb.example.test", "gelb", 5])
+      assert.deepStrictEqual(facts.get(token(gruen)), ["gruen.example.test", "passthrough", undefined])
+      assert.deepStrictEqual(facts.get("5".repeat(64)), [null, "passthrough", undefined])
+      assert.isFalse(facts.has(token(gone)))
+      const { tokens } = yield* edges.revokedTokens()
+      assert.deepStrictEqual(tokens.map(Redacted.value), [token(gone)])
+      const elsewhere = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("other") } })
+      assert.deepStrictEqual(
+        elsewhere.map(({ hostname }) => hostname),
+        [null]
+      )
+    })
+  )
+})

@@ -1,0 +1,137 @@
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { AgentId, Tenant } from "@catenet/domain/Agent"
+import { PublicKey, Signature } from "@catenet/domain/Keys"
+import { JoinToken } from "@catenet/domain/Tokens"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { PgClient } from "@effect/sql-pg"
+import { tokenBytes } from "../../src/Secrets.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const seed = Redacted.make(new Uint8Array(32).fill(7))
+const pubkey = Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seed))))
+const proofOf = (token: JoinToken) =>
+  Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seed, tokenBytes(token))))
+const tenant = Tenant.make("tenant-1")
+
+const redemption = (token: JoinToken, agent: string) => ({
+  payload: { token, agent: AgentId.make(agent), pubkey, proof: proofOf(token) }
+})
+
+/** A second replica on the database of the first. */
+const second = Effect.flatMap(Layer.build(TestServer.replica()), (context) =>
+  Effect.provideService(TestServer.client, HttpServer.HttpServer, Context.get(context, HttpServer.HttpServer))
+)
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("enrolment", (it) => {
+  it.effect("binds an agent once, and says exactly why not a second time", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant } })
+      assert.deepStrictEqual(yield* enrollment.redeem(redemption(token, "a")), { tenant })
+      const again = yield* Effect.flip(enrollment.redeem(redemption(token, "a")))
+      assert.strictEqual(again._tag, "JoinTokenSpent")
+    })
+  )
+
+  it.effect("looks at the form, then the proof, then the token", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const stranger = Schema.decodeSync(JoinToken)("99".repeat(32))
+      const unknown = yield* Effect.flip(enrollment.redeem(redemption(stranger, "a")))
+      assert.strictEqual(unknown._tag, "JoinTokenUnknown")
+      const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant } })
+      const wrong = { ...redemption(token, "a").payload, proof: proofOf(stranger) }
+      assert.strictEqual((yield* Effect.flip(enrollment.redeem({ payload: wrong })))._tag, "JoinProofRefused")
+      const malformed = yield* TestServer.raw("/enroll/redeem", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ token: "zz", agent: "a", pubkey: "é".repeat(64), proof: "" })
+      })
+      assert.strictEqual(malformed.status, 400)
+      assert.deepStrictEqual(yield* enrollment.redeem(redemption(token, "a")), { tenant }, "no refusal spends a token")
+    })
+  )
+
+  it.effect("lets exactly one of many racing redemptions win, over two replicas", () =>
+    Effect.gen(function* () {
+      const first = yield* TestServer.client
+      const other = yield* second
+      const { token } = yield* first.enrollment.issue({ headers: {}, payload: { tenant } })
+      const attempts = Array.from({ length: 40 }, (_, n) =>
+        Effect.result((n % 2 === 0 ? first : other).enrollment.redeem(redemption(token, `racer-${n}`)))
+      )
+      const results = yield* Effect.all(attempts, { concurrency: "unbounded" })
+      assert.strictEqual(results.filter((result) => result._tag === "Success").length, 1)
+      for (const result of results)
+        if (result._tag === "Failure") assert.strictEqual(result.failure._tag, "JoinTokenSpent")
+    })
+  )
+
+  it.effect("gives the tokens of a batch again for the same key, and only for the same request", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const payload = { tenant, count: 3, idempotency_key: "batch-1" }
+      const once = yield* enrollment.issueBatch({ headers: {}, payload })
+      const twice = yield* enrollment.issueBatch({ headers: {}, payload })
+      assert.deepStrictEqual(once.tokens.map(Redacted.value), twice.tokens.map(Redacted.value))
+      assert.strictEqual(new Set(once.tokens.map(Redacted.value)).size, 3)
+      const other = yield* Effect.flip(enrollment.issueBatch({ headers: {}, payload: { ...payload, count: 4 } }))
+      assert.strictEqual(other._tag, "IdempotencyKeyReused")
+      const out = yield* Effect.flip(enrollment.issueBatch({ headers: {}, payload: { tenant, count: 101 } }))
+      assert.strictEqual(out._tag, "BatchCountOutOfRange")
+    })
+  )
+
+  it.effect("keeps no token in the database", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant } })
+      const { url } = yield* TestDatabase
+      const rows = yield* Effect.provide(
+        SqlClient.SqlClient.use((sql) => sql`select row_to_json(t)::text as stored from join_tokens t`),
+        PgClient.layer({ url })
+      )
+      assert.isAbove(rows.length, 0)
+      assert.notInclude(JSON.stringify(rows), Redacted.value(token))
+    })
+  )
+
+  it.effect("refuses to issue without the admin token", () =>
+    Effect.gen(function* () {
+      for (const headers of [{}, { "x-ct-admin-token": "00".repeat(32) }, { "x-ct-admin-token": "é" }]) {
+        const response = yield* TestServer.raw("/enroll/issue", {
+          method: "POST",
+          headers: { "content-type": "application/json", ...(headers as Record<string, string>) },
+          body: JSON.stringify({ tenant: "t" })
+        })
+        assert.strictEqual(response.status, 401)
+      }
+    })
+  )
+})
+
+layer(TestServer.layer({ CT_CP_EDGE_ADMIN_TOKEN: "" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "without an admin token",
+  (it) => {
+    it.effect("there are no admin routes", () =>
+      Effect.gen(function* () {
+        for (const path of [
+          "/enroll/issue",
+          "/bootstrap/mint",
+          "/admin/provision-tunnel",
+          "/internal/edges/heartbeat"
+        ]) {
+          const headers = { "content-type": "application/json", "x-ct-admin-token": "00".repeat(32) }
+          const response = yield* TestServer.raw(path, { method: "POST", headers, body: "{}" })
+          assert.strictEqual(response.status, 404, path)
+        }
+      })
+    )
+  }
+)

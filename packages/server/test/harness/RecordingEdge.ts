@@ -1,0 +1,60 @@
+/** An edge's admin interface that writes down what it is told, and can be away, refuse, or be slow. */
+import { Context, Effect, Layer } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export interface Order {
+  readonly admin: string | undefined
+  readonly token: string | undefined
+  readonly path: string
+  readonly body: string
+}
+
+export class RecordingEdge extends Context.Service<
+  RecordingEdge,
+  {
+    readonly url: string
+    readonly orders: ReadonlyArray<Order>
+    /** How the edge answers: a status, or not at all. */
+    readonly behave: (status: number | "away") => Effect.Effect<void>
+    /** The orders about a token, once there are that many. */
+    readonly about: (token: string, count: number) => Effect.Effect<ReadonlyArray<Order>>
+  }
+>()("test/RecordingEdge") {
+  static readonly layer = Layer.effect(
+    RecordingEdge,
+    Effect.gen(function* () {
+      const orders: Array<Order> = []
+      let status: number | "away" = 200
+      const server = createServer((request, response) => {
+        if (status === "away") return void request.socket.destroy()
+        let body = ""
+        request.setEncoding("utf8").on("data", (text: string) => (body += text))
+        request.on("end", () => {
+          const header = (name: string) => request.headers[name]?.toString()
+          const path = request.url ?? ""
+          const token = header("x-ct-routing-token") ?? /[0-9a-f]{64}/.exec(path)?.[0]
+          if (status === 200) orders.push({ admin: header("x-ct-admin-token"), token, path, body })
+          response.writeHead(status === "away" ? 500 : status).end()
+        })
+      })
+      yield* Effect.acquireRelease(
+        Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+        () => Effect.sync(() => (server.closeAllConnections(), server.close()))
+      )
+      const of = (token: string) => orders.filter((order) => order.token === token)
+      return {
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        orders,
+        behave: (next) => Effect.sync(() => void (status = next)),
+        about: (token, count) =>
+          Effect.sync(() => of(token)).pipe(
+            Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),
+            Effect.repeat({ until: (found) => found.length >= count }),
+            Effect.timeout("15 seconds"),
+            Effect.orDie
+          )
+      }
+    })
+  )
+}

@@ -1,0 +1,79 @@
+import { Hostname } from "@catenet/domain/Hostname"
+import { Subject } from "@catenet/domain/Subject"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "catenet-status-"))
+const certificate = join(folder, "edge-cert.der")
+
+const cleaned = Layer.effectDiscard(
+  Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
+)
+const server = TestServer.layer({ CT_CP_EDGE_CERT_PATH: certificate, CT_CP_MESH_EDGE_PORT: "14433" })
+
+layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 seconds" })("the public status", (it) => {
+  it.effect("counts, and is refreshed behind the back of those who ask", () =>
+    Effect.gen(function* () {
+      const { provisioning, status } = yield* TestServer.client
+      const first = yield* status.status()
+      assert.deepInclude(first, { ready: true, tunnels: 0, agents: 0, oidc_enabled: false })
+      const hostname = Schema.decodeSync(Hostname)("a.example.test")
+      yield* provisioning.provisionTunnel({ headers: {}, payload: { subject: Subject.make("s"), name: "a", hostname } })
+      const later = yield* status
+        .status()
+        .pipe(Effect.tap(Effect.sleep("100 millis")), Effect.repeat({ until: ({ tunnels }) => tunnels > 0 }))
+      assert.strictEqual(later.tunnels, 1)
+      assert.isAtLeast(later.uptime_seconds, first.uptime_seconds + 4)
+    }).pipe(Effect.timeout("15 seconds"))
+  )
+
+  it.effect("publishes the ports", () =>
+    Effect.gen(function* () {
+      const { status } = yield* TestServer.client
+      assert.deepInclude(yield* status.networkInfo(), {
+        mesh_edge_port: 14433,
+        channel_broker_port: 4435,
+        channel_relay_port: 4436
+      })
+    })
+  )
+
+  it.effect("gives the mesh root once the edge has published it, and never another one", () =>
+    Effect.gen(function* () {
+      const { status } = yield* TestServer.client
+      assert.strictEqual((yield* Effect.flip(status.edgeCa()))._tag, "EdgeCaNotPublished")
+      writeFileSync(certificate, "")
+      assert.strictEqual((yield* TestServer.raw("/pki/ca")).status, 503)
+      writeFileSync(certificate, new Uint8Array([0x30, 0x01]))
+      assert.deepStrictEqual(yield* status.edgeCa(), new Uint8Array([0x30, 0x01]))
+      writeFileSync(certificate, new Uint8Array([0x30, 0x02]))
+      const response = yield* TestServer.raw("/pki/ca")
+      assert.strictEqual(response.headers.get("content-type"), "application/x-x509-ca-cert")
+      assert.deepStrictEqual([...new Uint8Array(yield* Effect.promise(() => response.arrayBuffer()))], [0x30, 0x01])
+    })
+  )
+
+  it.effect("is ready as long as the database can be read", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* TestServer.raw("/readyz")).status, 200)
+      const { url } = yield* TestDatabase
+      const rename = (from: string, to: string) =>
+        Effect.provide(
+          SqlClient.SqlClient.use((sql) => sql.unsafe(`alter table ${from} rename to ${to}`)),
+          PgClient.layer({ url })
+        )
+      yield* rename("schema_migrations", "gone")
+      assert.strictEqual((yield* TestServer.raw("/readyz")).status, 503)
+      assert.strictEqual((yield* TestServer.raw("/healthz")).status, 200)
+      yield* rename("gone", "schema_migrations")
+      assert.strictEqual((yield* TestServer.raw("/readyz")).status, 200)
+    })
+  )
+})
