@@ -101,7 +101,7 @@ export class MuxStream extends Duplex implements CarrierStream, Sendable {
     if (this.#remoteEnded || !this.#window.receive(piece.length)) return false
     if (this.#backlog.length === 0 && this.readableLength === 0) this.push(piece)
     else this.#backlog.append(piece)
-    this.#account()
+    this.#account(this.#backlog.length + this.readableLength)
     return true
   }
 
@@ -150,7 +150,8 @@ export class MuxStream extends Duplex implements CarrierStream, Sendable {
     const block = this.#backlog.shift()
     if (block !== undefined) this.push(block)
     if (this.#remoteEnded && this.#backlog.length === 0) this.push(null)
-    this.#account()
+    // Node asks for more just before it hands out all it has, so those bytes no longer wait.
+    this.#account(this.#backlog.length + (block?.length ?? 0))
   }
 
   override _destroy(error: Error | null, done: Done): void {
@@ -186,9 +187,9 @@ export class MuxStream extends Duplex implements CarrierStream, Sendable {
     done?.(error)
   }
 
-  #account(): void {
+  /** `held` bytes wait to be read. */
+  #account(held: number): void {
     if (this.destroyed) return
-    const held = this.#backlog.length + this.readableLength
     this.#host.held(held - this.#held)
     this.#held = held
     if (this.#remoteEnded || this.#released) return
