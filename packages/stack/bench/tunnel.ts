@@ -29,7 +29,7 @@ const inTurns = async (first: () => Promise<number>, second: () => Promise<numbe
 
 export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
   const origin = await httpOrigin()
-  const tunnel = await provision(stack, "bench.localhost", origin.port)
+  const tunnel = await provision(stack, "bench.catenet.localhost", origin.port)
   const agent = await serve(stack, tunnel)
   const through: Load.Aim = { port: stack.ports.frontDoor, servername: tunnel.hostname, ca: stack.root }
   const straight: Load.Aim = { port: origin.port }

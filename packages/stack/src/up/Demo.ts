@@ -9,7 +9,7 @@ import { Hostname } from "@catenet/domain/Hostname"
 import { Subject } from "@catenet/domain/Subject"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Data, Effect, Layer, Redacted, Schema } from "effect"
-import { FetchHttpClient, HttpClientRequest } from "effect/http"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { decodeJwt } from "jose"
 import { demoUser } from "./DemoUser.ts"
@@ -20,6 +20,8 @@ import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
 import * as TunnelFile from "./TunnelFile.ts"
 
+/** Further names below this one are covered by the development certificate; a wildcard of one label is not accepted. */
+export const zone = "catenet.localhost"
 export const demoHostname = "hello.localhost"
 export const ownHostname = "my.localhost"
 
@@ -55,19 +57,24 @@ const subjectOf = (settings: UpSettings, secrets: Secrets) =>
     catch: failed("the demo user cannot sign in")
   })
 
-const client = (settings: UpSettings, secrets: Secrets) =>
-  HttpApiClient.make(ControlPlaneApi, { baseUrl: Environments.url(settings.controlPlane) }).pipe(
-    Effect.provide(
-      Layer.merge(
-        FetchHttpClient.layer,
-        HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
-          next(HttpClientRequest.setHeader(request, "x-ct-admin-token", secrets.edgeAdminToken))
-        )
-      )
+const calls = Effect.fnUntraced(function* (settings: UpSettings) {
+  const httpClient = yield* HttpClient.HttpClient
+  const baseUrl = Environments.url(settings.controlPlane)
+  return {
+    enrollment: yield* HttpApiClient.group(ControlPlaneApi, { group: "enrollment", httpClient, baseUrl }),
+    provisioning: yield* HttpApiClient.group(ControlPlaneApi, { group: "provisioning", httpClient, baseUrl })
+  }
+})
+
+const asAdministrator = ({ edgeAdminToken }: Secrets) =>
+  Layer.merge(
+    FetchHttpClient.layer,
+    HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
+      next(HttpClientRequest.setHeader(request, "x-ct-admin-token", edgeAdminToken))
     )
   )
 
-type Client = Effect.Success<ReturnType<typeof client>>
+type Calls = Effect.Success<ReturnType<typeof calls>>
 
 interface Tunnel {
   readonly file: string
@@ -78,7 +85,7 @@ interface Tunnel {
 
 /** Makes the tunnel's file unless it is there, and authorises its name. */
 const ensureTunnel = Effect.fnUntraced(function* (
-  { enrollment, provisioning }: Client,
+  { enrollment, provisioning }: Calls,
   settings: UpSettings,
   subject: Effect.Effect<string, DemoFailed>,
   { file, hostname, name, state }: Tunnel
@@ -88,10 +95,10 @@ const ensureTunnel = Effect.fnUntraced(function* (
   if (existing === undefined) {
     const owner = yield* subject
     const { routing_token } = yield* provisioning
-      .provisionTunnel({ payload: { subject: Subject.make(owner), name, hostname: host } })
+      .provisionTunnel({ headers: {}, payload: { subject: Subject.make(owner), name, hostname: host } })
       .pipe(Effect.mapError(failed(`${hostname} cannot be provisioned`)))
     const { token } = yield* enrollment
-      .issue({ payload: { tenant: Tenant.make(owner) } })
+      .issue({ headers: {}, payload: { tenant: Tenant.make(owner) } })
       .pipe(Effect.mapError(failed("no join token was issued")))
     TunnelFile.write(file, {
       ...Environments.ofAgent(settings, state, hostname),
@@ -112,15 +119,15 @@ const ensureTunnel = Effect.fnUntraced(function* (
 
 /** Makes both tunnels and returns the agent of the demo tunnel. */
 export const prepare = Effect.fn("Demo.prepare")(function* (settings: UpSettings, folder: Folder, secrets: Secrets) {
-  const calls = yield* client(settings, secrets)
+  const client = yield* calls(settings).pipe(Effect.provide(asAdministrator(secrets)))
   const subject = yield* Effect.cached(subjectOf(settings, secrets))
-  const variables = yield* ensureTunnel(calls, settings, subject, {
+  const variables = yield* ensureTunnel(client, settings, subject, {
     file: folder.demoTunnel,
     state: folder.demoAgent,
     name: "hello",
     hostname: demoHostname
   })
-  yield* ensureTunnel(calls, settings, subject, {
+  yield* ensureTunnel(client, settings, subject, {
     file: folder.ownTunnel,
     state: folder.ownAgent,
     name: "my",

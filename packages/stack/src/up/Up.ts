@@ -42,7 +42,7 @@ export const up = Effect.fn("Up.up")(function* ({ demo }: Options) {
   })
 
   const secrets = yield* Secrets.load(folder.secrets)
-  yield* DevelopmentCertificates.ensure(folder, ["localhost", "*.localhost", Demo.demoHostname, Demo.ownHostname])
+  yield* DevelopmentCertificates.ensure(folder, ["localhost", Demo.demoHostname, Demo.ownHostname, `*.${Demo.zone}`])
   const processes = new ProcessList(folder.processes)
   yield* Effect.addFinalizer(() => processes.remove)
   const options = { logs: folder.logs, started: processes.set }

@@ -173,6 +173,10 @@ export class Stack {
     return `http://127.0.0.1:${this.ports.controlPlane}${path}`
   }
 
+  async status(): Promise<Readonly<Record<string, unknown>>> {
+    return (await (await fetch(this.url("/status"))).json()) as Record<string, unknown>
+  }
+
   /** A call to the control plane with the admin token. */
   admin(method: string, path: string, body?: unknown): Promise<Response> {
     return fetch(this.url(path), {

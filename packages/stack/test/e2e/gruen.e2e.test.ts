@@ -1,8 +1,7 @@
 import * as Certificates from "@catenet/edge/ca/Certificates"
 import { generateKeyPairSync } from "node:crypto"
-import type { Socket } from "node:net"
-import { createServer as createTlsServer, TLSSocket, connect, createSecureContext } from "node:tls"
-import { connect as connectTcp } from "node:net"
+import { connect as connectTcp, type Socket } from "node:net"
+import { connect, createServer as createTlsServer } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { netOrigin, type Origin } from "./Origins.ts"
 import { Stack, type Spawned } from "./Stack.ts"
@@ -52,19 +51,20 @@ describe("a gruen tunnel", () => {
   beforeAll(async () => {
     stack = await Stack.make()
     await stack.up("--no-demo")
-    const secureContext = createSecureContext({ key: own.key, cert: own.certificate })
-    tls = createTlsServer({ key: own.key, cert: own.certificate })
-    // What reaches the origin's port is recorded as bytes before the origin's own TLS opens it.
-    origin = await netOrigin((socket) => {
-      const chunks = { up: Buffer.alloc(0), down: Buffer.alloc(0) }
-      arrivals.push(chunks)
-      socket.on("data", (chunk: Buffer) => (chunks.up = Buffer.concat([chunks.up, chunk])))
-      const plain = new TLSSocket(socket, { isServer: true, secureContext })
-      plain.on("error", () => {})
-      plain.once("data", () => {
-        plain.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${marker.length}\r\n\r\n${marker}`)
+    tls = createTlsServer({ key: own.key, cert: own.certificate }, (socket) => {
+      socket.on("error", () => {})
+      socket.once("data", () => {
+        socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${marker.length}\r\n\r\n${marker}`)
       })
     })
+    const tlsPort = await new Promise<number>((resolve) =>
+      tls.listen(0, "127.0.0.1", () => {
+        const address = tls.address()
+        resolve(address !== null && typeof address === "object" ? address.port : 0)
+      })
+    )
+    // What reaches the origin's port is recorded as bytes before the origin's own TLS opens it.
+    origin = await netOrigin((socket) => arrivals.push(tap(socket, connectTcp(tlsPort, "127.0.0.1"))))
     tunnel = await provision(stack, hostname, origin.port)
     agent = await serve(stack, tunnel)
     const complete = await fetch(stack.url(`/agent/acme-issuance-complete/${tunnel.token}/${hostname}`), {

@@ -109,7 +109,7 @@ describe("bad input", () => {
   })
 
   it("as an agent with an unknown token gets no name, and says why", async () => {
-    const tunnel = await provision(stack, "unknown-token.localhost", origin.port)
+    const tunnel = await provision(stack, "unknown-token.catenet.localhost", origin.port)
     const wrong = randomBytes(32).toString("hex")
     const started = agent([], { ...tunnel.variables, CT_AGENT_TOKEN: wrong, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "1" })
     const { code, stderr } = await started.ended
@@ -119,7 +119,7 @@ describe("bad input", () => {
   })
 
   it("as a revoked token is cut at once and stays out", async () => {
-    const tunnel = await provision(stack, "revoked.localhost", origin.port)
+    const tunnel = await provision(stack, "revoked.catenet.localhost", origin.port)
     const started = await serve(stack, tunnel, { CT_AGENT_RECONNECT_MAX_ATTEMPTS: "2" })
     assert.strictEqual((await get(tunnel, "/")).status, 200)
     const revoked = await fetch(`http://127.0.0.1:${stack.ports.edgeAdmin}/admin/revoke/${tunnel.token}`, {

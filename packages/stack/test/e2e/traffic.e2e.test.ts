@@ -69,7 +69,7 @@ describe("traffic through a gelb tunnel", () => {
     stack = await Stack.make()
     await stack.up("--no-demo")
     origin = await httpOrigin()
-    tunnel = await provision(stack, "traffic.localhost", origin.port)
+    tunnel = await provision(stack, "traffic.catenet.localhost", origin.port)
     agent = await serve(stack, tunnel)
     // The first requests load code; idle is measured after them.
     for (let i = 0; i < 20; i++) await get(tunnel, "/")
@@ -129,7 +129,7 @@ describe("traffic through a gelb tunnel", () => {
     await new Promise((resolve) => server.once("listening", resolve))
     const address = server.address()
     const port = address !== null && typeof address === "object" ? address.port : 0
-    const sockets = await provision(stack, "sockets.localhost", port)
+    const sockets = await provision(stack, "sockets.catenet.localhost", port)
     const started = await serve(stack, sockets)
     const client = new WebSocket(`wss://127.0.0.1:${stack.ports.frontDoor}/`, {
       ca: stack.root,
@@ -169,7 +169,7 @@ describe("traffic through a gelb tunnel", () => {
       })
       socket.on("error", () => {})
     })
-    const half = await provision(stack, "half.localhost", late.port)
+    const half = await provision(stack, "half.catenet.localhost", late.port)
     const started = await serve(stack, half)
     const socket = await dial(half.target, { allowHalfOpen: true } as object)
     const received: Array<Buffer> = []
@@ -184,7 +184,7 @@ describe("traffic through a gelb tunnel", () => {
 
   it("ends cleanly when the origin is down, and counts it", async () => {
     const nobody = await netOrigin(() => {})
-    const down = await provision(stack, "down.localhost", nobody.port)
+    const down = await provision(stack, "down.catenet.localhost", nobody.port)
     await nobody.close()
     const metrics = await netOrigin(() => {})
     await metrics.close()
