@@ -4,14 +4,13 @@
  * Nothing is redeemed twice: a stored identity and a stored bootstrap secret are used before any token is spent, and a bootstrap
  * secret is stored before it is used. A spent token ends in a sentence that says which of the possible causes it was.
  */
-import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Hex from "@catenet/crypto/Hex"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { ConfigurationInvalid, Refused, StateUnusable, Unreachable } from "../Failure.ts"
+import { ConfigurationInvalid, Refused, Unreachable } from "../Failure.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as Identity from "../state/Identity.ts"
-import * as PrivateFile from "../state/PrivateFile.ts"
+import * as BootstrapSecret from "./BootstrapSecret.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
 export interface Onboarded {
@@ -23,47 +22,6 @@ export interface Onboarded {
 
 const bytesOf = (text: Redacted.Redacted | undefined) =>
   text === undefined ? undefined : Redacted.make(Result.getOrThrow(Hex.decode(Redacted.value(text), 32)))
-
-const secretFile = (settings: Settings) => `${settings.stateDir}/bootstrap.secret`
-
-const storedSecret = Effect.fnUntraced(function* (settings: Settings) {
-  const path = secretFile(settings)
-  const bytes = yield* PrivateFile.read(path)
-  if (bytes === undefined) return undefined
-  return yield* Effect.mapError(
-    Effect.fromResult(Bootstrap.parse(Redacted.make(new TextDecoder().decode(bytes).trim()))),
-    () =>
-      new StateUnusable({
-        path,
-        detail: "the stored bootstrap secret is damaged. Delete it and set a new CT_BOOTSTRAP."
-      })
-  )
-})
-
-/** Exchanges the bootstrap token and stores what it brought before anything else is done with it. */
-const exchange = Effect.fnUntraced(function* (settings: Settings, token: Redacted.Redacted) {
-  const controlPlane = yield* ControlPlane
-  yield* Identity.writable(settings.stateDir)
-  const secret = yield* Effect.catchTag(controlPlane.exchange(token), "TokenSpent", ({ detail }) =>
-    Effect.fail(
-      new Refused({
-        detail:
-          `${detail} This folder has no stored result of it: ${settings.stateDir}. If this agent was started before, point ` +
-          "CT_AGENT_STATE_DIR to the folder of that start; else ask the portal for a new CT_BOOTSTRAP."
-      })
-    )
-  )
-  yield* PrivateFile.replaceAll([
-    { path: secretFile(settings), bytes: new TextEncoder().encode(Redacted.value(secret)) }
-  ])
-  return yield* Effect.mapError(
-    Effect.fromResult(Bootstrap.parse(secret)),
-    () =>
-      new Refused({
-        detail: "The control plane answered a bootstrap secret that this agent cannot read. Update the agent."
-      })
-  )
-}, Effect.uninterruptible)
 
 const enrol = Effect.fnUntraced(function* (
   settings: Settings,
@@ -98,10 +56,13 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
   const restored = yield* Identity.restore(settings.stateDir)
   const agentId = yield* Identity.agentId(settings.stateDir, settings.agentId)
   const mine = restored !== undefined && restored.agent === agentId ? restored : undefined
-  const kept = yield* storedSecret(settings)
+  const kept = yield* BootstrapSecret.restore(settings.stateDir)
   const lacking = settings.token === undefined || (settings.joinToken === undefined && mine === undefined)
   const secret =
-    kept ?? (settings.bootstrap !== undefined && lacking ? yield* exchange(settings, settings.bootstrap) : undefined)
+    kept ??
+    (settings.bootstrap !== undefined && lacking
+      ? yield* BootstrapSecret.exchange(settings.stateDir, settings.bootstrap)
+      : undefined)
   const token = bytesOf(settings.token) ?? secret?.routingToken
   const joinToken = bytesOf(settings.joinToken) ?? secret?.joinToken
   if (token === undefined && settings.mode === "browser")
@@ -130,6 +91,7 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
     return { agentId, identity: undefined, token } satisfies Onboarded
   }
   const identity = yield* enrol(settings, agentId, joinToken, restored?.agent)
+  if (secret !== undefined) yield* BootstrapSecret.forgetJoinToken(settings.stateDir, secret)
   yield* Effect.logInfo("enrolled").pipe(
     Effect.annotateLogs({ agent: agentId, tenant: identity.tenant, control_plane: settings.controlPlane })
   )

@@ -1,0 +1,70 @@
+/**
+ * What a bootstrap token was exchanged for, in `bootstrap.secret` of the state folder: stored before it is used, and without the
+ * join token as soon as that is spent.
+ */
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
+import * as Tokens from "@catenet/crypto/Tokens"
+import { Effect, Redacted, Result } from "effect"
+import { Refused, StateUnusable } from "../Failure.ts"
+import * as Identity from "../state/Identity.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import { ControlPlane } from "./ControlPlane.ts"
+
+export interface Kept {
+  /** Undefined once it is spent. */
+  readonly joinToken: Redacted.Redacted<Uint8Array> | undefined
+  readonly routingToken: Redacted.Redacted<Uint8Array>
+}
+
+const routingOnly = "CT_AGENT_TOKEN="
+const at = (stateDir: string) => `${stateDir}/bootstrap.secret`
+
+const write = (stateDir: string, text: string) =>
+  PrivateFile.replaceAll([{ path: at(stateDir), bytes: new TextEncoder().encode(text) }])
+
+const parse = (text: string): Result.Result<Kept, unknown> =>
+  text.startsWith(routingOnly)
+    ? Result.map(Tokens.fromHexText(text.slice(routingOnly.length)), (routingToken) => ({
+        joinToken: undefined,
+        routingToken
+      }))
+    : Bootstrap.parse(Redacted.make(text))
+
+/** The stored secret, or undefined when none was ever brought. */
+export const restore = Effect.fn("BootstrapSecret.restore")(function* (stateDir: string) {
+  const path = at(stateDir)
+  const bytes = yield* PrivateFile.read(path)
+  if (bytes === undefined) return undefined
+  return yield* Effect.mapError(
+    Effect.fromResult(parse(new TextDecoder().decode(bytes).trim())),
+    () => new StateUnusable({ path, detail: "it is damaged. Delete it and set a new CT_BOOTSTRAP." })
+  )
+})
+
+/** Exchanges a bootstrap token and stores what it brought. */
+export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (stateDir: string, token: Redacted.Redacted) {
+  const controlPlane = yield* ControlPlane
+  yield* Identity.writable(stateDir)
+  const secret = yield* Effect.catchTag(controlPlane.exchange(token), "TokenSpent", ({ detail }) =>
+    Effect.fail(
+      new Refused({
+        detail:
+          `${detail} The folder ${stateDir} has no stored result of it. If this agent was started before, point ` +
+          "CT_AGENT_STATE_DIR to the folder of that start; else ask the portal for a new CT_BOOTSTRAP."
+      })
+    )
+  )
+  yield* write(stateDir, Redacted.value(secret))
+  const kept: Kept = yield* Effect.mapError(
+    Effect.fromResult(Bootstrap.parse(secret)),
+    () =>
+      new Refused({
+        detail: "The control plane answered a bootstrap secret that this agent cannot read. Update the agent."
+      })
+  )
+  return kept
+}, Effect.uninterruptible)
+
+/** Forgets the join token, which is spent. */
+export const forgetJoinToken = (stateDir: string, { routingToken }: Kept) =>
+  write(stateDir, routingOnly + Redacted.value(Tokens.hexText(routingToken)))

@@ -1,0 +1,117 @@
+import { assert, describe, it } from "vitest"
+import { chmod, readFile, writeFile } from "node:fs/promises"
+import { makeHome, runAgent } from "./stage/Agent.ts"
+import { echo, startOrigin } from "./stage/Origins.ts"
+import { exchange, joinToken, makeStage, registered } from "./stage/Stage.ts"
+import { variables } from "../src/settings/Variables.ts"
+import { version } from "../src/Version.ts"
+
+const commands = ["onboard", "status"]
+
+const run = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
+  await using home = await makeHome()
+  await using agent = runAgent(home, env, args)
+  const code = await agent.exited
+  return { code, stdout: agent.stdout(), stderr: agent.lines.join("\n") }
+}
+
+describe("the program", () => {
+  it("has the version of its package", async () => {
+    const packageJson = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"))
+    assert.strictEqual(version, packageJson.version)
+    for (const flag of ["--version", "-V"])
+      assert.deepStrictEqual(await run([flag]), { code: 0, stdout: `ct-agent ${version}\n`, stderr: "" })
+    assert.deepStrictEqual(await run(["status", "--version"]), { code: 0, stdout: `ct-agent ${version}\n`, stderr: "" })
+  })
+
+  it("helps on stdout, for itself with every variable, and for every command", async () => {
+    const whole = await run(["--help"])
+    assert.strictEqual(whole.code, 0)
+    assert.strictEqual(whole.stderr, "")
+    for (const name of [...Object.keys(variables), ...commands, "Exit codes"]) assert.include(whole.stdout, name)
+    for (const command of commands) {
+      const { code, stdout, stderr } = await run([command, "--help"])
+      assert.strictEqual(code, 0)
+      assert.strictEqual(stderr, "")
+      assert.include(stdout, `ct-agent ${command}`)
+    }
+  })
+
+  it("answers wrong usage with 2, the complaint and the usage on stderr", async () => {
+    for (const args of [["serv"], ["--port", "1"], ["status", "now"]]) {
+      const { code, stdout, stderr } = await run(args)
+      assert.strictEqual(code, 2, args.join(" "))
+      assert.strictEqual(stdout, "")
+      assert.include(stderr, "USAGE")
+    }
+  })
+
+  it("answers wrong configuration with 3 and a line for each problem", async () => {
+    const { code, stdout, stderr } = await run([], { CT_AGENT_MODE: "browser", CT_AGENT_ORIGIN: "8080" })
+    assert.strictEqual(code, 3)
+    assert.strictEqual(stdout, "")
+    const lines = stderr.split("\n")
+    assert.strictEqual(lines.length, 3)
+    for (const name of ["CT_AGENT_CP_URL", "CT_AGENT_HOSTNAME", "CT_AGENT_ORIGIN"])
+      assert.isTrue(
+        lines.some((line) => line.startsWith(`Error: ${name} is not`)),
+        name
+      )
+  })
+
+  it("never says a secret, not even a malformed one", async () => {
+    const secret = `${"12".repeat(31)}zz`
+    const { code, stderr } = await run([], {
+      CT_AGENT_TOKEN: secret,
+      CT_AGENT_JOIN_TOKEN: secret,
+      CT_AGENT_MODE: "browser"
+    })
+    assert.strictEqual(code, 3)
+    assert.notInclude(stderr, "1212")
+  })
+
+  it("reads the file, the environment wins, and one that others can read is said", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const { CT_AGENT_RECONNECT_BASE_MS: _, CT_AGENT_HOSTNAME: __, ...rest } = stage.env
+    const file = Object.entries({ ...rest, CT_AGENT_ORIGIN: origin.address, CT_AGENT_HOSTNAME: "other.example" })
+    await writeFile(`${home.path}/ct-agent.env`, file.map(([key, value]) => `${key}=${value}\n`).join(""))
+    await chmod(`${home.path}/ct-agent.env`, 0o644)
+    // CT_AGENT_ORIGIN_PROTO in the environment must not hide CT_AGENT_ORIGIN in the file.
+    await using agent = runAgent(home, { CT_AGENT_HOSTNAME: "Hello.Example.", CT_AGENT_ORIGIN_PROTO: "tcp" })
+    await agent.said("chmod 600")
+    await registered(agent)
+    assert.deepStrictEqual(stage.edge.registrations[0]?.request.hosts, ["hello.example"])
+    assert.strictEqual(await exchange(await stage.edge.open(), "hello"), "hello")
+    const missing = await run(["--config", "/nonexistent/agent.env"])
+    assert.strictEqual(missing.code, 3)
+    assert.include(missing.stderr, "--config")
+  })
+
+  it("logs JSON lines with --json, events among them, and shows the ring with status", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken }, ["--json"])
+    await agent.said(`"kind":"registered"`)
+    const entries = agent.lines.map((line) => JSON.parse(line))
+    const event = entries.find(({ kind }) => kind === "registered")
+    assert.strictEqual(event.edge, `127.0.0.1:${stage.edge.port}`)
+    assert.strictEqual(event.transport, "tcp-fallback")
+    assert.isTrue(event.hostname_bound)
+    assert.strictEqual(event.conn, 1)
+    assert.match(event.session, /^[0-9a-f]{16}$/)
+    assert.isTrue(entries.some(({ message, level }) => message === "enrolled" && level === "info"))
+    await using status = runAgent(home, {}, ["status", "--json"])
+    assert.strictEqual(await status.exited, 0)
+    const ring = status
+      .stdout()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    assert.deepStrictEqual(
+      ring.map(({ kind }) => kind),
+      ["transport_switch", "registered"]
+    )
+  })
+})

@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import * as Health from "../../src/observe/Health.ts"
+import type { Session } from "../../src/observe/Vitals.ts"
+
+const session = (changes: Partial<Session>): Session => ({
+  id: "0".repeat(16),
+  startedAt: 0,
+  conn: 1,
+  transport: "tcp-fallback",
+  live: 1,
+  registeredSince: 0,
+  lastSeen: 0,
+  lastError: undefined,
+  ...changes
+})
+
+const reason = (checked: Result.Result<void, string>) => (Result.isFailure(checked) ? checked.failure : "ok")
+
+describe("health", () => {
+  it("is about the registration first", () => {
+    assert.strictEqual(reason(Health.check(session({ live: 0 }), 0)), "not registered")
+    assert.strictEqual(
+      reason(Health.check(session({ live: 0, lastError: "no route" }), 0)),
+      "not registered; last error: no route"
+    )
+    assert.strictEqual(reason(Health.check(session({ lastSeen: undefined }), 0)), "nothing heard from the edge yet")
+  })
+
+  it.prop(
+    "turns red after exactly 90 seconds of silence",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 400_000 }))],
+    ([silence]) => {
+      const expected = silence < 90_000 ? "ok" : `nothing heard in ${Math.floor(silence / 1000)} seconds`
+      assert.strictEqual(reason(Health.check(session({ lastSeen: 1000 }), 1000 + silence)), expected)
+    }
+  )
+})

@@ -1,0 +1,276 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
+import { parse, type Settings } from "../../src/settings/Settings.ts"
+import type { Raw, Variable } from "../../src/settings/Variables.ts"
+
+const browser: Raw = {
+  CT_AGENT_CP_URL: "https://portal.example.org/",
+  CT_AGENT_MODE: "browser",
+  CT_AGENT_HOSTNAME: "hello.example.org"
+}
+const mesh: Raw = { CT_AGENT_CP_URL: "https://portal.example.org" }
+
+const accepted = (raw: Raw): Settings => {
+  const parsed = parse(raw)
+  if (Result.isFailure(parsed)) throw new Error(parsed.failure.join("\n"))
+  return parsed.success
+}
+
+interface Rule {
+  readonly name: Variable
+  readonly base?: Raw
+  readonly good: ReadonlyArray<readonly [string, unknown]>
+  readonly bad: ReadonlyArray<string>
+  readonly read: (settings: Settings) => unknown
+}
+
+const hex = "Ab".repeat(32)
+const reveal = (secret: Redacted.Redacted | undefined) => (secret === undefined ? undefined : Redacted.value(secret))
+
+const rules: ReadonlyArray<Rule> = [
+  {
+    name: "CT_AGENT_CP_URL",
+    good: [
+      ["http://127.0.0.1:8090", "http://127.0.0.1:8090"],
+      [" https://portal.example.org// ", "https://portal.example.org"]
+    ],
+    bad: ["portal.example.org", "ftp://portal.example.org", "https://portal.example.org/?a=b", "", " "],
+    read: (settings) => settings.controlPlane
+  },
+  {
+    name: "CT_AGENT_JOIN_TOKEN",
+    good: [[` ${hex} `, hex.toLowerCase()]],
+    bad: ["ab".repeat(31), `${"ab".repeat(31)}zz`, "ü".repeat(64), `+f${"ab".repeat(31)}`],
+    read: (settings) => reveal(settings.joinToken)
+  },
+  {
+    name: "CT_AGENT_TOKEN",
+    good: [
+      [hex, hex.toLowerCase()],
+      ["", undefined]
+    ],
+    bad: ["token"],
+    read: (settings) => reveal(settings.token)
+  },
+  {
+    name: "CT_AGENT_HOSTNAME",
+    good: [[" Hello.Example.ORG. ", "hello.example.org"]],
+    bad: ["https://hello.example.org", "hello_world.example", "-a.example", ""],
+    read: (settings) => settings.hostname
+  },
+  {
+    name: "CT_AGENT_ORIGIN",
+    good: [
+      ["localhost:80", "localhost 80"],
+      ["[::1]:8080", "::1 8080"],
+      ["", "127.0.0.1 8080"]
+    ],
+    bad: [
+      "8080",
+      "localhost",
+      "localhost:0",
+      "localhost:65536",
+      "::1:80",
+      "http://localhost:80",
+      "[localhost]:80",
+      "a b:80"
+    ],
+    read: ({ origin }) => `${origin.host} ${origin.port}`
+  },
+  {
+    name: "CT_AGENT_ORIGIN_PROTO",
+    base: mesh,
+    good: [
+      ["TCP", "tcp"],
+      [" udp ", "udp"]
+    ],
+    bad: ["http", ""],
+    read: ({ origin }) => origin.protocol
+  },
+  {
+    name: "CT_AGENT_ORIGIN_TLS",
+    base: { ...browser, CT_ACME_CERT_OUT_DIR: "/certs/" },
+    good: [
+      ["passthrough", undefined],
+      ["", undefined],
+      ["Terminate", { certificate: "/certs/fullchain.pem", key: "/certs/privkey.pem" }]
+    ],
+    bad: ["on", "1"],
+    read: ({ origin }) => origin.terminate
+  },
+  {
+    name: "CT_AGENT_MODE",
+    good: [
+      ["Browser", "browser"],
+      ["", "mesh"]
+    ],
+    bad: ["brwoser"],
+    read: ({ mode }) => mode
+  },
+  {
+    name: "CT_AGENT_FALLBACK_443",
+    good: [
+      ["", false],
+      ["0", false],
+      ["FALSE", false],
+      ["1", true],
+      ["yes", true],
+      ["off", true]
+    ],
+    bad: [],
+    read: ({ fallback443 }) => fallback443
+  },
+  {
+    name: "CT_AGENT_TCP_FALLBACK_POOL_SIZE",
+    good: [
+      ["1", 1],
+      ["", 6],
+      ["12", 12]
+    ],
+    bad: ["0", "-1", "six", "1.5"],
+    read: ({ poolSize }) => poolSize
+  },
+  {
+    name: "CT_AGENT_RECONNECT_MAX_ATTEMPTS",
+    good: [
+      ["3", 3],
+      ["0", undefined],
+      ["", undefined],
+      ["many", undefined],
+      ["4294967296", undefined]
+    ],
+    bad: [],
+    read: ({ reconnect }) => reconnect.maxAttempts
+  },
+  {
+    name: "CT_AGENT_RECONNECT_BASE_MS",
+    good: [
+      ["5", 100],
+      ["200", 200],
+      ["x", 500]
+    ],
+    bad: [],
+    read: ({ reconnect }) => reconnect.baseMillis
+  },
+  {
+    name: "CT_AGENT_DIRECT_ADVERTISE",
+    base: mesh,
+    good: [
+      ["192.0.2.1", "192.0.2.1"],
+      ["2001:db8::1", "2001:db8::1"],
+      ["", undefined]
+    ],
+    bad: ["example.org", "192.0.2.1:80"],
+    read: ({ directAdvertise }) => directAdvertise
+  },
+  {
+    name: "CT_AGENT_METRICS_LISTEN",
+    good: [
+      ["127.0.0.1:0", { host: "127.0.0.1", port: 0 }],
+      ["localhost:9610", { host: "localhost", port: 9610 }],
+      ["", undefined]
+    ],
+    bad: ["9610", ":9610"],
+    read: ({ metricsListen }) => metricsListen
+  },
+  {
+    name: "CT_AGENT_EDGE",
+    good: [["edge.example.org:4433", { host: "edge.example.org", port: 4433 }]],
+    bad: ["edge.example.org"],
+    read: ({ edge }) => edge
+  },
+  {
+    name: "CT_AGENT_EDGE_CERT_WAIT_SECS",
+    good: [
+      ["30", 30],
+      ["soon", undefined]
+    ],
+    bad: [],
+    read: ({ edgeCertificate }) => edgeCertificate.waitSecs
+  },
+  {
+    name: "CT_AGENT_EDGE_CERT_LOG_INTERVAL_SECS",
+    good: [
+      ["1", 1],
+      ["x", 5]
+    ],
+    bad: [],
+    read: ({ edgeCertificate }) => edgeCertificate.logIntervalSecs
+  },
+  {
+    name: "CT_AGENT_ONBOARD_TIMEOUT_SECS",
+    good: [
+      ["20", 20],
+      ["x", undefined]
+    ],
+    bad: [],
+    read: ({ onboardTimeoutSecs }) => onboardTimeoutSecs
+  },
+  {
+    name: "CT_AGENT_ID",
+    good: [
+      [" pi-4 ", "pi-4"],
+      ["", undefined]
+    ],
+    bad: ["x".repeat(129), "two\nlines"],
+    read: ({ agentId }) => agentId
+  },
+  {
+    name: "CT_AGENT_ORIGIN_PROXY_PROTOCOL",
+    good: [
+      ["v2", "v2"],
+      ["none", "none"]
+    ],
+    bad: ["v1"],
+    read: ({ origin }) => origin.proxyProtocol
+  }
+]
+
+describe("settings", () => {
+  for (const { name, base = browser, good, bad, read } of rules) {
+    it(`${name} accepts and refuses as documented`, () => {
+      for (const [value, expected] of good)
+        assert.deepStrictEqual(read(accepted({ ...base, [name]: value })), expected, JSON.stringify(value))
+      for (const value of bad) {
+        const parsed = parse({ ...base, [name]: value })
+        assert.isTrue(Result.isFailure(parsed), JSON.stringify(value))
+        if (Result.isFailure(parsed)) {
+          assert.strictEqual(parsed.failure.length, 1)
+          assert.match(parsed.failure[0] ?? "", new RegExp(`^${name} .*\\.$`))
+        }
+      }
+    })
+  }
+
+  it("have the contract's defaults", () => {
+    assert.include(accepted(mesh), {
+      mode: "mesh",
+      poolSize: 6,
+      fallback443: false,
+      capabilityOut: "/shared/capability.bin"
+    })
+    assert.deepStrictEqual(accepted(mesh).reconnect, { maxAttempts: undefined, baseMillis: 500, maxMillis: 30_000 })
+    assert.strictEqual(accepted(mesh).edgeCertificate.file, "/shared/edge-cert.der")
+  })
+
+  it("refuse what cannot work together", () => {
+    const problems = (raw: Raw) => Result.match(parse(raw), { onSuccess: () => [], onFailure: (all) => all })
+    assert.include(problems({ ...browser, CT_AGENT_ORIGIN_PROTO: "udp" }).join(), "CT_AGENT_MODE=browser")
+    assert.strictEqual(problems({ ...browser, CT_AGENT_ORIGIN_TLS: "terminate" }).length, 2)
+    assert.include(
+      problems({ ...mesh, CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: "/c" }).join(),
+      "CT_AGENT_MODE"
+    )
+    assert.include(
+      problems({ CT_AGENT_CP_URL: mesh.CT_AGENT_CP_URL, CT_AGENT_MODE: "browser" }).join(),
+      "CT_AGENT_HOSTNAME"
+    )
+  })
+
+  it("warn of what is legal but probably not meant", () => {
+    assert.deepStrictEqual(accepted(browser).warnings, [])
+    assert.strictEqual(accepted({ ...browser, CT_AGENT_FALLBACK_443: "no" }).warnings.length, 1)
+    assert.strictEqual(accepted({ ...mesh, CT_AGENT_HOSTNAME: "hello.example.org" }).warnings.length, 1)
+    assert.strictEqual(accepted({ ...browser, CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" }).warnings.length, 1)
+  })
+})

@@ -1,0 +1,41 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import * as Backoff from "../../src/tunnel/Backoff.ts"
+
+const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+describe("backoff", () => {
+  it.effect.prop(
+    "pauses between half and the whole of a ceiling that doubles up to its cap",
+    { baseMillis: whole(100, 5000), extra: whole(0, 60_000), attempts: whole(1, 40) },
+    ({ baseMillis, extra, attempts }) =>
+      Effect.gen(function* () {
+        const settings = { baseMillis, maxMillis: baseMillis + extra, maxAttempts: undefined }
+        const backoff = Backoff.make(settings)
+        let before = 0
+        for (let attempt = 0; attempt < attempts; attempt++) {
+          const ceiling = Backoff.ceiling(settings, attempt)
+          assert.isAtLeast(ceiling, before)
+          assert.isAtMost(ceiling, settings.maxMillis)
+          const pause = (yield* backoff.next) ?? Number.NaN
+          assert.isAtLeast(pause, ceiling / 2)
+          assert.isAtMost(pause, ceiling)
+          before = ceiling
+        }
+        backoff.reset()
+        assert.isAtMost((yield* backoff.next) ?? Number.NaN, baseMillis)
+      })
+  )
+
+  it.effect("ends when the attempts are used up, and a reset gives them back", () =>
+    Effect.gen(function* () {
+      const backoff = Backoff.make({ baseMillis: 100, maxMillis: 100, maxAttempts: 2 })
+      for (let round = 0; round < 2; round++) {
+        assert.isDefined(yield* backoff.next)
+        assert.isDefined(yield* backoff.next)
+        assert.isUndefined(yield* backoff.next)
+        backoff.reset()
+      }
+    })
+  )
+})
