@@ -49,6 +49,20 @@ export const U64 = Schema.Union([Schema.BigInt, Schema.Int]).pipe(
   })
 )
 
+const unsigned = (max: number) =>
+  Schema.Union([Schema.BigInt, Schema.Int]).pipe(
+    Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: max })), {
+      decode: SchemaGetter.transform((value: bigint | number) => Number(value)),
+      encode: SchemaGetter.transform((value: number) => BigInt(value))
+    })
+  )
+
+/** An unsigned 16-bit integer, a `number` in the record. */
+export const U16 = unsigned(0xffff)
+
+/** An unsigned 32-bit integer, a `number` in the record. */
+export const U32 = unsigned(0xffff_ffff)
+
 /** A record's JSON form: from a parsed value or a text, and back. */
 export interface JsonForm<A> {
   /** From a value parsed by `Json.parse`, or by the runtime where its integers were small enough to survive. */

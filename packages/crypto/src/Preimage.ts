@@ -36,6 +36,28 @@ export const list = <A>(items: ReadonlyArray<A>, item: (value: A) => Uint8Array)
   Bytes.concat(Integer.u32le(items.length), ...items.map(item))
 
 /**
+ * A value that may be absent: tag 0, or tag 1 and the value as `item` writes it.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Hex from "@catenet/crypto/Hex"
+ * import * as Preimage from "@catenet/crypto/Preimage"
+ *
+ * strictEqual(Hex.encode(Preimage.optional(undefined, Preimage.text)), "00")
+ * strictEqual(Hex.encode(Preimage.optional("", Preimage.text)), "0100000000")
+ * ```
+ */
+export const optional = <A>(value: A | null | undefined, item: (value: A) => Uint8Array): Uint8Array =>
+  value === null || value === undefined ? Integer.u8(0) : Bytes.concat(Integer.u8(1), item(value))
+
+const fixed =
+  (length: number) =>
+  (value: Uint8Array): Uint8Array => {
+    if (value.length !== length) throw new RangeError(`${value.length} bytes where ${length} are wanted`)
+    return value
+  }
+
+/**
  * A key, id or digest: 32 bytes as they are. Throws `RangeError` on any other length, because a field of unmarked
  * length that is too short would lend its bytes to the next one.
  *
@@ -47,10 +69,19 @@ export const list = <A>(items: ReadonlyArray<A>, item: (value: A) => Uint8Array)
  * throws(() => Preimage.fixed32(new Uint8Array(31)))
  * ```
  */
-export const fixed32 = (value: Uint8Array): Uint8Array => {
-  if (value.length !== 32) throw new RangeError(`${value.length} bytes where 32 are wanted`)
-  return value
-}
+export const fixed32 = fixed(32)
+
+/**
+ * A signature within another record: 64 bytes as they are.
+ *
+ * ```ts
+ * import { throws } from "node:assert"
+ * import * as Preimage from "@catenet/crypto/Preimage"
+ *
+ * throws(() => Preimage.fixed64(new Uint8Array(32)))
+ * ```
+ */
+export const fixed64 = fixed(64)
 
 /**
  * Fields one after the other, for an item of a list that has several.

@@ -17,9 +17,12 @@ import { keys } from "./runners/keys.ts"
 import { noiseAttestation } from "./runners/noiseAttestation.ts"
 import { preimage } from "./runners/preimage.ts"
 import { receipts } from "./runners/receipts.ts"
+import { records } from "./runners/records.ts"
 import { releaseManifest } from "./runners/releaseManifest.ts"
 import type { Runners, Vector } from "./runners/runner.ts"
+import { serviceManifest } from "./runners/serviceManifest.ts"
 import { sessions } from "./runners/sessions.ts"
+import { settlement } from "./runners/settlement.ts"
 import { topologyBinding } from "./runners/topologyBinding.ts"
 import { webhooks } from "./runners/webhooks.ts"
 
@@ -35,8 +38,11 @@ const runners: Readonly<Record<string, Runners>> = {
   "noise-attestation.json": noiseAttestation,
   "preimage.json": preimage,
   "receipts.json": receipts,
+  "records.json": records,
   "release-manifest.json": releaseManifest,
+  "service-manifest.json": serviceManifest,
   "sessions.json": sessions,
+  "settlement.json": settlement,
   "topology-binding.json": topologyBinding,
   "webhooks.json": webhooks
 }

@@ -61,7 +61,7 @@ export const preimage = (bid: Unsigned): Uint8Array =>
     Integer.u64le(bid.issuedAt),
     Integer.u64le(bid.expiresAt),
     Preimage.fixed32(bid.termsAck),
-    bid.service === null ? Integer.u8(0) : Preimage.join(Integer.u8(1), Service.bytes(bid.service))
+    Preimage.optional(bid.service, Service.bytes)
   )
 
 /**
