@@ -8,10 +8,13 @@ import type { CarrierStream } from "./Carrier.ts"
 const isCarrierStream = (stream: Duplex): stream is CarrierStream =>
   "reset" in stream && typeof stream.reset === "function"
 
+const isTcp = (stream: Duplex): stream is Socket =>
+  stream instanceof Socket && !(stream instanceof TLSSocket) && stream.remoteAddress !== undefined
+
 /** A mux reset with its reason, a TCP RST, or for TLS a close without close_notify. */
 export const abort = (stream: Duplex, code: ResetCode = "cancelled", sentence = ""): void => {
   if (stream.destroyed) return
   if (isCarrierStream(stream)) stream.reset(code, sentence)
-  else if (stream instanceof Socket && !(stream instanceof TLSSocket)) stream.resetAndDestroy()
+  else if (isTcp(stream)) stream.resetAndDestroy()
   else stream.destroy()
 }

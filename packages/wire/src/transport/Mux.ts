@@ -106,9 +106,11 @@ export class Mux implements CarrierSession {
       initialWindow: limits.initialWindow,
       ...(options.challenge !== undefined && { challenge: options.challenge })
     }
-    this.#sender = new MuxSender(carrier, this.counters, () =>
-      this.close("overloaded", "the peer does not read what it asks for")
-    )
+    this.#sender = new MuxSender(carrier, this.counters, () => {
+      // No last words: there is no room for them.
+      this.#end({ code: "overloaded", sentence: "the peer does not read what it asks for", by: "local" })
+      carrier.destroy()
+    })
     this.#reader = new MuxReader({
       control: (frame) => this.#control(frame),
       data: (id, piece) => this.#data(id, piece),
