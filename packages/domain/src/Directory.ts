@@ -9,7 +9,8 @@ import { line } from "./Text.ts"
 export const CardUrl = Schema.String.check(
   formBy(
     (text) => text.length <= 2048 && text.startsWith("https://") && URL.canParse(text),
-    "an https:// URL of at most 2048 characters"
+    "an https:// URL of at most 2048 characters",
+    /^https:\/\/[a-z0-9]{1,12}\.example\/[a-z0-9/._-]{0,24}$/u
   )
 ).pipe(Schema.brand("CardUrl"))
 export type CardUrl = typeof CardUrl.Type

@@ -6,7 +6,11 @@ const shape = /^[^\s@\p{Cc}\p{Cs}]+@[^\s@.\p{Cc}\p{Cs}]+(?:\.[^\s@.\p{Cc}\p{Cs}]
 
 const isEmail = (text: string): boolean => text.length <= 254 && text === text.toLowerCase() && shape.test(text)
 
+const sample = /^[a-z0-9.+_-]{1,24}@(?:[a-z0-9-]{1,12}\.){1,3}[a-z]{2,6}$/u
+
 /**
+ * Reads any letter case and blanks around it.
+ *
  * @example
  * ```ts
  * import { Schema } from "effect"
@@ -17,7 +21,7 @@ const isEmail = (text: string): boolean => text.length <= 254 && text === text.t
  * ```
  */
 export const Email = Schema.String.pipe(
-  Schema.decodeTo(Schema.String.check(formBy(isEmail, "an e-mail address")).pipe(Schema.brand("Email")), {
+  Schema.decodeTo(Schema.String.check(formBy(isEmail, "an e-mail address", sample)).pipe(Schema.brand("Email")), {
     decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase()),
     encode: SchemaGetter.passthrough()
   })

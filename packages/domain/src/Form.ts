@@ -16,9 +16,13 @@ const mark = "~catenet/form"
 export const form = (pattern: RegExp, expected: string): SchemaAST.Filter<string> =>
   Schema.isPattern(pattern, { expected, [mark]: true })
 
-/** A check by a predicate where a pattern cannot say it. */
-export const formBy = (holds: (text: string) => boolean, expected: string): SchemaAST.Filter<string> =>
-  Schema.makeFilter(holds, { expected, [mark]: true })
+/** A check by a predicate where a pattern cannot say it; `sample` is a pattern whose texts mostly hold, for generators. */
+export const formBy = (holds: (text: string) => boolean, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
+  Schema.makeFilter(holds, {
+    expected,
+    [mark]: true,
+    ...(sample && { arbitraryConstraint: { patterns: [{ source: sample.source, flags: sample.flags }] } })
+  })
 
 /** One of a fixed list of words; another word is malformed rather than of the wrong type. */
 export const word = <const Words extends ReadonlyArray<string>>(words: Words) => {

@@ -5,10 +5,11 @@
  * Names are ASCII: an internationalised name arrives in its `xn--` form or is refused.
  */
 import { Schema, SchemaGetter } from "effect"
-import { form } from "./Form.ts"
+import { form, formBy } from "./Form.ts"
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-const normal = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`, "u")
+const labels = form(new RegExp(`^${label}(?:\\.${label})*$`, "u"), "a host name")
+const length = formBy((text) => text.length <= 253, "a host name of at most 253 characters")
 
 /** Brings a text to normal form as far as that goes; the result may still be no host name. */
 const normalise = (text: string): string => {
@@ -35,7 +36,7 @@ const isBlank = (code: number) => code === 0x20 || (code >= 0x09 && code <= 0x0d
  * ```
  */
 export const Hostname = Schema.String.pipe(
-  Schema.decodeTo(Schema.String.check(form(normal, "a host name")).pipe(Schema.brand("Hostname")), {
+  Schema.decodeTo(Schema.String.check(labels, length).pipe(Schema.brand("Hostname")), {
     decode: SchemaGetter.transform(normalise),
     encode: SchemaGetter.passthrough()
   })

@@ -14,21 +14,24 @@ const printable = (minimum: number, maximum: number) =>
 /** A line of at most `maximum` characters, kept as it is. */
 export const line = (maximum: number, minimum = 1) => Schema.String.check(printable(minimum, maximum))
 
-const edgesOf = /^[ \t]*((?:.*[^ \t])?)[ \t]*$/u
-
 /** A line whose blanks at both ends do not count; what is left has 1 to `maximum` characters. */
-export const label = (maximum: number) =>
-  Schema.String.pipe(
-    Schema.decodeTo(
-      Schema.String.check(
-        form(
-          new RegExp(`^(?![ \\t])[^\\p{Cc}\\p{Cs}]{1,${maximum}}(?<![ \\t])$`, "u"),
-          `1 to ${maximum} characters without control characters`
-        )
-      ),
-      {
-        decode: SchemaGetter.transform((text: string) => edgesOf.exec(text)?.[1] ?? text),
-        encode: SchemaGetter.passthrough()
-      }
-    )
+export const label = (maximum: number) => {
+  const edge = "[^\\p{Cc}\\p{Cs} ]"
+  const trimmed = new RegExp(`^${edge}(?:[^\\p{Cc}\\p{Cs}]{0,${maximum - 2}}${edge})?$`, "u")
+  return Schema.String.pipe(
+    Schema.decodeTo(Schema.String.check(form(trimmed, `1 to ${maximum} characters without control characters`)), {
+      decode: SchemaGetter.transform(withoutBlankEdges),
+      encode: SchemaGetter.passthrough()
+    })
   )
+}
+
+const withoutBlankEdges = (text: string): string => {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text[start])) start++
+  while (end > start && isBlank(text[end - 1])) end--
+  return text.slice(start, end)
+}
+
+const isBlank = (character: string | undefined) => character === " " || character === "\t"

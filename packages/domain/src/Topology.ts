@@ -33,14 +33,24 @@ export class TopologyEdge extends Schema.Class<TopologyEdge>("TopologyEdge")({
 /** The ids under which a topology is addressed: `id` by its owner and editors, `net_uuid` by anybody who was told it. */
 export class TopologyIds extends Schema.Class<TopologyIds>("TopologyIds")({ id: TopologyId, net_uuid: NetUuid }) {}
 
-/** Agents sorted by key, edges sorted by their ends. */
+/** A name for a node, for people. */
+export const AgentLabel = label(60)
+
+/** A named node. */
+export class LabelledAgent extends Schema.Class<LabelledAgent>("LabelledAgent")({
+  agent: HolderKey,
+  label: AgentLabel
+}) {}
+
+/** Agents sorted by key, edges sorted by their ends; only named agents have a label. */
 export class Topology extends Schema.Class<Topology>("Topology")({
   id: TopologyId,
   net_uuid: NetUuid,
   owner: Subject,
   agents: Schema.Array(Schema.Tuple([HolderKey, AgentKind])),
   edges: Schema.Array(TopologyEdge),
-  overlay_mode: OverlayMode
+  overlay_mode: OverlayMode,
+  labels: Schema.Array(LabelledAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }) {}
 
 /** What the public page of a topology shows. */
@@ -56,9 +66,6 @@ export class OperatorBinding extends Schema.Class<OperatorBinding>("OperatorBind
   operator_pubkey: OperatorKey,
   proof: Signature
 }) {}
-
-/** A name for a node, for people. */
-export const AgentLabel = label(60)
 
 /** A link that could be taken, and what it costs. */
 export class CandidateLink extends Schema.Class<CandidateLink>("CandidateLink")({

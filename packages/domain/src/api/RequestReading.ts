@@ -6,10 +6,11 @@
  * 415 another media type, 400 not JSON or a malformed text, 422 a missing member or one of the wrong type.
  */
 import { Effect, Layer, SchemaIssue } from "effect"
-import { HttpServerError, type HttpServerResponse } from "effect/http"
+import { HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import { BodyTooLarge, MalformedRequest, type Refusal, UnsupportedMediaType, WrongShape } from "../errors/Requests.ts"
 import { isMalformedOnly } from "../Form.ts"
+import { notJson } from "../JsonText.ts"
 
 /** The longest body that any route reads. */
 export const maxBodyBytes = 2 * 1024 * 1024
@@ -29,9 +30,19 @@ const segment = (key: PropertyKey | { readonly key: PropertyKey }): string | num
   return typeof own === "number" ? own : String(own)
 }
 
-/** The issue of a body that is no JSON stands alone, with nothing around it. */
-const isUnreadable = (issue: SchemaIssue.Issue): boolean =>
-  issue._tag === "InvalidValue" || (issue._tag === "Encoding" && isUnreadable(issue.issue))
+/** Both readers of JSON bodies, the HTTP layer's and `JsonText`, say the same of a text that is none. */
+const isUnreadable = (issue: SchemaIssue.Issue): boolean => {
+  switch (issue._tag) {
+    case "InvalidValue":
+      return issue.annotations?.["message"] === notJson
+    case "Encoding":
+      return isUnreadable(issue.issue)
+    case "AnyOf":
+      return issue.issues.some(isUnreadable)
+    default:
+      return false
+  }
+}
 
 const refuse = ({ kind, cause: { issue } }: HttpApiError.HttpApiSchemaError) =>
   kind !== "Payload" || isUnreadable(issue) || isMalformedOnly(issue)
@@ -42,8 +53,20 @@ const refuse = ({ kind, cause: { issue } }: HttpApiError.HttpApiSchemaError) =>
 const isTheirs = (error: unknown): error is HttpApiError.HttpApiSchemaError =>
   HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders"
 
-const refuseOrKeep = <E>(error: E): Effect.Effect<never, E | MalformedRequest | WrongShape> =>
-  isTheirs(error) ? Effect.fail(refuse(error)) : Effect.fail(error)
+/** An empty body is read as a missing value; to the caller it is a body that is not JSON. */
+const refuseOrKeep = <E>(
+  error: E
+): Effect.Effect<never, E | MalformedRequest | WrongShape, HttpServerRequest.HttpServerRequest> => {
+  if (!isTheirs(error)) return Effect.fail(error)
+  const refusal = refuse(error)
+  if (refusal._tag === "MalformedRequest") return Effect.fail(refusal)
+  return HttpServerRequest.HttpServerRequest.pipe(
+    Effect.flatMap((request) => Effect.orDie(request.text)),
+    Effect.flatMap((text) =>
+      Effect.fail(text === "" ? new MalformedRequest({ errors: [{ path: [], message: notJson }] }) : refusal)
+    )
+  )
+}
 
 /** Turns undecodable path, query and header values into `MalformedRequest`. */
 export class ReadsParameters extends HttpApiMiddleware.Service<ReadsParameters>()("@catenet/domain/ReadsParameters", {
