@@ -13,8 +13,10 @@ import { channelIds } from "./runners/channelIds.ts"
 import { enrollment } from "./runners/enrollment.ts"
 import { grant } from "./runners/grant.ts"
 import { invitation } from "./runners/invitation.ts"
+import { jsonrpc } from "./runners/jsonrpc.ts"
 import { keys } from "./runners/keys.ts"
 import { noiseAttestation } from "./runners/noiseAttestation.ts"
+import { noiseIk } from "./runners/noiseIk.ts"
 import { preimage } from "./runners/preimage.ts"
 import { receipts } from "./runners/receipts.ts"
 import { records } from "./runners/records.ts"
@@ -24,6 +26,7 @@ import { serviceManifest } from "./runners/serviceManifest.ts"
 import { sessions } from "./runners/sessions.ts"
 import { settlement } from "./runners/settlement.ts"
 import { topologyBinding } from "./runners/topologyBinding.ts"
+import { upgradePump } from "./runners/upgradePump.ts"
 import { webhooks } from "./runners/webhooks.ts"
 
 const runners: Readonly<Record<string, Runners>> = {
@@ -34,8 +37,10 @@ const runners: Readonly<Record<string, Runners>> = {
   "enrollment.json": enrollment,
   "grant.json": grant,
   "invitation.json": invitation,
+  "jsonrpc.json": jsonrpc,
   "keys.json": keys,
   "noise-attestation.json": noiseAttestation,
+  "noise-ik.json": noiseIk,
   "preimage.json": preimage,
   "receipts.json": receipts,
   "records.json": records,
@@ -44,6 +49,7 @@ const runners: Readonly<Record<string, Runners>> = {
   "sessions.json": sessions,
   "settlement.json": settlement,
   "topology-binding.json": topologyBinding,
+  "upgrade-pump.json": upgradePump,
   "webhooks.json": webhooks
 }
 

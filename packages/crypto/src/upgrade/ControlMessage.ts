@@ -1,0 +1,54 @@
+/**
+ * The messages with which two members of a channel move from the relay to a direct link (section 13.1). They travel inside
+ * the Noise session, so their author is known; the address in an offer is still the peer's word (`Candidate`).
+ */
+import { Data, Option, Result } from "effect"
+import * as Bytes from "../Bytes.ts"
+
+/** An offer to listen at an endpoint, its acceptance, or staying on the relay. */
+export type ControlMessage = Data.TaggedEnum<{
+  Offer: { readonly endpoint: string }
+  Ready: {}
+  Abort: {}
+}>
+
+/** The messages' constructors and matcher. */
+export const ControlMessage = Data.taggedEnum<ControlMessage>()
+
+/**
+ * The message's bytes.
+ *
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import { ControlMessage, encode } from "@catenet/crypto/upgrade/ControlMessage"
+ *
+ * deepStrictEqual(encode(ControlMessage.Ready()), Uint8Array.of(1))
+ * ```
+ */
+export const encode: (message: ControlMessage) => Uint8Array = ControlMessage.$match({
+  Offer: ({ endpoint }) => Bytes.concat(Uint8Array.of(0), Bytes.fromText(endpoint)),
+  Ready: () => Uint8Array.of(1),
+  Abort: () => Uint8Array.of(2)
+})
+
+/**
+ * The message of exactly these bytes; anything else, also with bytes behind it, is no message.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Option } from "effect"
+ * import { decode } from "@catenet/crypto/upgrade/ControlMessage"
+ *
+ * ok(Option.isSome(decode(Uint8Array.of(2))) && Option.isNone(decode(Uint8Array.of(2, 0))))
+ * ```
+ */
+export const decode = (bytes: Uint8Array): Option.Option<ControlMessage> => {
+  if (bytes[0] === 0 && bytes.length > 1) {
+    return Option.map(Result.getSuccess(Bytes.toText(bytes.subarray(1))), (endpoint) =>
+      ControlMessage.Offer({ endpoint })
+    )
+  }
+  if (bytes.length !== 1) return Option.none()
+  if (bytes[0] === 1) return Option.some(ControlMessage.Ready())
+  return bytes[0] === 2 ? Option.some(ControlMessage.Abort()) : Option.none()
+}
