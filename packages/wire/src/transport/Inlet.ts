@@ -63,9 +63,7 @@ export class Inlet {
     const look = (): boolean => {
       const decoding = decode(this.#held)
       if (Result.isSuccess(decoding)) {
-        this.#held = this.#held.subarray(decoding.success.size)
-        // Whoever got the frame decides who reads on; until then nothing may arrive, the end included.
-        this.#stream.pause()
+        this.#putBack(this.#held.subarray(decoding.success.size))
         settle(Result.succeed(decoding.success.value))
         return true
       }
@@ -93,10 +91,15 @@ export class Inlet {
   /** Detaches; the stream is paused and starts with the first byte that was not taken. */
   release(): Duplex {
     this.#detach()
-    this.#stream.pause()
-    if (this.#held.length > 0 && !this.#stream.destroyed && !this.#stream.readableEnded)
-      this.#stream.unshift(this.#held)
+    this.#putBack(this.#held)
     return this.#stream
+  }
+
+  /** Whoever gets the frame decides who reads on. At once, since bytes put back also hold back a stream's end. */
+  #putBack(rest: Buffer): void {
+    this.#held = Buffer.alloc(0)
+    this.#stream.pause()
+    if (rest.length > 0 && !this.#stream.destroyed && !this.#stream.readableEnded) this.#stream.unshift(rest)
   }
 
   readonly #onData = (chunk: Buffer): void => {

@@ -55,7 +55,7 @@ class ChoppedEnd extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    this.other!.destroy()
+    if (!this.readableEnded || !this.writableFinished) this.other!.destroy()
     done(error)
   }
 }
