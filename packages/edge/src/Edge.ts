@@ -15,10 +15,12 @@ import { FrontDoor } from "./frontdoor/FrontDoor.ts"
 import { PlatformHosts } from "./frontdoor/PlatformHosts.ts"
 import * as Redirect from "./frontdoor/Redirect.ts"
 import { Visits } from "./frontdoor/Visits.ts"
+import { Books } from "./history/Books.ts"
 import { descriptorLimit } from "./listen/Descriptors.ts"
 import * as Gate from "./listen/Gate.ts"
 import * as HttpListener from "./listen/HttpListener.ts"
 import * as Listener from "./listen/Listener.ts"
+import { MeshClients } from "./mesh/MeshClients.ts"
 import { Counters } from "./observe/Counters.ts"
 import type { Sources } from "./observe/Exposition.ts"
 import { Health } from "./observe/Health.ts"
@@ -143,8 +145,9 @@ const announce = (bound: Bound) =>
     )
   )
 
-const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer).pipe(
+const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer, Books.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Visits.layer, MuxAgents.layer, ByteAgents.layer, PlatformHosts.layer)),
+  Layer.provideMerge(MeshClients.layer),
   Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
   Layer.provideMerge(Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, CertificateAuthority.layer))
 )

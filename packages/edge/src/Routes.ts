@@ -22,6 +22,8 @@ export interface RoutesShape {
   /** An agent that holds the token asks to serve the host. */
   readonly bind: (host: string, token: string) => BindRefusal | undefined
   readonly find: (host: string) => Route | undefined
+  /** Whether any host leads to the token. */
+  readonly knows: (token: string) => boolean
   readonly isRevoked: (token: string) => boolean
   /** Refuses the token from now on and forgets all its hosts. */
   readonly revoke: (token: string) => void
@@ -35,25 +37,43 @@ export interface RoutesShape {
 /** An empty table. Without `requireHostAuth` a host goes to the first token that binds it. */
 export const make = (requireHostAuth: boolean): RoutesShape => {
   const routes = new Map<string, Route>()
+  const hostsOf = new Map<string, number>()
   const revoked = new Set<string>()
   const policies = new Map<string, Policy>()
+
+  const forget = (host: string) => {
+    const token = routes.get(host)?.token
+    if (token === undefined) return
+    routes.delete(host)
+    const left = (hostsOf.get(token) ?? 1) - 1
+    if (left > 0) hostsOf.set(token, left)
+    else hostsOf.delete(token)
+  }
+
+  const lead = (host: string, token: string, tier: Tier) => {
+    forget(host)
+    routes.set(host, { token, tier })
+    hostsOf.set(token, (hostsOf.get(token) ?? 0) + 1)
+  }
+
   return {
-    authorise: (host, token, tier) => void routes.set(host, { token, tier }),
+    authorise: lead,
     bind: (host, token) => {
       if (revoked.has(token)) return "revoked"
       const route = routes.get(host)
       if (route?.token === token) return undefined
       if (route !== undefined) return "host-taken"
       if (requireHostAuth) return "host-not-authorised"
-      routes.set(host, { token, tier: "passthrough" })
+      lead(host, token, "passthrough")
       return undefined
     },
     find: (host) => routes.get(host),
+    knows: (token) => hostsOf.has(token),
     isRevoked: (token) => revoked.has(token),
     revoke: (token) => {
       revoked.add(token)
       policies.delete(token)
-      for (const [host, route] of routes) if (route.token === token) routes.delete(host)
+      for (const [host, route] of Array.from(routes)) if (route.token === token) forget(host)
     },
     policy: (token) => policies.get(token) ?? null,
     setPolicy: (token, policy) => {

@@ -50,6 +50,11 @@ export interface SettingsShape {
   readonly proofOfWorkBits: number
   readonly rendezvousPerMinute: number
   readonly meshRelay: boolean
+  readonly history: boolean
+  /** Absent: `tunnel-history.sqlite` beside the CA key. */
+  readonly historyPath: string | undefined
+  readonly historyRetentionSeconds: number
+  readonly receipts: boolean
   readonly caps: Caps
 }
 
@@ -127,6 +132,15 @@ const read = Effect.gen(function* () {
     proofOfWorkBits: yield* Variable.count("CT_EDGE_POW_DIFFICULTY", 0, 32, 16),
     rendezvousPerMinute: yield* Variable.count("CT_EDGE_RENDEZVOUS_MAX_PER_MIN", 1, 1_000_000, 600),
     meshRelay: yield* Variable.flag("CT_EDGE_MESH_RELAY_ENABLED", false),
+    history: yield* Variable.flag("CT_EDGE_TUNNEL_HISTORY", true),
+    historyPath: yield* Variable.text("CT_EDGE_TUNNEL_HISTORY_PATH"),
+    historyRetentionSeconds: yield* Variable.count(
+      "CT_EDGE_TUNNEL_HISTORY_RETENTION_SECS",
+      3_600,
+      1_000_000_000,
+      90 * 86_400
+    ),
+    receipts: yield* Variable.flag("CT_EDGE_RECEIPTS", false),
     caps: {
       connections: yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS", 8_192),
       connectionsPerAddress: yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS_PER_IP", 2_048),

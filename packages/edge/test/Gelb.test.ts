@@ -54,6 +54,33 @@ describe("a visitor of a gelb host", () => {
   )
 })
 
+describe("an origin that is down", () => {
+  it.live("shows as a page with 502 before an answer has begun, and as a torn connection after", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const said: Array<string> = ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"]
+      yield* servingAgent(world, T, [HOST], (stream) => {
+        void readUntil(stream, "\r\n\r\n").then(() =>
+          stream.write(said.shift() ?? "", () => setImmediate(() => stream.reset("origin-unreachable")))
+        )
+      })
+      const ask = async () => {
+        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+        const heard: Array<Buffer> = []
+        const over = new Promise((resolve) => visitor.once("end", () => resolve("ended")).once("close", resolve))
+        visitor.on("data", (chunk: Buffer) => heard.push(chunk))
+        visitor.write(`${get}\r\n`)
+        await over
+        visitor.end()
+        return Buffer.concat(heard).toString()
+      }
+      assert.match(yield* Effect.promise(ask), /^HTTP\/1.1 502 Bad Gateway\r\n[^]*does not answer/)
+      assert.match(yield* Effect.promise(ask), /^(HTTP\/1.1 200 OK\r\n[^]*half)?$/)
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("HTTP on a gelb host", () => {
   it.live("carries a WebSocket, both ways, after an upgrade", () =>
     Effect.gen(function* () {

@@ -6,8 +6,9 @@ import type { Socket } from "node:net"
 import { MUX_ALPN } from "@catenet/wire/transport/Mux"
 import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
-import { Context, Effect, FiberSet, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
+import { makeServe } from "../listen/Connections.ts"
 import { Counters } from "../observe/Counters.ts"
 import { ByteAgents } from "../sessions/ByteAgents.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
@@ -30,7 +31,7 @@ const make = Effect.gen(function* () {
   const byteAgents = yield* ByteAgents
   const platform = yield* PlatformHosts
   const visits = yield* Visits
-  const run = yield* FiberSet.makeRuntime<never>()
+  const run = yield* makeServe
 
   const onFailure = () => {
     counters.handshakesFailed += 1
@@ -39,13 +40,13 @@ const make = Effect.gen(function* () {
   const mux = TlsAcceptor.make({
     pairs,
     alpn: [MUX_ALPN],
-    onSecure: (socket) => void run(muxAgents.serve(socket)),
+    onSecure: (socket) => run(socket, muxAgents.serve),
     onFailure
   })
   const bytes = TlsAcceptor.make({
     pairs,
     alpn: [],
-    onSecure: (socket) => void run(byteAgents.serve(socket)),
+    onSecure: (socket) => run(socket, byteAgents.serve),
     onFailure
   })
 
@@ -77,8 +78,8 @@ const make = Effect.gen(function* () {
   const atFrontDoor = receive((hello) => dispatch(hello, platform.has, platform.defaultHost))
   const atMesh = receive(dispatchMesh)
   const shape: FrontDoorShape = {
-    receive: (socket) => void run(atFrontDoor(socket)),
-    receiveMesh: (socket) => void run(atMesh(socket))
+    receive: (socket) => run(socket, atFrontDoor),
+    receiveMesh: (socket) => run(socket, atMesh)
   }
   return shape
 })

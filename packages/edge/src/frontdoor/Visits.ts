@@ -8,10 +8,11 @@ import type { TLSSocket } from "node:tls"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
-import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { ForwardedStream } from "../gelb/ForwardedStream.ts"
 import * as LastWord from "../gelb/LastWord.ts"
 import { closedPage, offlinePage } from "../gelb/Pages.ts"
+import { makeServe } from "../listen/Connections.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../Routes.ts"
@@ -48,7 +49,7 @@ const make = Effect.gen(function* () {
   const relays = yield* Relays
   const counters = yield* Counters
   const clock = yield* Clock.Clock
-  const run = yield* FiberSet.makeRuntime<never>()
+  const run = yield* makeServe
   const wildcardPairs = wildcard === undefined ? Option.none() : yield* PemFiles.follow(wildcard)
   let open = 0
 
@@ -107,7 +108,7 @@ const make = Effect.gen(function* () {
     TlsAcceptor.make({
       pairs,
       alpn: [],
-      onSecure: (socket) => void run(gelb(socket)),
+      onSecure: (socket) => run(socket, gelb),
       onFailure: () => {
         counters.handshakesFailed += 1
       }

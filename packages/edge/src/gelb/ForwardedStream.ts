@@ -4,11 +4,12 @@
  */
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
+import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { Result } from "effect"
 import type { BadRequest, Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 import { UpgradeAnswer } from "./UpgradeAnswer.ts"
-import { plainAnswer } from "./Pages.ts"
+import { plainAnswer, silentPage } from "./Pages.ts"
 
 const LINGER_MILLIS = 2_000
 
@@ -18,6 +19,7 @@ export class ForwardedStream extends Duplex {
   private readonly answer = new UpgradeAnswer()
   private visitorEnded = false
   private refused = false
+  private answered = false
 
   constructor(socket: TLSSocket, visitor: Visitor) {
     super({ allowHalfOpen: true })
@@ -42,8 +44,9 @@ export class ForwardedStream extends Duplex {
       const accepted = this.answer.push(chunk)
       if (accepted !== undefined) this.forward(this.rewriter.answered(accepted))
     }
-    if (this.refused) done()
-    else this.visitor.write(chunk, done)
+    if (this.refused) return done()
+    this.answered = true
+    this.visitor.write(chunk, done)
   }
 
   override _final(done: (error?: Error | null) => void) {
@@ -65,13 +68,27 @@ export class ForwardedStream extends Duplex {
     return void this.visitor.resume()
   }
 
-  /** Answers in the place of the origin; the visitor's unread bytes are drained so that no reset overtakes the answer. */
+  /**
+   * The agent's side broke. A visitor that has heard nothing yet is told that the service does not answer; one that is in
+   * the middle of an answer must see it torn.
+   */
+  reset(code: ResetCode) {
+    const explained = code !== "revoked" && code !== "window-closed" && this.rewriter.spoke && !this.answered
+    if (explained && !this.refused && !this.visitor.writableEnded) this.say(silentPage())
+    else this.destroy()
+  }
+
   private refuse({ status, reason }: BadRequest) {
-    this.refused = true
+    this.say(plainAnswer(status, reason))
     this.push(null)
+  }
+
+  /** Answers in the place of the origin; the visitor's unread bytes are drained so that no reset overtakes the answer. */
+  private say(answer: Buffer) {
+    this.refused = true
     this.visitor.removeAllListeners("data")
     this.visitor.resume()
-    this.visitor.end(plainAnswer(status, reason))
+    this.visitor.end(answer)
     this.visitor.setTimeout(LINGER_MILLIS, () => this.destroy())
   }
 }

@@ -51,6 +51,18 @@ export const offlinePage = (): Buffer =>
     )
   )
 
+/** 502: the agent is connected, but what it serves did not answer. */
+export const silentPage = (): Buffer =>
+  answer(
+    502,
+    ["Retry-After: 10"],
+    "text/html",
+    page(
+      "This service does not answer",
+      "The computer behind this address is connected, but the service on it does not answer. Try again in a little while."
+    )
+  )
+
 /** 503: the owner's access window is shut at `now` (unix seconds); names the next change if there is one. */
 export const closedPage = (policy: AccessWindow.Policy, now: number): Buffer => {
   const change = AccessWindow.nextChange(policy, now)

@@ -43,9 +43,9 @@ export class RequestRewriter {
     return this.phase._tag === "Upgrading"
   }
 
-  /** Nothing is followed any more: bytes may go past this object. */
-  get raw(): boolean {
-    return this.phase._tag === "Raw"
+  /** A whole request head has been seen, so that an answer in HTTP makes sense. */
+  get spoke(): boolean {
+    return this.requests > 0
   }
 
   /** Takes what the visitor sent and returns what goes to the origin, in order. */

@@ -14,7 +14,9 @@ const zero = () => ({
   fallbackParks: 0,
   fallbackDeliveries: 0,
   fallbackLost: 0,
-  relaysCut: 0
+  relaysCut: 0,
+  rendezvous: 0,
+  rendezvousRefused: 0
 })
 
 export class Counters extends Context.Service<Counters, ReturnType<typeof zero>>()("edge/observe/Counters") {

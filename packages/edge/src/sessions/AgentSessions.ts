@@ -7,6 +7,7 @@ import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 import { Counters } from "../observe/Counters.ts"
+import { Routes } from "../Routes.ts"
 import { Settings } from "../Settings.ts"
 import { type Carrier, type Demand, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
@@ -46,6 +47,7 @@ export interface AgentSessionsShape {
 const make = Effect.gen(function* () {
   const { deliverWaitMillis } = yield* Settings
   const counters = yield* Counters
+  const routes = yield* Routes
   const clock = yield* Clock.Clock
   const tunnels = new Map<string, Tunnel>()
   const observers = new Set<SessionObserver>()
@@ -72,6 +74,8 @@ const make = Effect.gen(function* () {
     if (tunnel.connected || tunnel.connectedSince === undefined) return
     tunnel.connectedSince = undefined
     for (const observer of observers) observer.disconnected(tunnel, reason)
+    // Anybody may register any token; only those that hosts lead to are remembered when they are gone.
+    if (!routes.knows(tunnel.token) && tunnel.relays === 0) tunnels.delete(tunnel.token)
   }
 
   /** False when the agent is silent although it was asked; only asked when somebody else could serve. */
@@ -102,16 +106,23 @@ const make = Effect.gen(function* () {
     return undefined
   })
 
+  const release = (tunnel: Tunnel) => {
+    tunnel.carrying -= 1
+    left(tunnel, "registration-closed")
+  }
+
   const fromSlots = Effect.fnUntraced(function* (tunnel: Tunnel, demand: Demand) {
     for (;;) {
       const agent = tunnel.takeSlot(demand)
       if (agent === undefined) return undefined
+      tunnel.carrying += 1
       const delivered = yield* Effect.promise(() => agent.slot.deliver())
-      left(tunnel, "registration-closed")
       if (Result.isSuccess(delivered)) {
         counters.fallbackDeliveries += 1
+        delivered.success.once("close", () => release(tunnel))
         return delivered.success
       }
+      release(tunnel)
       counters.failovers += 1
     }
   })

@@ -6,6 +6,7 @@ import type { TLSSocket } from "node:tls"
 import type { Admission } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { Context, Effect, Layer, Result } from "effect"
+import { MeshClients } from "../mesh/MeshClients.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../Settings.ts"
 import { Admissions } from "./Admissions.ts"
@@ -26,6 +27,7 @@ const make = Effect.gen(function* () {
   const admissions = yield* Admissions
   const agents = yield* AgentSessions
   const counters = yield* Counters
+  const meshClients = yield* MeshClients
   const parked = new Set<EdgeSlot>()
   let open = 0
 
@@ -58,7 +60,8 @@ const make = Effect.gen(function* () {
     )
     if (Result.isFailure(read)) return
     const admission = read.success
-    if (admission.role === "C" || admission.role === "M") return void socket.destroy()
+    if (admission.role === "C") return yield* meshClients.serve(socket)
+    if (admission.role === "M") return void socket.destroy()
     yield* park(socket, admission)
   })
 

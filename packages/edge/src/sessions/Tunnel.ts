@@ -40,6 +40,8 @@ export class Tunnel {
   connectedSince: number | undefined
   lastSeen: number | undefined
   relays = 0
+  /** Slots that carry a visitor now: their agent is there although nothing of it is parked. */
+  carrying = 0
   private slots: Array<SlotAgent> = []
   private readonly waiting = new Set<() => void>()
 
@@ -52,7 +54,7 @@ export class Tunnel {
   }
 
   get connected(): boolean {
-    return this.muxes.size > 0 || this.slots.length > 0
+    return this.muxes.size > 0 || this.slots.length > 0 || this.carrying > 0
   }
 
   /** Multiplexed agents that can serve it, the least loaded first. */

@@ -1,0 +1,175 @@
+/**
+ * Keeps the books of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each.
+ * Bytes are noted every minute, attested every hour when they moved.
+ */
+import { randomBytes } from "node:crypto"
+import * as Receipt from "@catenet/crypto/receipt/Receipt"
+import { Clock, Context, Effect, Layer, Path, Redacted, Schedule } from "effect"
+import * as DurableFile from "../ca/DurableFile.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
+import { Settings } from "../Settings.ts"
+import { Misconfigured } from "../settings/Variable.ts"
+import * as Database from "./Database.ts"
+import * as Receipts from "./Receipts.ts"
+import * as Sessions from "./Sessions.ts"
+import { tunnelName } from "./TunnelName.ts"
+
+interface OpenSession {
+  readonly tunnel: Tunnel
+  readonly name: string
+  readonly connectedAt: number
+  /** Totals of the tunnel when the session began. */
+  readonly before: { readonly in: number; readonly out: number }
+  attested: number
+}
+
+export interface BooksShape {
+  /** Absent when history is switched off. */
+  readonly sessions: Sessions.Sessions | undefined
+  /** Absent when receipts are off, or cannot be kept. */
+  readonly receipts: Receipts.Receipts | undefined
+}
+
+const SEED_BYTES = 32
+
+const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database.Database) {
+  const settings = yield* Settings
+  if (!settings.receipts) return undefined
+  if (!db.durable) {
+    yield* Effect.logError("receipts are off: a chain that is not on disk would fork at the next start")
+    return undefined
+  }
+  const path = yield* Path.Path
+  const file = path.join(path.dirname(settings.certOut), "edge-receipts-key.bin")
+  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(SEED_BYTES))
+  if (seed.length !== SEED_BYTES) {
+    return yield* new Misconfigured({
+      variable: "CT_EDGE_RECEIPTS",
+      problem: `is on, but ${file} is not a key of ${SEED_BYTES} bytes`,
+      remedy: "restore the key from your backup, or turn receipts off"
+    })
+  }
+  return Receipts.make(db, settings.edgeId, Redacted.make(seed))
+})
+
+const keep = Effect.fn("Books.keep")(function* (
+  db: Database.Database,
+  sessions: Sessions.Sessions,
+  receipts: Receipts.Receipts | undefined
+) {
+  const { historyRetentionSeconds } = yield* Settings
+  const agents = yield* AgentSessions
+  const clock = yield* Clock.Clock
+  const open = new Map<string, OpenSession>()
+  const now = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+
+  const moved = ({ tunnel, before }: OpenSession) => ({
+    bytesIn: tunnel.traffic.aToB - before.in,
+    bytesOut: tunnel.traffic.bToA - before.out
+  })
+  const flush = (session: OpenSession) => {
+    const { bytesIn, bytesOut } = moved(session)
+    sessions.flush(session.name, bytesIn, bytesOut, now())
+  }
+  const attestable = (session: OpenSession) => {
+    const { bytesIn, bytesOut } = moved(session)
+    return { connectedAt: BigInt(session.connectedAt), bytesIn: BigInt(bytesIn), bytesOut: BigInt(bytesOut) }
+  }
+
+  const begin = (tunnel: Tunnel, carrier: Carrier) =>
+    db.transaction(() => {
+      const { aToB, bToA } = tunnel.traffic
+      const session: OpenSession = {
+        tunnel,
+        name: tunnelName(tunnel.token),
+        connectedAt: now(),
+        before: { in: aToB, out: bToA },
+        attested: 0
+      }
+      open.set(tunnel.token, session)
+      sessions.open(session.name, carrier, session.connectedAt)
+      receipts?.append(
+        session.name,
+        session.connectedAt,
+        Receipt.sessionOpen({ connectedAt: BigInt(session.connectedAt), transport: carrier })
+      )
+    })
+
+  const end = (session: OpenSession, reason: Sessions.EndReason) =>
+    db.transaction(() => {
+      const at = now()
+      open.delete(session.tunnel.token)
+      flush(session)
+      sessions.close(session.name, reason, at)
+      receipts?.append(
+        session.name,
+        at,
+        Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
+      )
+    })
+
+  const flushAll = Effect.sync(() =>
+    db.transaction(() => {
+      for (const session of open.values()) flush(session)
+    })
+  )
+
+  const attestAll = Effect.sync(() =>
+    db.transaction(() => {
+      for (const session of open.values()) {
+        const { bytesIn, bytesOut } = moved(session)
+        if (bytesIn + bytesOut === session.attested) continue
+        session.attested = bytesIn + bytesOut
+        receipts?.append(session.name, now(), Receipt.bytesMoved(attestable(session)))
+      }
+      sessions.prune(now() - historyRetentionSeconds)
+    })
+  )
+
+  /** What a process before this one left open ended at its last sign of life. */
+  const settleThePast = Effect.sync(() =>
+    db.transaction(() => {
+      for (const { tunnel, connected_at, bytes_in, bytes_out, last_flush } of sessions.leftOpen()) {
+        const disconnectedAt = BigInt(last_flush)
+        const bytes = { bytesIn: BigInt(bytes_in), bytesOut: BigInt(bytes_out) }
+        const event = { ...bytes, connectedAt: BigInt(connected_at), disconnectedAt, reason: "edge-restart" }
+        sessions.close(tunnel, "edge-restart", last_flush)
+        receipts?.append(tunnel, now(), Receipt.sessionClose(event))
+      }
+    })
+  )
+
+  yield* settleThePast
+  agents.observe({
+    connected: begin,
+    disconnected: (tunnel, reason) => {
+      const session = open.get(tunnel.token)
+      if (session !== undefined) end(session, reason)
+    }
+  })
+  yield* Effect.forkScoped(flushAll.pipe(Effect.delay("60 seconds"), Effect.repeat(Schedule.forever)))
+  yield* Effect.forkScoped(attestAll.pipe(Effect.delay("1 hour"), Effect.repeat(Schedule.forever)))
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const session of Array.from(open.values())) end(session, "edge-restart")
+    })
+  )
+})
+
+export class Books extends Context.Service<Books, BooksShape>()("edge/history/Books") {
+  static readonly layer = Layer.effect(
+    Books,
+    Effect.gen(function* () {
+      const settings = yield* Settings
+      if (!settings.history) return { sessions: undefined, receipts: undefined }
+      const path = yield* Path.Path
+      const file = settings.historyPath ?? path.join(path.dirname(settings.certOut), "tunnel-history.sqlite")
+      const db = yield* Database.open(file)
+      const sessions = Sessions.make(db)
+      const receipts = yield* loadReceipts(db)
+      yield* keep(db, sessions, receipts)
+      return { sessions, receipts }
+    })
+  )
+}

@@ -1,0 +1,102 @@
+/**
+ * The edge's own small database: sessions and receipts, in SQLite of the runtime. One process writes it, synchronously,
+ * a few rows a session; a write that returned survives the end of the process. Rows are decoded like any foreign data.
+ */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { Effect, Schema, type Scope } from "effect"
+
+const SCHEMA = `
+  create table if not exists sessions (
+    id integer primary key,
+    tunnel text not null,
+    transport text not null,
+    connected_at integer not null,
+    disconnected_at integer,
+    reason text,
+    bytes_in integer not null default 0,
+    bytes_out integer not null default 0,
+    last_flush integer not null
+  ) strict;
+  create index if not exists sessions_by_tunnel on sessions (tunnel, connected_at desc);
+  create unique index if not exists sessions_open on sessions (tunnel) where disconnected_at is null;
+  create table if not exists receipts (
+    tunnel text not null,
+    seq integer not null,
+    ts integer not null,
+    hash text not null,
+    line text not null,
+    primary key (tunnel, seq)
+  ) strict, without rowid;
+`
+
+export interface Database {
+  /** Rows of a query. A row that is not what it should be is a defect. */
+  readonly all: <A>(
+    schema: Schema.Codec<A, unknown>,
+    sql: string,
+    ...values: ReadonlyArray<SQLInputValue>
+  ) => ReadonlyArray<A>
+  readonly run: (sql: string, ...values: ReadonlyArray<SQLInputValue>) => void
+  /** All of it is stored, or nothing. */
+  readonly transaction: <A>(work: () => A) => A
+  /** Whether it outlives the process. */
+  readonly durable: boolean
+}
+
+const over = (handle: DatabaseSync, durable: boolean): Database => {
+  const prepared = new Map<string, StatementSync>()
+  const statement = (sql: string) => {
+    const known = prepared.get(sql) ?? handle.prepare(sql)
+    prepared.set(sql, known)
+    return known
+  }
+  return {
+    all: (schema, sql, ...values) => {
+      const decode = Schema.decodeUnknownSync(schema)
+      return statement(sql)
+        .all(...values)
+        .map((row) => decode(row))
+    },
+    run: (sql, ...values) => void statement(sql).run(...values),
+    transaction: (work) => {
+      handle.exec("begin immediate")
+      try {
+        const result = work()
+        handle.exec("commit")
+        return result
+      } catch (error) {
+        handle.exec("rollback")
+        throw error
+      }
+    },
+    durable
+  }
+}
+
+const openFile = (path: string) => {
+  const handle = new DatabaseSync(path, { timeout: 2_000 })
+  handle.exec("pragma journal_mode = wal; pragma synchronous = normal;")
+  handle.exec(SCHEMA)
+  return handle
+}
+
+/** Opens the file; where that is impossible, a database in memory and a warning. Closed with the scope. */
+export const open: (path: string) => Effect.Effect<Database, never, Scope.Scope> = Effect.fn("Database.open")(
+  function* (path: string) {
+    const file = Effect.map(Effect.try({ try: () => openFile(path), catch: (error) => error }), (handle) => ({
+      handle,
+      durable: true
+    }))
+    const memory = (reason: unknown) =>
+      Effect.as(
+        Effect.logWarning("session history is kept in memory only").pipe(
+          Effect.annotateLogs({ path, reason: String(reason) })
+        ),
+        { handle: openFile(":memory:"), durable: false }
+      )
+    const { handle, durable } = yield* Effect.acquireRelease(file.pipe(Effect.catch(memory)), ({ handle }) =>
+      Effect.sync(() => handle.close())
+    )
+    return over(handle, durable)
+  }
+)

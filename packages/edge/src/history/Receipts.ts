@@ -1,0 +1,39 @@
+/**
+ * The receipts of this edge: one hash chain per tunnel, signed with a key of its own. The tip of a chain is its last
+ * stored row, so that a process killed at any moment goes on where it was.
+ */
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as Chain from "@catenet/crypto/receipt/Chain"
+import * as Receipt from "@catenet/crypto/receipt/Receipt"
+import { type Redacted, Redacted as Secret, Result, Schema } from "effect"
+import type { Database } from "./Database.ts"
+
+const TipRow = Schema.Struct({ seq: Schema.Int, hash: Schema.String })
+const LineRow = Schema.Struct({ line: Schema.String })
+
+export const make = (db: Database, edgeId: string, seed: Redacted.Redacted<Uint8Array>) => ({
+  pubkey: Hex.encode(native.ed25519.publicKey(Secret.value(seed))),
+  /** Appends what happened to the tunnel's chain; call it in the transaction of what it attests. */
+  append: (tunnel: string, now: number, event: Receipt.Event): void => {
+    const [last] = db.all(TipRow, "select seq, hash from receipts where tunnel = ? order by seq desc limit 1", tunnel)
+    const tip = last === undefined ? Chain.genesis : { seq: BigInt(last.seq), hash: last.hash }
+    const chain = { edgeId, routingTokenHash: tunnel }
+    const receipt = Result.getOrThrow(Chain.append(native, seed, chain, tip, BigInt(now), event))
+    db.run(
+      "insert into receipts (tunnel, seq, ts, hash, line) values (?, ?, ?, ?, ?)",
+      tunnel,
+      Number(receipt.seq),
+      now,
+      receipt.hash,
+      Receipt.json.write(receipt)
+    )
+  },
+  /** Receipts after `since`, ascending, each as its line of an export. */
+  page: (tunnel: string, since: number, limit: number): ReadonlyArray<string> =>
+    db
+      .all(LineRow, "select line from receipts where tunnel = ? and seq > ? order by seq limit ?", tunnel, since, limit)
+      .map(({ line }) => line)
+})
+
+export type Receipts = ReturnType<typeof make>

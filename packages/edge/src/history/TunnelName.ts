@@ -1,0 +1,5 @@
+/** What a tunnel is called in the books: the SHA-256 of its token's 32 bytes, so that the books open no tunnel. */
+import { createHash } from "node:crypto"
+
+/** `token` is 64 hex digits; so is the name. */
+export const tunnelName = (token: string): string => createHash("sha256").update(token, "hex").digest("hex")

@@ -1,0 +1,65 @@
+/**
+ * Mesh clients (role `C`, data-plane 4.2): a proof of work, a tunnel that somebody serves, a rate per tunnel, then a raw
+ * pipe to the agent. Whatever is wrong, the connection is dropped without a word.
+ */
+import { randomBytes } from "node:crypto"
+import type { TLSSocket } from "node:tls"
+import { native } from "@catenet/crypto/native"
+import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
+import { challengeClient } from "@catenet/wire/transport/MeshRendezvous"
+import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Counters } from "../observe/Counters.ts"
+import { Relays } from "../relay/Relays.ts"
+import { Routes } from "../Routes.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { Settings } from "../Settings.ts"
+import { TokenBuckets } from "./TokenBuckets.ts"
+
+const NONCE_BYTES = 16
+
+export interface MeshClientsShape {
+  /** Serves a connection that has said `C`. */
+  readonly serve: (socket: TLSSocket) => Effect.Effect<void>
+}
+
+const make = Effect.gen(function* () {
+  const { proofOfWorkBits, rendezvousPerMinute } = yield* Settings
+  const routes = yield* Routes
+  const agents = yield* AgentSessions
+  const relays = yield* Relays
+  const counters = yield* Counters
+  const rate = new TokenBuckets(rendezvousPerMinute)
+
+  /** The tunnel a client has earned, or nothing. */
+  const earned = Effect.fnUntraced(function* (socket: TLSSocket) {
+    const challenge = { nonce: randomBytes(NONCE_BYTES), difficulty: proofOfWorkBits }
+    const answer = yield* Effect.promise(() => challengeClient(socket, challenge))
+    if (Result.isFailure(answer)) return undefined
+    const { token: routingToken, solution } = answer.success
+    if (!ProofOfWork.solves(native, challenge, { solution, routingToken })) return undefined
+    const token = Buffer.from(routingToken).toString("hex")
+    if (routes.isRevoked(token) || agents.tunnel(token) === undefined) return undefined
+    return rate.take(token, yield* Clock.currentTimeMillis) ? token : undefined
+  })
+
+  const shape: MeshClientsShape = {
+    serve: Effect.fn("MeshClients.serve")(
+      function* (socket: TLSSocket) {
+        const token = yield* earned(socket)
+        if (token === undefined) {
+          counters.rendezvousRefused += 1
+          return void socket.destroy()
+        }
+        const { tunnel, stream } = yield* agents.deliver(token, { _tag: "Mesh" }, { kind: "mesh", tls: "none" })
+        counters.rendezvous += 1
+        yield* relays.run(tunnel, socket, stream)
+      },
+      (served, socket) => Effect.catchTag(served, "TunnelOffline", () => Effect.sync(() => void socket.destroy()))
+    )
+  }
+  return shape
+})
+
+export class MeshClients extends Context.Service<MeshClients, MeshClientsShape>()("edge/mesh/MeshClients") {
+  static readonly layer = Layer.effect(MeshClients, make)
+}

@@ -1,0 +1,166 @@
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result, Schema } from "effect"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as Export from "@catenet/crypto/receipt/Export"
+import * as Verification from "@catenet/crypto/receipt/Verification"
+import { muxAgent, readAll, servingAgent, tlsTo } from "../world/Agent.ts"
+import { startControlPlane } from "../world/ControlPlane.ts"
+import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
+
+const T = token("d")
+const HOST = "app.zone.test"
+const RECEIPTS = { CT_EDGE_RECEIPTS: "1" }
+
+const Page = Schema.Struct({
+  pubkey: Schema.String,
+  edge_id: Schema.String,
+  receipts: Schema.Array(Schema.Struct({ seq: Schema.Int, kind: Schema.String, payload: Schema.Any }))
+})
+
+const page = async (world: World, of: string, query = "") => {
+  const { status, body } = await world.admin("GET", `/internal/tunnel/receipts/${of}${query}`)
+  assert.strictEqual(status, 200)
+  return { ...Schema.decodeUnknownSync(Page)(body), raw: body as { receipts: Array<object> } }
+}
+
+/** The verdict of the offline verifier on a page. */
+const verify = ({ pubkey, edge_id, raw }: Awaited<ReturnType<typeof page>>) => {
+  const lines = [{ pubkey, edge_id }, ...raw.receipts].map((line) => `${JSON.stringify(line)}\n`).join("")
+  const { header, receipts } = Result.getOrThrow(Export.parse(lines))
+  return Verification.verify(native, Result.getOrThrow(Hex.decode(header.pubkey)), receipts)
+}
+
+const visit = (world: World) =>
+  Effect.promise(async () => {
+    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+    const answer = readAll(visitor)
+    visitor.write("\x00ping")
+    await answer
+    visitor.end()
+  })
+
+const gone = (world: World, of: string) =>
+  Effect.promise(() =>
+    eventually(async () => {
+      const { body } = await world.admin("GET", `/admin/tunnel-status/${of}`)
+      return JSON.stringify(body).includes('"connected":false')
+    }, "the agent is gone")
+  )
+
+describe("the books of an edge", () => {
+  it.live("hold every session, and one verifiable chain a tunnel although two are served", () =>
+    Effect.gen(function* () {
+      const world = yield* start(RECEIPTS)
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const other = yield* muxAgent(world)
+      yield* Effect.promise(() => other.register(token("e"), []))
+      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+        stream.once("data", () => stream.end("pong!"))
+      })
+      yield* visit(world)
+      other.mux.close("normal")
+      agent.mux.close("normal")
+      yield* gone(world, T)
+      const { status, body } = yield* Effect.promise(() => world.admin("GET", `/internal/tunnel/history/${T}`))
+      assert.strictEqual(status, 200)
+      const { open, sessions } = body as { open: boolean; sessions: Array<object> }
+      assert.isFalse(open)
+      assert.strictEqual(sessions.length, 1)
+      assert.deepInclude(sessions[0], { transport: "mux", reason: "registration-closed", bytes_in: 5, bytes_out: 5 })
+      const chain = yield* Effect.promise(() => page(world, T))
+      assert.deepStrictEqual(
+        chain.receipts.map(({ kind, seq }) => [seq, kind]),
+        [
+          [1, "session_open"],
+          [2, "session_close"]
+        ]
+      )
+      assert.isTrue(Result.isSuccess(verify(chain)))
+      const rest = yield* Effect.promise(() => page(world, T, "?since=1&limit=5"))
+      assert.deepStrictEqual(
+        rest.receipts.map(({ seq }) => seq),
+        [2]
+      )
+      const key = yield* Effect.promise(() => world.admin("GET", "/internal/receipts/pubkey"))
+      assert.deepStrictEqual(key.body, { alg: "ed25519", pubkey: chain.pubkey, edge_id: "primary" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("open no tunnel: the token is in none of them", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const world = yield* start(RECEIPTS, { folder })
+      const agent = yield* muxAgent(world)
+      yield* Effect.promise(() => agent.register(T, []))
+      const db = new DatabaseSync(join(folder, "tunnel-history.sqlite"), { readOnly: true })
+      const rows = JSON.stringify([
+        ...db.prepare("select * from sessions").all(),
+        ...db.prepare("select * from receipts").all()
+      ])
+      db.close()
+      assert.include(rows, "session_open")
+      assert.notInclude(rows, T)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("go on without a gap or a fork after a kill", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const controlPlane = yield* startControlPlane
+      const environment = {
+        ...process.env,
+        CT_EDGE_LISTEN: "127.0.0.1:0",
+        CT_EDGE_ADMIN_TOKEN: "ad".repeat(32),
+        CT_EDGE_CP_URL: controlPlane.url,
+        CT_EDGE_CERT_OUT: join(folder, "edge-cert.der"),
+        ...RECEIPTS
+      }
+      const main = new URL("../../src/main.ts", import.meta.url).pathname
+      for (let life = 0; life < 2; life++) {
+        const edge = spawn(process.execPath, [main, "--log-format", "json"], { env: environment })
+        const ready = new Promise<number>((resolve) => {
+          let seen = ""
+          edge.stdout.on("data", (chunk: Buffer) => {
+            seen += chunk.toString()
+            const port = /"mesh":"127\.0\.0\.1:(\d+)"/.exec(seen)?.[1]
+            if (port !== undefined) resolve(Number(port))
+          })
+        })
+        const mesh = yield* Effect.promise(() => ready)
+        const { readFileSync } = yield* Effect.promise(() => import("node:fs"))
+        const { pem } = yield* Effect.promise(() => import("@catenet/edge/ca/Certificates"))
+        const meshRoot = pem(readFileSync(join(folder, "edge-cert.der")))
+        const agent = yield* muxAgent({ mesh, meshRoot } as World)
+        assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(T, []))))
+        edge.kill("SIGKILL")
+        yield* Effect.promise(() => once(edge, "exit"))
+      }
+      const world = yield* start(RECEIPTS, { folder, controlPlane })
+      const chain = yield* Effect.promise(() => page(world, T))
+      assert.deepStrictEqual(
+        chain.receipts.map(({ kind }) => kind),
+        ["session_open", "session_close", "session_open", "session_close"]
+      )
+      assert.strictEqual(chain.receipts[1]?.payload.reason, "edge-restart")
+      assert.isTrue(Result.isSuccess(verify(chain)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("can be switched off", () =>
+    Effect.gen(function* () {
+      const world = yield* start({ CT_EDGE_TUNNEL_HISTORY: "off" })
+      for (const path of [
+        `/internal/tunnel/history/${T}`,
+        `/internal/tunnel/receipts/${T}`,
+        "/internal/receipts/pubkey"
+      ]) {
+        assert.strictEqual((yield* Effect.promise(() => world.admin("GET", path))).status, 404)
+      }
+    }).pipe(Effect.scoped)
+  )
+})
