@@ -2,7 +2,9 @@
  * The two derivations of a channel id (section 1). An id is 32 bytes; nothing forces a channel chosen by hand to be one
  * of these.
  */
+import { Option, Result } from "effect"
 import * as Bytes from "./Bytes.ts"
+import * as Hex from "./Hex.ts"
 import * as Preimage from "./Preimage.ts"
 import type { Suite } from "./Suite.ts"
 
@@ -48,3 +50,29 @@ export const pipelineRole = (suite: Suite, operator: Uint8Array, pipelineId: str
       Preimage.text(role)
     )
   )
+
+/**
+ * The channel of a role in a published pipeline: none when the pipeline has no such role, or names no operator key of 64
+ * hex characters.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Option } from "effect"
+ * import * as ChannelIds from "@catenet/crypto/ChannelIds"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const pipeline = { id: "flappy-demo", roles: ["physics"], operatorHex: "11".repeat(32) }
+ * ok(Option.isSome(ChannelIds.publishedRole(portable, pipeline, "physics")))
+ * ok(Option.isNone(ChannelIds.publishedRole(portable, pipeline, "art")))
+ * ```
+ */
+export const publishedRole = (
+  suite: Suite,
+  pipeline: { readonly id: string; readonly roles: ReadonlyArray<string>; readonly operatorHex: string | null },
+  role: string
+): Option.Option<Uint8Array> =>
+  pipeline.roles.includes(role)
+    ? Option.map(Result.getSuccess(Hex.decode(pipeline.operatorHex ?? "", 32)), (operator) =>
+        pipelineRole(suite, operator, pipeline.id, role)
+      )
+    : Option.none()

@@ -10,6 +10,7 @@ import { admission } from "./runners/admission.ts"
 import { agentCard } from "./runners/agentCard.ts"
 import { capability } from "./runners/capability.ts"
 import { channelIds } from "./runners/channelIds.ts"
+import { convene } from "./runners/convene.ts"
 import { enrollment } from "./runners/enrollment.ts"
 import { grant } from "./runners/grant.ts"
 import { invitation } from "./runners/invitation.ts"
@@ -17,6 +18,8 @@ import { jsonrpc } from "./runners/jsonrpc.ts"
 import { keys } from "./runners/keys.ts"
 import { noiseAttestation } from "./runners/noiseAttestation.ts"
 import { noiseIk } from "./runners/noiseIk.ts"
+import { offerBidMatch } from "./runners/offerBidMatch.ts"
+import { overlay } from "./runners/overlay.ts"
 import { preimage } from "./runners/preimage.ts"
 import { receipts } from "./runners/receipts.ts"
 import { records } from "./runners/records.ts"
@@ -34,6 +37,7 @@ const runners: Readonly<Record<string, Runners>> = {
   "agent-card.json": agentCard,
   "capability.json": capability,
   "channel-ids.json": channelIds,
+  "convene.json": convene,
   "enrollment.json": enrollment,
   "grant.json": grant,
   "invitation.json": invitation,
@@ -41,6 +45,8 @@ const runners: Readonly<Record<string, Runners>> = {
   "keys.json": keys,
   "noise-attestation.json": noiseAttestation,
   "noise-ik.json": noiseIk,
+  "offer-bid-match.json": offerBidMatch,
+  "overlay.json": overlay,
   "preimage.json": preimage,
   "receipts.json": receipts,
   "records.json": records,
