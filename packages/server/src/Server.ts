@@ -21,8 +21,7 @@ const routes = Layer.mergeAll(HttpApiBuilder.layer(ServedApi), Docs.layer)
 const serving = Layer.unwrap(
   Effect.gen(function* () {
     const app = yield* HttpRouter.toHttpEffect(routes)
-    const shell = yield* Shell.make(Docs.addresses)
-    return HttpServer.serve(shell(app))
+    return HttpServer.serve(Shell.make(Docs.addresses)(app))
   })
 )
 

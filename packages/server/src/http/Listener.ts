@@ -5,9 +5,12 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import { ByteSize, Effect, Layer } from "effect"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpServerRequest } from "effect/http"
 import { createServer } from "node:http"
 import { Settings } from "../Settings.ts"
+import { answers } from "./Answer.ts"
+import * as RequestId from "./RequestId.ts"
 
 const refusals: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
@@ -22,8 +25,9 @@ const refusalOf = (code: string | undefined) => {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`
 }
 
-const server = () =>
+const server = (ServerResponse: ReturnType<typeof answers>) => () =>
   createServer({
+    ServerResponse,
     headersTimeout: 10_000,
     requestTimeout: 30_000,
     connectionsCheckingInterval: 2_000,
@@ -37,7 +41,15 @@ const server = () =>
 
 /** The HTTP server on the configured address; it is up when the layer is built. */
 export const layer = Layer.unwrap(
-  Effect.map(Settings, ({ listen, shutdownGraceSeconds }) =>
-    NodeHttpServer.layer(server, { ...listen, gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds` })
-  )
-).pipe(Layer.provideMerge(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes))))
+  Effect.gen(function* () {
+    const { listen, portalBaseUrl, shutdownGraceSeconds } = yield* Settings
+    const nameOf = yield* RequestId.makeNamer
+    return NodeHttpServer.layer(server(answers({ https: portalBaseUrl.protocol === "https:", nameOf })), {
+      ...listen,
+      gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
+    })
+  })
+).pipe(
+  Layer.provide(SecureRandom.layerWebCrypto),
+  Layer.provideMerge(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes)))
+)

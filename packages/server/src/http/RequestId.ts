@@ -2,10 +2,9 @@
  * A name for every request, in its answer (`x-request-id`), in the log, and as the trace id of a failure. A well-formed
  * one that the caller sends is kept, so that a proxy's log and ours can be laid side by side.
  */
+import * as Hex from "@catenet/crypto/Hex"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { HttpServerRequest } from "effect/http"
-import * as Hex from "@catenet/crypto/Hex"
 
 export const header = "x-request-id"
 
@@ -16,8 +15,6 @@ export const makeNamer = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const prefix = Hex.encode(yield* random.randomBytes(8))
   let count = 0
-  return (request: HttpServerRequest.HttpServerRequest): string => {
-    const given = request.headers[header]
-    return given !== undefined && wellFormed.test(given) ? given : `${prefix}-${(++count).toString(36)}`
-  }
+  return (given: unknown): string =>
+    typeof given === "string" && wellFormed.test(given) ? given : `${prefix}-${(++count).toString(36)}`
 })

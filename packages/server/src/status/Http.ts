@@ -22,7 +22,7 @@ export const layer = HttpApiBuilder.group(
       channel_relay_gate_port: settings.channelRelayGatePort
     })
     return handlers.handleAll({
-      status: () => statuses.status,
+      status: () => statuses.answer,
       live: () => Effect.void,
       ready: () => Effect.mapError(Effect.asVoid(statuses.ready), () => new DatabaseUnreachable()),
       networkInfo: () => Effect.succeed(ports),

@@ -3,8 +3,8 @@
  * gets the old ones and causes one refresh. An answer never fails and never waits for the database twice.
  */
 import { Status } from "@catenet/domain/Status"
-import { Clock, Context, Effect, Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { FetchHttpClient, HttpServerResponse } from "effect/http"
 import * as EdgeGauge from "./EdgeGauge.ts"
 import * as Store from "./Store.ts"
 
@@ -40,22 +40,32 @@ const make = Effect.gen(function* () {
     readAt = yield* Clock.currentTimeMillis
   }).pipe(Effect.ensuring(Effect.sync(() => void (reading = false))))
 
+  const encode = Schema.encodeSync(Schema.fromJsonString(Status))
+  const answerAt = (uptime: number) =>
+    HttpServerResponse.text(
+      encode(
+        new Status({
+          ...facts,
+          accounts: 0,
+          payments_confirmed: 0,
+          pipelines_published: 0,
+          agents_directory: 0,
+          uptime_seconds: uptime,
+          oidc_enabled: false
+        })
+      ),
+      { contentType: "application/json" }
+    )
+  let answered = { uptime: -1, facts, answer: answerAt(0) }
+
   return {
-    status: Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const status = new Status({
-        ready: facts.ready,
-        tunnels: facts.tunnels,
-        agents: facts.agents,
-        accounts: 0,
-        payments_confirmed: 0,
-        pipelines_published: 0,
-        agents_directory: 0,
-        uptime_seconds: Math.floor((now - started) / 1000),
-        oidc_enabled: false
-      })
-      if (reading || now - readAt < freshMillis) return Effect.succeed(status)
+    /** The answer as it is sent, made once a second at most. */
+    answer: Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const uptime = Math.floor((now - started) / 1000)
+      if (answered.uptime !== uptime || answered.facts !== facts) answered = { uptime, facts, answer: answerAt(uptime) }
+      if (reading || now - readAt < freshMillis) return Effect.succeed(answered.answer)
       reading = true
-      return Effect.as(Effect.forkIn(refresh, scope), status)
+      return Effect.as(Effect.forkIn(refresh, scope), answered.answer)
     }),
     /** Succeeds when the database can be read. */
     ready: Effect.timeout(store.ping, "2 seconds")

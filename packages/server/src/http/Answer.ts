@@ -1,0 +1,38 @@
+/**
+ * The answers of our server: each has a name and the security headers. They are added where the head is written, so
+ * that no answer can be without them and none is copied for it. A page brings its own content policy and caching, which
+ * are kept.
+ */
+import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
+import * as RequestId from "./RequestId.ts"
+
+const standard: Readonly<Record<string, string>> = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin"
+}
+
+const overHttps = { ...standard, "strict-transport-security": "max-age=31536000; includeSubDomains" }
+
+type Given = OutgoingHttpHeaders | Array<OutgoingHttpHeader> | undefined
+
+/** The class of answers for a server at an origin of this kind. */
+export const answers = (options: { readonly https: boolean; readonly nameOf: (given: unknown) => string }) => {
+  const always = options.https ? overHttps : standard
+  return class Answer extends ServerResponse<IncomingMessage> {
+    readonly requestId = options.nameOf(this.req.headers[RequestId.header])
+
+    override writeHead(status: number, second?: string | Given, third?: Given): this {
+      const given = typeof second === "object" ? second : third
+      if (Array.isArray(given)) return super.writeHead(status, given)
+      const headers: OutgoingHttpHeaders = { ...always, ...given, [RequestId.header]: this.requestId }
+      return super.writeHead(status, headers)
+    }
+  }
+}
+
+/** The name of the request that this answers. */
+export const requestIdOf = (response: object): string =>
+  "requestId" in response && typeof response.requestId === "string" ? response.requestId : ""
