@@ -16,6 +16,7 @@ import { grant } from "./runners/grant.ts"
 import { invitation } from "./runners/invitation.ts"
 import { jsonrpc } from "./runners/jsonrpc.ts"
 import { keys } from "./runners/keys.ts"
+import { meshWire } from "./runners/meshWire.ts"
 import { noiseAttestation } from "./runners/noiseAttestation.ts"
 import { noiseIk } from "./runners/noiseIk.ts"
 import { offerBidMatch } from "./runners/offerBidMatch.ts"
@@ -43,6 +44,7 @@ const runners: Readonly<Record<string, Runners>> = {
   "invitation.json": invitation,
   "jsonrpc.json": jsonrpc,
   "keys.json": keys,
+  "mesh-wire.json": meshWire,
   "noise-attestation.json": noiseAttestation,
   "noise-ik.json": noiseIk,
   "offer-bid-match.json": offerBidMatch,
@@ -73,7 +75,7 @@ describe("vectors", () => {
       it("holds what the index says", () => assert.strictEqual(vectors.length, count))
       for (const vector of vectors) {
         const run = runners[file]?.[vector.kind]
-        it.skipIf(runners[file] === undefined)(`${vector.kind}: ${vector.id}`, () => {
+        it(`${vector.kind}: ${vector.id}`, () => {
           if (run === undefined) return assert.fail(`no runner for ${vector.kind} of ${file}`)
           run(vector, portable)
           run(vector, native)
