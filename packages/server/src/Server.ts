@@ -6,6 +6,7 @@
  * ```
  */
 import { ServedApi } from "./ServedApi.ts"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -17,17 +18,17 @@ import * as Database from "./store/Database.ts"
 
 const routes = Layer.mergeAll(HttpApiBuilder.layer(ServedApi), Docs.layer)
 
-/** Accepts requests once every feature stands. */
+/** Listens once every feature stands: a request that is accepted is answered. */
 const serving = Layer.unwrap(
   Effect.gen(function* () {
     const app = yield* HttpRouter.toHttpEffect(routes)
-    return HttpServer.serve(Shell.make(Docs.addresses)(app))
+    return HttpServer.serve(Shell.make(Docs.addresses)(app)).pipe(Layer.provideMerge(Listener.layer))
   })
 )
 
 /** The whole control plane. It listens when the layer is built, and finishes running requests when it ends. */
 export const layer = serving.pipe(
   Layer.provide(Features.layer),
-  Layer.provideMerge(Listener.layer),
+  Layer.provide(NodeHttpServer.layerHttpServices),
   Layer.provide(Database.layer)
 )

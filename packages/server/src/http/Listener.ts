@@ -25,8 +25,10 @@ const refusalOf = (code: string | undefined) => {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`
 }
 
-const server = (ServerResponse: ReturnType<typeof answers>) => () =>
-  createServer({
+const unavailable = JSON.stringify({ type: "about:blank", title: "Service Unavailable", status: 503 })
+
+const server = (ServerResponse: ReturnType<typeof answers>) => () => {
+  const listening = createServer({
     ServerResponse,
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -34,10 +36,17 @@ const server = (ServerResponse: ReturnType<typeof answers>) => () =>
     keepAliveTimeout: 65_000,
     maxHeaderSize: 16 * 1024,
     requireHostHeader: true
-  }).on("clientError", (error: NodeJS.ErrnoException, socket) => {
+  })
+  listening.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (socket.writable && error.code !== "ECONNRESET") socket.end(refusalOf(error.code))
     else socket.destroy()
   })
+  // The routes come a moment after the port and go a moment before it; whoever asks in between gets an answer.
+  return listening.on("request", (_request, response) => {
+    if (listening.listenerCount("request") > 1) return
+    response.writeHead(503, { "content-type": "application/problem+json", "retry-after": "1" }).end(unavailable)
+  })
+}
 
 /** The HTTP server on the configured address; it is up when the layer is built. */
 export const layer = Layer.unwrap(

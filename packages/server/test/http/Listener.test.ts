@@ -1,0 +1,37 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/** Asks again while nobody listens; the first connection that is accepted must be answered. */
+const firstAnswer = (url: string) =>
+  Effect.tryPromise(() => fetch(url)).pipe(
+    Effect.tapError(() => Effect.sleep("1 millis")),
+    Effect.eventually,
+    Effect.timeout("20 seconds")
+  )
+
+layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "60 seconds" })("a server that starts", (it) => {
+  it.effect("answers the first request that it accepts, and stops when asked", () =>
+    Effect.gen(function* () {
+      const port = yield* freePort
+      const url = `http://127.0.0.1:${port}/status`
+      const scope = yield* Scope.make()
+      const starting = Layer.buildWithScope(TestServer.replica({ CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}` }), scope)
+      const [answer] = yield* Effect.all([firstAnswer(url), starting], { concurrency: "unbounded" })
+      assert.include([200, 503], answer.status)
+      assert.strictEqual((yield* Effect.promise(() => fetch(url))).status, 200)
+      yield* Scope.close(scope, Exit.void)
+      yield* Effect.flip(Effect.tryPromise(() => fetch(url)))
+    })
+  )
+})
