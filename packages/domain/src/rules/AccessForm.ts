@@ -31,8 +31,10 @@ export const rearmSeconds = 86_400
 const invalid = (field: string, reason: string) =>
   refuse<AccessFormInvalid>({ _tag: "AccessFormInvalid", field, reason })
 
-const wholeNumber = (text: string | undefined): number | null =>
-  text !== undefined && /^-?\d{1,9}$/.test(text.trim()) ? Number(text) : null
+/** An absent field reads as an empty one. */
+const textOf = (form: Form, field: string): string => form[field] ?? ""
+
+const wholeNumber = (text: string): number | null => (/^-?\d{1,9}$/.test(text.trim()) ? Number(text) : null)
 
 const longMonths = new Set([1, 3, 5, 7, 8, 10, 12])
 const leap = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
@@ -54,9 +56,8 @@ const dateTime = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2}))?$/
 export const utcSeconds = (text: string): number | null => {
   const match = dateTime.exec(text)
   if (match === null) return null
-  const [year = 0, month = 0, date = 0, hour = 0, minute = 0, second = 0] = match
-    .slice(1)
-    .map((part) => Number(part ?? 0))
+  const part = (position: number) => Number(match[position] ?? 0)
+  const [year, month, date, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)]
   const real =
     month >= 1 && month <= 12 && date >= 1 && date <= daysIn(year, month) && hour < 24 && minute < 60 && second < 60
   return real ? Date.UTC(year, month - 1, date, hour, minute, second) / 1000 : null
@@ -65,23 +66,23 @@ export const utcSeconds = (text: string): number | null => {
 const clock = /^(\d{2}):(\d{2})$/
 
 /** Minutes since midnight; 24:00 is the last one. */
-const minuteOfDay = (text: string | undefined): number | null => {
-  const match = clock.exec(text ?? "")
+const minuteOfDay = (text: string): number | null => {
+  const match = clock.exec(text)
   if (match === null) return null
   const minute = Number(match[1]) * 60 + Number(match[2])
   return Number(match[2]) < 60 && minute <= 1440 ? minute : null
 }
 
 const expiry = (form: Form, now: number): Result.Result<number | null, AccessFormInvalid> => {
-  const mode = form["expiry_mode"] ?? ""
+  const mode = textOf(form, "expiry_mode")
   if (mode === "" || mode === "none") return Result.succeed(null)
   if (mode === "at") {
-    const at = utcSeconds(form["expires_at"] ?? "")
+    const at = utcSeconds(textOf(form, "expires_at"))
     if (at === null) return invalid("expires_at", "must be a date and time, such as 2026-01-31T18:00")
     return at > now ? Result.succeed(at) : invalid("expires_at", "must be in the future")
   }
   if (mode === "in") {
-    const hours = wholeNumber(form["expires_in_hours"])
+    const hours = wholeNumber(textOf(form, "expires_in_hours"))
     return hours !== null && hours >= 1 && hours <= 8760
       ? Result.succeed(now + hours * 3600)
       : invalid("expires_in_hours", "must be a whole number from 1 to 8760")
@@ -95,9 +96,9 @@ const schedule = (form: Form): Result.Result<Schedule | null, AccessFormInvalid>
   if (form["schedule"] === undefined) return Result.succeed(null)
   const chosen = days.filter((day) => form[`day${day}`] !== undefined)
   if (chosen.length === 0) return invalid("day0", "at least one day must be chosen")
-  const start_minute = minuteOfDay(form["start"])
+  const start_minute = minuteOfDay(textOf(form, "start"))
   if (start_minute === null || start_minute === 1440) return invalid("start", "must be a time from 00:00 to 23:59")
-  const end_minute = minuteOfDay(form["end"])
+  const end_minute = minuteOfDay(textOf(form, "end"))
   if (end_minute === null) return invalid("end", "must be a time from 00:01 to 24:00")
   if (end_minute <= start_minute) return invalid("end", "must be after the start")
   const tz_offset_minutes = wholeNumber(form["tz_offset"] ?? "0")

@@ -65,9 +65,12 @@ export const isOpen = (policy: Policy | null, now: number): boolean => {
   return schedule.slots.map(span).some(({ length, start }) => mod(minute - start, week) < length)
 }
 
-/** The next moments after `now` at which the answer may change: within a week every slot starts and ends once. */
+/**
+ * The moments at which the answer may change: the expiry, and within the week after `now` the start and the end of every slot.
+ * An expiry in the past is among them, and changes nothing.
+ */
 const boundaries = ({ expires_at, schedule }: Policy, now: number): ReadonlyArray<number> => {
-  const moments = expires_at === null || expires_at <= now ? [] : [expires_at]
+  const moments = expires_at === null ? [] : [expires_at]
   if (schedule === null) return moments
   const minute = localMinute(schedule, now)
   const startOfMinute = Math.floor(now / 60) * 60
@@ -99,7 +102,7 @@ export const nextChange = (policy: Policy | null, now: number): number | null =>
 }
 
 /**
- * Seconds for the `Retry-After` header of a visitor who is turned away: at least 1, and 3600 when no opening is in sight.
+ * Whole seconds for the `Retry-After` header of a visitor who is turned away, 3600 when no opening is in sight.
  * Null when the window is open.
  *
  * ```ts
@@ -113,7 +116,7 @@ export const nextChange = (policy: Policy | null, now: number): number | null =>
 export const retryAfter = (policy: Policy | null, now: number): number | null => {
   if (isOpen(policy, now)) return null
   const change = nextChange(policy, now)
-  return change === null ? 3600 : Math.max(1, change - now)
+  return change === null ? 3600 : change - now
 }
 
 /** What is said about a window: the answer, and what ends it. All times are unix seconds. */

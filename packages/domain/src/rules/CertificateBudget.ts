@@ -3,6 +3,7 @@
  * certificates in any seven days; issued certificates and open offers both count. The queue is first come, first served
  * per domain: a domain without head-room waits and holds up nobody else.
  */
+import { Order } from "effect"
 import { type CertificateAuthority } from "./CertificateAuthorities.ts"
 
 /** One certificate that was issued. */
@@ -49,6 +50,11 @@ export const registeredDomain = (hostname: string): string => {
   return labels.length > 2 ? labels.slice(1).join(".") : hostname
 }
 
+const oldestFirst = Order.combine(
+  Order.mapInput(Order.Number, ({ queuedAt }: Waiting) => queuedAt),
+  Order.mapInput(Order.String, ({ hostname }: Waiting) => hostname)
+)
+
 const key = (ca: string, domain: string) => `${ca} ${domain}`
 
 /**
@@ -81,8 +87,7 @@ export const allocate = (
   for (const { at, ca, domain } of issuances) if (now - at < budgetWindow) count(ca, domain)
   for (const { ca, domain } of openOffers) count(ca, domain)
 
-  const oldestFirst = queue.toSorted((x, y) => x.queuedAt - y.queuedAt || (x.hostname < y.hostname ? -1 : 1))
-  return oldestFirst.flatMap(({ hostname }) => {
+  return queue.toSorted(oldestFirst).flatMap(({ hostname }) => {
     const domain = registeredDomain(hostname)
     let best: { readonly name: string; readonly room: number } | undefined
     for (const { name, weeklyBudget } of authorities) {

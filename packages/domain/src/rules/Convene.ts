@@ -2,7 +2,7 @@
  * Filling the roles of a pipeline from offers of capacity, in the order of the roles; a provider fills one role of a run. The
  * offers' signatures are verified before.
  */
-import { Result } from "effect"
+import { Equal, Order, Result } from "effect"
 import { type SelectionPolicy, type Service } from "../Pipeline.ts"
 import { refuse } from "./Step.ts"
 
@@ -57,8 +57,7 @@ export const noTurns: Turns = { last: new Map(), served: new Map() }
  * assert.ok(!sameService({ Custom: "SafetyCheck" }, "SafetyCheck"))
  * ```
  */
-export const sameService = (x: Service, y: Service): boolean =>
-  typeof x === "string" || typeof y === "string" ? x === y : x.Custom === y.Custom
+export const sameService = (x: Service, y: Service): boolean => Equal.equals(x, y)
 
 /**
  * The offers that could fill a role at `now`, whoever made them.
@@ -84,9 +83,15 @@ export const fitting = <O extends Offering>(
       services.some((service) => sameService(service, role.service))
   )
 
-const order = (x: string | bigint | number, y: string | bigint | number) => (x < y ? -1 : x > y ? 1 : 0)
-const byHolder = (x: Offering, y: Offering) => order(x.holder_pubkey, y.holder_pubkey)
-const byFloor = (x: Offering, y: Offering) => order(x.min_price, y.min_price) || byHolder(x, y)
+const byHolder = Order.mapInput(Order.String, ({ holder_pubkey }: Offering) => holder_pubkey)
+const byFloor = Order.combine(
+  Order.mapInput(Order.BigInt, ({ min_price }: Offering) => min_price),
+  byHolder
+)
+
+/** Offers by some figure, the smaller first; equal ones by floor. */
+const byNumber = (numberOf: (offer: Offering) => number) =>
+  Order.combine(Order.mapInput(Order.Number, numberOf), byFloor)
 
 const choose = <O extends Offering>(
   policy: SelectionPolicy,
@@ -97,10 +102,8 @@ const choose = <O extends Offering>(
   switch (policy) {
     case "LowestFloor":
       return candidates.toSorted(byFloor)[0]
-    case "LeastCalls": {
-      const calls = ({ holder_pubkey }: Offering) => served.get(holder_pubkey) ?? 0
-      return candidates.toSorted((x, y) => order(calls(x), calls(y)) || byFloor(x, y))[0]
-    }
+    case "LeastCalls":
+      return candidates.toSorted(byNumber(({ holder_pubkey }) => served.get(holder_pubkey) ?? 0))[0]
     case "RoundRobin": {
       const inTurn = candidates.toSorted(byHolder)
       const previous = last.get(tag) ?? ""
@@ -126,7 +129,7 @@ const turn = (policy: SelectionPolicy, tag: string, holder: string, { last, serv
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { Result } from "effect"
+ * import { Equal, Order, Result } from "effect"
  * import { convene, noTurns } from "@catenet/domain/rules/Convene"
  *
  * const role = { service: "SafetyCheck", units: 5n, tag: "guard", selection_policy: null } as const
@@ -173,7 +176,7 @@ export interface AuctionBid {
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { Result } from "effect"
+ * import { Equal, Order, Result } from "effect"
  * import { auctionView, convene, noTurns } from "@catenet/domain/rules/Convene"
  *
  * const role = { service: "SafetyCheck", units: 5n, tag: "guard", selection_policy: null } as const
@@ -191,6 +194,6 @@ export const auctionView = <O extends Offering>(
   assignments.map(({ offer, role }) => ({
     role: role.tag,
     bids: fitting(role, offers, now)
-      .toSorted((x, y) => order(Number(y === offer), Number(x === offer)) || byFloor(x, y))
+      .toSorted(byNumber((bid) => (bid === offer ? 0 : 1)))
       .map((bid) => ({ who: bid.holder_pubkey, units: bid.units_available, price: bid.min_price, win: bid === offer }))
   }))

@@ -58,11 +58,11 @@ export const durationText = (seconds: number): string => {
  * ```
  */
 export const ageText = (seconds: number): string => {
-  const unit = units.find(([, size]) => seconds >= size && size >= 60)
+  const unit = units.slice(0, -1).find(([, size]) => seconds >= size)
   return unit === undefined ? "just now" : `${Math.floor(seconds / unit[1])} ${unit[0]}`
 }
 
-const sizes = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+const sizes = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
 /**
  * A number of bytes in steps of 1024, with one decimal from the first step on.
@@ -77,14 +77,13 @@ const sizes = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 export const bytesText = (bytes: number | bigint): string => {
   let value = Number(bytes)
   if (value < 1024) return `${value} B`
-  let unit = ""
+  let step = 0
   // What would be rounded up to 1024.0 is written in the next unit.
-  for (const size of sizes) {
-    if (unit !== "" && value < 1023.95) break
+  while (value >= 1023.95 && step < sizes.length - 1) {
     value /= 1024
-    unit = size
+    step++
   }
-  return `${value.toFixed(1)} ${unit}`
+  return `${value.toFixed(1)} ${sizes[step]}`
 }
 
 /**

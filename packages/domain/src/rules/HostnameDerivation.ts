@@ -44,4 +44,4 @@ export const derive = (name: string, subjectDigest: string, zone: string): strin
  * assert.equal(displayName("Camera", null), "Camera")
  * ```
  */
-export const displayName = (name: string, hostname: string | null): string => hostname?.split(".", 1)[0] ?? name
+export const displayName = (name: string, hostname: string | null): string => hostname?.split(".")[0] ?? name

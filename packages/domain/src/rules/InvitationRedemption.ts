@@ -71,7 +71,6 @@ export const issueChallenge = (state: Redemptions, fresh: string, now: number): 
 }
 
 const invitationRefusal = (p: Presentation, now: number): RedemptionRefusal["_tag"] | null => {
-  if (p.channelOwner === null) return "UnknownChannel"
   if (!p.operatorSignatureValid) return "BadOperatorSignature"
   return now >= p.expiresAt ? "InvitationExpired" : null
 }
@@ -100,10 +99,9 @@ const inviteeRefusal = (p: Presentation): RedemptionRefusal["_tag"] | null => {
  */
 export const redeem = (state: Redemptions, presentation: Presentation, now: number): RedemptionAttempt => {
   const { challenge, channelOwner, holder, invitation } = presentation
+  if (channelOwner === null) return { next: state, answer: refuse({ _tag: "UnknownChannel" }) }
   const early = invitationRefusal(presentation, now)
-  if (early !== null || channelOwner === null) {
-    return { next: state, answer: refuse({ _tag: early ?? "UnknownChannel" }) }
-  }
+  if (early !== null) return { next: state, answer: refuse({ _tag: early }) }
   const challenges = new Map(state.challenges)
   if (challenge !== null) challenges.delete(challenge)
   const spent: Redemptions = { ...state, challenges }

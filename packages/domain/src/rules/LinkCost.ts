@@ -1,4 +1,5 @@
 /** The cost of a link from probes of it. */
+import { Order } from "effect"
 
 /**
  * The median; of an even number of probes the lower middle plus half the gap to the upper one, rounded down. Null without
@@ -14,7 +15,7 @@
  * ```
  */
 export const linkCost = (probes: ReadonlyArray<bigint>): bigint | null => {
-  const sorted = probes.toSorted((x, y) => (x < y ? -1 : 1))
+  const sorted = probes.toSorted(Order.BigInt)
   const upper = sorted[Math.floor(sorted.length / 2)]
   const lower = sorted[Math.floor((sorted.length - 1) / 2)]
   return lower === undefined || upper === undefined ? null : lower + (upper - lower) / 2n

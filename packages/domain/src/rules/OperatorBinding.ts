@@ -82,6 +82,8 @@ export const peersOf = (
   links: ReadonlyArray<Link>,
   holder: string
 ): ReadonlyArray<{ readonly operator: string; readonly peer: string }> =>
-  changes("LinkAuthorized", binding, links)
-    .filter(({ a, b }) => a === holder || b === holder)
-    .map(({ a, b, operator }) => ({ operator, peer: a === holder ? b : a }))
+  binding._tag === "Unbound"
+    ? []
+    : links
+        .filter(({ a, b }) => a === holder || b === holder)
+        .map(({ a, b }) => ({ operator: binding.operator, peer: a === holder ? b : a }))

@@ -35,7 +35,16 @@ export type AlertEffect =
   | { readonly _tag: "Deliver"; readonly event: AlertEvent; readonly since: number }
   | { readonly _tag: "LogSkipped"; readonly event: AlertEvent }
 
-/** A new alert knows nothing about its tunnel; its creation is the reference time until the tunnel is seen up. */
+/**
+ * A new alert knows nothing about its tunnel; its creation is the reference time until the tunnel is seen up.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { created } from "@catenet/domain/rules/Outage"
+ *
+ * assert.deepEqual(created(7), { _tag: "Unknown", since: 7, skipped: null })
+ * ```
+ */
 export const created = (now: number): Watch => ({ _tag: "Unknown", since: now, skipped: null })
 
 /**

@@ -1,4 +1,5 @@
 /** The cheapest way to connect nodes: a minimum spanning tree, or a forest where no tree exists, after Kruskal. */
+import { Order } from "effect"
 
 /** A link that could be made; cost is an unsigned 64-bit integer without a unit. */
 export interface Candidate {
@@ -28,6 +29,8 @@ const largest = 2n ** 64n - 1n
  */
 export const saturatingAdd = (x: bigint, y: bigint): bigint => (x + y > largest ? largest : x + y)
 
+const cheapestFirst = Order.Struct({ cost: Order.BigInt, a: Order.String, b: Order.String })
+
 /**
  * The candidates that link two of the nodes, with their smaller name first, by (cost, smaller, larger).
  *
@@ -44,11 +47,10 @@ export const usable = (
   candidates: ReadonlyArray<Candidate>
 ): ReadonlyArray<Candidate> => {
   const known = new Set(nodes)
-  const order = (x: string | bigint, y: string | bigint) => (x < y ? -1 : x > y ? 1 : 0)
   return candidates
     .filter(({ a, b }) => a !== b && known.has(a) && known.has(b))
     .map(({ a, b, cost }) => (a < b ? { a, b, cost } : { a: b, b: a, cost }))
-    .toSorted((x, y) => order(x.cost, y.cost) || order(x.a, y.a) || order(x.b, y.b))
+    .toSorted(cheapestFirst)
 }
 
 /**

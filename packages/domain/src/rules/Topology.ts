@@ -2,7 +2,7 @@
  * A topology: the edges between agents, the way links are suggested, with whom it is shared, and its operator key. Agents join
  * and leave by `AgentAssignment`. To a stranger a topology does not exist.
  */
-import { type Result } from "effect"
+import { Order, type Result } from "effect"
 import { type OverlayMode } from "../Topology.ts"
 import { changes, type Link, type LinkChange, type OperatorBinding, rebind } from "./OperatorBinding.ts"
 import { refuse, step, type Step } from "./Step.ts"
@@ -51,7 +51,16 @@ export type TopologyRefusal =
 
 type Answer = Result.Result<Step<Topology, LinkChange>, TopologyRefusal>
 
-/** A topology as its owner gets it. */
+/**
+ * A topology as its owner gets it.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { created } from "@catenet/domain/rules/Topology"
+ *
+ * assert.equal(created("ada").mode, "baseline")
+ * ```
+ */
 export const created = (owner: string): Topology => ({
   owner,
   edges: [],
@@ -88,7 +97,7 @@ const is =
   (edge: Edge) =>
     edge.a === a && edge.b === b
 
-const byEnds = (x: Link, y: Link) => (x.a === y.a ? (x.b < y.b ? -1 : 1) : x.a < y.a ? -1 : 1)
+const byEnds = Order.Struct({ a: Order.String, b: Order.String })
 
 const addEdge = (topology: Topology, added: Link): Answer => {
   if (added.a === added.b) return refuse({ _tag: "EdgeRefused", reason: "self-loop" })

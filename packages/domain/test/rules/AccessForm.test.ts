@@ -80,20 +80,30 @@ describe("the access form", () => {
       assert.isTrue(Result.isSuccess(read({ ...office, start, end })))
   })
 
-  it("every refusal is a sentence", () => {
-    const answers = [
-      { expiry_mode: "soon" },
-      { expiry_mode: "at" },
-      { ...office, end: "" },
-      { ...office, tz_offset: "x" }
-    ].map((f) => read(f))
-    for (const answer of answers) {
-      assert.isTrue(
-        Result.isFailure(answer) &&
-          answer.failure._tag === "AccessFormInvalid" &&
-          answer.failure.reason.startsWith("must be")
-      )
+  it("every refusal is a sentence that names what is wanted", () => {
+    const cases: ReadonlyArray<readonly [string, Form]> = [
+      ["must be none, at or in", { expiry_mode: "soon" }],
+      ["must be a date and time, such as 2026-01-31T18:00", { expiry_mode: "at" }],
+      ["must be in the future", { expiry_mode: "at", expires_at: "2026-01-05T08:00" }],
+      ["must be a whole number from 1 to 8760", { expiry_mode: "in" }],
+      ["at least one day must be chosen", { schedule: "" }],
+      ["must be a time from 00:00 to 23:59", { ...office, start: "" }],
+      ["must be a time from 00:01 to 24:00", { ...office, end: "" }],
+      ["must be after the start", { ...office, end: "09:00" }],
+      ["must be minutes east of UTC, from -720 to 840", { ...office, tz_offset: "900" }]
+    ]
+    for (const [reason, form] of cases) {
+      const answer = read(form)
+      assert.strictEqual(Result.isFailure(answer) && "reason" in answer.failure && answer.failure.reason, reason)
     }
+  })
+
+  it("knows all seven days", () => {
+    for (const day of [0, 1, 2, 3, 4, 5, 6]) {
+      const policy = Result.getOrThrow(read({ schedule: "on", [`day${day}`]: "on", start: "00:00", end: "24:00" }))
+      assert.deepStrictEqual(policy?.schedule?.slots, [{ day, start_minute: 0, end_minute: 1440 }])
+    }
+    assert.strictEqual(fieldOf({ schedule: "on", day7: "on", start: "00:00", end: "24:00" }), "day0")
   })
 
   it("re-arming keeps the schedule and ignores everything else", () => {

@@ -94,6 +94,11 @@ describe("admission over random histories", () => {
             const [was, is] = [before.get(host), stateOf(host)]
             if (was?._tag === "Rot") assert.strictEqual(is._tag !== "Rot", authorized.has(host))
             if (was?._tag === "Gruen") assert.deepStrictEqual(is, was)
+            const told = swept.find((s) => s.hostname === host)
+            if (was?._tag === "Gelb" && told !== undefined) {
+              assert.deepStrictEqual(told.effects, [])
+              assert.notDeepEqual(is, was, "nothing is told that did not change")
+            }
             if (was?._tag === "Gruen" && was.pendingRevert) {
               assert.deepStrictEqual(swept.find((s) => s.hostname === host)?.effects, [
                 { _tag: "SetTier", tier: "passthrough" }

@@ -80,15 +80,16 @@ describe("certificate budgets", () => {
 
   it("offers only authorities with a budget and, where needed, an account binding", () => {
     assert.deepStrictEqual(
-      certificateAuthorities.map(({ name, requiresEab, weeklyBudget }) => [name, requiresEab, weeklyBudget]),
+      certificateAuthorities.map((ca) => [ca.name, ca.directoryUrl, ca.requiresEab, ca.weeklyBudget]),
       [
-        ["letsencrypt", false, 40],
-        ["zerossl", true, 200],
-        ["google-trust-services", true, 40],
-        ["ssl.com", true, 0],
-        ["letsencrypt-staging", false, 0]
+        ["letsencrypt", "https://acme-v02.api.letsencrypt.org/directory", false, 40],
+        ["zerossl", "https://acme.zerossl.com/v2/DV90", true, 200],
+        ["google-trust-services", "https://dv.acme-v02.api.pki.goog/directory", true, 40],
+        ["ssl.com", "https://acme.ssl.com/sslcom-dv/directory", true, 0],
+        ["letsencrypt-staging", "https://acme-staging-v02.api.letsencrypt.org/directory", false, 0]
       ]
     )
+    assert.strictEqual(offerable(new Set(), [authority("one", 1), authority("none", 0)]).length, 1)
     const all = new Set(certificateAuthorities.map((ca) => ca.name))
     assert.deepStrictEqual(
       offerable(all).map((ca) => ca.name),

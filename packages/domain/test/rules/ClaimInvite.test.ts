@@ -56,6 +56,7 @@ describe("claim invites", () => {
           continue
         }
         record.redeemed++
+        assert.deepStrictEqual(answer.success.next.invite, { _tag: "Burned" })
         record.state = answer.success.next.invite
         roster = answer.success.next.roster
         assert.strictEqual(record.redeemed, 1, "redeemed at most once")

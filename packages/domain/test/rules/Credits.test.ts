@@ -107,6 +107,7 @@ describe("credits", () => {
         }
         const { effects, next, token } = answer.success
         perform(effects)
+        if (key !== null) assert.isTrue(issuances.has(key), "a key is remembered")
         accounts.set(next.id, next)
         if (earlier === null) {
           assert.isFalse(tokens.has(token))
@@ -126,7 +127,8 @@ describe("credits", () => {
 
   it("amounts end where signed 64-bit integers end", () => {
     assert.deepStrictEqual([tokenPrice, largestAmount], [1n, 9_223_372_036_854_775_807n])
-    assert.isTrue(Result.isSuccess(intend("p", "a", largestAmount)))
+    const whole = { id: "p", account: "a", credits: largestAmount, confirmed: false }
+    assert.deepStrictEqual(intend("p", "a", largestAmount), Result.succeed(whole))
     assert.deepStrictEqual(
       intend("p", "a", largestAmount + 1n),
       Result.fail({ _tag: "InvalidAmount", credits: largestAmount + 1n })

@@ -102,6 +102,16 @@ describe("figures", () => {
     )
   })
 
+  it("bytes: every unit, the step between two of them, and beyond the last", () => {
+    const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    assert.deepStrictEqual(
+      units.map((_, i) => bytesText(2 * 1024 ** i)),
+      units.map((unit, i) => (i === 0 ? "2 B" : `2.0 ${unit}`))
+    )
+    assert.strictEqual(bytesText(1023.95 * 2 ** 50), "1.0 EiB")
+    assert.strictEqual(bytesText(2 ** 70), "1024.0 EiB")
+  })
+
   it.prop(
     "no size is written with four digits before the point in a step that has a next one",
     [Schema.BigInt.pipe(Schema.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 2n ** 64n - 1n })))],

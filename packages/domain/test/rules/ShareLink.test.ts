@@ -121,6 +121,13 @@ describe("share links", () => {
     often
   )
 
+  it("a session ends with the second in which its link expires", () => {
+    assert.deepStrictEqual(
+      [4599, 4600].map((now) => sessionHolds(link, now)),
+      [true, false]
+    )
+  })
+
   it("mints with an audit entry that does not tell the token", () => {
     assert.deepStrictEqual(
       mint(tunnel, { ...request, ttl: "7d", singleUse: true, label: " for Bob " }, 1000),

@@ -111,6 +111,31 @@ describe("suggestions", () => {
     ])
   })
 
+  it("among equal savings the pair with the smaller positions is taken", () => {
+    const nodes = ["a", "b", "c", "d", "e"]
+    const line = ["ab", "bc", "cd", "de"].map(([a = "", b = ""]) => ({ a, b, cost: 2n }))
+    const [near, wide, inner] = [
+      { a: "a", b: "d", cost: 5n },
+      { a: "a", b: "e", cost: 7n },
+      { a: "b", b: "d", cost: 3n }
+    ] as const
+    const taken = (...extra: ReadonlyArray<(typeof line)[number]>) =>
+      withShortcuts(nodes, [...line, ...extra], 1).links.at(-1)
+    assert.deepStrictEqual(taken(inner, wide, near), ["a", "d"])
+    assert.deepStrictEqual(taken(inner, wide), ["a", "e"])
+    assert.deepStrictEqual(taken(inner), ["b", "d"])
+  })
+
+  it("a way counts as no longer than one that does not exist", () => {
+    const chain = (cost: bigint) => [
+      { a: "a", b: "b", cost: (far * 3n) / 4n },
+      { a: "b", b: "c", cost: (far * 3n) / 4n },
+      { a: "a", b: "c", cost }
+    ]
+    assert.strictEqual(withShortcuts(["a", "b", "c"], chain(far), 1).links.length, 2)
+    assert.strictEqual(withShortcuts(["a", "b", "c"], chain(far - 1n), 1).links.length, 3)
+  })
+
   it("the sum of a suggestion saturates, too", () => {
     const most = 2n ** 64n - 1n
     const links = [

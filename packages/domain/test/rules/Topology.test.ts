@@ -59,7 +59,10 @@ describe("topologies", () => {
         if (event._tag === "AgentLeft") {
           const { effects, next } = withoutAgent(topology, event.a.toLowerCase())
           for (const pair of edges.keys()) if (pair.split(" ").includes(event.a.toLowerCase())) edges.delete(pair)
-          for (const { a, b, operator: key } of effects) assert.isTrue(admitted.delete(`${key} ${a} ${b}`))
+          for (const { _tag, a, b, operator: key } of effects) {
+            assert.strictEqual(_tag, "LinkRevoked")
+            assert.isTrue(admitted.delete(`${key} ${a} ${b}`))
+          }
           topology = next
         } else {
           const { actor: _, ...asked } = event
@@ -115,11 +118,18 @@ describe("topologies", () => {
           }
           assert.strictEqual(refusal(answer), expected, event._tag)
           if (Result.isSuccess(answer)) {
+            if (
+              event._tag === "Bind" &&
+              topology.binding._tag === "Bound" &&
+              topology.binding.operator === event.operator
+            )
+              assert.deepStrictEqual(answer.success.effects, [], "the same key again changes nothing")
             topology = answer.success.next
             for (const { _tag, a, b, operator: key } of answer.success.effects) {
               if (_tag === "LinkRevoked")
                 assert.isTrue(admitted.delete(`${key} ${a} ${b}`), "nothing is revoked that was not admitted")
               else {
+                assert.strictEqual(_tag, "LinkAuthorized")
                 assert.isFalse(admitted.has(`${key} ${a} ${b}`), "nothing is admitted twice")
                 admitted.add(`${key} ${a} ${b}`)
               }
@@ -134,6 +144,10 @@ describe("topologies", () => {
           })
         assert.deepStrictEqual<unknown>(topology.edges, expectedEdges)
         assert.deepStrictEqual([...topology.shares].toSorted(), [...shares].toSorted())
+        assert.deepStrictEqual<unknown>(
+          topology.binding,
+          operator === null ? { _tag: "Unbound" } : { _tag: "Bound", operator }
+        )
         assert.strictEqual(topology.mode, mode as typeof topology.mode)
         const authorized = operator === null ? [] : [...edges.keys()].map((pair) => `${operator} ${pair}`)
         assert.deepStrictEqual([...admitted].toSorted(), authorized.toSorted())
