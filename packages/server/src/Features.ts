@@ -5,8 +5,12 @@
 import { ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
 import { Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import { AccessTokens } from "./access/AccessTokens.ts"
+import * as AccountAccess from "./access/AccountAccess.ts"
 import * as AdminAccess from "./access/AdminAccess.ts"
+import { KeySet } from "./access/KeySet.ts"
 import * as Metered from "./access/Metered.ts"
+import * as SameOrigin from "./access/SameOrigin.ts"
 import { Admissions } from "./admission/Admissions.ts"
 import * as AdmissionHttp from "./admission/Http.ts"
 import { Bootstraps } from "./bootstrap/Bootstraps.ts"
@@ -19,6 +23,7 @@ import { Outbox } from "./outbox/Outbox.ts"
 import * as OutboxWorker from "./outbox/Worker.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
 import { Hosts } from "./registry/Hosts.ts"
+import { Sessions } from "./sessions/Sessions.ts"
 import * as StatusHttp from "./status/Http.ts"
 import { Statuses } from "./status/Statuses.ts"
 import { Tunnels } from "./tunnels/Tunnels.ts"
@@ -44,7 +49,14 @@ const services = Layer.mergeAll(Statuses.layer, Enrolments.layer, Bootstraps.lay
 )
 
 /** Who may call, and how requests are read. */
-const access = Layer.mergeAll(AdminAccess.layer, Metered.layer, ReadsBody.layer, ReadsParameters.layer)
+const access = Layer.mergeAll(
+  AdminAccess.layer,
+  AccountAccess.layer,
+  SameOrigin.layer,
+  Metered.layer,
+  ReadsBody.layer,
+  ReadsParameters.layer
+).pipe(Layer.provideMerge(AccessTokens.layer), Layer.provideMerge(KeySet.layer), Layer.provideMerge(Sessions.layer))
 
 /** All features, wanting a database and settings. */
 export const layer = Layer.merge(handlers, background).pipe(

@@ -33,8 +33,13 @@ export const variables = {
   channelBrokerPort: defaulted("CT_CP_CHANNEL_BROKER_PORT", Forms.port, "4435", "Port of the channel broker."),
   channelRelayPort: defaulted("CT_CP_CHANNEL_RELAY_PORT", Forms.port, "4436", "Port of the channel relay."),
   channelRelayGatePort: defaulted("CT_CP_CHANNEL_RELAY_GATE_PORT", Forms.port, "443", "Port of the relay's gate."),
-  oidcIssuer: optional("CT_OIDC_ISSUER", Forms.url, "Realm address of the identity provider. Without it, no /me/*."),
+  oidcIssuer: optional("CT_OIDC_ISSUER", Forms.issuer, "Realm address of the identity provider. Without it, no /me/*."),
   oidcAccessAudience: optional("CT_OIDC_ACCESS_AUD", Forms.text, "Audience that access tokens must carry."),
+  oidcPublicKeyPath: optional(
+    "CT_OIDC_PUBKEY_PATH",
+    Forms.text,
+    "PEM file with the one key that signs access tokens; then none is fetched."
+  ),
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
     Forms.whole(0, 1_000_000),
@@ -68,6 +73,7 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   channelRelayGatePort: variables.channelRelayGatePort.read,
   oidcIssuer: variables.oidcIssuer.read,
   oidcAccessAudience: variables.oidcAccessAudience.read,
+  oidcPublicKeyPath: variables.oidcPublicKeyPath.read,
   requestsPerMinute: variables.requestsPerMinute.read,
   outboxIntervalSeconds: variables.outboxIntervalSeconds.read
 })

@@ -5,6 +5,7 @@
 import { Status } from "@catenet/domain/Status"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { FetchHttpClient, HttpServerResponse } from "effect/http"
+import { KeySet } from "../access/KeySet.ts"
 import * as EdgeGauge from "./EdgeGauge.ts"
 import * as Store from "./Store.ts"
 
@@ -21,6 +22,7 @@ const unknown: Facts = { ready: false, tunnels: 0, agents: 0 }
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const gauge = yield* EdgeGauge.make
+  const keys = yield* KeySet
   const started = yield* Clock.currentTimeMillis
   const scope = yield* Effect.scope
 
@@ -41,7 +43,7 @@ const make = Effect.gen(function* () {
   }).pipe(Effect.ensuring(Effect.sync(() => void (reading = false))))
 
   const encode = Schema.encodeSync(Schema.fromJsonString(Status))
-  const answerAt = (uptime: number) =>
+  const answerAt = (uptime: number, oidc: boolean) =>
     HttpServerResponse.text(
       encode(
         new Status({
@@ -51,18 +53,21 @@ const make = Effect.gen(function* () {
           pipelines_published: 0,
           agents_directory: 0,
           uptime_seconds: uptime,
-          oidc_enabled: false
+          oidc_enabled: oidc
         })
       ),
       { contentType: "application/json" }
     )
-  let answered = { uptime: -1, facts, answer: answerAt(0) }
+  let answered = { uptime: -1, facts, oidc: false, answer: answerAt(0, false) }
 
   return {
     /** The answer as it is sent, made once a second at most. */
     answer: Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const uptime = Math.floor((now - started) / 1000)
-      if (answered.uptime !== uptime || answered.facts !== facts) answered = { uptime, facts, answer: answerAt(uptime) }
+      const oidc = keys.usable()
+      if (answered.uptime !== uptime || answered.facts !== facts || answered.oidc !== oidc) {
+        answered = { uptime, facts, oidc, answer: answerAt(uptime, oidc) }
+      }
       if (reading || now - readAt < freshMillis) return Effect.succeed(answered.answer)
       reading = true
       return Effect.as(Effect.forkIn(refresh, scope), answered.answer)

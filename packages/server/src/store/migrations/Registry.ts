@@ -3,10 +3,12 @@ import * as outbox from "./0001_outbox.ts"
 import * as enrolment from "./0002_enrolment.ts"
 import * as tunnels from "./0003_tunnels.ts"
 import * as edges from "./0004_edges.ts"
+import * as sessions from "./0005_sessions.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
   "0002_enrolment": enrolment.up,
   "0003_tunnels": tunnels.up,
-  "0004_edges": edges.up
+  "0004_edges": edges.up,
+  "0005_sessions": sessions.up
 } as const

@@ -1,0 +1,71 @@
+/**
+ * Access tokens of the identity provider: signature, issuer, audience, kind, expiry and not-before are checked. An ID
+ * token or a refresh token is not an access token. A verified token is remembered until it expires, so that its
+ * signature is checked once.
+ */
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
+import { Subject } from "@catenet/domain/Subject"
+import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { type JWTPayload, type JWTVerifyResult, jwtVerify } from "jose"
+import { Settings } from "../Settings.ts"
+import { KeySet } from "./KeySet.ts"
+
+/** The token does not verify. Why is for the log, not for the caller. */
+export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly cause?: unknown }> {}
+
+const remembered = 10_000
+/** Seconds that the provider's clock may differ from ours. */
+const clockTolerance = 30
+
+const readSubject = Schema.decodeUnknownOption(Subject)
+
+const isAccessToken = ({ payload, protectedHeader }: JWTVerifyResult) =>
+  payload["typ"] === "Bearer" || /^(?:application\/)?at\+jwt$/i.test(protectedHeader.typ ?? "")
+
+const make = Effect.gen(function* () {
+  const { oidcAccessAudience, oidcIssuer } = yield* Settings
+  const { getKey } = yield* KeySet
+  const known = new Map<string, { readonly subject: Subject; readonly expiresAt: number }>()
+
+  const remember = (hash: string, payload: JWTPayload, subject: Subject) => {
+    if (known.size >= remembered) for (const oldest of known.keys()) if (known.delete(oldest)) break
+    known.set(hash, { subject, expiresAt: payload.exp ?? 0 })
+  }
+
+  const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
+    const verified = yield* Effect.tryPromise({
+      try: () =>
+        jwtVerify(Redacted.value(token), getKey, {
+          algorithms: ["RS256"],
+          requiredClaims: ["exp", "sub"],
+          clockTolerance,
+          currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(millis)),
+          ...(oidcIssuer === undefined ? {} : { issuer: oidcIssuer }),
+          ...(oidcAccessAudience === undefined ? {} : { audience: oidcAccessAudience })
+        }),
+      catch: (cause) => new TokenRefused({ cause })
+    })
+    const subject = readSubject(verified.payload.sub)
+    if (Option.isNone(subject) || !isAccessToken(verified)) return yield* new TokenRefused({})
+    remember(hash, verified.payload, subject.value)
+    return subject.value
+  })
+
+  return {
+    /** The subject of a valid token. */
+    verify: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      const millis = yield* Clock.currentTimeMillis
+      const hash = Tokens.hashText(native, token)
+      const before = known.get(hash)
+      if (before === undefined) return yield* check(token, hash, millis)
+      if (before.expiresAt * 1000 > millis) return before.subject
+      known.delete(hash)
+      return yield* new TokenRefused({})
+    })
+  }
+})
+
+export class AccessTokens extends Context.Service<AccessTokens, Effect.Success<typeof make>>()("server/AccessTokens") {
+  static readonly layer = Layer.effect(AccessTokens, make)
+}

@@ -1,0 +1,72 @@
+/**
+ * Who may use what belongs to accounts: an access token, a portal session, or either. While no key is known that could
+ * verify a token, the routes that take one are not there.
+ */
+import { AccountAccess, BearerAccess, Caller, SessionAccess } from "@catenet/domain/api/Access"
+import { Unauthenticated } from "@catenet/domain/errors/Authentication"
+import { RouteNotFound } from "@catenet/domain/errors/Requests"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { Sessions } from "../sessions/Sessions.ts"
+import { AccessTokens } from "./AccessTokens.ts"
+import { KeySet } from "./KeySet.ts"
+
+const make = Effect.gen(function* () {
+  const keys = yield* KeySet
+  const tokens = yield* AccessTokens
+  const sessions = yield* Sessions
+
+  const bearer = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
+    if (Redacted.value(credential) === "") return yield* new Unauthenticated()
+    const subject = yield* Effect.mapError(tokens.verify(credential), () => new Unauthenticated())
+    return Caller.of({ subject, email: null, means: "bearer" })
+  })
+
+  const session = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
+    if (Redacted.value(credential) === "") return yield* new Unauthenticated()
+    const found = yield* sessions.find(credential)
+    if (Option.isNone(found)) return yield* new Unauthenticated()
+    return Caller.of({ subject: found.value.subject, email: found.value.email, means: "session" })
+  })
+
+  /** Whether the routes are there at all is asked before who is calling. */
+  const present = <A, E, R>(caller: Effect.Effect<A, E, R>) =>
+    Effect.suspend((): Effect.Effect<A, E | RouteNotFound, R> =>
+      keys.usable() ? caller : Effect.fail(new RouteNotFound())
+    )
+
+  return { bearer, session, present }
+})
+
+const bearerLayer = Layer.effect(
+  BearerAccess,
+  Effect.map(make, ({ bearer, present }) =>
+    BearerAccess.of({
+      bearer: (httpEffect, { credential }) =>
+        Effect.flatMap(present(bearer(credential)), (caller) => Effect.provideService(httpEffect, Caller, caller))
+    })
+  )
+)
+
+const sessionLayer = Layer.effect(
+  SessionAccess,
+  Effect.map(make, ({ session }) =>
+    SessionAccess.of({
+      session: (httpEffect, { credential }) =>
+        Effect.flatMap(session(credential), (caller) => Effect.provideService(httpEffect, Caller, caller))
+    })
+  )
+)
+
+const eitherLayer = Layer.effect(
+  AccountAccess,
+  Effect.map(make, ({ bearer, present, session }) =>
+    AccountAccess.of({
+      session: (httpEffect, { credential }) =>
+        Effect.flatMap(present(session(credential)), (caller) => Effect.provideService(httpEffect, Caller, caller)),
+      bearer: (httpEffect, { credential }) =>
+        Effect.flatMap(present(bearer(credential)), (caller) => Effect.provideService(httpEffect, Caller, caller))
+    })
+  )
+)
+
+export const layer = Layer.mergeAll(bearerLayer, sessionLayer, eitherLayer)
