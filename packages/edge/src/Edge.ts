@@ -20,6 +20,7 @@ import { descriptorLimit } from "./listen/Descriptors.ts"
 import * as Gate from "./listen/Gate.ts"
 import * as HttpListener from "./listen/HttpListener.ts"
 import * as Listener from "./listen/Listener.ts"
+import { GelbVisits } from "./gelb/GelbVisits.ts"
 import { MeshClients } from "./mesh/MeshClients.ts"
 import { Counters } from "./observe/Counters.ts"
 import type { Sources } from "./observe/Exposition.ts"
@@ -147,7 +148,7 @@ const announce = (bound: Bound) =>
 
 const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer, Books.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Visits.layer, MuxAgents.layer, ByteAgents.layer, PlatformHosts.layer)),
-  Layer.provideMerge(MeshClients.layer),
+  Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
   Layer.provideMerge(Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, CertificateAuthority.layer))
 )

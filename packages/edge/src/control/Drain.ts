@@ -3,6 +3,7 @@
  * cuts what is left.
  */
 import { Effect, Schedule } from "effect"
+import { GelbVisits } from "../gelb/GelbVisits.ts"
 import type { Listener } from "../listen/Listener.ts"
 import { Relays } from "../relay/Relays.ts"
 import { ByteAgents } from "../sessions/ByteAgents.ts"
@@ -14,9 +15,11 @@ export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArra
   const relays = yield* Relays
   const muxAgents = yield* MuxAgents
   const byteAgents = yield* ByteAgents
+  const gelb = yield* GelbVisits
   yield* Effect.forEach(listeners, ({ stop }) => stop)
   muxAgents.goAway("this edge is stopping")
   byteAgents.closeParked()
+  gelb.drain()
   yield* Effect.logInfo("draining").pipe(Effect.annotateLogs({ relays: relays.active(), grace: shutdownGraceSeconds }))
   yield* Effect.sync(() => relays.active() > 0).pipe(
     Effect.repeat({ schedule: Schedule.spaced("50 millis"), while: (busy) => busy }),

@@ -11,7 +11,7 @@ export type Destination =
   | { readonly _tag: "Mux" }
   | { readonly _tag: "Bytes" }
   | { readonly _tag: "PlatformHost"; readonly host: string }
-  | { readonly _tag: "Tunnel"; readonly host: string; readonly acme: boolean }
+  | { readonly _tag: "Tunnel"; readonly host: string; readonly speaks: "acme" | "http" | "unknown" }
   | { readonly _tag: "Nowhere" }
 
 /** `isPlatformHost` knows the hosts of the platform itself, `defaultHost` is where a browser without a name goes. */
@@ -21,15 +21,15 @@ export const dispatch = (
   defaultHost: string | undefined
 ): Destination => {
   const offers = (protocol: string) => hello.alpn.includes(protocol)
+  const offersHttp = offers("http/1.1") || offers("h2")
   if (offers(MUX_ALPN)) return { _tag: "Mux" }
   if (offers(BYTES_ALPN)) return { _tag: "Bytes" }
   const host = hello.serverName
   if (host !== undefined) {
-    return isPlatformHost(host) ? { _tag: "PlatformHost", host } : { _tag: "Tunnel", host, acme: offers(ACME_ALPN) }
+    if (isPlatformHost(host)) return { _tag: "PlatformHost", host }
+    return { _tag: "Tunnel", host, speaks: offers(ACME_ALPN) ? "acme" : offersHttp ? "http" : "unknown" }
   }
-  if (defaultHost !== undefined && (offers("http/1.1") || offers("h2"))) {
-    return { _tag: "PlatformHost", host: defaultHost }
-  }
+  if (defaultHost !== undefined && offersHttp) return { _tag: "PlatformHost", host: defaultHost }
   return { _tag: "Nowhere" }
 }
 

@@ -9,7 +9,7 @@ import { Result } from "effect"
 import type { BadRequest, Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 import { UpgradeAnswer } from "./UpgradeAnswer.ts"
-import { plainAnswer, silentPage } from "./Pages.ts"
+import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
 
 const LINGER_MILLIS = 2_000
 
@@ -84,11 +84,11 @@ export class ForwardedStream extends Duplex {
   }
 
   /** Answers in the place of the origin; the visitor's unread bytes are drained so that no reset overtakes the answer. */
-  private say(answer: Buffer) {
+  private say(answer: Answer) {
     this.refused = true
     this.visitor.removeAllListeners("data")
     this.visitor.resume()
-    this.visitor.end(answer)
+    this.visitor.end(http1(answer))
     this.visitor.setTimeout(LINGER_MILLIS, () => this.destroy())
   }
 }

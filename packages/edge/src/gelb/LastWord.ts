@@ -4,6 +4,7 @@
  */
 import type { TLSSocket } from "node:tls"
 import { Effect } from "effect"
+import { type Answer, http1 } from "./Pages.ts"
 
 const HEAD_BYTES = 16_384
 const HEAD_WAIT = "3 seconds"
@@ -37,10 +38,10 @@ const drainHead = (socket: TLSSocket): Effect.Effect<void> =>
   }).pipe(Effect.timeoutOrElse({ duration: HEAD_WAIT, orElse: () => Effect.void }))
 
 /** Drains the request, says `answer` and ends the connection. */
-export const say = Effect.fn("LastWord.say")(function* (socket: TLSSocket, answer: Buffer) {
+export const say = Effect.fn("LastWord.say")(function* (socket: TLSSocket, answer: Answer) {
   yield* drainHead(socket)
   yield* Effect.sync(() => {
-    socket.end(answer)
+    socket.end(http1(answer))
     socket.resume()
     socket.setTimeout(LINGER_MILLIS, () => socket.destroy())
   })

@@ -3,23 +3,25 @@ import { STATUS_CODES } from "node:http"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { DateTime } from "effect"
 
-const answer = (status: number, fields: ReadonlyArray<string>, type: string, body: string): Buffer => {
-  const content = Buffer.from(body, "utf8")
-  return Buffer.concat([
-    Buffer.from(
-      [
-        `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
-        `Content-Type: ${type}; charset=utf-8`,
-        `Content-Length: ${content.length}`,
-        "Cache-Control: no-store",
-        "Connection: close",
-        ...fields,
-        "\r\n"
-      ].join("\r\n"),
-      "latin1"
-    ),
-    content
-  ])
+/** An answer before it is put into the version of HTTP the visitor speaks. */
+export interface Answer {
+  readonly status: number
+  readonly fields: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+const answer = (status: number, type: string, body: string, fields: Answer["fields"] = {}): Answer => ({
+  status,
+  fields: { "Content-Type": `${type}; charset=utf-8`, "Cache-Control": "no-store", ...fields },
+  body: Buffer.from(body, "utf8")
+})
+
+/** The answer as the last one on an HTTP/1 connection. */
+export const http1 = ({ status, fields, body }: Answer): Buffer => {
+  const named = { ...fields, "Content-Length": `${body.length}`, Connection: "close" }
+  const lines = Object.entries(named).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`
+  return Buffer.concat([Buffer.from(head, "latin1"), body])
 }
 
 const page = (title: string, sentence: string) =>
@@ -37,45 +39,45 @@ const page = (title: string, sentence: string) =>
 `
 
 /** A refusal of one request, in plain text. */
-export const plainAnswer = (status: number, reason: string): Buffer => answer(status, [], "text/plain", `${reason}\n`)
+export const plainAnswer = (status: number, reason: string): Answer => answer(status, "text/plain", `${reason}\n`)
 
 /** 502: the host exists, its agent is not connected. */
-export const offlinePage = (): Buffer =>
+export const offlinePage = (): Answer =>
   answer(
     502,
-    ["Retry-After: 10"],
     "text/html",
     page(
       "This service is offline",
       "Its address is right, but the computer behind it is not connected at the moment. Try again in a little while."
-    )
+    ),
+    { "Retry-After": "10" }
   )
 
 /** 502: the agent is connected, but what it serves did not answer. */
-export const silentPage = (): Buffer =>
+export const silentPage = (): Answer =>
   answer(
     502,
-    ["Retry-After: 10"],
     "text/html",
     page(
       "This service does not answer",
       "The computer behind this address is connected, but the service on it does not answer. Try again in a little while."
-    )
+    ),
+    { "Retry-After": "10" }
   )
 
 /** 503: the owner's access window is shut at `now` (unix seconds); names the next change if there is one. */
-export const closedPage = (policy: AccessWindow.Policy, now: number): Buffer => {
+export const closedPage = (policy: AccessWindow.Policy, now: number): Answer => {
   const change = AccessWindow.nextChange(policy, now)
   return answer(
     503,
-    [`Retry-After: ${AccessWindow.retryAfter(policy, now) ?? 1}`],
     "text/html",
     page(
       "This service is closed now",
       change === null
         ? "Its owner has closed access to it. No time of reopening is set."
         : `Its owner allows access only at certain times. It opens again at ${utc(change)} UTC.`
-    )
+    ),
+    { "Retry-After": `${AccessWindow.retryAfter(policy, now) ?? 1}` }
   )
 }
 

@@ -35,7 +35,13 @@ const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) [\x21-\x7e\x80-\xff]+ HTTP
 const FORBIDDEN = /[\0-\x08\x0a-\x1f\x7f]/
 
 /** Fields that only the edge may set. */
-const OURS = new Set(["forwarded", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip"])
+export const OURS: ReadonlySet<string> = new Set([
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-proto",
+  "x-forwarded-host",
+  "x-real-ip"
+])
 
 const bad = (reason: string, status: BadRequest["status"] = 400) => Result.fail(new BadRequest({ status, reason }))
 
@@ -82,15 +88,22 @@ export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
 
 const quotedNode = (address: string) => (address.includes(":") ? `"[${address}]"` : address)
 
-/** The fields that name the visitor (RFC 7239 and its older cousins), each with its line end. */
-export const visitorFields = (visitor: Visitor, host: string | undefined): string => {
+/** The fields that name the visitor (RFC 7239 and its older cousins). */
+export const visitorFields = (visitor: Visitor, host: string | undefined): Readonly<Record<string, string>> => {
   const named = host ?? visitor.hostname
   const quotedHost = /^[\w.:-]*$/.test(named) ? `;host="${named}"` : ""
-  return (
-    `X-Forwarded-For: ${visitor.address}\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: ${named}\r\n` +
-    `Forwarded: for=${quotedNode(visitor.address)}${quotedHost};proto=https\r\n`
-  )
+  return {
+    "X-Forwarded-For": visitor.address,
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Host": named,
+    Forwarded: `for=${quotedNode(visitor.address)}${quotedHost};proto=https`
+  }
 }
+
+const lines = (fields: Readonly<Record<string, string>>) =>
+  Object.entries(fields)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")
 
 /** The host name of a Host field without its port, as comparable with a server name. */
 export const hostnameOf = (host: string): string => host.replace(/:\d*$/, "").replace(/\.$/, "").toLowerCase()
@@ -99,4 +112,6 @@ export const hostnameOf = (host: string): string => host.replace(/:\d*$/, "").re
 export const rewrite = (head: RequestHead, visitor: Visitor): Result.Result<Buffer, BadRequest> =>
   head.host !== undefined && hostnameOf(head.host) !== visitor.hostname
     ? bad(`this connection is for ${visitor.hostname}`, 421)
-    : Result.succeed(Buffer.from(`${head.lines.join("\r\n")}\r\n${visitorFields(visitor, head.host)}\r\n`, "latin1"))
+    : Result.succeed(
+        Buffer.from(`${head.lines.join("\r\n")}\r\n${lines(visitorFields(visitor, head.host))}\r\n`, "latin1")
+      )

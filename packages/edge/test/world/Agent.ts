@@ -89,6 +89,7 @@ export const readAll = (stream: Duplex) =>
   new Promise<Buffer>((resolve, reject) => {
     const chunks: Array<Buffer> = []
     stream.on("data", (chunk: Buffer) => chunks.push(chunk))
+    stream.resume()
     stream.once("end", () => resolve(Buffer.concat(chunks)))
     stream.once("error", reject)
     stream.once("close", () => reject(new Error("closed before its end")))
@@ -105,6 +106,7 @@ export const readUntil = (stream: Duplex, text: string) =>
       resolve(seen)
     }
     stream.on("data", take)
+    stream.resume()
     stream.once("end", () => reject(new Error(`ended before ${JSON.stringify(text)}: ${seen}`)))
     stream.once("error", reject)
   })

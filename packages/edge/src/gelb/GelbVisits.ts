@@ -1,0 +1,120 @@
+/**
+ * Visitors of gelb hosts: TLS ends here with the wildcard certificate, HTTP is followed just far enough to name the
+ * visitor, and what goes wrong is said on a page. A connection that speaks no HTTP is relayed as it is.
+ */
+import type { Socket } from "node:net"
+import type { ServerHttp2Session } from "node:http2"
+import type { TLSSocket } from "node:tls"
+import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
+import { normalHost } from "@catenet/wire/frames/HostName"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { makeServe } from "../listen/Connections.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Relays } from "../relay/Relays.ts"
+import { Routes } from "../Routes.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { endpointsOf } from "../sessions/Endpoints.ts"
+import { Settings } from "../Settings.ts"
+import * as PemFiles from "../tls/PemFiles.ts"
+import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
+import { ForwardedStream } from "./ForwardedStream.ts"
+import * as Http2Visits from "./Http2Visits.ts"
+import * as LastWord from "./LastWord.ts"
+import { type Answer, closedPage, offlinePage, plainAnswer } from "./Pages.ts"
+import type { Connect } from "./TunnelConnections.ts"
+
+export interface GelbVisitsShape {
+  /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */
+  readonly accept: ((socket: Socket, web: boolean) => void) | undefined
+  /** Lets HTTP/2 visitors finish what they asked and ask no more. */
+  readonly drain: () => void
+}
+
+const make = Effect.gen(function* () {
+  const { wildcard } = yield* Settings
+  const routes = yield* Routes
+  const agents = yield* AgentSessions
+  const relays = yield* Relays
+  const counters = yield* Counters
+  const clock = yield* Clock.Clock
+  const run = yield* makeServe
+  const sessions = new Set<ServerHttp2Session>()
+
+  /** What the edge answers in the place of the agent, if it must. */
+  const refusal = (host: string): Answer | undefined => {
+    const route = routes.find(host)
+    if (route === undefined) return plainAnswer(421, `${host} is not served here`)
+    const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+    const policy = routes.policy(route.token)
+    if (policy === null || AccessWindow.isOpen(policy, now)) return undefined
+    counters.accessWindowRefusals += 1
+    return closedPage(policy, now)
+  }
+
+  const deliver = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
+    const header = { kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) } as const
+    const delivered = yield* Effect.option(
+      agents.deliver(routes.find(host)?.token ?? "", { _tag: "Host", host }, header)
+    )
+    if (Option.isNone(delivered)) counters.visitorsOfOfflineTunnels += 1
+    return Option.getOrUndefined(delivered)
+  })
+
+  const http1 = Effect.fn("GelbVisits.http1")(function* (socket: TLSSocket) {
+    const host = normalHost(socket.servername || "") ?? ""
+    const refused = refusal(host)
+    if (refused !== undefined) return yield* LastWord.say(socket, refused)
+    if (!(yield* LastWord.speaks(socket))) return void socket.destroy()
+    const delivered = yield* deliver(socket, host)
+    if (delivered === undefined) return yield* LastWord.say(socket, offlinePage())
+    const address = endpointsOf(socket).client?.address ?? "unknown"
+    yield* relays.run(delivered.tunnel, new ForwardedStream(socket, { address, hostname: host }), delivered.stream)
+  })
+
+  const connect =
+    (socket: TLSSocket, host: string): Connect =>
+    (far, opened) =>
+      run(socket, () =>
+        Effect.gen(function* () {
+          const delivered = yield* deliver(socket, host)
+          if (delivered === undefined) return opened(new Http2Visits.NobodyServes())
+          opened(null)
+          yield* relays.run(delivered.tunnel, far, delivered.stream)
+        })
+      )
+
+  const http2 = (socket: TLSSocket) => {
+    const host = normalHost(socket.servername || "") ?? ""
+    const address = endpointsOf(socket).client?.address ?? "unknown"
+    const session = Http2Visits.serve(socket, {
+      visitor: { address, hostname: host },
+      connect: connect(socket, host),
+      refusal: () => refusal(host)
+    })
+    sessions.add(session)
+    session.on("close", () => sessions.delete(session))
+  }
+
+  const pairs = wildcard === undefined ? Option.none() : yield* PemFiles.follow(wildcard)
+  const onFailure = () => {
+    counters.handshakesFailed += 1
+  }
+  const onSecure = (socket: TLSSocket) => (socket.alpnProtocol === "h2" ? http2(socket) : run(socket, http1))
+  const accept = Option.map(pairs, (pairs) => {
+    const web = TlsAcceptor.make({ pairs, alpn: ["h2", "http/1.1"], onSecure, onFailure })
+    const other = TlsAcceptor.make({ pairs, alpn: [], onSecure, onFailure })
+    return (socket: Socket, isWeb: boolean) => (isWeb ? web : other).accept(socket)
+  })
+
+  const shape: GelbVisitsShape = {
+    accept: Option.getOrUndefined(accept),
+    drain: () => {
+      for (const session of sessions) session.close()
+    }
+  }
+  return shape
+})
+
+export class GelbVisits extends Context.Service<GelbVisits, GelbVisitsShape>()("edge/gelb/GelbVisits") {
+  static readonly layer = Layer.effect(GelbVisits, make)
+}

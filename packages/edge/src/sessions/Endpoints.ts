@@ -1,0 +1,15 @@
+/** Both ends of a visitor's connection, as an agent and an origin shall know them. */
+import type { Socket } from "node:net"
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+
+/** IPv4 visitors of a dual-stack listener look like IPv6; origins shall not have to know. */
+const plain = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address)
+
+const end = (address: string | undefined, port: number | undefined) =>
+  address === undefined || port === undefined ? undefined : { address: plain(address), port }
+
+export const endpointsOf = (socket: Socket): Pick<OpenHeader, "client" | "server"> => {
+  const client = end(socket.remoteAddress, socket.remotePort)
+  const server = end(socket.localAddress, socket.localPort)
+  return { ...(client === undefined ? {} : { client }), ...(server === undefined ? {} : { server }) }
+}
