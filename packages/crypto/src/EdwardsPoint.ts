@@ -12,7 +12,6 @@ const { Point } = ed25519
 const { BASE, Fn } = Point
 
 const decode = (encoded: Uint8Array) => {
-  if (encoded.length !== 32) return undefined
   try {
     return Point.fromBytes(encoded, true)
   } catch {

@@ -89,7 +89,7 @@ export const native: Suite = {
   chacha20poly1305: {
     seal: (key, nonce, ad, plaintext, output = new Uint8Array(plaintext.length + tagLength)) => {
       const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagLength })
-      if (ad.length > 0) sealing.setAAD(ad, { plaintextLength: plaintext.length })
+      sealing.setAAD(ad)
       output.set(sealing.update(plaintext))
       sealing.final()
       output.set(sealing.getAuthTag(), plaintext.length)
@@ -99,7 +99,7 @@ export const native: Suite = {
       const opening = createDecipheriv(cipher, key, nonce, { authTagLength: tagLength })
       const length = ciphertext.length - tagLength
       if (length < 0) return Result.fail(new AuthenticationFailed())
-      if (ad.length > 0) opening.setAAD(ad, { plaintextLength: length })
+      opening.setAAD(ad)
       opening.setAuthTag(ciphertext.subarray(length))
       const plaintext = opening.update(ciphertext.subarray(0, length))
       try {

@@ -58,8 +58,8 @@ describe.each(meetings)("sessions, %s", (_, left, right) => {
       }
       const [a, b] = [ok(initiator.finish()), ok(responder.finish())]
       assert.deepStrictEqual(a.handshakeHash, b.handshakeHash)
-      assert.deepStrictEqual(a.remoteStatic, pattern[1] === "N" ? undefined : staticKeys.responder.publicKey)
-      assert.deepStrictEqual(b.remoteStatic, pattern[0] === "N" ? undefined : staticKeys.initiator.publicKey)
+      assert.deepStrictEqual(a.remoteStatic, pattern[1] === "N" ? undefined : staticKeys().responder.publicKey)
+      assert.deepStrictEqual(b.remoteStatic, pattern[0] === "N" ? undefined : staticKeys().initiator.publicKey)
       assert.deepStrictEqual(ok(b.decrypt(ok(a.encrypt(Uint8Array.of(1))))), Uint8Array.of(1))
       assert.deepStrictEqual(ok(a.decrypt(ok(b.encrypt(Uint8Array.of(2))))), Uint8Array.of(2))
     }

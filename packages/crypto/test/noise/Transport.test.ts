@@ -4,6 +4,7 @@ import { encode } from "@catenet/crypto/noise/Frame"
 import { maxMessage, maxPlaintext, Transport } from "@catenet/crypto/noise/Transport"
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
+import type { Suite } from "@catenet/crypto/Suite"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { anyBytes, flipped, integer, runs, suites } from "../suite/arbitraries.ts"
@@ -12,9 +13,6 @@ import { meetings, ok, secret, sessionOf, tag } from "./session.ts"
 const nothing = new Uint8Array(0)
 
 describe("a session", () => {
-  const session = sessionOf()
-  const senders = () => [sessionOf()[0], sessionOf({ suites: [portable, portable] })[0]] as const
-  const [sealed, framed] = [senders(), senders()]
   const step = Arbitrary.all({ from: integer(0, 1), rekey: integer(0, 4), framed: integer(0, 1), text: anyBytes(100) })
 
   it.prop(
@@ -41,7 +39,7 @@ describe("a session", () => {
     "refuses what was turned, cut, lengthened, repeated, reordered or sent back, and goes on",
     { texts: Arbitrary.array(anyBytes(40), { minLength: 2, maxLength: 4 }), bit: integer(0, 1 << 16) },
     ({ texts, bit }) => {
-      const [left, right] = session
+      const [left, right] = sessionOf()
       const messages = texts.map((text) => ok(left.encrypt(text)))
       for (const [i, message] of messages.entries()) {
         const forgeries = [
@@ -61,13 +59,26 @@ describe("a session", () => {
     "seals alike whichever suite and whichever door",
     { text: anyBytes() },
     ({ text }) => {
-      const message = ok(sealed[0].encrypt(text))
-      assert.deepStrictEqual(ok(sealed[1].encrypt(text)), message)
-      assert.deepStrictEqual(ok(framed[0].encryptFrame(text)), ok(encode(message)))
-      assert.deepStrictEqual(ok(framed[1].encryptFrame(text)), ok(encode(message)))
+      const end = (suite: Suite) =>
+        new Transport(new CipherState(suite, secret(1)), new CipherState(suite, secret(2)), secret(3), undefined)
+      const message = ok(end(native).encrypt(text))
+      assert.deepStrictEqual(ok(end(portable).encrypt(text)), message)
+      assert.deepStrictEqual(ok(end(native).encryptFrame(text)), ok(encode(message)))
+      assert.deepStrictEqual(ok(end(portable).encryptFrame(text)), ok(encode(message)))
     },
     runs
   )
+})
+
+describe("a frame", () => {
+  it("says its length in two bytes, the high one first", () => {
+    const [left] = sessionOf()
+    for (const length of [0, 239, 240, 255, 256, 16384, 65519]) {
+      const frame = ok(left.encryptFrame(new Uint8Array(length)))
+      assert.strictEqual(frame.length, 2 + length + 16)
+      assert.deepStrictEqual([frame[0], frame[1]], [Math.floor((length + 16) / 256), (length + 16) % 256])
+    }
+  })
 })
 
 describe.each(Object.entries(suites))("limits, %s", (_, suite) => {

@@ -39,17 +39,17 @@ export interface Setup {
   readonly believed?: Uint8Array
 }
 
-export const staticKeys = {
+export const staticKeys = () => ({
   initiator: native.x25519.keyPair(secret(0x51)),
   responder: native.x25519.keyPair(secret(0x52))
-}
+})
 
 /** What each side brings to a pattern. */
 export const optionsOf = (setup: Setup): { readonly initiator: Options; readonly responder: Options } => {
   const name = setup.pattern ?? "IK"
   const pattern: Pattern = patterns[name]
   const shared = { pattern: name, ...(setup.hash === undefined ? {} : { hash: setup.hash }) }
-  const { initiator, responder } = staticKeys
+  const { initiator, responder } = staticKeys()
   return {
     initiator: {
       ...shared,
