@@ -1,7 +1,7 @@
 /** The command line: what can be asked, and which file answers it. The answers are loaded only when they are asked for. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
-import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { withConsole } from "./Console.ts"
 import * as Flags from "./Flags.ts"
 import { variables } from "./settings/Variables.ts"
@@ -61,8 +61,67 @@ const status = Command.make(
   Command.withShortDescription("Show how the agent is doing")
 )
 
+const rotate = Command.make(
+  "rotate",
+  {},
+  Effect.fn(function* () {
+    const { rotate } = yield* Effect.promise(() => import("./commands/Rotate.ts"))
+    yield* withConsole(rotate)
+  })
+).pipe(
+  Command.withDescription(
+    "Makes a new origin key (CT_AGENT_ORIGIN_KEY) and capability (CT_AGENT_CAPABILITY_OUT) of a mesh tunnel, and moves the old " +
+      "key to CT_AGENT_ORIGIN_KEY_DIR, from where it goes on being served. The agent must be restarted."
+  ),
+  Command.withShortDescription("Replace the origin key of a mesh tunnel")
+)
+
+const connect = Command.make(
+  "connect",
+  {
+    capability: Flag.String("capability").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("The capability that the agent of the tunnel has written")
+    ),
+    listen: Flag.String("listen").pipe(
+      Flag.optional,
+      Flag.withMetavar("HOST:PORT"),
+      Flag.withDescription("Local address whose connections go to the origin")
+    ),
+    udp: Flag.Boolean("udp").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Forward datagrams; the agent must have CT_AGENT_ORIGIN_PROTO=udp")
+    ),
+    stdio: Flag.Boolean("stdio").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Join one connection with stdin and stdout, as an ssh ProxyCommand does")
+    ),
+    ca: Flag.String("ca").pipe(
+      Flag.optional,
+      Flag.withMetavar("FILE"),
+      Flag.withDescription(
+        "Root certificate of the edge, PEM or DER; without it CT_AGENT_EDGE_CERT, then CT_AGENT_CP_URL/pki/ca"
+      )
+    )
+  },
+  Effect.fn(function* (options) {
+    const { connect } = yield* Effect.promise(() => import("./commands/Connect.ts"))
+    yield* withConsole(connect(options))
+  })
+).pipe(
+  Command.withDescription(
+    "Brings local clients to the origin of a mesh tunnel, sealed end to end. Every connection is a session of its own; one that " +
+      "cannot be opened is tried again for ten seconds."
+  ),
+  Command.withShortDescription("Use a mesh tunnel from the other end"),
+  Command.withExamples([
+    { command: "ct-agent connect --capability db.bin --listen 127.0.0.1:5432", description: "A database behind NAT" },
+    { command: "ssh -o ProxyCommand='ct-agent connect --capability pi.bin --stdio' pi", description: "ssh" }
+  ])
+)
+
 const program = root.pipe(
-  Command.withSubcommands([onboard, status]),
+  Command.withSubcommands([onboard, status, rotate, connect]),
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )
 

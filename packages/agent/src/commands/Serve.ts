@@ -6,6 +6,8 @@ import { FetchHttpClient } from "effect/http"
 import { configFile } from "../Flags.ts"
 import { ConfigurationInvalid } from "../Failure.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
+import * as Mesh from "../mesh/Mesh.ts"
+import * as OriginKeys from "../mesh/OriginKeys.ts"
 import { Events } from "../observe/Events.ts"
 import { Vitals } from "../observe/Vitals.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
@@ -14,11 +16,14 @@ import * as Onboarding from "../onboard/Onboarding.ts"
 import * as Environment from "../settings/Environment.ts"
 import { formatHostPort } from "../settings/Parse.ts"
 import * as Settings from "../settings/Settings.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
 import * as Browser from "../tunnel/Browser.ts"
+import * as CertificatePair from "../tunnel/CertificatePair.ts"
 import * as Tunnel from "../tunnel/Serve.ts"
 import * as Streams from "../tunnel/Streams.ts"
+import * as Terminate from "../tunnel/Terminate.ts"
 
 /** The settings of this start; fails with every problem at once. */
 const settings = Effect.gen(function* () {
@@ -29,23 +34,50 @@ const settings = Effect.gen(function* () {
   return parsed.success
 })
 
-const body = Effect.fnUntraced(function* (config: Settings.Settings, demanded: boolean) {
-  const onboarded = yield* Onboarding.bounded(config, demanded)
-  const { token } = onboarded
-  if (token === undefined) return yield* new ConfigurationInvalid({ problems: ["CT_AGENT_TOKEN is not set."] })
+const browser = Effect.fnUntraced(function* (origin: Settings.Origin) {
   const vitals = yield* Vitals
-  const streams = yield* Streams.make(Browser.make(config.origin, vitals))
+  if (origin.terminate === undefined) return Browser.make(origin, vitals)
+  return Terminate.make(origin, yield* CertificatePair.watch(origin.terminate), vitals)
+})
+
+/** Where the keys and the capability of this start are. */
+export const placesOf = Effect.fnUntraced(function* (config: Settings.Settings) {
+  const { capabilityOut, capabilityOutNamed, originKey, originKeyDir, stateDir } = config
+  const substitute = `${stateDir}/capability.bin`
+  const capability = capabilityOutNamed ? capabilityOut : yield* PrivateFile.place(capabilityOut, substitute)
+  return { capability, originKey, originKeyDir }
+})
+
+/** The origin's keys decide which token is registered: a stored capability brings its own. */
+const mesh = Effect.fnUntraced(function* (config: Settings.Settings, token: Onboarding.Onboarded["token"]) {
+  const info = yield* ConnectionInfo
+  const places = yield* placesOf(config)
+  const { keys, capability } = yield* OriginKeys.load(places, token, formatHostPort(yield* info.edge))
+  yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
+  return { token: capability.routingToken, handler: yield* Mesh.make(config.origin, keys, yield* Vitals) }
+})
+
+const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, onboarded: Onboarding.Onboarded) {
+  const { agentId, identity, token } = onboarded
+  const how =
+    token !== undefined && config.mode === "browser"
+      ? { token, handler: yield* browser(config.origin) }
+      : yield* mesh(config, token)
   const registration = {
-    token,
+    token: how.token,
     host: config.mode === "browser" ? config.hostname : undefined,
-    agentId: onboarded.agentId,
-    identity: onboarded.identity?.seed,
+    agentId,
+    identity: identity?.seed,
     proxyProtocol: config.origin.proxyProtocol === "v2"
   }
+  return yield* Tunnel.serve(config, registration, yield* Streams.make(how.handler))
+})
+
+const body = Effect.fnUntraced(function* (config: Settings.Settings, demanded: boolean) {
   if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen))
-  const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
-  yield* Effect.forkScoped(StatusLine.run(what))
-  return yield* Tunnel.serve(config, registration, streams).pipe(Effect.provide(ConnectionInfo.layer(config)))
+  yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
+  const onboarded = yield* Onboarding.bounded(config, demanded)
+  return yield* Effect.provide(tunnel(config, onboarded), ConnectionInfo.layer(config))
 })
 
 /** `onboard`: the command that insists on an enrolment. */

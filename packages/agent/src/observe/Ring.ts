@@ -71,9 +71,12 @@ export const make = Effect.fnUntraced(function* (directory: string) {
     if (Option.isSome(born) && now - born.value.getTime() > lockAgeMillis) yield* fs.remove(lock)
   })
 
+  const takeLock = Effect.isSuccess(fs.writeFileString(lock, "", { flag: "wx", mode: 0o600 }))
+
+  /** Who does not get the lock appends past the cap: the holder is about to rotate. */
   const rotate = Effect.fnUntraced(function* (incoming: number) {
-    const held = yield* Effect.isSuccess(fs.writeFileString(lock, "", { flag: "wx", mode: 0o600 }))
-    if (!held) return yield* Effect.ignore(dropStaleLock)
+    const held = (yield* takeLock) || ((yield* Effect.isSuccess(dropStaleLock)) && (yield* takeLock))
+    if (!held) return
     yield* Effect.gen(function* () {
       const size = yield* sizeOf(path)
       if (size > 0 && size + incoming > capBytes) yield* fs.rename(path, oldPath)

@@ -9,7 +9,7 @@ import { Clock, Context, Effect, FileSystem, Layer, Schedule } from "effect"
 import { X509Certificate } from "node:crypto"
 import { Unreachable } from "../Failure.ts"
 import type { HostPort } from "../settings/Parse.ts"
-import type { EdgeCertificate, Settings } from "../settings/Settings.ts"
+import type { Settings } from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
@@ -22,14 +22,6 @@ const pemOf = (der: Uint8Array) =>
     try: () => new X509Certificate(der).toString(),
     catch: () => new Unreachable({ detail: "What was given as the edge's root certificate is no X.509 certificate." })
   })
-
-/** The file, or its substitute in the state folder when the default place does not exist on this machine. */
-const placeOf = Effect.fnUntraced(function* ({ file, fileNamed }: EdgeCertificate, stateDir: string) {
-  if (fileNamed) return file
-  const fs = yield* FileSystem.FileSystem
-  const folder = file.slice(0, file.lastIndexOf("/"))
-  return (yield* Effect.orElseSucceed(fs.exists(folder), () => false)) ? file : `${stateDir}/edge-cert.der`
-})
 
 export class ConnectionInfo extends Context.Service<
   ConnectionInfo,
@@ -49,7 +41,9 @@ export class ConnectionInfo extends Context.Service<
         const fs = yield* FileSystem.FileSystem
         const controlPlane = yield* ControlPlane
         const { edgeCertificate } = settings
-        const place = yield* placeOf(edgeCertificate, settings.stateDir)
+        const place = edgeCertificate.fileNamed
+          ? edgeCertificate.file
+          : yield* PrivateFile.place(edgeCertificate.file, `${settings.stateDir}/edge-cert.der`)
 
         const cached = PrivateFile.read(place).pipe(
           Effect.provideService(FileSystem.FileSystem, fs),

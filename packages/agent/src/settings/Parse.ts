@@ -43,7 +43,8 @@ export const secret = (raw: Raw, name: Variable) => {
   return value === undefined ? undefined : Redacted.make(value)
 }
 
-const hostPortOf = (value: string): HostPort | undefined => {
+/** The address in `host:port` or `[v6]:port`, port 0 included. */
+export const parseHostPort = (value: string): HostPort | undefined => {
   const found = /^(?:\[([0-9a-fA-F:.%]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/.exec(value)
   const host = found?.[1] ?? found?.[2]
   const port = Number(found?.[3])
@@ -54,7 +55,7 @@ const hostPortOf = (value: string): HostPort | undefined => {
 /** `host:port`, port 1 to 65535; `[...]` around an IPv6 literal. */
 export const hostPort = (raw: Raw, name: Variable): Parsed<HostPort | undefined> =>
   optional(raw, name, (value) => {
-    const parsed = hostPortOf(value)
+    const parsed = parseHostPort(value)
     return parsed !== undefined && parsed.port > 0
       ? Result.succeed(parsed)
       : Result.fail(`${name} is not host:port. Write a host and a port from 1 to 65535, for example 127.0.0.1:8080.`)
@@ -63,7 +64,7 @@ export const hostPort = (raw: Raw, name: Variable): Parsed<HostPort | undefined>
 /** As `hostPort`, and port 0 lets the system choose one. */
 export const listenAddress = (raw: Raw, name: Variable): Parsed<HostPort | undefined> =>
   optional(raw, name, (value) => {
-    const parsed = hostPortOf(value)
+    const parsed = parseHostPort(value)
     return parsed === undefined
       ? Result.fail(`${name} is not host:port. Write an address to listen on, for example 127.0.0.1:9610.`)
       : Result.succeed(parsed)

@@ -10,6 +10,9 @@ import type { Raw, Variable } from "./Variables.ts"
 /** Where the agent keeps its state when CT_AGENT_STATE_DIR is not set. */
 export const standardStateDir = ".ct-agent-state"
 
+/** Where the capability of a mesh tunnel is written when CT_AGENT_CAPABILITY_OUT is not set. */
+export const standardCapability = "/shared/capability.bin"
+
 export interface Origin extends Parse.HostPort {
   readonly protocol: "tcp" | "udp"
   readonly proxyProtocol: "none" | "v2"
@@ -52,6 +55,8 @@ export interface Settings {
   readonly reconnect: Reconnect
   readonly stateDir: string
   readonly capabilityOut: string
+  /** Whether that file was named, and not only defaulted. */
+  readonly capabilityOutNamed: boolean
   readonly originKey: string | undefined
   readonly originKeyDir: string | undefined
   readonly metricsListen: Parse.HostPort | undefined
@@ -158,7 +163,8 @@ export const parse = (raw: Raw): Result.Result<Settings, ReadonlyArray<string>> 
       maxMillis: Math.max(baseMillis, Parse.lenient(raw, "CT_AGENT_RECONNECT_MAX_MS") ?? 30_000)
     },
     stateDir: Parse.text(raw, "CT_AGENT_STATE_DIR") ?? standardStateDir,
-    capabilityOut: Parse.text(raw, "CT_AGENT_CAPABILITY_OUT") ?? "/shared/capability.bin",
+    capabilityOut: Parse.text(raw, "CT_AGENT_CAPABILITY_OUT") ?? standardCapability,
+    capabilityOutNamed: Parse.text(raw, "CT_AGENT_CAPABILITY_OUT") !== undefined,
     originKey: Parse.text(raw, "CT_AGENT_ORIGIN_KEY"),
     originKeyDir: Parse.text(raw, "CT_AGENT_ORIGIN_KEY_DIR"),
     metricsListen: ask(Parse.listenAddress(raw, "CT_AGENT_METRICS_LISTEN"), undefined),

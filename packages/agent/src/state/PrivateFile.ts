@@ -60,3 +60,11 @@ export const folder = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.mapError(fs.makeDirectory(path, { recursive: true, mode: 0o700 }), unusable(path))
 })
+
+/** The path, or its substitute when the folder of the path does not exist on this machine. */
+export const place = Effect.fnUntraced(function* (path: string, substitute: string) {
+  const fs = yield* FileSystem.FileSystem
+  const slash = path.lastIndexOf("/")
+  const there = slash <= 0 || (yield* Effect.orElseSucceed(fs.exists(path.slice(0, slash)), () => false))
+  return there ? path : substitute
+})

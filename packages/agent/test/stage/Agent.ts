@@ -34,14 +34,15 @@ export const runAgent = (
   home: Home,
   env: Readonly<Record<string, string>>,
   args: ReadonlyArray<string> = [],
-  input = ""
+  /** What it reads on stdin; undefined leaves stdin open. */
+  input: string | undefined = ""
 ): Agent => {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: home.path,
     env: { PATH: process.env["PATH"] ?? "", HOME: home.path, ...env },
     stdio: ["pipe", "pipe", "pipe"]
   })
-  child.stdin.end(input)
+  if (input !== undefined) child.stdin.end(input)
   let stdout = ""
   child.stdout.on("data", (chunk: Buffer) => {
     stdout += chunk.toString()

@@ -13,6 +13,7 @@ import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { createServer, type TLSSocket } from "node:tls"
 import type { Leaf } from "./Authority.ts"
+import { serveClient } from "./MeshEdge.ts"
 
 export interface EdgeOptions {
   readonly leaf: Leaf
@@ -80,13 +81,27 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
 
   const park = async (socket: TLSSocket) => {
     const admission = await readAdmission(socket)
-    if (Result.isFailure(admission) || admission.success.role === "C" || admission.success.role === "M") return
+    if (Result.isFailure(admission) || admission.success.role === "M") return
+    if (admission.success.role === "C") return void serveClient(socket, (token) => open("mesh", token))
     const { role } = admission.success
     if (options.unknownRoles?.includes(role) === true) return void socket.destroy()
     answerAdmission(socket, options.no !== true)
     if (options.no === true) return change()
     slots.push(Object.assign(new EdgeSlot(socket, role, { pingMillis: 50 }), { role }))
     change()
+  }
+
+  const open = async (kind: "visitor" | "mesh", token: string | undefined): Promise<Duplex | undefined> => {
+    const registration = registrations.findLast(
+      ({ request }) => token === undefined || Buffer.from(request.token).toString("hex") === token
+    )
+    const mux = [...sessions].at(-1)
+    const tls = kind === "mesh" ? "none" : "passthrough"
+    const host = kind === "mesh" ? {} : { host: "hello.example", client: { address: "192.0.2.7", port: 4711 } }
+    if (mux !== undefined)
+      return registration && Result.getOrThrow(mux.open({ registration: registration.id, kind, tls, ...host }))
+    const slot = slots.find(({ state }) => state === "parked")
+    return slot && Result.getOrThrow(await slot.deliver())
   }
 
   const server = createServer(
@@ -113,15 +128,9 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     sessions,
     sockets,
     open: async () => {
-      const registration = registrations.at(-1)
-      const mux = [...sessions].at(-1)
-      if (mux !== undefined && registration !== undefined)
-        return Result.getOrThrow(
-          mux.open({ registration: registration.id, kind: "visitor", tls: "passthrough", host: "hello.example" })
-        )
-      const slot = slots.find(({ state }) => state === "parked")
-      if (slot === undefined) throw new Error("no agent")
-      return Result.getOrThrow(await slot.deliver())
+      const stream = await open("visitor", undefined)
+      if (stream === undefined) throw new Error("no agent")
+      return stream
     },
     until: async (condition) => {
       while (!condition()) await changed.promise

@@ -1,0 +1,85 @@
+/** `connect`: uses a mesh tunnel from the other end. */
+import * as Capability from "@catenet/crypto/Capability"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, FileSystem, Option, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { FetchHttpClient } from "effect/http"
+import { X509Certificate } from "node:crypto"
+import * as Forward from "../connect/Forward.ts"
+import { ConfigurationInvalid, Unreachable } from "../Failure.ts"
+import { configFile } from "../Flags.ts"
+import { ControlPlane } from "../onboard/ControlPlane.ts"
+import * as Environment from "../settings/Environment.ts"
+import { baseUrl, type HostPort, parseHostPort, text } from "../settings/Parse.ts"
+import type { Raw } from "../settings/Variables.ts"
+
+export interface Options {
+  readonly capability: string
+  readonly listen: Option.Option<string>
+  readonly udp: boolean
+  readonly stdio: boolean
+  readonly ca: Option.Option<string>
+}
+
+const wrong = (problem: string) => new ConfigurationInvalid({ problems: [problem] })
+
+const readCapability = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const bytes = yield* Effect.mapError(fs.readFile(path), () =>
+    wrong(`--capability ${path} cannot be read. Copy the file that the agent has written to this machine.`)
+  )
+  const capability = yield* Effect.mapError(Effect.fromResult(Capability.decode(bytes)), () =>
+    wrong(`--capability ${path} is not a capability. Copy the file again, byte for byte.`)
+  )
+  const edge = parseHostPort(capability.edgeAddress)
+  if (edge === undefined) return yield* wrong(`--capability ${path} names no edge address. Ask for a new one.`)
+  return { capability, edge }
+})
+
+const pemOf = (what: string, bytes: Uint8Array) =>
+  Effect.try({
+    try: () => new X509Certificate(bytes).toString(),
+    catch: () => wrong(`${what} is not a certificate. Use the edge's root, from /pki/ca of the control plane.`)
+  })
+
+/** The edge's root: from `--ca`, else from CT_AGENT_EDGE_CERT, else from the control plane. */
+const readRoot = Effect.fnUntraced(function* (raw: Raw, named: string | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const path = named ?? text(raw, "CT_AGENT_EDGE_CERT")
+  if (path !== undefined) {
+    const bytes = yield* Effect.mapError(fs.readFile(path), () => wrong(`${path} cannot be read. Correct --ca.`))
+    return yield* pemOf(path, bytes)
+  }
+  const base = Result.getOrUndefined(baseUrl(raw, "CT_AGENT_EDGE_CERT_URL"))
+  const url = base ?? Result.getOrUndefined(baseUrl(raw, "CT_AGENT_CP_URL"))
+  if (url === undefined)
+    return yield* wrong("The edge's root certificate is not known. Set --ca FILE, or CT_AGENT_CP_URL to fetch it.")
+  const der = yield* ControlPlane.use((plane) => plane.ca(undefined)).pipe(Effect.provide(ControlPlane.layer(url)))
+  return yield* pemOf(`${url}/pki/ca`, der)
+})
+
+const listenOf = (listen: Option.Option<string>): Effect.Effect<HostPort, ConfigurationInvalid> => {
+  const address = Option.isSome(listen) ? parseHostPort(listen.value) : undefined
+  return address === undefined
+    ? Effect.fail(wrong("--listen is not host:port. Write for example --listen 127.0.0.1:5432, or use --stdio."))
+    : Effect.succeed(address)
+}
+
+export const connect = (options: Options) =>
+  Effect.gen(function* () {
+    const raw = yield* Environment.read(yield* configFile)
+    const { capability, edge } = yield* readCapability(options.capability)
+    const ca = yield* readRoot(raw, Option.getOrUndefined(options.ca))
+    const target = { capability, edge, ca, datagrams: options.udp }
+    if (!options.stdio) {
+      const listen = yield* listenOf(options.listen)
+      return yield* options.udp ? Forward.udp(target, listen) : Forward.tcp(target, listen)
+    }
+    if (options.udp) return yield* wrong("--udp does not work with --stdio. Use --listen.")
+    return yield* Effect.mapError(Forward.stdio(target), (error) => new Unreachable({ detail: error.message }))
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(NodeFileSystem.layer),
+    Effect.provide(FetchHttpClient.layer),
+    Effect.provide(SecureRandom.layerWebCrypto)
+  )

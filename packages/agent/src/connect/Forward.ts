@@ -1,0 +1,135 @@
+/** Brings local clients to a mesh origin: a TCP port, a UDP port, or this process's own stdin and stdout. */
+import { abort } from "@catenet/wire/transport/Abort"
+import { splice } from "@catenet/wire/transport/Splice"
+import { Effect, FiberSet, Schedule } from "effect"
+import { createSocket, type RemoteInfo } from "node:dgram"
+import { isIPv6 } from "node:net"
+import { createServer, type Socket } from "node:net"
+import { pipeline } from "node:stream/promises"
+import { ConfigurationInvalid } from "../Failure.ts"
+import type { NoiseStream } from "../mesh/NoiseStream.ts"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import * as MeshClient from "./MeshClient.ts"
+
+/** A new stream is tried for about ten seconds, so that a restarting edge or agent is not noticed. */
+const patience = Schedule.exponential("250 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
+
+const reach = (target: MeshClient.Target) => Effect.retry(MeshClient.open(target), patience)
+
+const idleMillis = 60_000
+
+const cannotListen = (address: HostPort) => (error: Error) =>
+  new ConfigurationInvalid({
+    problems: [`--listen ${formatHostPort(address)}: ${error.message}. Choose a free address.`]
+  })
+
+const serveTcp = Effect.fnUntraced(function* (target: MeshClient.Target, client: Socket) {
+  const stream = yield* reach(target)
+  yield* Effect.promise((signal) => splice(client, stream, { signal }))
+})
+
+/** Listens until interrupted; every connection has a stream of its own. */
+export const tcp = Effect.fn("Forward.tcp")(function* (target: MeshClient.Target, listen: HostPort) {
+  const clients = yield* FiberSet.make<void>()
+  const run = yield* FiberSet.runtime(clients)<Effect.Services<ReturnType<typeof serveTcp>>>()
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>, Error>((resume) => {
+      const listening = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (client) => {
+        client.on("error", () => {})
+        run(
+          serveTcp(target, client).pipe(
+            Effect.catch((error) => {
+              abort(client)
+              return Effect.logWarning(error.message)
+            })
+          )
+        )
+      })
+      listening.once("error", (error) => resume(Effect.fail(error)))
+      listening.listen(listen.port, listen.host, () => resume(Effect.succeed(listening)))
+    }).pipe(Effect.mapError(cannotListen(listen))),
+    (listening) => Effect.sync(() => listening.close())
+  )
+  const address = server.address()
+  const port = address !== null && typeof address === "object" ? address.port : listen.port
+  yield* Effect.logInfo(`listening on ${formatHostPort({ host: listen.host, port })}`)
+  return yield* Effect.never
+})
+
+/** Lives until nothing has come from either side for a minute. */
+const serveUdp = Effect.fnUntraced(function* (
+  stream: NoiseStream,
+  touched: () => number,
+  reply: (data: Uint8Array) => void
+) {
+  stream.on("data", reply)
+  let seen = -1
+  while (!stream.destroyed && !stream.readableEnded && touched() !== seen) {
+    seen = touched()
+    yield* Effect.sleep(idleMillis)
+  }
+  stream.destroy()
+})
+
+/** Listens until interrupted; every peer address has a session of its own. */
+export const udp = Effect.fn("Forward.udp")(function* (target: MeshClient.Target, listen: HostPort) {
+  const fibers = yield* FiberSet.make<void>()
+  const run = yield* FiberSet.runtime(fibers)<Effect.Services<ReturnType<typeof reach>>>()
+  const sessions = new Map<
+    string,
+    { readonly queue: Array<Uint8Array>; stream: NoiseStream | undefined; touched: number }
+  >()
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => createSocket(isIPv6(listen.host) ? "udp6" : "udp4")),
+    (socket) => Effect.sync(() => void socket.close())
+  )
+  const deliver = (from: RemoteInfo) => (data: Uint8Array) => {
+    const session = sessions.get(`${from.address} ${from.port}`)
+    if (session !== undefined) session.touched++
+    socket.send(data, from.port, from.address)
+  }
+  socket.on("message", (datagram, from) => {
+    const key = `${from.address} ${from.port}`
+    const known = sessions.get(key)
+    if (known !== undefined) {
+      known.touched++
+      if (known.stream === undefined) known.queue.push(datagram)
+      else if (!known.stream.writableNeedDrain) known.stream.write(datagram)
+      return
+    }
+    const session = { queue: [datagram], stream: undefined as NoiseStream | undefined, touched: 0 }
+    sessions.set(key, session)
+    run(
+      Effect.gen(function* () {
+        const stream = yield* reach(target)
+        session.stream = stream
+        stream.on("error", () => {})
+        for (const waiting of session.queue.splice(0)) stream.write(waiting)
+        yield* serveUdp(stream, () => session.touched, deliver(from))
+      }).pipe(
+        Effect.catch((error) => Effect.logWarning(error.message)),
+        Effect.ensuring(Effect.sync(() => sessions.delete(key)))
+      )
+    )
+  })
+  yield* Effect.callback<void, Error>((resume) => {
+    socket.once("error", (error) => resume(Effect.fail(error)))
+    socket.bind(listen.port, listen.host, () => {
+      socket.on("error", () => {})
+      resume(Effect.void)
+    })
+  }).pipe(Effect.mapError(cannotListen(listen)))
+  yield* Effect.logInfo(`listening on udp ${formatHostPort({ host: listen.host, port: socket.address().port })}`)
+  return yield* Effect.never
+})
+
+/** One stream, joined with stdin and stdout; ends when the origin has ended. */
+export const stdio = Effect.fn("Forward.stdio")(function* (target: MeshClient.Target) {
+  const stream = yield* reach(target)
+  process.stdin.pipe(stream)
+  yield* Effect.tryPromise({
+    try: (signal) => pipeline(stream, process.stdout, { end: false, signal }),
+    catch: (error) =>
+      new MeshClient.RendezvousFailed({ edge: formatHostPort(target.edge), why: `cut: ${String(error)}` })
+  })
+})

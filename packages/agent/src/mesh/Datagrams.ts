@@ -1,0 +1,71 @@
+/** UDP on either end of a Noise session: one frame is one datagram, both ways. The first direction to end takes the other along. */
+import { abort } from "@catenet/wire/transport/Abort"
+import { Effect } from "effect"
+import { createSocket, type Socket } from "node:dgram"
+import { isIPv6 } from "node:net"
+import type { Vitals } from "../observe/Vitals.ts"
+import { OriginDown } from "../tunnel/Origin.ts"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import type { NoiseStream } from "./NoiseStream.ts"
+
+/** A UDP socket that talks to this address only. */
+const connected = (address: HostPort) =>
+  Effect.callback<Socket, OriginDown>((resume) => {
+    const socket = createSocket(isIPv6(address.host) ? "udp6" : "udp4")
+    const failed = (error: Error) => {
+      socket.close()
+      resume(Effect.fail(new OriginDown({ origin: formatHostPort(address), why: error.message, late: false })))
+    }
+    socket.once("error", failed)
+    socket.connect(address.port, address.host, () => {
+      socket.off("error", failed)
+      resume(Effect.succeed(socket))
+    })
+    return Effect.sync(() => void socket.close())
+  })
+
+/** Copies until the stream ends. An ICMP refusal of one datagram is not the end: the service may come back. */
+const copy = (stream: NoiseStream, socket: Socket, counters: { aToB: number; bToA: number }) =>
+  Effect.callback<void>((resume) => {
+    const done = () => resume(Effect.void)
+    stream.on("data", (datagram: Uint8Array) => {
+      counters.aToB += datagram.length
+      socket.send(datagram)
+    })
+    stream.on("end", done)
+    stream.on("close", done)
+    stream.on("error", done)
+    socket.on("error", () => {})
+    socket.on("message", (datagram) => {
+      // A datagram that finds no room is dropped, as any network would.
+      if (stream.writableNeedDrain) return
+      counters.bToA += datagram.length
+      stream.write(datagram)
+    })
+    return Effect.void
+  }).pipe(
+    Effect.ensuring(
+      Effect.sync(() => {
+        socket.close()
+        stream.end()
+        if (!stream.readableEnded) stream.destroy()
+      })
+    )
+  )
+
+/** Joins a session in datagram mode with a new UDP socket to the origin and counts it. */
+export const join = (origin: HostPort, vitals: Vitals["Service"]) =>
+  Effect.fnUntraced(
+    function* (stream: NoiseStream) {
+      const socket = yield* connected(origin)
+      const { counters, close } = vitals.openStream()
+      vitals.traffic.tunnelsOpened++
+      yield* Effect.ensuring(copy(stream, socket, counters), Effect.sync(close))
+    },
+    (serving, stream) =>
+      Effect.catchTag(serving, "OriginDown", (error) => {
+        vitals.traffic.tunnelsFailed++
+        abort(stream)
+        return Effect.logWarning(`${error.message}. Correct CT_AGENT_ORIGIN.`)
+      })
+  )

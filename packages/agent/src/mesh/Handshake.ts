@@ -1,0 +1,111 @@
+/** The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, empty prologue and payloads, framed messages. */
+import * as Frame from "@catenet/crypto/noise/Frame"
+import { initiate, respond } from "@catenet/crypto/noise/Noise"
+import type { Transport } from "@catenet/crypto/noise/Transport"
+import { native } from "@catenet/crypto/native"
+import type { KeyPair } from "@catenet/crypto/Suite"
+import { Data, Effect, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Duplex } from "node:stream"
+import type { Session } from "./NoiseStream.ts"
+
+/** The peer did not prove its key, did not answer in time, or went away. */
+export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{ readonly why: string }> {
+  override get message() {
+    return `Noise handshake: ${this.why}`
+  }
+}
+
+const handshakeMillis = 10_000
+const nothing = new Uint8Array()
+
+const failed = (why: string) => new HandshakeFailed({ why })
+
+/** The first framed message, and the decoder with what came behind it. The stream is left paused. */
+const firstMessage = (stream: Duplex) =>
+  Effect.callback<Omit<Session, "transport"> & { readonly message: Uint8Array }, HandshakeFailed>((resume) => {
+    const decoder = new Frame.FrameDecoder()
+    const cleanup = () => {
+      stream.off("data", data)
+      stream.off("end", ended)
+      stream.off("close", ended)
+      stream.off("error", broken)
+      stream.pause()
+    }
+    const data = (chunk: Uint8Array) => {
+      const pushed = decoder.push(chunk)
+      if (Result.isFailure(pushed)) {
+        cleanup()
+        return resume(Effect.fail(failed(pushed.failure.message)))
+      }
+      const [message, ...early] = pushed.success
+      if (message === undefined) return
+      cleanup()
+      resume(Effect.succeed({ message: message.slice(), decoder, early: early.map((each) => each.slice()) }))
+    }
+    const ended = () => {
+      cleanup()
+      resume(Effect.fail(failed("the peer closed the connection")))
+    }
+    const broken = (error: Error) => {
+      cleanup()
+      resume(Effect.fail(failed(error.message)))
+    }
+    stream.on("data", data)
+    stream.on("end", ended)
+    stream.on("close", ended)
+    stream.on("error", broken)
+    // Whoever had the stream before left it paused.
+    stream.resume()
+    return Effect.sync(cleanup)
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: handshakeMillis,
+      orElse: () => Effect.fail(failed(`nothing within ${handshakeMillis / 1000} s`))
+    })
+  )
+
+const send = (stream: Duplex, message: Uint8Array) =>
+  Result.match(Frame.encode(message), {
+    onSuccess: (frame) => Effect.sync(() => void stream.write(frame)),
+    onFailure: (error) => Effect.fail(failed(error.message))
+  })
+
+const orFail = <A, E extends { readonly message: string }>(result: Result.Result<A, E>) =>
+  Effect.fromResult(Result.mapError(result, ({ message }) => failed(message)))
+
+/** The origin's side. Every key is tried on the first message; the one that opens it answers. */
+export const answer = Effect.fn("Handshake.answer")(function* (stream: Duplex, keys: ReadonlyArray<KeyPair>) {
+  const random = yield* SecureRandom.SecureRandom
+  const { message, decoder, early } = yield* firstMessage(stream)
+  for (const key of keys) {
+    const entropy = yield* random.randomBytes(32)
+    const handshake = yield* orFail(respond(native, { pattern: "IK", static: key, entropy }))
+    const opened = handshake.readMessage(message)
+    if (Result.isFailure(opened)) continue
+    if (opened.success.length > 0 && opened.success[0] !== 1)
+      return yield* failed("the payload of the first message is malformed")
+    yield* send(stream, yield* orFail(handshake.writeMessage(nothing)))
+    const transport: Transport = yield* orFail(handshake.finish())
+    return { transport, decoder, early } satisfies Session
+  }
+  return yield* failed("the first message is for none of this origin's keys")
+})
+
+/** The client's side, with a static key of its own for this session only. */
+export const begin = Effect.fn("Handshake.begin")(function* (stream: Duplex, originKey: Uint8Array) {
+  const random = yield* SecureRandom.SecureRandom
+  const handshake = yield* orFail(
+    initiate(native, {
+      pattern: "IK",
+      static: native.x25519.keyPair(yield* random.randomBytes(32)),
+      remoteStatic: originKey,
+      entropy: yield* random.randomBytes(32)
+    })
+  )
+  yield* send(stream, yield* orFail(handshake.writeMessage(nothing)))
+  const { message, decoder, early } = yield* firstMessage(stream)
+  yield* orFail(handshake.readMessage(message))
+  const transport: Transport = yield* orFail(handshake.finish())
+  return { transport, decoder, early } satisfies Session
+})

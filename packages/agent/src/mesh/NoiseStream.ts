@@ -1,0 +1,87 @@
+/**
+ * A Noise session as a stream: what is written goes out in sealed frames, what comes in is opened and read as plain bytes. An end
+ * is the end of the carrier's half, behind the last whole frame. A frame that is torn or not authentic breaks the stream, so that
+ * nobody takes a cut transfer for a complete one.
+ */
+import * as Frame from "@catenet/crypto/noise/Frame"
+import type { Transport } from "@catenet/crypto/noise/Transport"
+import { abort } from "@catenet/wire/transport/Abort"
+import { Result } from "effect"
+import { Duplex } from "node:stream"
+
+export interface Session {
+  readonly transport: Transport
+  /** Reads the carrier's frames from where the handshake ended. */
+  readonly decoder: Frame.FrameDecoder
+  /** Whole messages that came together with the handshake. */
+  readonly early: ReadonlyArray<Uint8Array>
+}
+
+type Done = (error?: Error | null) => void
+
+export class NoiseStream extends Duplex {
+  readonly #carrier: Duplex
+  readonly #session: Session
+  readonly #datagrams: boolean
+
+  /** Takes the carrier over. With `datagrams` every write is one frame and every frame is one read. */
+  constructor(carrier: Duplex, session: Session, { datagrams = false }: { readonly datagrams?: boolean } = {}) {
+    super({ allowHalfOpen: true, readableObjectMode: datagrams })
+    this.#carrier = carrier
+    this.#session = session
+    this.#datagrams = datagrams
+    carrier.on("error", (error) => this.destroy(error))
+    carrier.on("close", () => {
+      if (!this.readableEnded && !carrier.readableEnded) this.destroy(new Error("the connection was cut"))
+    })
+    carrier.on("end", () => {
+      const torn = session.decoder.end()
+      if (Result.isFailure(torn)) this.destroy(torn.failure)
+      else this.push(null)
+    })
+    for (const message of session.early) this.#open(message)
+    carrier.on("data", (chunk: Uint8Array) => this.#receive(chunk))
+  }
+
+  override _read() {
+    this.#carrier.resume()
+  }
+
+  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done) {
+    const { transport } = this.#session
+    const parts = this.#datagrams ? [chunk] : Frame.split(chunk)
+    let flowing = true
+    for (const part of parts) {
+      const frame = transport.encryptFrame(part)
+      if (Result.isFailure(frame)) return done(frame.failure)
+      flowing = this.#carrier.write(frame.success)
+    }
+    if (flowing || this.#carrier.destroyed) done()
+    else this.#carrier.once("drain", done)
+  }
+
+  override _final(done: Done) {
+    this.#carrier.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Done) {
+    if (error !== null || !this.readableEnded) abort(this.#carrier)
+    done(error)
+  }
+
+  #receive(chunk: Uint8Array) {
+    const messages = this.#session.decoder.push(chunk)
+    if (Result.isFailure(messages)) return void this.destroy(messages.failure)
+    for (const message of messages.success) this.#open(message)
+  }
+
+  #open(message: Uint8Array) {
+    if (this.destroyed) return
+    const plain = this.#session.transport.decrypt(message)
+    if (Result.isFailure(plain)) return void this.destroy(plain.failure)
+    // Outside of datagram mode an empty chunk would say nothing, and Node takes it for a pause.
+    if (plain.success.length === 0 && !this.#datagrams) return
+    if (!this.push(plain.success)) this.#carrier.pause()
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The certificate chain and key with which the agent terminates TLS. Looked at again when a connection comes and the last look is
+ * 30 seconds old; a changed pair is taken, a pair that cannot be used is said once and the old one stays.
+ */
+import { Clock, Effect, FileSystem, Option } from "effect"
+import { createPrivateKey, X509Certificate } from "node:crypto"
+import { createSecureContext, type SecureContext } from "node:tls"
+import { ConfigurationInvalid } from "../Failure.ts"
+
+export interface Files {
+  readonly certificate: string
+  readonly key: string
+}
+
+const lookMillis = 30_000
+
+const problem = (text: string) => new ConfigurationInvalid({ problems: [text] })
+
+/** Loads the pair, or says in one sentence which file is wrong and what to do. */
+export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, key }: Files) {
+  const fs = yield* FileSystem.FileSystem
+  const read = (variable: string, path: string) =>
+    Effect.mapError(fs.readFile(path), () =>
+      problem(`${variable}: ${path} cannot be read. Correct the variable, or make the file readable for this user.`)
+    )
+  const cert = Buffer.from(yield* read("CT_AGENT_TLS_CERT", certificate))
+  const pem = Buffer.from(yield* read("CT_AGENT_TLS_KEY", key))
+  const leaf = yield* Effect.try({
+    try: () => new X509Certificate(cert),
+    catch: () =>
+      problem(`CT_AGENT_TLS_CERT: there is no certificate in ${certificate}. It must be a PEM chain, leaf first.`)
+  })
+  const secret = yield* Effect.try({
+    try: () => createPrivateKey(pem),
+    catch: () => problem(`CT_AGENT_TLS_KEY: there is no private key in ${key}. It must be PEM without a passphrase.`)
+  })
+  if (!leaf.checkPrivateKey(secret))
+    return yield* problem(
+      `CT_AGENT_TLS_KEY: the key in ${key} does not belong to the first certificate in ${certificate}.`
+    )
+  return yield* Effect.try({
+    try: () => createSecureContext({ cert, key: pem, minVersion: "TLSv1.2" }),
+    catch: (error) => problem(`CT_AGENT_TLS_CERT: ${certificate} cannot be used: ${String(error)}`)
+  })
+})
+
+/** The pair as it is now. Fails only now, at the first load. */
+export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files) {
+  const fs = yield* FileSystem.FileSystem
+  const age = Effect.forEach([files.certificate, files.key], (path) =>
+    Effect.map(fs.stat(path), ({ mtime }) => Option.match(mtime, { onNone: () => 0, onSome: (date) => date.getTime() }))
+  ).pipe(
+    Effect.map((times) => times.join()),
+    Effect.orElseSucceed(() => "missing")
+  )
+  let context: SecureContext = yield* load(files)
+  let loaded = yield* age
+  let lookedAt = yield* Clock.currentTimeMillis
+  let complained = false
+  const reload = Effect.gen(function* () {
+    const seen = yield* age
+    if (seen === loaded) return
+    context = yield* Effect.provideService(load(files), FileSystem.FileSystem, fs)
+    loaded = seen
+    complained = false
+    yield* Effect.logInfo("the certificate was replaced")
+  }).pipe(
+    Effect.catchTag("ConfigurationInvalid", (error) => {
+      if (complained) return Effect.void
+      complained = true
+      return Effect.logWarning(`${error.message} The old certificate stays in use.`)
+    })
+  )
+  return Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (now - lookedAt >= lookMillis) {
+      lookedAt = now
+      yield* reload
+    }
+    return context
+  })
+})

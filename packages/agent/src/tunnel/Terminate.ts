@@ -1,0 +1,80 @@
+/**
+ * Browser mode with CT_AGENT_ORIGIN_TLS=terminate: the agent ends the client's TLS and hands plain bytes to the origin. Streams
+ * that do not begin with a ClientHello are forwarded as they are.
+ */
+import { abort } from "@catenet/wire/transport/Abort"
+import { Data, Duration, Effect } from "effect"
+import type { Duplex } from "node:stream"
+import { type SecureContext, TLSSocket } from "node:tls"
+import type { Vitals } from "../observe/Vitals.ts"
+import type { Origin } from "../settings/Settings.ts"
+import * as Browser from "./Browser.ts"
+import { arrive } from "./FirstBytes.ts"
+import * as Sniff from "./Sniff.ts"
+
+/** The client did not finish the TLS handshake. */
+export class TlsFailed extends Data.TaggedError("TlsFailed")<{ readonly why: string }> {
+  override get message() {
+    return `TLS handshake with a client: ${this.why}`
+  }
+}
+
+const handshakeMillis = 10_000
+
+/** The first bytes, at least as many as the decision needs unless the client ends before; they stay unread. */
+const peek = Effect.fnUntraced(function* (stream: Duplex) {
+  let seen = Buffer.alloc(0)
+  while (seen.length < Sniff.enough && (yield* arrive(stream))) {
+    const more: Buffer | null = stream.read()
+    if (more !== null) seen = Buffer.concat([seen, more])
+  }
+  if (seen.length > 0) stream.unshift(seen)
+  return seen
+})
+
+const accept = (stream: Duplex, secureContext: SecureContext) =>
+  Effect.callback<TLSSocket, TlsFailed>((resume) => {
+    const socket = new TLSSocket(stream, { isServer: true, secureContext })
+    const failed = (error: Error) => resume(Effect.fail(new TlsFailed({ why: error.message })))
+    const closed = () => failed(new Error("the client went away"))
+    socket.once("error", failed)
+    socket.once("close", closed)
+    socket.once("secure", () => {
+      socket.off("error", failed)
+      socket.off("close", closed)
+      socket.on("error", () => {})
+      socket.allowHalfOpen = true
+      resume(Effect.succeed(socket))
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: handshakeMillis,
+      orElse: () => Effect.fail(new TlsFailed({ why: `not done within ${handshakeMillis / 1000} s` }))
+    })
+  )
+
+/** `context` gives the pair to use for a new connection. */
+export const make = (
+  origin: Origin,
+  context: Effect.Effect<SecureContext>,
+  vitals: Vitals["Service"]
+): Browser.Handler => {
+  const join = Browser.join(origin, vitals)
+  return Effect.fnUntraced(
+    function* (stream, header) {
+      const first = yield* peek(stream)
+      if (first.length === 0) return void stream.end()
+      if (!Sniff.beginsTls(first)) return yield* join(stream, header)
+      const [took, plain] = yield* Effect.timed(accept(stream, yield* context))
+      vitals.traffic.handshakes++
+      vitals.traffic.handshakeMillis += Duration.toMillis(took)
+      yield* join(plain, header)
+    },
+    (serving, stream) =>
+      Effect.catchTag(serving, "TlsFailed", (error) => {
+        vitals.traffic.tunnelsFailed++
+        abort(stream, "refused", error.message)
+        return Effect.logInfo(error.message)
+      })
+  )
+}
