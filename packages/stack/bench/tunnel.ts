@@ -3,29 +3,10 @@ import { httpOrigin } from "../test/e2e/Origins.ts"
 import type { Stack } from "../test/e2e/Stack.ts"
 import { provision, serve } from "../test/e2e/Tunnel.ts"
 import * as Load from "./Load.ts"
-import { median, percentile, type Row } from "./Report.ts"
+import { inTurns } from "./InTurns.ts"
+import { percentile, type Row } from "./Report.ts"
 
-const rounds = 5
 const seconds = 2
-
-/** Runs both in turns, changing who goes first, and takes medians. */
-const inTurns = async (first: () => Promise<number>, second: () => Promise<number>) => {
-  const pairs: Array<readonly [number, number]> = []
-  for (let round = 0; round < rounds; round++) {
-    if (round % 2 === 0) {
-      const a = await first()
-      pairs.push([a, await second()])
-    } else {
-      const b = await second()
-      pairs.push([await first(), b])
-    }
-  }
-  return {
-    first: median(pairs.map(([a]) => a)),
-    second: median(pairs.map(([, b]) => b)),
-    ratio: median(pairs.map(([a, b]) => a / b))
-  }
-}
 
 export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
   const origin = await httpOrigin()

@@ -1,0 +1,106 @@
+import { execFile, execFileSync, spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
+const libraries = ["domain", "crypto", "server"]
+
+/** What somebody who embeds the control plane would write. */
+const embedding = `
+import * as Server from "@catenet/server/Server"
+import { Settings } from "@catenet/server/Settings"
+import { NodeRuntime } from "@effect/platform-node"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+
+const told = Layer.effectDiscard(
+  Effect.map(HttpServer.HttpServer, ({ address }) => console.log(JSON.stringify(address)))
+)
+told.pipe(
+  Layer.provide(Server.layer),
+  Layer.provide(Settings.layer),
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({
+    CT_CONTROL_PLANE_LISTEN: "127.0.0.1:0",
+    CT_CP_DATABASE_URL: process.argv[2]
+  }))),
+  Layer.launch,
+  NodeRuntime.runMain
+)
+`
+
+/** What somebody who checks with TypeScript would write. */
+const typed = `
+import { Hostname } from "@catenet/domain/Hostname"
+import * as Grant from "@catenet/crypto/Grant"
+import { native } from "@catenet/crypto/native"
+import { Schema } from "effect"
+
+export const host: typeof Hostname.Type = Schema.decodeUnknownSync(Hostname)("a.example")
+export const decoded = Grant.decode
+export const hash: Uint8Array = native.sha256(new Uint8Array())
+`
+
+describe("what is published", () => {
+  const project = mkdtempSync(join(tmpdir(), "catenet-embedding-"))
+  const modules = join(project, "node_modules")
+
+  beforeAll(async () => {
+    await promisify(execFile)(process.execPath, [
+      join(root, "scripts", "build.mjs"),
+      "--out",
+      join(modules, "@catenet"),
+      ...libraries,
+      "ct-agent"
+    ])
+    // The libraries' own dependencies, as an install would lay them out.
+    for (const name of readdirSync(join(root, "node_modules")))
+      if (!name.startsWith(".") && name !== "@catenet")
+        symlinkSync(join(root, "node_modules", name), join(modules, name))
+    writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
+    writeFileSync(join(project, "embedding.js"), embedding)
+    writeFileSync(join(project, "typed.ts"), typed)
+    mkdirSync(join(project, "out"))
+  })
+  afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+  it("serves /status from an embedded control plane", async () => {
+    const database = process.env["CATENET_TEST_DATABASE_URL"] ?? ""
+    const child = spawn(process.execPath, ["embedding.js", database], {
+      cwd: project,
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    try {
+      let printed = ""
+      const port = await new Promise<string>((resolve, reject) => {
+        child.stdout.on("data", (chunk: Buffer) => {
+          printed += chunk.toString()
+          const found = /"port":(\d+)/.exec(printed)?.[1]
+          if (found !== undefined) resolve(found)
+        })
+        child.once("exit", (code) => reject(new Error(`the embedding program ended with ${code}:\n${printed}`)))
+      })
+      const status = await fetch(`http://127.0.0.1:${port}/status`)
+      assert.strictEqual(status.status, 200)
+      assert.strictEqual(((await status.json()) as { ready: boolean }).ready, true)
+    } finally {
+      child.kill()
+    }
+  })
+
+  it("carries declarations that another project's compiler accepts", () => {
+    const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
+    const flags = ["--module", "nodenext", "--target", "esnext", "--strict", "--skipLibCheck", "--outDir", "out"]
+    execFileSync(process.execPath, [compiler, ...flags, "--types", "node", "typed.ts"], { cwd: project, stdio: "pipe" })
+    execFileSync(process.execPath, ["out/typed.js"], { cwd: project, stdio: "pipe" })
+  })
+
+  it("answers with the agent's version from one file", () => {
+    const program = join(modules, "@catenet", "ct-agent", "ct-agent.js")
+    assert.match(execFileSync(process.execPath, [program, "--version"]).toString(), /^ct-agent \d+\.\d+\.\d+\n$/)
+    assert.include(execFileSync(process.execPath, [program, "--help"]).toString(), "CT_AGENT_CP_URL")
+  })
+})
