@@ -5,9 +5,12 @@
 import { Schema, SchemaGetter } from "effect"
 import { form } from "./Form.ts"
 
+/** Control characters, and halves of surrogate pairs, as a part of a character class. */
+const refused = "\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff"
+
 const printable = (minimum: number, maximum: number) =>
   form(
-    new RegExp(`^[^\\p{Cc}\\p{Cs}]{${minimum},${maximum}}$`, "u"),
+    new RegExp(`^[^${refused}]{${minimum},${maximum}}$`, "u"),
     `${minimum} to ${maximum} characters without control characters`
   )
 
@@ -16,8 +19,8 @@ export const line = (maximum: number, minimum = 1) => Schema.String.check(printa
 
 /** A line whose blanks at both ends do not count; what is left has 1 to `maximum` characters. */
 export const label = (maximum: number) => {
-  const edge = "[^\\p{Cc}\\p{Cs} ]"
-  const trimmed = new RegExp(`^${edge}(?:[^\\p{Cc}\\p{Cs}]{0,${maximum - 2}}${edge})?$`, "u")
+  const edge = `[^${refused} ]`
+  const trimmed = new RegExp(`^${edge}(?:[^${refused}]{0,${maximum - 2}}${edge})?$`, "u")
   return Schema.String.pipe(
     Schema.decodeTo(Schema.String.check(form(trimmed, `1 to ${maximum} characters without control characters`)), {
       decode: SchemaGetter.transform(withoutBlankEdges),

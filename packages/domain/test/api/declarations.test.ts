@@ -10,21 +10,16 @@ interface Declared {
   readonly name: string
   readonly endpoint: HttpApiEndpoint.Top
   readonly errors: ReadonlySet<unknown>
-  readonly statuses: ReadonlySet<number>
 }
 
 const declared = (api: Parameters<typeof HttpApi.reflect>[0]): ReadonlyArray<Declared> => {
   const all: Array<Declared> = []
   HttpApi.reflect(api, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint, errors, middleware }) => {
-      const own = [...endpoint.error, ...[...middleware].flatMap((service) => [...service.error])]
-      all.push({
-        name: `${endpoint.method} ${endpoint.path}`,
-        endpoint,
-        errors: new Set(own),
-        statuses: new Set(errors.keys())
-      })
+    onEndpoint: ({ endpoint, middleware }) => {
+      const errors = new Set<unknown>(endpoint.error)
+      for (const service of middleware) for (const error of service.error) errors.add(error)
+      all.push({ name: `${endpoint.method} ${endpoint.path}`, endpoint, errors })
     }
   })
   return all
