@@ -71,15 +71,13 @@ export const sshRemoteForward = async (originPort: number): Promise<Running | un
   const client = spawn(
     ssh,
     [
-      ...[
-        "-N",
-        "-i",
-        join(folder, "user"),
-        "-p",
-        String(server),
-        "-R",
-        `127.0.0.1:${forwarded}:127.0.0.1:${originPort}`
-      ],
+      "-N",
+      "-i",
+      join(folder, "user"),
+      "-p",
+      String(server),
+      "-R",
+      `127.0.0.1:${forwarded}:127.0.0.1:${originPort}`
       ...options.flatMap((option) => ["-o", option]),
       `${userInfo().username}@127.0.0.1`
     ],
