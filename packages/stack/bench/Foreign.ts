@@ -77,7 +77,7 @@ export const sshRemoteForward = async (originPort: number): Promise<Running | un
       "-p",
       String(server),
       "-R",
-      `127.0.0.1:${forwarded}:127.0.0.1:${originPort}`
+      `127.0.0.1:${forwarded}:127.0.0.1:${originPort}`,
       ...options.flatMap((option) => ["-o", option]),
       `${userInfo().username}@127.0.0.1`
     ],
