@@ -53,6 +53,7 @@ describe("frames", () => {
   )
 
   it("hold at most 65,535 bytes", () => {
+    assert.deepStrictEqual(ok(encode(new Uint8Array(258))).subarray(0, 2), Uint8Array.of(1, 2))
     const longest = new Uint8Array(65535).fill(1)
     const frame = ok(encode(longest))
     assert.deepStrictEqual(frame.subarray(0, 2), Uint8Array.of(255, 255))

@@ -73,6 +73,11 @@ describe.each(Object.entries(suites))("x25519, %s", (_, { x25519 }) => {
   })
 })
 
+it("the portable suite says which length it wants", () => {
+  const secret = new Uint8Array(32).fill(1)
+  assert.throws(() => portable.x25519.sharedSecret(secret, secret.subarray(1)), "31 bytes where 32 are needed")
+})
+
 describe("x25519, one suite against the other", () => {
   it.prop(
     "public keys and agreements are the same bytes",
