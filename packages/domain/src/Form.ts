@@ -12,11 +12,31 @@ const mark = "~catenet/form"
 /**
  * A check that a text has the form of `pattern`, which must carry the `u` flag. `expected` completes the sentence
  * "Expected ...".
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { form } from "@catenet/domain/Form"
+ *
+ * const Digit = Schema.String.check(form(/^[0-9]$/u, "a digit"))
+ * if (Schema.is(Digit)("x") || !Schema.is(Digit)("7")) throw new Error("only a digit is one")
+ * ```
  */
 export const form = (pattern: RegExp, expected: string): SchemaAST.Filter<string> =>
   Schema.isPattern(pattern, { expected, [mark]: true })
 
-/** A check by a predicate where a pattern cannot say it; `sample` is a pattern whose texts mostly hold, for generators. */
+/**
+ * A check by a predicate where a pattern cannot say it; `sample` is a pattern whose texts mostly hold, for generators.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { formBy } from "@catenet/domain/Form"
+ *
+ * const Palindrome = Schema.String.check(formBy((text) => text === [...text].reverse().join(""), "a palindrome"))
+ * if (!Schema.is(Palindrome)("level")) throw new Error("it reads the same backwards")
+ * ```
+ */
 export const formBy = (holds: (text: string) => boolean, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
   Schema.makeFilter(holds, {
     expected,
@@ -24,7 +44,18 @@ export const formBy = (holds: (text: string) => boolean, expected: string, sampl
     ...(sample && { arbitraryConstraint: { patterns: [{ source: sample.source, flags: sample.flags }] } })
   })
 
-/** One of a fixed list of words; another word is malformed rather than of the wrong type. */
+/**
+ * One of a fixed list of words; another word is malformed rather than of the wrong type.
+ *
+ * @example
+ * ```ts
+ * import { Result, Schema } from "effect"
+ * import { isMalformedOnly, word } from "@catenet/domain/Form"
+ *
+ * const answer = Schema.decodeUnknownResult(word(["yes", "no"]))("maybe")
+ * if (!Result.isFailure(answer) || !isMalformedOnly(answer.failure.issue)) throw new Error("another word is malformed")
+ * ```
+ */
 export const word = <const Words extends ReadonlyArray<string>>(words: Words) => {
   const member = Schema.Literals(words)
   return Schema.String.check(
@@ -36,7 +67,23 @@ export const word = <const Words extends ReadonlyArray<string>>(words: Words) =>
   ).pipe(Schema.decodeTo(member, SchemaTransformation.passthroughSupertype<Words[number], string>()))
 }
 
-/** Whether an issue says only that texts were malformed: every leaf of it is the failure of a {@link form}. */
+/**
+ * Whether an issue says only that texts were malformed: every leaf of it is the failure of a {@link form}.
+ *
+ * @example
+ * ```ts
+ * import { Result, Schema } from "effect"
+ * import { isMalformedOnly } from "@catenet/domain/Form"
+ * import { Hex64 } from "@catenet/domain/Hex"
+ *
+ * const malformed = (input: unknown) => {
+ *   const answer = Schema.decodeUnknownResult(Hex64)(input)
+ *   return Result.isFailure(answer) && isMalformedOnly(answer.failure.issue)
+ * }
+ * if (!malformed("abc")) throw new Error("a text, but not 64 digits")
+ * if (malformed(42)) throw new Error("not even a text")
+ * ```
+ */
 export const isMalformedOnly = (issue: SchemaIssue.Issue): boolean => {
   switch (issue._tag) {
     case "Filter":

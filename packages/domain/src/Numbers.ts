@@ -17,7 +17,19 @@ export const CountFromText = Schema.String.check(form(/^(?:0|[1-9][0-9]{0,15})$/
   })
 )
 
-/** A count in decimal between two bounds, both included. */
+/**
+ * A count in decimal between two bounds, both included.
+ *
+ * @example
+ * ```ts
+ * import { Result, Schema } from "effect"
+ * import { countFromText } from "@catenet/domain/Numbers"
+ *
+ * const read = Schema.decodeUnknownResult(countFromText(1, 200))
+ * if (Result.getOrThrow(read("20")) !== 20) throw new Error("decimal digits")
+ * if (["0", "201", "1e2", " 7", "007"].some((text) => Result.isSuccess(read(text)))) throw new Error("and nothing else")
+ * ```
+ */
 export const countFromText = (minimum: number, maximum: number) =>
   CountFromText.check(Schema.isBetween({ minimum, maximum }))
 

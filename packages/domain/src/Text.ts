@@ -14,10 +14,30 @@ const printable = (minimum: number, maximum: number) =>
     `${minimum} to ${maximum} characters without control characters`
   )
 
-/** A line of at most `maximum` characters, kept as it is. */
+/**
+ * A line of at most `maximum` characters, kept as it is.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { line } from "@catenet/domain/Text"
+ *
+ * if (Schema.is(line(10))("two\nlines")) throw new Error("one line only")
+ * ```
+ */
 export const line = (maximum: number, minimum = 1) => Schema.String.check(printable(minimum, maximum))
 
-/** A line whose blanks at both ends do not count; what is left has 1 to `maximum` characters. */
+/**
+ * A line whose blanks at both ends do not count; what is left has 1 to `maximum` characters.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { label } from "@catenet/domain/Text"
+ *
+ * if (Schema.decodeUnknownSync(label(10))("  my laptop ") !== "my laptop") throw new Error("blanks do not count")
+ * ```
+ */
 export const label = (maximum: number) => {
   const edge = `[^${refused} ]`
   const trimmed = new RegExp(`^${edge}(?:[^${refused}]{0,${maximum - 2}}${edge})?$`, "u")

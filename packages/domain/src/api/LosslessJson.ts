@@ -8,7 +8,20 @@ import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as JsonText from "../JsonText.ts"
 
-/** A body of this schema, read and written without loss. */
+/**
+ * A body of this schema, read and written without loss.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { lossless } from "@catenet/domain/api/LosslessJson"
+ * import { Uint64 } from "@catenet/domain/Numbers"
+ *
+ * const body = lossless(Schema.Struct({ units: Uint64 }))
+ * const text = Schema.encodeSync(body)({ units: 2n ** 64n - 1n })
+ * if (text !== `{"units":18446744073709551615}`) throw new Error("every digit is there")
+ * ```
+ */
 export const lossless = <S extends Schema.Top>(schema: S) =>
   JsonText.codec(schema).pipe(HttpApiSchema.asText({ contentType: "application/json" }))
 
@@ -18,7 +31,25 @@ const components = "#/components/schemas/"
 const definitions = (body: Schema.Top): Record<string, unknown> =>
   JSON.parse(JSON.stringify(Schema.toJsonSchemaDocument(body).definitions).replaceAll("#/$defs/", components))
 
-/** A transformation of an OpenAPI document that names these classes' JSON for what it is. */
+/**
+ * A transformation of an OpenAPI document that names these classes' JSON for what it is.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+ * import { describeLossless, lossless } from "@catenet/domain/api/LosslessJson"
+ * import { Uint64 } from "@catenet/domain/Numbers"
+ *
+ * class Load extends Schema.Class<Load>("Load")({ units: Uint64 }) {}
+ * const group = HttpApiGroup.make("loads").add(HttpApiEndpoint.get("load", "/load", { success: lossless(Load) }))
+ * const api = HttpApi.make("sample")
+ *   .add(group)
+ *   .annotateMerge(OpenApi.annotations({ transform: describeLossless([Load]) }))
+ * const { components } = OpenApi.fromApi(api)
+ * if (components.schemas["LoadEncoded"]?.["type"] !== "object") throw new Error("an object, not a string")
+ * ```
+ */
 export const describeLossless = (bodies: ReadonlyArray<Schema.Top>) => {
   const described: Record<string, unknown> = Object.assign({}, ...bodies.map(definitions))
   const isDescribed = (ref: unknown) => typeof ref === "string" && ref.slice(components.length) in described
