@@ -90,6 +90,13 @@ const literal = (node: Node, source: string): ReadonlyArray<string> => {
   return typeof value === "bigint" ? (value >= 1n ? [`(${text} + 1n)`, `(${text} - 1n)`] : [`(${text} + 1n)`]) : []
 }
 
+/** The parser counts the delimiters on both sides to the text between two substitutions. */
+const quasi = (node: Node, source: string): Mutant => {
+  const start = node.start + (/[`}]/.test(source.charAt(node.start)) ? 1 : 0)
+  const tail = /(?:`|\$\{)$/.exec(source.slice(start, node.end))
+  return { start, end: node.end - (tail?.[0].length ?? 0), text: "" }
+}
+
 const here = (node: Node, source: string): ReadonlyArray<Mutant> => {
   const replace = (texts: ReadonlyArray<string>) => texts.map((text) => ({ start: node.start, end: node.end, text }))
   const operator = field(node, "operator")
@@ -132,7 +139,7 @@ const here = (node: Node, source: string): ReadonlyArray<Mutant> => {
     case "Literal":
       return replace(literal(node, source))
     case "TemplateElement":
-      return node.end > node.start ? replace([""]) : []
+      return [quasi(node, source)].filter(({ end, start }) => end > start)
     default:
       return []
   }
@@ -159,10 +166,11 @@ const parse = (source: string): Node => {
   return program
 }
 
-/** All mutants of a TypeScript source, in the order of the text. */
+/** All mutants of a TypeScript source, in the order of the text. Every one of them is a program. */
 export const mutantsOf = (source: string): ReadonlyArray<Mutant> => {
   const found: Array<Mutant> = []
   walk(parse(source), (node) => found.push(...here(node, source)))
+  for (const mutant of found) parse(apply(source, mutant))
   return found.toSorted((x, y) => x.start - y.start)
 }
 

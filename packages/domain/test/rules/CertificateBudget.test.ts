@@ -71,6 +71,14 @@ describe("certificate budgets", () => {
     assert.deepStrictEqual(allocate([authority("p", 1)], queue, [], open, 5), [{ hostname: "b.two.example", ca: "p" }])
   })
 
+  it("does not mistake one pair of authority and domain for another", () => {
+    const queue = [{ hostname: "a.one.example", queuedAt: 0 }]
+    const issued = [{ ca: "p", domain: "qone.example", at: 0 }]
+    assert.deepStrictEqual(allocate([authority("pq", 1)], queue, issued, [], 1), [
+      { hostname: "a.one.example", ca: "pq" }
+    ])
+  })
+
   it("names the domain whose budget is used", () => {
     assert.strictEqual(registeredDomain("a.b.example.net"), "b.example.net")
     assert.strictEqual(registeredDomain("a.example.net"), "example.net")

@@ -128,6 +128,10 @@ describe("share links", () => {
     )
   })
 
+  it("an empty label is none", () => {
+    assert.deepStrictEqual(Result.getOrThrow(mint(tunnel, { ...request, label: "  " }, 1000)).next, link)
+  })
+
   it("mints with an audit entry that does not tell the token", () => {
     assert.deepStrictEqual(
       mint(tunnel, { ...request, ttl: "7d", singleUse: true, label: " for Bob " }, 1000),
