@@ -23,12 +23,17 @@ const proxyHeader = (header: OpenHeader | undefined) =>
     ...(header?.host === undefined ? {} : { authority: header.host })
   })
 
-/** Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session. */
+const nothing = new Uint8Array()
+
+/**
+ * Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken` is
+ * what was read from it before.
+ */
 export const join = (origin: OriginSettings, vitals: Vitals["Service"]) => {
   // A down origin is said once, not for each of its clients, and so is its return.
   let down = false
   return Effect.fnUntraced(
-    function* (client: Duplex, header: OpenHeader | undefined) {
+    function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing) {
       const socket = yield* Origin.dial(origin)
       if (down) {
         down = false
@@ -37,6 +42,8 @@ export const join = (origin: OriginSettings, vitals: Vitals["Service"]) => {
       const { counters, close } = vitals.openStream()
       vitals.traffic.tunnelsOpened++
       if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+      if (taken.length > 0) socket.write(taken)
+      counters.aToB += taken.length
       yield* Effect.promise((signal) => splice(client, socket, { counters, signal })).pipe(
         Effect.ensuring(Effect.sync(close))
       )

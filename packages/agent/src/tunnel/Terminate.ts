@@ -10,6 +10,7 @@ import type { Vitals } from "../observe/Vitals.ts"
 import type { Origin } from "../settings/Settings.ts"
 import * as Browser from "./Browser.ts"
 import { arrive } from "./FirstBytes.ts"
+import { Lingering } from "./Lingering.ts"
 import * as Sniff from "./Sniff.ts"
 
 /** The client did not finish the TLS handshake. */
@@ -21,20 +22,19 @@ export class TlsFailed extends Data.TaggedError("TlsFailed")<{ readonly why: str
 
 const handshakeMillis = 10_000
 
-/** The first bytes, at least as many as the decision needs unless the client ends before; they stay unread. */
-const peek = Effect.fnUntraced(function* (stream: Duplex) {
-  let seen = Buffer.alloc(0)
-  while (seen.length < Sniff.enough && (yield* arrive(stream))) {
+/** The first bytes, at least as many as the decision needs unless the client ends before. */
+const take = Effect.fnUntraced(function* (stream: Duplex) {
+  let taken = Buffer.alloc(0)
+  while (taken.length < Sniff.enough && (yield* arrive(stream))) {
     const more: Buffer | null = stream.read()
-    if (more !== null) seen = Buffer.concat([seen, more])
+    if (more !== null) taken = Buffer.concat([taken, more])
   }
-  if (seen.length > 0) stream.unshift(seen)
-  return seen
+  return taken
 })
 
 const accept = (stream: Duplex, secureContext: SecureContext) =>
   Effect.callback<TLSSocket, TlsFailed>((resume) => {
-    const socket = new TLSSocket(stream, { isServer: true, secureContext })
+    const socket = new TLSSocket(new Lingering(stream), { isServer: true, secureContext })
     const failed = (error: Error) => resume(Effect.fail(new TlsFailed({ why: error.message })))
     const closed = () => failed(new Error("the client went away"))
     socket.once("error", failed)
@@ -43,7 +43,6 @@ const accept = (stream: Duplex, secureContext: SecureContext) =>
       socket.off("error", failed)
       socket.off("close", closed)
       socket.on("error", () => {})
-      socket.allowHalfOpen = true
       resume(Effect.succeed(socket))
     })
   }).pipe(
@@ -62,9 +61,10 @@ export const make = (
   const join = Browser.join(origin, vitals)
   return Effect.fnUntraced(
     function* (stream, header) {
-      const first = yield* peek(stream)
+      const first = yield* take(stream)
       if (first.length === 0) return void stream.end()
-      if (!Sniff.beginsTls(first)) return yield* join(stream, header)
+      if (!Sniff.beginsTls(first)) return yield* join(stream, header, first)
+      stream.unshift(first)
       const [took, plain] = yield* Effect.timed(accept(stream, yield* context))
       vitals.traffic.handshakes++
       vitals.traffic.handshakeMillis += Duration.toMillis(took)

@@ -1,0 +1,83 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { TestClock } from "effect/testing"
+import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
+import { type Leaf, makeAuthority } from "../stage/Authority.ts"
+
+const authority = makeAuthority()
+const first = authority.leaf("first.example")
+const second = authority.leaf("second.example")
+
+const stage = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const files = { certificate: `${folder}/cert.pem`, key: `${folder}/key.pem` }
+  let age = 0
+  /** Every write has a modification time of its own. */
+  const write = Effect.fnUntraced(function* ({ cert, key }: Leaf) {
+    yield* fs.writeFileString(files.certificate, cert)
+    yield* fs.writeFileString(files.key, key)
+    age++
+    for (const path of [files.certificate, files.key])
+      yield* fs.utimes(path, new Date(age * 1000), new Date(age * 1000))
+  })
+  return { files, write }
+})
+
+const run = <A, E>(body: Effect.Effect<A, E, FileSystem.FileSystem | Effect.Services<typeof stage>>) =>
+  body.pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+
+describe("the certificate pair", () => {
+  it.effect("is loaded again after 30 seconds when it has changed, and only then", () =>
+    run(
+      Effect.gen(function* () {
+        const { files, write } = yield* stage
+        yield* write(first)
+        const current = yield* CertificatePair.watch(files)
+        const initial = yield* current
+        yield* write(second)
+        yield* TestClock.adjust("29 seconds")
+        assert.strictEqual(yield* current, initial)
+        yield* TestClock.adjust("1 second")
+        const next = yield* current
+        assert.notStrictEqual(next, initial)
+        yield* TestClock.adjust("30 seconds")
+        assert.strictEqual(yield* current, next)
+      })
+    )
+  )
+
+  it.effect("stays when its replacement cannot be used", () =>
+    run(
+      Effect.gen(function* () {
+        const { files, write } = yield* stage
+        yield* write(first)
+        const current = yield* CertificatePair.watch(files)
+        const initial = yield* current
+        yield* write({ cert: second.cert, key: first.key })
+        yield* TestClock.adjust("30 seconds")
+        assert.strictEqual(yield* current, initial)
+        yield* write(second)
+        yield* TestClock.adjust("30 seconds")
+        assert.notStrictEqual(yield* current, initial)
+      })
+    )
+  )
+
+  it.effect("is refused at the start with the variable and the file that is wrong", () =>
+    run(
+      Effect.gen(function* () {
+        const { files, write } = yield* stage
+        const problem = Effect.map(Effect.flip(CertificatePair.load(files)), ({ message }) => message)
+        assert.include(yield* problem, "CT_AGENT_TLS_CERT")
+        yield* write({ cert: "nothing", key: first.key })
+        assert.include(yield* problem, `there is no certificate in ${files.certificate}`)
+        yield* write({ cert: first.cert, key: "nothing" })
+        assert.include(yield* problem, `there is no private key in ${files.key}`)
+        yield* write({ cert: first.cert, key: second.key })
+        assert.include(yield* problem, "does not belong to the first certificate")
+      })
+    )
+  )
+})
