@@ -46,7 +46,9 @@ export class ForwardedStream extends Duplex {
     }
     if (this.refused) return done()
     this.answered = true
-    this.visitor.write(chunk, done)
+    // Waiting for each chunk to be sent would leave the visitor's line idle between chunks.
+    if (this.visitor.write(chunk)) done()
+    else this.visitor.once("drain", done)
   }
 
   override _final(done: (error?: Error | null) => void) {

@@ -18,6 +18,9 @@ import { hostnameOf, OURS, type Visitor, visitorFields } from "./RequestHead.ts"
 import { type Connect, TunnelConnections } from "./TunnelConnections.ts"
 
 const MAX_STREAMS = 128
+/** The protocol's default of 64 KiB would hold an upload to one window a round trip. */
+const STREAM_WINDOW = 256 * 1024
+const CONNECTION_WINDOW = 2 * 1024 * 1024
 const IDLE_MILLIS = 120_000
 
 const HOP_BY_HOP = new Set([
@@ -113,8 +116,9 @@ const proxy = (
 /** Takes the connection over. Returns its session, which closes with it. */
 export const serve = (socket: TLSSocket, options: Http2Options): ServerHttp2Session => {
   const session = performServerHandshake(socket, {
-    settings: { maxConcurrentStreams: MAX_STREAMS, enableConnectProtocol: false }
+    settings: { maxConcurrentStreams: MAX_STREAMS, initialWindowSize: STREAM_WINDOW, enableConnectProtocol: false }
   })
+  session.setLocalWindowSize(CONNECTION_WINDOW)
   const agent = new TunnelConnections(options.connect)
   session.on("error", () => undefined)
   session.on("close", () => agent.destroy())

@@ -12,7 +12,7 @@ export const tlsTo = (port: number, ca: string, servername: string, alpn: Readon
   new Promise<TLSSocket>((resolve, reject) => {
     const socket: TLSSocket = connect(
       {
-        socket: connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true }),
+        socket: connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true, noDelay: true }),
         servername,
         ca,
         ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] })
