@@ -165,7 +165,7 @@ const print = (value: Json, keysOf: (object: { readonly [key: string]: Json }) =
 }
 
 /**
- * Compact JSON, keys in the order of the value.
+ * Compact JSON, keys in the order of the value (the runtime puts keys that are array indices first).
  *
  * ```ts
  * import { strictEqual } from "node:assert"

@@ -1,0 +1,84 @@
+import { native } from "@catenet/crypto/native"
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
+import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+import * as Version from "@catenet/crypto/release/Version"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Redacted, Result } from "effect"
+import * as any from "../arbitraries.ts"
+import { flipped, runs } from "../suite/arbitraries.ts"
+
+const version = Arbitrary.map(any.few(any.integer(0, 3)), (parts) => parts.join("."))
+const seed = Redacted.make(new Uint8Array(32).fill(9))
+const pinned = Buffer.from(native.ed25519.publicKey(Redacted.value(seed))).toString("hex")
+
+const hex = (content: Uint8Array) => Buffer.from(native.sha256(content)).toString("hex")
+
+describe("versions", () => {
+  it.prop(
+    "are ordered strictly and transitively",
+    { a: version, b: version, c: version },
+    ({ a, b, c }) => {
+      assert.isFalse(Version.isNewer(a, a) || Version.isNewer(`v${a}`, a))
+      assert.isFalse(Version.isNewer(a, b) && Version.isNewer(b, a))
+      if (Version.isNewer(a, b) && Version.isNewer(b, c)) assert.isTrue(Version.isNewer(a, c))
+    },
+    runs
+  )
+})
+
+describe("a release", () => {
+  it.prop(
+    "verifies as published and with nothing changed",
+    { content: any.anyBytes(40), other: any.anyBytes(40), bit: any.integer(0, 4000) },
+    ({ content, other, bit }) => {
+      const manifest = Bytes.fromText(`{"assets":{"a":"${hex(content)}"},"created_at":1,"schema":1,"tag":"v1.2.3"}`)
+      const download = {
+        pinnedKeys: [pinned],
+        manifest,
+        signature: ReleaseManifest.sign(native, seed, manifest),
+        tag: "1.2.3",
+        asset: "a",
+        content,
+        checksumFile: hex(content)
+      }
+      const judged = (changed: Partial<ReleaseManifest.Download>) =>
+        Result.match(ReleaseManifest.judge(native, { ...download, ...changed }), {
+          onSuccess: (verdict): string => verdict,
+          onFailure: ({ why }) => why
+        })
+      assert.strictEqual(judged({}), "verified")
+      assert.strictEqual(judged({ manifest: flipped(manifest, bit) }), "signature")
+      if (!Bytes.equal(content, other)) assert.strictEqual(judged({ content: other }), "digest")
+      assert.strictEqual(judged({ asset: "constructor" }), "asset")
+      assert.strictEqual(judged({ tag: "vv1.2.3" }), "tag")
+      assert.strictEqual(judged({ pinnedKeys: ["00".repeat(32)] }), "signature")
+    },
+    runs
+  )
+  it("refuses manifests of another form even when they are signed", () => {
+    for (const text of [
+      "{}",
+      '{"assets":{},"created_at":1,"schema":1,"tag":"v1"}',
+      '{"assets":{"a":"00"},"created_at":1,"schema":1,"tag":"v1"}',
+      "[]"
+    ]) {
+      assert.isTrue(Result.isFailure(ReleaseManifest.parse(Bytes.fromText(text))), text)
+    }
+    const of = (schema: number, tag: string) =>
+      Result.isSuccess(
+        ReleaseManifest.parse(
+          Bytes.fromText(`{"assets":{"a":"${"00".repeat(32)}"},"created_at":1,"schema":${schema},"tag":"${tag}"}`)
+        )
+      )
+    assert.deepStrictEqual([of(1, "v1"), of(2, "v1"), of(1, "")], [true, false, false])
+  })
+  it.prop(
+    "has a checksum file that any text may stand in for",
+    { noise: any.text },
+    ({ noise }) => {
+      ChecksumFile.digestOf(noise, noise)
+    },
+    runs
+  )
+})

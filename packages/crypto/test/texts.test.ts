@@ -1,0 +1,136 @@
+/** Hex, base64 and the tokens written in them. */
+import * as AdminHeader from "@catenet/crypto/AdminHeader"
+import * as Base64 from "@catenet/crypto/Base64"
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
+import * as any from "./arbitraries.ts"
+import { flipped, runs } from "./suite/arbitraries.ts"
+
+describe("hex", () => {
+  it.prop(
+    "is what the runtime writes, and is read in either case",
+    { bytes: any.anyBytes(80) },
+    ({ bytes }) => {
+      const text = Hex.encode(bytes)
+      assert.strictEqual(text, Buffer.from(bytes).toString("hex"))
+      assert.deepStrictEqual(Hex.decode(text), Result.succeed(bytes))
+      assert.deepStrictEqual(Hex.decode(text.toUpperCase(), bytes.length), Result.succeed(bytes))
+      assert.isTrue(Result.isFailure(Hex.decode(text, bytes.length + 1)))
+      assert.isTrue(Result.isFailure(Hex.decode(`${text}0`)))
+    },
+    runs
+  )
+  it.prop(
+    "takes no other character anywhere",
+    { bytes: any.bytes(8), at: any.integer(0, 15), noise: any.text },
+    ({ bytes, at, noise }) => {
+      const text = Hex.encode(bytes)
+      const damaged = `${text.slice(0, at)}${noise.slice(0, 1)}${text.slice(at + 1)}`
+      assert.strictEqual(Result.isSuccess(Hex.decode(damaged, 8)), /^[0-9a-fA-F]{16}$/.test(damaged))
+      assert.strictEqual(Result.isSuccess(Hex.decode(noise)), /^(?:[0-9a-fA-F]{2})*$/.test(noise))
+    },
+    runs
+  )
+  it("knows its digits' borders", () => {
+    for (const character of ["/", ":", "@", "G", "`", "g", "\0", "٣", "\u{1f600}"]) {
+      assert.isTrue(Result.isFailure(Hex.decode(`0${character}`)), character)
+      assert.isTrue(Result.isFailure(Hex.decode(`${character}0`)), character)
+    }
+    assert.deepStrictEqual(Hex.decode("09afAF"), Result.succeed(Uint8Array.of(0x09, 0xaf, 0xaf)))
+  })
+})
+
+describe("base64", () => {
+  it.prop(
+    "is what the runtime writes, and only that is read",
+    { bytes: any.anyBytes(80), noise: any.text },
+    ({ bytes, noise }) => {
+      const [standard, url] = [Base64.encode(bytes), Base64.encodeUrl(bytes)]
+      assert.strictEqual(standard, Buffer.from(bytes).toString("base64"))
+      assert.strictEqual(url, Buffer.from(bytes).toString("base64url"))
+      assert.deepStrictEqual(Base64.decode(standard), Result.succeed(bytes))
+      assert.deepStrictEqual(Base64.decodeUrl(url), Result.succeed(bytes))
+      for (const read of [Base64.decode(noise), Base64.decode(`${standard}=`), Base64.decode(` ${standard}`)]) {
+        assert.isTrue(Result.isFailure(read) || Base64.encode(read.success) === noise)
+      }
+      const again = Base64.decodeUrl(noise)
+      assert.isTrue(Result.isFailure(again) || Base64.encodeUrl(again.success) === noise)
+    },
+    runs
+  )
+  it("refuses bits that no byte uses", () => {
+    assert.isTrue(Result.isFailure(Base64.decode("AB==")))
+    assert.isTrue(Result.isFailure(Base64.decodeUrl("AB")))
+    assert.isTrue(Result.isFailure(Base64.decodeUrl("A")))
+    assert.isTrue(Result.isFailure(Base64.decodeUrl("/+8")))
+  })
+})
+
+describe("comparison", () => {
+  it.prop(
+    "in constant time and in order agree on equality",
+    { a: any.anyBytes(6), b: any.anyBytes(6) },
+    ({ a, b }) => {
+      assert.strictEqual(ConstantTime.equal(a, b), Buffer.compare(a, b) === 0)
+      assert.strictEqual(Math.sign(Bytes.compare(a, b)), Buffer.compare(a, b))
+      assert.strictEqual(Bytes.equal(a, b), Buffer.compare(a, b) === 0)
+      assert.isTrue(ConstantTime.equal(a, a.slice()))
+    },
+    runs
+  )
+})
+
+describe("UTF-8", () => {
+  it.prop(
+    "comes back as it went, or is refused",
+    { text: any.text, bytes: any.anyBytes(20) },
+    ({ text, bytes }) => {
+      assert.deepStrictEqual(Bytes.toText(Bytes.fromText(text)), Result.succeed(text))
+      const read = Bytes.toText(bytes)
+      if (Result.isSuccess(read)) assert.deepStrictEqual(Bytes.fromText(read.success), bytes)
+    },
+    runs
+  )
+  it("keeps a byte order mark and has no bytes for half a surrogate pair", () => {
+    assert.deepStrictEqual(Bytes.toText(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61)), Result.succeed("\ufeffa"))
+    assert.throws(() => Bytes.fromText("\ud800"))
+  })
+})
+
+describe("tokens", () => {
+  it.prop(
+    "are read as they are shown, and no other text is one",
+    { token: any.seed, noise: any.text },
+    ({ token, noise }) => {
+      const raw = Redacted.value(token)
+      const [hex, url] = [Redacted.value(Tokens.hexText(token)), Redacted.value(Tokens.urlText(token))]
+      assert.deepStrictEqual(Redacted.value(Result.getOrThrow(Tokens.fromHexText(hex))), raw)
+      assert.deepStrictEqual(Redacted.value(Result.getOrThrow(Tokens.fromUrlText(url))), raw)
+      assert.strictEqual(url.length, 43)
+      for (const bad of [noise, `${url}=`, url.slice(1), `${url}A`]) {
+        assert.isTrue(Result.isFailure(Tokens.fromUrlText(bad)))
+      }
+      assert.isTrue(Result.isFailure(Tokens.fromHexText(`${hex}0`)))
+      assert.strictEqual(String(token).includes(hex), false)
+    },
+    runs
+  )
+  it.prop(
+    "match by hash and by header only when they are equal",
+    { token: any.seed, bit: any.integer(0, 255) },
+    ({ token, bit }) => {
+      const other = Redacted.make(flipped(Redacted.value(token), bit))
+      const header = Redacted.value(AdminHeader.value(token))
+      assert.isTrue(AdminHeader.matches(token, header) && !AdminHeader.matches(other, header))
+      assert.isFalse(AdminHeader.matches(token, ` ${header}`))
+      assert.isTrue(Tokens.sameHash(Tokens.hash(native, token), Tokens.hash(native, token)))
+      assert.isFalse(Tokens.sameHash(Tokens.hash(native, token), Tokens.hash(native, other)))
+    },
+    runs
+  )
+})
