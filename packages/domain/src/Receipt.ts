@@ -8,7 +8,7 @@ import { EdgeId } from "./EdgeNode.ts"
 import { form } from "./Form.ts"
 import { Hex64 } from "./Hex.ts"
 import { PublicKey, Signature } from "./Keys.ts"
-import { Count, UnixSeconds } from "./Numbers.ts"
+import { UnixSeconds } from "./Numbers.ts"
 
 /** Keys are plain words: nothing that would need an escape in canonical JSON. */
 const PayloadKey = Schema.String.check(form(/^[a-z][a-z0-9_]{0,63}$/u, "a lower-case word"))
@@ -46,6 +46,3 @@ export class ReceiptKey extends Schema.Class<ReceiptKey>("ReceiptKey")({
   pubkey: PublicKey,
   edge_id: EdgeId
 }) {}
-
-/** Receipts after this sequence number; 0 for all. */
-export const ReceiptSeq = Count

@@ -4,7 +4,7 @@
  * The HTTP layer's own JSON reading rounds such integers, so these bodies travel as text of type `application/json` that
  * `JsonText` reads and writes. The OpenAPI document would call them strings; `describeLossless` puts their schemas back.
  */
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as JsonText from "../JsonText.ts"
 
@@ -56,9 +56,10 @@ export const describeLossless = (bodies: ReadonlyArray<Schema.Top>) => {
   const replacer = (_key: string, node: unknown): unknown =>
     typeof node === "object" && node !== null && "$ref" in node && isDescribed(node.$ref) ? { $ref: node.$ref } : node
   return (spec: Record<string, unknown>): Record<string, unknown> => {
-    const known = spec["components"] as { readonly schemas: Record<string, unknown> }
-    return JSON.parse(
-      JSON.stringify({ ...spec, components: { ...known, schemas: { ...known.schemas, ...described } } }, replacer)
-    )
+    const known = members(spec["components"])
+    const schemas = { ...members(known["schemas"]), ...described }
+    return JSON.parse(JSON.stringify({ ...spec, components: { ...known, schemas } }, replacer))
   }
 }
+
+const members = (value: unknown): Record<string, unknown> => ({ ...(Predicate.isObject(value) ? value : {}) })
