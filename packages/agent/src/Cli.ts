@@ -120,8 +120,39 @@ const connect = Command.make(
   ])
 )
 
+const doctor = Command.make(
+  "doctor",
+  {},
+  Effect.fn(function* () {
+    const { doctor } = yield* Effect.promise(() => import("./commands/Doctor.ts"))
+    yield* withConsole(doctor)
+  })
+).pipe(
+  Command.withDescription(
+    "Checks, from the configuration outward, everything a serving agent depends on: the control plane's name, port and answer, " +
+      "the enrolment, the edge's root certificate, name, port, TLS and its acceptance of the token, the origin, and the " +
+      "certificate. Ends with the exit code of the first failure; it serves nobody and redeems nothing."
+  ),
+  Command.withShortDescription("Find out what is wrong and how to fix it")
+)
+
+const init = Command.make(
+  "init",
+  {},
+  Effect.fn(function* () {
+    const { init } = yield* Effect.promise(() => import("./commands/Init.ts"))
+    yield* withConsole(init)
+  })
+).pipe(
+  Command.withDescription(
+    "Asks for what an agent needs and writes it to the file of --config (default ./ct-agent.env), readable for you only. Answers " +
+      "may also come line by line on stdin."
+  ),
+  Command.withShortDescription("Write the configuration file by answering questions")
+)
+
 const program = root.pipe(
-  Command.withSubcommands([onboard, status, rotate, connect]),
+  Command.withSubcommands([init, onboard, status, doctor, rotate, connect]),
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )
 

@@ -6,7 +6,7 @@ import { exchange, joinToken, makeStage, registered } from "./stage/Stage.ts"
 import { variables } from "../src/settings/Variables.ts"
 import { version } from "../src/Version.ts"
 
-const commands = ["onboard", "status"]
+const commands = ["init", "onboard", "status", "doctor", "rotate", "connect"]
 
 const run = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
   await using home = await makeHome()

@@ -15,7 +15,8 @@ export type Serve = (stream: Duplex, header: OpenHeader | undefined) => void
 
 const answerMillis = 10_000
 
-const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
+/** The possession proof of an enrolled agent, bound to this TLS session; nothing for one that is not enrolled. */
+export const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
   if (registration.identity === undefined || challenge === undefined) return {}
   const binding = channelBinding(socket, challenge)
   if (Result.isFailure(binding)) return {}

@@ -1,0 +1,152 @@
+/** `doctor`: asks, from the configuration outward, everything that a serving agent depends on, and says what to fix. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, Redacted, Result } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { X509Certificate } from "node:crypto"
+import * as Check from "../doctor/Check.ts"
+import * as EdgeCheck from "../doctor/EdgeCheck.ts"
+import * as Network from "../doctor/Network.ts"
+import { ConfigurationInvalid } from "../Failure.ts"
+import { configFile } from "../Flags.ts"
+import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import { ControlPlane } from "../onboard/ControlPlane.ts"
+import * as Environment from "../settings/Environment.ts"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import * as Settings from "../settings/Settings.ts"
+import * as Identity from "../state/Identity.ts"
+import { Screen } from "../terminal/Screen.ts"
+import * as CertificatePair from "../tunnel/CertificatePair.ts"
+
+const portOf = ({ port, protocol }: URL) => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
+
+const hostPortOf = (url: string): HostPort => {
+  const parsed = new URL(url)
+  return { host: parsed.hostname.replace(/^\[|\]$/g, ""), port: portOf(parsed) }
+}
+
+const controlPlane = (config: Settings.Settings) => {
+  const address = hostPortOf(config.controlPlane)
+  const fix = "Correct CT_AGENT_CP_URL, or check this machine's network."
+  return Effect.all([
+    Check.run(
+      "control plane name",
+      Effect.map(Network.resolve(address.host, fix), (all) => all.join(", "))
+    ),
+    Check.run("control plane port", Effect.as(Network.accepts(address, fix), formatHostPort(address))),
+    Check.run(
+      "control plane answers",
+      ControlPlane.use(({ meshPort }) => Effect.map(meshPort, (port) => `the edge's mesh port is ${port}`))
+    )
+  ])
+}
+
+const enrolment = (config: Settings.Settings) =>
+  Check.run(
+    "enrolment",
+    Effect.gen(function* () {
+      const identity = yield* Identity.restore(config.stateDir)
+      if (identity !== undefined) return `agent ${identity.agent} of tenant ${identity.tenant}`
+      const have = config.joinToken !== undefined || config.bootstrap !== undefined
+      return have
+        ? "not enrolled yet; the next start enrols"
+        : "not enrolled, and no join token: serves without a proof"
+    })
+  )
+
+const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
+  const found = yield* Effect.result(
+    Effect.provide(
+      ConnectionInfo.use((info) => Effect.all({ address: info.edge, ca: info.ca })),
+      ConnectionInfo.layer({ ...config, edgeCertificate: { ...config.edgeCertificate, waitSecs: 0 } })
+    )
+  )
+  if (Result.isFailure(found)) return [yield* Check.run("edge's root certificate", Effect.fail(found.failure))]
+  const { address, ca } = found.success
+  const fix = "Correct CT_AGENT_EDGE, or open the port in the firewall; CT_AGENT_FALLBACK_443=1 tries port 443 too."
+  const identity = yield* Effect.orElseSucceed(Identity.restore(config.stateDir), () => undefined)
+  const kept = yield* Effect.orElseSucceed(BootstrapSecret.restore(config.stateDir), () => undefined)
+  const own = config.token === undefined ? undefined : Redacted.make(Buffer.from(Redacted.value(config.token), "hex"))
+  const token = own ?? kept?.routingToken
+  const until = new X509Certificate(ca).validTo
+  return [
+    yield* Check.run("edge's root certificate", Effect.succeed(`valid until ${until}`)),
+    yield* Check.run(
+      "edge name",
+      Effect.map(Network.resolve(address.host, fix), (all) => all.join(", "))
+    ),
+    yield* Check.run("edge port", Effect.as(Network.accepts(address, fix), formatHostPort(address))),
+    yield* Check.run("edge TLS", EdgeCheck.tls(address, ca)),
+    token === undefined
+      ? Check.skipped("token", "CT_AGENT_TOKEN is not set, and nothing was brought by a bootstrap token")
+      : yield* Check.run(
+          "token",
+          Effect.map(
+            EdgeCheck.token(address, ca, {
+              token,
+              host: config.mode === "browser" ? config.hostname : undefined,
+              agentId: identity?.agent ?? config.agentId ?? "doctor",
+              identity: identity?.seed,
+              proxyProtocol: false
+            }),
+            (said) => said ?? "not asked: this edge has no way to ask without taking a visitor"
+          )
+        )
+  ]
+})
+
+const origin = ({ origin }: Settings.Settings) =>
+  origin.protocol === "udp"
+    ? Effect.succeed(Check.skipped("origin", "a UDP service does not say whether it is there"))
+    : Check.run(
+        "origin",
+        Effect.as(
+          Network.accepts(origin, "Start the local service, or correct CT_AGENT_ORIGIN."),
+          `${formatHostPort(origin)} accepts connections`
+        )
+      )
+
+const certificate = ({ hostname, mode, origin }: Settings.Settings) => {
+  if (mode === "mesh" || hostname === undefined)
+    return Effect.succeed(Check.skipped("certificate", "the mesh plane needs none"))
+  const { terminate } = origin
+  if (terminate !== undefined)
+    return Check.run(
+      "certificate",
+      Effect.as(CertificatePair.load(terminate), `${terminate.certificate} and its key fit`)
+    )
+  return Effect.flatMap(Network.certificate(origin, hostname), (shown) =>
+    shown === undefined
+      ? Effect.succeed(
+          Check.skipped("certificate", "the origin speaks no TLS: right while the edge terminates (tier gelb)")
+        )
+      : Check.run("certificate", Effect.succeed(`the origin shows ${shown.subject.CN}, valid until ${shown.valid_to}`))
+  )
+}
+
+const mark = { ok: "ok     ", failed: "FAILED ", skipped: "-      " } as const
+
+/** Shows every finding; fails with the first failure. */
+export const doctor = Effect.gen(function* () {
+  const screen = yield* Screen
+  const shown: Array<Check.Finding> = []
+  let first: Check.Checked["failure"]
+  const show = ({ finding, failure }: Check.Checked) => {
+    first ??= failure
+    shown.push(finding)
+    if (!screen.json) screen.result(`${mark[finding.outcome]} ${finding.check.padEnd(24)} ${finding.detail}`)
+  }
+  const parsed = Settings.parse(yield* Environment.read(yield* configFile))
+  if (Result.isFailure(parsed)) return yield* new ConfigurationInvalid({ problems: parsed.failure })
+  const config = parsed.success
+  show(yield* Check.run("configuration", Effect.succeed(config.warnings.join(" ") || "complete")))
+  yield* Effect.gen(function* () {
+    for (const checked of yield* controlPlane(config)) show(checked)
+    show(yield* enrolment(config))
+    for (const checked of yield* edge(config)) show(checked)
+    show(yield* origin(config))
+    show(yield* certificate(config))
+  }).pipe(Effect.provide(ControlPlane.layer(config.controlPlane)))
+  if (screen.json) screen.result(JSON.stringify({ healthy: first === undefined, findings: shown }))
+  if (first !== undefined) return yield* Effect.fail(first)
+}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(FetchHttpClient.layer))

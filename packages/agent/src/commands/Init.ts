@@ -1,0 +1,85 @@
+/** `init`: asks for what an agent needs and writes the configuration file, readable for its owner only. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, FileSystem, Option, Result } from "effect"
+import { ConfigurationInvalid } from "../Failure.ts"
+import { configFile } from "../Flags.ts"
+import { defaultFile } from "../settings/Environment.ts"
+import * as Settings from "../settings/Settings.ts"
+import type { Raw, Variable } from "../settings/Variables.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import * as Questions from "../terminal/Questions.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+/** The problem that this variable's value has, if any. */
+const problemOf = (raw: Raw, name: Variable) =>
+  Result.match(Settings.parse(raw), {
+    onSuccess: () => undefined,
+    onFailure: (problems) => problems.find((problem) => problem.startsWith(`${name} is not`))
+  })
+
+const unanswered = new ConfigurationInvalid({
+  problems: ["The answers ended before the last question. Nothing was written; run ct-agent init again."]
+})
+
+/** Asks until the answer is good; on a pipe the first bad answer ends it. */
+const ask = Effect.fnUntraced(function* (
+  name: Variable,
+  question: string,
+  given: Raw,
+  options: { readonly hidden?: boolean; readonly optional?: boolean } = {}
+): Effect.fn.Return<Raw, ConfigurationInvalid, Questions.Questions | Screen> {
+  const questions = yield* Questions.Questions
+  const screen = yield* Screen
+  while (true) {
+    const answer = yield* questions.ask(question, options.hidden ?? false)
+    if (Option.isNone(answer)) return yield* unanswered
+    const value = answer.value.trim()
+    if (value === "" && options.optional === true) return given
+    const raw = { ...given, [name]: value }
+    const problem = problemOf(raw, name)
+    if (problem === undefined && value !== "") return raw
+    const said = problem ?? `${name} is not set.`
+    if (!questions.interactive) return yield* new ConfigurationInvalid({ problems: [said] })
+    screen.log(said)
+  }
+})
+
+const mayWrite = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* Effect.orElseSucceed(fs.exists(path), () => false))) return
+  const questions = yield* Questions.Questions
+  const answer = yield* questions.ask(`${path} exists. Replace it? [y/N] `, false)
+  if (Option.isNone(answer) || !/^y(es)?$/i.test(answer.value.trim()))
+    return yield* new ConfigurationInvalid({
+      problems: [`${path} was left as it is. Name another file with --config.`]
+    })
+})
+
+export const init = Effect.gen(function* () {
+  const screen = yield* Screen
+  const path = Option.getOrElse(Option.fromUndefinedOr(yield* configFile), () => defaultFile)
+  yield* mayWrite(path)
+  const named = yield* ask("CT_AGENT_CP_URL", "Address of the control plane: ", {})
+  const withHost = yield* ask("CT_AGENT_HOSTNAME", "Host name of the tunnel (empty for a mesh tunnel): ", named, {
+    optional: true
+  })
+  const placed: Raw = withHost.CT_AGENT_HOSTNAME === undefined ? withHost : { ...withHost, CT_AGENT_MODE: "browser" }
+  const origin = yield* ask("CT_AGENT_ORIGIN", "Local service [127.0.0.1:8080]: ", placed, { optional: true })
+  const hidden = { hidden: true, optional: true }
+  const short = yield* ask("CT_BOOTSTRAP", "Bootstrap token (empty if you have the two long ones): ", origin, hidden)
+  const whole =
+    short.CT_BOOTSTRAP === undefined
+      ? yield* ask(
+          "CT_AGENT_TOKEN",
+          "Routing token: ",
+          yield* ask("CT_AGENT_JOIN_TOKEN", "Join token (empty if this agent is enrolled): ", short, hidden),
+          { hidden: true }
+        )
+      : short
+  const lines = Object.entries(whole).map(([name, value]) => `${name}=${value}\n`)
+  yield* PrivateFile.replaceAll([{ path, bytes: new TextEncoder().encode(lines.join("")) }])
+  screen.result(path)
+  yield* Effect.logInfo(
+    `written. Next: ct-agent doctor, then ct-agent${path === defaultFile ? "" : ` --config ${path}`}`
+  )
+}).pipe(Effect.provide(Questions.Questions.layer), Effect.provide(NodeFileSystem.layer))

@@ -1,0 +1,51 @@
+/** The plain network questions: does a name resolve, does a port accept, what certificate does it show. */
+import { Effect } from "effect"
+import { lookup } from "node:dns/promises"
+import { connect as connectTcp, isIP } from "node:net"
+import { connect as connectTls, type PeerCertificate } from "node:tls"
+import { Unreachable } from "../Failure.ts"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+
+const boundMillis = 5000
+
+/** The addresses of a name, in the order in which they are tried. */
+export const resolve = (host: string, fix: string) =>
+  isIP(host) === 0
+    ? Effect.tryPromise({
+        try: async () => (await lookup(host, { all: true })).map(({ address }) => address),
+        catch: () => new Unreachable({ detail: `The name ${host} does not resolve. ${fix}` })
+      })
+    : Effect.succeed([host])
+
+/** Succeeds when the port accepts a connection within 5 s. */
+export const accepts = (address: HostPort, fix: string) =>
+  Effect.callback<void, Unreachable>((resume) => {
+    const socket = connectTcp(address)
+    const failed = (why: string) => {
+      socket.destroy()
+      const detail = `${formatHostPort(address)} does not accept connections (${why}). ${fix}`
+      resume(Effect.fail(new Unreachable({ detail })))
+    }
+    socket.setTimeout(boundMillis, () => failed(`nothing within ${boundMillis / 1000} s`))
+    socket.once("error", (error) => failed("code" in error ? String(error.code) : error.message))
+    socket.once("connect", () => {
+      socket.destroy()
+      resume(Effect.void)
+    })
+    return Effect.sync(() => socket.destroy())
+  })
+
+/** The certificate that a TLS service shows for a name, whoever signed it; undefined when it does not speak TLS. */
+export const certificate = (address: HostPort, servername: string) =>
+  Effect.callback<PeerCertificate | undefined>((resume) => {
+    const socket = connectTls({ ...address, servername, rejectUnauthorized: false })
+    const none = () => resume(Effect.undefined)
+    socket.setTimeout(boundMillis, none)
+    socket.once("error", none)
+    socket.once("close", none)
+    socket.once("secureConnect", () => {
+      resume(Effect.succeed(socket.getPeerCertificate()))
+      socket.destroy()
+    })
+    return Effect.sync(() => socket.destroy())
+  })
