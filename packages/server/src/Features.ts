@@ -13,12 +13,14 @@ import * as Metered from "./access/Metered.ts"
 import * as SameOrigin from "./access/SameOrigin.ts"
 import { Admissions } from "./admission/Admissions.ts"
 import * as AdmissionHttp from "./admission/Http.ts"
+import { Audits } from "./audit/Audits.ts"
 import { Bootstraps } from "./bootstrap/Bootstraps.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
 import { Edges } from "./edges/Edges.ts"
 import * as EdgesHttp from "./edges/Http.ts"
 import { Enrolments } from "./enrolment/Enrolments.ts"
 import * as EnrolmentHttp from "./enrolment/Http.ts"
+import { Idempotency } from "./idempotency/Idempotency.ts"
 import { Outbox } from "./outbox/Outbox.ts"
 import * as OutboxWorker from "./outbox/Worker.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
@@ -26,6 +28,8 @@ import { Hosts } from "./registry/Hosts.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import * as StatusHttp from "./status/Http.ts"
 import { Statuses } from "./status/Statuses.ts"
+import * as TunnelsHttp from "./tunnels/Http.ts"
+import { Sharing } from "./tunnels/Sharing.ts"
 import { Tunnels } from "./tunnels/Tunnels.ts"
 
 /** One line for each group of the API. */
@@ -34,6 +38,7 @@ const handlers = Layer.mergeAll(
   EnrolmentHttp.layer,
   ProvisioningHttp.layer,
   AdmissionHttp.layer,
+  TunnelsHttp.layer,
   EdgesHttp.layer
 )
 
@@ -41,11 +46,11 @@ const handlers = Layer.mergeAll(
 const background = Layer.mergeAll(OutboxWorker.layer)
 
 /** Services of the features, each using only what stands below it. */
-const services = Layer.mergeAll(Statuses.layer, Enrolments.layer, Bootstraps.layer, Edges.layer, Admissions.layer).pipe(
+const services = Layer.mergeAll(Statuses.layer, Bootstraps.layer, Edges.layer, Admissions.layer, Sharing.layer).pipe(
   Layer.provideMerge(Tunnels.layer),
-  Layer.provideMerge(Hosts.layer),
+  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer)),
   Layer.provideMerge(Outbox.layer),
-  Layer.provideMerge(EdgeAdmin.layer)
+  Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer))
 )
 
 /** Who may call, and how requests are read. */

@@ -1,4 +1,5 @@
 /** Bearer secrets at work: drawn from the system's entropy, hashed for the store, taken apart into bytes for signatures. */
+import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
@@ -26,3 +27,6 @@ export const tokenBytes = (token: Redacted.Redacted<string>): Redacted.Redacted<
 
 /** What is stored of a token where only equality is needed: SHA-256 of its 32 bytes, as hex. */
 export const hashOf = (token: Redacted.Redacted<string>): string => Tokens.hash(native, tokenBytes(token))
+
+/** SHA-256 of a text, as hex. */
+export const digestOf = (text: string): string => Hex.encode(native.sha256(Bytes.fromText(text)))

@@ -8,6 +8,7 @@ import { EdgesApi } from "@catenet/domain/api/EdgesApi"
 import { EnrollmentApi } from "@catenet/domain/api/EnrollmentApi"
 import { ProvisioningApi } from "@catenet/domain/api/ProvisioningApi"
 import { StatusApi } from "@catenet/domain/api/StatusApi"
+import { TunnelsApi } from "@catenet/domain/api/TunnelsApi"
 import { HttpApi } from "effect/http-api"
 
 export class ServedApi extends HttpApi.make("catenet")
@@ -15,5 +16,6 @@ export class ServedApi extends HttpApi.make("catenet")
   .add(EnrollmentApi)
   .add(ProvisioningApi)
   .add(AdmissionApi)
+  .add(TunnelsApi)
   .add(EdgesApi)
   .annotateMerge(ControlPlaneApi.annotations) {}

@@ -14,6 +14,7 @@ import * as Features from "./Features.ts"
 import * as Docs from "./http/Docs.ts"
 import * as Listener from "./http/Listener.ts"
 import * as Shell from "./http/Shell.ts"
+import { Settings } from "./Settings.ts"
 import * as Database from "./store/Database.ts"
 
 const routes = Layer.mergeAll(HttpApiBuilder.layer(ServedApi), Docs.layer)
@@ -22,7 +23,9 @@ const routes = Layer.mergeAll(HttpApiBuilder.layer(ServedApi), Docs.layer)
 const serving = Layer.unwrap(
   Effect.gen(function* () {
     const app = yield* HttpRouter.toHttpEffect(routes)
-    return HttpServer.serve(Shell.make(Docs.addresses)(app)).pipe(Layer.provideMerge(Listener.layer))
+    const { portalBaseUrl } = yield* Settings
+    const shell = Shell.make({ extra: Docs.addresses, origin: portalBaseUrl.origin })
+    return HttpServer.serve(shell(app)).pipe(Layer.provideMerge(Listener.layer))
   })
 )
 

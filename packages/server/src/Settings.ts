@@ -40,6 +40,13 @@ export const variables = {
     Forms.text,
     "PEM file with the one key that signs access tokens; then none is fetched."
   ),
+  hostnameZone: optional("CT_CP_HOSTNAME_ZONE", Forms.text, "Zone in which tunnels get a hostname by themselves."),
+  tunnelsPerAccount: defaulted(
+    "CT_CP_TUNNELS_PER_ACCOUNT",
+    Forms.whole(0, 1_000_000),
+    "10",
+    "Tunnels that an account may have, unless an operator allowed it more."
+  ),
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
     Forms.whole(0, 1_000_000),
@@ -74,6 +81,8 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   oidcIssuer: variables.oidcIssuer.read,
   oidcAccessAudience: variables.oidcAccessAudience.read,
   oidcPublicKeyPath: variables.oidcPublicKeyPath.read,
+  hostnameZone: variables.hostnameZone.read,
+  tunnelsPerAccount: variables.tunnelsPerAccount.read,
   requestsPerMinute: variables.requestsPerMinute.read,
   outboxIntervalSeconds: variables.outboxIntervalSeconds.read
 })

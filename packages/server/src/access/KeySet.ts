@@ -54,11 +54,13 @@ const fetched = (issuer: string) =>
       const published = yield* HttpClientResponse.schemaBodyJson(Published)(response)
       const usable = published.keys.flatMap((key) => Option.toArray(readKey(key)))
       if (usable.length === 0) return yield* Effect.fail("no usable key is published")
-      keys = createLocalJWKSet({ keys: usable.map((key) => ({ ...key })) })
+      keys = createLocalJWKSet({ keys: usable })
     }).pipe(Effect.timeout("10 seconds"))
 
-    const quietly = Effect.catch(fetchKeys, (cause) =>
-      Effect.logDebug("The identity provider's keys could not be fetched; the last ones hold.", cause)
+    const quietly = fetchKeys.pipe(
+      Effect.catchCause((cause) =>
+        Effect.logDebug("The provider's keys could not be fetched; the last ones hold.", cause)
+      )
     )
     yield* Effect.retry(fetchKeys, untilThere).pipe(
       Effect.andThen(Effect.repeat(quietly, Schedule.spaced("10 minutes"))),

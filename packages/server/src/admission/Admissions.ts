@@ -13,6 +13,7 @@ import { Context, Effect, Equal, Layer, Option, Redacted, Schema } from "effect"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { Hosts } from "../registry/Hosts.ts"
+import { asDefects } from "../store/Defects.ts"
 import * as Store from "../registry/Store.ts"
 
 const readToken = Schema.decodeOption(RoutingToken)
@@ -75,38 +76,32 @@ const make = Effect.gen(function* () {
 
   return {
     /** What the agent of this hostname is told. */
-    ask: Effect.fn("Admissions.ask")(
-      function* (path: Parameters<typeof read>[0]) {
-        const { hostname, token } = yield* read(path)
-        const now = yield* unixSeconds
-        const host = yield* hosts.find(hostname, { lock: false })
-        const tunnel = yield* tunnelOf(hostname, { lock: false })
-        if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
-        const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
-        if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
-          return yield* new NotHostnameOwner()
-        }
-        return answer(
-          Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission }),
-          now
-        )
-      },
-      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
-    ),
+    ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
+      const { hostname, token } = yield* read(path)
+      const now = yield* unixSeconds
+      const host = yield* hosts.find(hostname, { lock: false })
+      const tunnel = yield* tunnelOf(hostname, { lock: false })
+      if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
+      const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
+      if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
+        return yield* new NotHostnameOwner()
+      }
+      return answer(
+        Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission }),
+        now
+      )
+    }, asDefects),
 
     /** The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. */
-    complete: Effect.fn("Admissions.complete")(
-      function* (path: Parameters<typeof read>[0]) {
-        const { hostname, token } = yield* read(path)
-        const receipt = yield* complete(token, hostname)
-        yield* outbox.deliver(receipt).pipe(
-          Effect.andThen(confirm(token, hostname)),
-          Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
-          Effect.timeoutOption("5 seconds")
-        )
-      },
-      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die })
-    )
+    complete: Effect.fn("Admissions.complete")(function* (path: Parameters<typeof read>[0]) {
+      const { hostname, token } = yield* read(path)
+      const receipt = yield* complete(token, hostname)
+      yield* outbox.deliver(receipt).pipe(
+        Effect.andThen(confirm(token, hostname)),
+        Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
+        Effect.timeoutOption("5 seconds")
+      )
+    }, asDefects)
   }
 })
 

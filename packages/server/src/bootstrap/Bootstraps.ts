@@ -11,6 +11,7 @@ import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../Now.ts"
 import { freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
+import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
 const context = Bytes.fromText("catenet bootstrap secret v1")
@@ -46,21 +47,18 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     /** The secret, once. The token is spent by the first attempt, even by one that comes too late. */
-    redeem: Effect.fn("Bootstraps.redeem")(
-      function* (token: BootstrapToken) {
-        const now = yield* unixSeconds
-        const tokenHash = hashOf(token)
-        const spent = yield* store.spend({ tokenHash, now })
-        if (Option.isNone(spent)) {
-          const known = yield* store.isKnown(tokenHash)
-          return yield* Option.isSome(known) ? new BootstrapTokenSpent() : new BootstrapTokenUnknown()
-        }
-        const { expiresAt, sealed } = spent.value
-        if (!Bootstrap.alive(now, BigInt(expiresAt))) return yield* new BootstrapTokenExpired()
-        return Redacted.make(yield* Effect.orDie(Effect.fromResult(open(token, sealed))), { label: "bootstrap secret" })
-      },
-      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
-    )
+    redeem: Effect.fn("Bootstraps.redeem")(function* (token: BootstrapToken) {
+      const now = yield* unixSeconds
+      const tokenHash = hashOf(token)
+      const spent = yield* store.spend({ tokenHash, now })
+      if (Option.isNone(spent)) {
+        const known = yield* store.isKnown(tokenHash)
+        return yield* Option.isSome(known) ? new BootstrapTokenSpent() : new BootstrapTokenUnknown()
+      }
+      const { expiresAt, sealed } = spent.value
+      if (!Bootstrap.alive(now, BigInt(expiresAt))) return yield* new BootstrapTokenExpired()
+      return Redacted.make(yield* Effect.orDie(Effect.fromResult(open(token, sealed))), { label: "bootstrap secret" })
+    }, asDefects)
   }
 })
 

@@ -14,6 +14,7 @@ import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option } from "effect"
 import { unixSeconds } from "../Now.ts"
 import { bytesOf } from "../Secrets.ts"
+import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
 /** Seconds for which an edge counts as live after a heartbeat. */
@@ -29,17 +30,14 @@ const make = Effect.gen(function* () {
 
   return {
     /** Records that an edge lives. A key, once presented, is needed from then on. */
-    heartbeat: Effect.fn("Edges.heartbeat")(
-      function* (heartbeat: Heartbeat) {
-        const { id, peer_addr, pubkey, signature } = heartbeat
-        if ((pubkey === undefined) !== (signature === undefined)) return yield* new HeartbeatProofIncomplete()
-        if (pubkey !== undefined && !proves(heartbeat)) return yield* new HeartbeatRefused()
-        const seenAt = yield* unixSeconds
-        const recorded = yield* store.report({ id, peerAddr: peer_addr, pubkey: pubkey ?? null, seenAt })
-        if (Option.isNone(recorded)) return yield* new HeartbeatRefused()
-      },
-      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
-    ),
+    heartbeat: Effect.fn("Edges.heartbeat")(function* (heartbeat: Heartbeat) {
+      const { id, peer_addr, pubkey, signature } = heartbeat
+      if ((pubkey === undefined) !== (signature === undefined)) return yield* new HeartbeatProofIncomplete()
+      if (pubkey !== undefined && !proves(heartbeat)) return yield* new HeartbeatRefused()
+      const seenAt = yield* unixSeconds
+      const recorded = yield* store.report({ id, peerAddr: peer_addr, pubkey: pubkey ?? null, seenAt })
+      if (Option.isNone(recorded)) return yield* new HeartbeatRefused()
+    }, asDefects),
 
     /** Forgets the pinned key; the next one presented is pinned. */
     rebind: Effect.fn("Edges.rebind")(function* (id: string) {
@@ -48,15 +46,12 @@ const make = Effect.gen(function* () {
     }),
 
     /** The live edge that serves a tunnel, named by its token or by one of its hostnames. */
-    lookup: Effect.fn("Edges.lookup")(
-      function* (tunnel: { readonly token?: RoutingToken; readonly host?: Hostname }) {
-        if ((tunnel.token === undefined) === (tunnel.host === undefined)) return yield* new LookupAmbiguous()
-        const { host = null, token = null } = tunnel
-        const owner = yield* store.ownerOf({ token, host, liveSince: (yield* unixSeconds) - liveSeconds })
-        return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
-      },
-      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
-    ),
+    lookup: Effect.fn("Edges.lookup")(function* (tunnel: { readonly token?: RoutingToken; readonly host?: Hostname }) {
+      if ((tunnel.token === undefined) === (tunnel.host === undefined)) return yield* new LookupAmbiguous()
+      const { host = null, token = null } = tunnel
+      const owner = yield* store.ownerOf({ token, host, liveSince: (yield* unixSeconds) - liveSeconds })
+      return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
+    }, asDefects),
 
     /** Everything that an edge restores before it opens its public listener. */
     rehydrate: Effect.fn("Edges.rehydrate")(function* (id: string) {

@@ -19,6 +19,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../Now.ts"
 import { bytesOf, freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
+import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
 export interface Redemption {
@@ -57,7 +58,7 @@ const make = Effect.gen(function* () {
       )
     },
     store.transaction,
-    Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die })
+    asDefects
   )
 
   const spend = Effect.fnUntraced(
@@ -73,7 +74,7 @@ const make = Effect.gen(function* () {
       return yield* Option.isSome(known) ? new JoinTokenSpent() : new JoinTokenUnknown()
     },
     store.transaction,
-    Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+    asDefects
   )
 
   return {

@@ -67,8 +67,17 @@ export const answer = (
   return internal(request, cause, id)
 }
 
-/** The framework answers a media type it does not read in plain text; every refusal of ours is a problem. */
-export const asProblem = (response: Response): Effect.Effect<Response> => {
+/**
+ * Completes a refusal: how to authenticate where a token is missing (RFC 6750, RFC 9728), and a problem where the
+ * framework refuses in plain text.
+ */
+export const complete = (request: Request, response: Response, origin: string): Effect.Effect<Response> => {
+  if (response.status === 401 && request.url.startsWith("/me/")) {
+    const metadata = `${origin}/.well-known/oauth-protected-resource`
+    return Effect.succeed(
+      HttpServerResponse.setHeader(response, "www-authenticate", `Bearer resource_metadata="${metadata}"`)
+    )
+  }
   if (response.status === 415 && response.body._tag === "Uint8Array" && response.body.contentType.startsWith("text/")) {
     return toResponse(new UnsupportedMediaType({ expected: "application/json" }))
   }

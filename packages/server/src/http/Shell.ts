@@ -30,12 +30,20 @@ const logged = <R>(handled: Effect.Effect<Response, never, R>) =>
     return response
   })
 
-/** The shell around all routes; `extra` are the addresses beside the API value. */
-export const make = (extra: Routes.Extra) => {
-  const methodsOf = Routes.methodsOf(extra)
+/** The shell around all routes. */
+export const make = (options: {
+  /** The addresses beside the API value. */
+  readonly extra: Routes.Extra
+  /** The public origin of the service. */
+  readonly origin: string
+}) => {
+  const methodsOf = Routes.methodsOf(options.extra)
   return <E, R>(routes: Effect.Effect<Response, E, R>) => {
     const handled = Effect.matchCauseEffect(routes, {
-      onSuccess: (response) => (response.status < 400 ? Effect.succeed(response) : Failures.asProblem(response)),
+      onSuccess: (response) =>
+        response.status < 400
+          ? Effect.succeed(response)
+          : Effect.flatMap(current, ({ request }) => Failures.complete(request, response, options.origin)),
       onFailure: (cause) => Effect.flatMap(current, ({ id, request }) => Failures.answer(request, cause, id, methodsOf))
     })
     return Effect.withFiber<Response, never, R | HttpServerRequest.HttpServerRequest>((fiber) =>

@@ -8,6 +8,7 @@ import type { RoutingToken } from "@catenet/domain/Tokens"
 import { EdgeAdmin, EdgeUnreachable, type EdgeRefused } from "../edges/EdgeAdmin.ts"
 import { unixSeconds } from "../Now.ts"
 import type { EdgeCall } from "./EdgeCall.ts"
+import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
 /** Rows that the caller will deliver itself by `deliver`, in the order in which they were written. */
@@ -60,11 +61,7 @@ const make = Effect.gen(function* () {
       }
       const { remaining } = yield* store.remaining(ids)
       return remaining > 0
-    }).pipe(
-      Effect.repeat({ while: (more) => more }),
-      Effect.asVoid,
-      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die })
-    )
+    }).pipe(Effect.repeat({ while: (more) => more }), Effect.asVoid, asDefects)
 
   const deliverDue = Effect.gen(function* () {
     const rows = yield* store.leaseDue({ now: yield* unixSeconds, limit: 64 })
@@ -81,6 +78,8 @@ const make = Effect.gen(function* () {
   })
 
   return {
+    /** Whether there is an edge to deliver to. Without one nothing is written. */
+    configured: edge.configured,
     /** Writes calls in the current transaction; any replica delivers them. */
     append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeCall>) => Effect.asVoid(write(queue, calls, false)),
     /** Writes calls in the current transaction that the caller delivers itself after it, to learn how that went. */

@@ -2,6 +2,7 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Hosts } from "../registry/Hosts.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -9,9 +10,10 @@ export const layer = HttpApiBuilder.group(
   "provisioning",
   Effect.fnUntraced(function* (handlers) {
     const tunnels = yield* Tunnels
+    const hosts = yield* Hosts
     return handlers.handleAll({
-      provisionTunnel: ({ payload: { hostname, name, subject } }) => tunnels.provision({ subject, name }, hostname),
-      authorizeHost: ({ params }) => tunnels.authorizeHost(params.routing_token, params.hostname)
+      provisionTunnel: ({ headers, payload }) => tunnels.provision(payload, headers["idempotency-key"]),
+      authorizeHost: ({ params }) => hosts.authorize(params.routing_token, params.hostname)
     })
   })
 )

@@ -2,7 +2,8 @@
  * Who owns which hostname, and how the edge comes to know it. Authorising a hostname records it, moves it from rot to
  * gelb, and writes what the edge must be told; it never takes a hostname from a tunnel that has it.
  */
-import { HostnameTaken } from "@catenet/domain/errors/Enrollment"
+import { EdgeUnavailable, HostnameTaken } from "@catenet/domain/errors/Enrollment"
+import { RouteNotFound } from "@catenet/domain/errors/Requests"
 import type { Hostname } from "@catenet/domain/Hostname"
 import { type Admission, type AdmissionEvent, transition } from "@catenet/domain/rules/CertificateAdmission"
 import { registeredDomain } from "@catenet/domain/rules/CertificateBudget"
@@ -12,6 +13,7 @@ import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import type { EdgeCall } from "../outbox/EdgeCall.ts"
 import { Settings } from "../Settings.ts"
+import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
 const make = Effect.gen(function* () {
@@ -62,14 +64,22 @@ const make = Effect.gen(function* () {
     Effect.catchTags({ NotAuthorized: Effect.die, NotQueued: Effect.die, NotLapsed: Effect.die })
   )
 
+  const record = Effect.fn("Hosts.record")(function* (token: RoutingToken, hostname: Hostname) {
+    return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname)))
+  })
+
   return {
     find: store.find,
     step,
     transaction: store.transaction,
     /** Inside the caller's transaction. What is returned is to be delivered after it. */
-    record: Effect.fn("Hosts.record")(function* (token: RoutingToken, hostname: Hostname) {
-      return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname)))
-    })
+    record,
+    /** Binds a hostname to a routing token at the edge, and records it. What the edge did not take is repeated later. */
+    authorize: Effect.fn("Hosts.authorize")(function* (token: RoutingToken, hostname: Hostname) {
+      if (!outbox.configured) return yield* new RouteNotFound()
+      const receipt = yield* store.transaction(record(token, hostname))
+      yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
+    }, asDefects)
   }
 })
 

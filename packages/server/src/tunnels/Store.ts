@@ -1,9 +1,12 @@
-/** The table of tunnels. */
-import { Effect, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import { TunnelId } from "@catenet/domain/Ids"
+/** The table of tunnels, as their owners and grantees see them. */
+import { TunnelStatus } from "@catenet/domain/Admission"
 import { Hostname } from "@catenet/domain/Hostname"
+import { TunnelId } from "@catenet/domain/Ids"
+import { UnixSeconds } from "@catenet/domain/Numbers"
 import { RoutingToken } from "@catenet/domain/Tokens"
+import { BridgeMode, TunnelName } from "@catenet/domain/Tunnel"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 
 const Fresh = Schema.Struct({
   id: TunnelId,
@@ -14,12 +17,83 @@ const Fresh = Schema.Struct({
   createdAt: Schema.Int
 })
 
+const Seen = Schema.Struct({
+  id: TunnelId,
+  subject: Schema.String,
+  name: TunnelName,
+  hostname: Schema.NullOr(Hostname),
+  routingToken: RoutingToken,
+  status: TunnelStatus,
+  deadline: Schema.NullOr(UnixSeconds),
+  requireLogin: Schema.Boolean,
+  allowAnyLogin: Schema.Boolean,
+  bridgeMode: BridgeMode,
+  createdAt: UnixSeconds
+})
+/** A tunnel with where its hostname stands. */
+export type Seen = typeof Seen.Type
+
 const encodeFresh = Schema.encodeSync(Fresh)
+const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
+
+export interface Change {
+  readonly name?: string
+  readonly requireLogin?: boolean
+  readonly allowAnyLogin?: boolean
+}
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, coalesce(h.status, 'rot') as status, h.deadline,
+      t.require_login, t.allow_any_login, t.bridge_mode, t.created_at
+    from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token`
+  const isVisible = (subject: string) => sql`(t.subject = ${subject} or exists (
+    select 1 from tunnel_grants g where g.tunnel_id = t.id and g.grantee = ${subject}))`
+
   return {
     insert: (tunnel: typeof Fresh.Type) => sql`insert into tunnels ${sql.insert(encodeFresh(tunnel))}`,
+    /** Commands that count an account's tunnels come one after the other. */
+    lockAccount: (subject: string) => sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 2))`,
+    countOf: SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Schema.Struct({ count: Schema.Int, limit: Schema.NullOr(Schema.Int) }),
+      execute: (subject) => sql`
+        select (select count(*) from tunnels where subject = ${subject}) as count,
+          (select max_tunnels from account_limits where subject = ${subject}) as limit`
+    }),
+    list: SqlSchema.findAll({
+      Request: Schema.Struct({
+        subject: Schema.String,
+        after: Schema.UndefinedOr(After),
+        limit: Schema.UndefinedOr(Schema.Int)
+      }),
+      Result: Seen,
+      execute: ({ after, limit, subject }) => sql`${seen} where ${isVisible(subject)}
+        ${after === undefined ? sql`` : sql`and (t.created_at, t.id) > (${after.createdAt}, ${after.id})`}
+        order by t.created_at, t.id ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+    }),
+    /** A tunnel that the account owns. */
+    owned: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: Seen,
+      execute: ({ id, subject }) => sql`${seen} where t.id = ${id} and t.subject = ${subject}`
+    }),
+    /** A tunnel that the account owns or was granted. */
+    visible: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: Seen,
+      execute: ({ id, subject }) => sql`${seen} where t.id = ${id} and ${isVisible(subject)}`
+    }),
+    change: (id: string, change: Change) => sql`update tunnels set ${sql.update({ ...change })} where id = ${id}`,
+    /** Removes the tunnel with all that hangs on it; its token is worthless for ever, at every edge. */
+    remove: (tunnel: Seen, now: number) => {
+      const { routing_token } = { routing_token: Schema.encodeSync(RoutingToken)(tunnel.routingToken) }
+      return Effect.all([
+        sql`delete from tunnels where id = ${tunnel.id}`,
+        sql`delete from hosts where routing_token = ${routing_token}`,
+        sql`insert into revoked_tokens ${sql.insert({ routing_token, revoked_at: now })} on conflict do nothing`
+      ])
+    },
     transaction: sql.withTransaction
   }
 })

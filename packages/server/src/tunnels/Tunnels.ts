@@ -1,67 +1,222 @@
-/** Tunnels: created for an account, with a routing token that never changes and, mostly, a hostname. */
-import { EdgeUnavailable, HostnameTaken } from "@catenet/domain/errors/Enrollment"
-import { RouteNotFound } from "@catenet/domain/errors/Requests"
-import type { Hostname } from "@catenet/domain/Hostname"
+/**
+ * Tunnels: created for an account, with a routing token that never changes and, mostly, a hostname. An id that the caller
+ * does not own is an id that nobody has.
+ */
+import type { Caller } from "@catenet/domain/api/Access"
+import { AgentId } from "@catenet/domain/Agent"
+import { HostnameTaken } from "@catenet/domain/errors/Enrollment"
+import { ClaimNotLapsed, TunnelLimitReached, TunnelNotFound } from "@catenet/domain/errors/Tunnels"
+import { Hostname } from "@catenet/domain/Hostname"
 import { TunnelId } from "@catenet/domain/Ids"
+import { audit } from "@catenet/domain/rules/Audit"
+import { derive } from "@catenet/domain/rules/HostnameDerivation"
 import type { Subject } from "@catenet/domain/Subject"
 import { RoutingToken } from "@catenet/domain/Tokens"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Installation, Tunnel, type TunnelChange, type TunnelName } from "@catenet/domain/Tunnel"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { EdgeAdmin } from "../edges/EdgeAdmin.ts"
+import { Audits } from "../audit/Audits.ts"
+import { Enrolments } from "../enrolment/Enrolments.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { Hosts } from "../registry/Hosts.ts"
-import { freshHex32, freshHex64 } from "../Secrets.ts"
+import { digestOf, freshHex32, freshHex64 } from "../Secrets.ts"
+import { Settings } from "../Settings.ts"
 import { refusedBy } from "../store/Constraint.ts"
+import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
+
+type Account = Caller["Service"]
 
 const idFrom = Schema.decodeSync(TunnelId)
 const tokenFrom = Schema.decodeSync(RoutingToken)
+const readHostname = Schema.decodeOption(Hostname)
+const made = {
+  id: TunnelId,
+  token: RoutingToken,
+  hostname: Schema.NullOr(Hostname),
+  calls: Schema.Array(Schema.Int)
+}
+/** What is kept of a creation: the calls that were left for the edge, and what the caller was shown. */
+const Made = Schema.Struct(made)
+const MadeAndShown = Schema.Struct({ ...made, tunnel: Tunnel })
+const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
+
+/** What is shown of a tunnel to somebody who may see it. */
+const shown = (tunnel: Store.Seen, viewer: Subject) =>
+  new Tunnel({
+    id: tunnel.id,
+    name: tunnel.name,
+    hostname: tunnel.hostname,
+    status: tunnel.status,
+    claim_deadline: tunnel.deadline,
+    require_login: tunnel.requireLogin,
+    allow_any_login: tunnel.allowAnyLogin,
+    bridge_mode: tunnel.bridgeMode,
+    owned: tunnel.subject === viewer,
+    created_at: tunnel.createdAt
+  })
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const hosts = yield* Hosts
   const outbox = yield* Outbox
-  const edge = yield* EdgeAdmin
+  const audits = yield* Audits
+  const enrolments = yield* Enrolments
+  const { once } = yield* Idempotency
+  const { hostnameZone, meshEdgePort, portalBaseUrl, tunnelsPerAccount } = yield* Settings
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
+  /** Names of the platform itself lead to no tunnel. */
+  const reserved = new Set([portalBaseUrl.hostname, hostnameZone?.toLowerCase()])
 
-  const create = Effect.fnUntraced(function* (
-    owner: { readonly subject: Subject; readonly name: string },
-    hostname: Hostname
-  ) {
+  const insert = Effect.fnUntraced(function* (owner: Subject, name: string, hostname: Hostname | null) {
     const id = idFrom(yield* withEntropy(freshHex32))
-    const routingToken = tokenFrom(yield* withEntropy(freshHex64))
-    yield* store.insert({ ...owner, id, hostname, routingToken, createdAt: yield* unixSeconds })
-    const recorded = yield* hosts.find(hostname, { lock: true })
-    if (recorded._tag === "Some") return yield* new HostnameTaken({ hostname })
-    return yield* hosts.record(routingToken, hostname)
-  }, store.transaction)
+    const token = tokenFrom(yield* withEntropy(freshHex64))
+    yield* store.insert({ subject: owner, name, id, hostname, routingToken: token, createdAt: yield* unixSeconds })
+    yield* audits.append(audit("tunnel_enrolled", owner, id))
+    if (hostname === null) return { id, token, hostname, calls: [] }
+    if (reserved.has(hostname) || Option.isSome(yield* hosts.find(hostname, { lock: true }))) {
+      return yield* new HostnameTaken({ hostname })
+    }
+    const { ids } = yield* hosts.record(token, hostname)
+    return { id, token, hostname, calls: ids }
+  })
+
+  const checkLimit = Effect.fnUntraced(function* (owner: Subject) {
+    yield* store.lockAccount(owner)
+    const { count, limit } = yield* store.countOf(owner)
+    const most = limit ?? tunnelsPerAccount
+    if (count >= most) return yield* new TunnelLimitReached({ limit: most })
+  })
+
+  /** The edge is told at once when it can be reached, and later otherwise: the tunnel exists either way. */
+  const tell = ({ calls, token }: typeof Made.Type) =>
+    outbox.deliver({ queue: token, ids: calls }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
+
+  const settled = <A, E, R>(command: Effect.Effect<A, E, R>, hostname: Hostname | null) =>
+    hostname === null
+      ? command
+      : command.pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
+
+  const owned = Effect.fnUntraced(function* (id: string, account: Account) {
+    const found = yield* store.owned({ id, subject: account.subject })
+    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+  })
 
   return {
-    /**
-     * Creates a tunnel with its hostname. The edge is told at once when it can be reached, and later otherwise: the
-     * tunnel exists either way.
-     */
-    provision: Effect.fn("Tunnels.provision")(
-      function* (owner: { readonly subject: Subject; readonly name: string }, hostname: Hostname) {
-        const receipt = yield* create(owner, hostname).pipe(
-          refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
-        )
-        yield* outbox.deliver(receipt).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
-        return { routing_token: receipt.queue, hostname }
+    owned: (id: string, account: Account) => owned(id, account).pipe(asDefects),
+
+    /** An operator creates a tunnel for an account; the account's limit does not count. */
+    provision: Effect.fn("Tunnels.provision")(function* (
+      request: { readonly subject: Subject; readonly name: string; readonly hostname: Hostname },
+      key: string | undefined
+    ) {
+      const { hostname, name, subject } = request
+      const repeat = key === undefined ? undefined : { caller: "operator", operation: "provision-tunnel", key, request }
+      const made = yield* settled(once(repeat, Made, insert(subject, name, hostname)), hostname)
+      yield* tell(made)
+      return { routing_token: made.token, hostname }
+    }, asDefects),
+
+    /** An account creates a tunnel; without a hostname of its choice it gets one in the zone, if there is a zone. */
+    create: Effect.fn("Tunnels.create")(function* (
+      account: Account,
+      request: { readonly name: TunnelName; readonly hostname?: Hostname },
+      key: string | undefined
+    ) {
+      const { subject } = account
+      const derived = hostnameZone === undefined ? "" : derive(request.name, digestOf(subject), hostnameZone)
+      const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
+      const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
+      const command = Effect.gen(function* () {
+        yield* checkLimit(subject)
+        const made = yield* insert(subject, request.name, hostname)
+        const tunnel = yield* Effect.catchTag(owned(made.id, account), "TunnelNotFound", Effect.die)
+        return { ...made, tunnel: shown(tunnel, subject) }
+      })
+      const { tunnel, ...made } = yield* settled(once(repeat, MadeAndShown, command), hostname)
+      yield* tell(made)
+      return tunnel
+    }, asDefects),
+
+    /** Own and granted tunnels, oldest first. */
+    list: Effect.fn("Tunnels.list")(function* ({ subject }: Account, page: Page) {
+      const found = yield* paged(
+        page,
+        After,
+        (slice) => store.list({ subject, ...slice }),
+        ({ createdAt, id }) => ({ createdAt, id })
+      )
+      return found.map((tunnel) => shown(tunnel, subject))
+    }, Effect.orDie),
+
+    get: Effect.fn("Tunnels.get")(function* (account: Account, id: string) {
+      const found = yield* store.visible({ id, subject: account.subject })
+      return yield* Option.isSome(found) ? Effect.succeed(shown(found.value, account.subject)) : new TunnelNotFound()
+    }, asDefects),
+
+    change: Effect.fn("Tunnels.change")(
+      function* (account: Account, id: string, change: TunnelChange) {
+        yield* owned(id, account)
+        const { allow_any_login, name, require_login } = change
+        const columns = {
+          ...(name === undefined ? {} : { name }),
+          ...(require_login === undefined ? {} : { requireLogin: require_login }),
+          ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login })
+        }
+        if (Object.keys(columns).length > 0) yield* store.change(id, columns)
+        return shown(yield* owned(id, account), account.subject)
       },
-      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die })
+      store.transaction,
+      asDefects
     ),
 
-    /** Binds a hostname to a routing token at the edge, and records it. What the edge did not take is repeated later. */
-    authorizeHost: Effect.fn("Tunnels.authorizeHost")(
-      function* (token: RoutingToken, hostname: Hostname) {
-        if (!edge.configured) return yield* new RouteNotFound()
-        const receipt = yield* store.transaction(hosts.record(token, hostname))
-        yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
+    /** Removes a tunnel. Its hostname is free again; its token is not, and every edge drops it. */
+    remove: Effect.fn("Tunnels.remove")(
+      function* (account: Account, id: string) {
+        const tunnel = yield* owned(id, account)
+        yield* store.remove(tunnel, yield* unixSeconds)
+        yield* outbox.append(tunnel.routingToken, { _tag: "Revoke" })
+        yield* audits.append(audit("tunnel_deleted", account.subject, id))
       },
-      Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die })
+      store.transaction,
+      asDefects
+    ),
+
+    /** What an agent needs to serve the tunnel, with a fresh join token for the owner's tenant. */
+    install: Effect.fn("Tunnels.install")(function* (account: Account, id: string) {
+      const found = yield* store.visible({ id, subject: account.subject })
+      if (Option.isNone(found)) return yield* new TunnelNotFound()
+      const tunnel = found.value
+      return new Installation({
+        join_token: yield* enrolments.issue(tunnel.subject),
+        routing_token: tunnel.routingToken,
+        agent_id: AgentId.make(tunnel.id),
+        control_plane_url: portalBaseUrl.origin,
+        edge: `${portalBaseUrl.hostname}:${meshEdgePort}`,
+        hostname: tunnel.hostname
+      })
+    }, asDefects),
+
+    /** Back into the queue for a certificate, at its end, after an offer was not taken in time. */
+    reclaim: Effect.fn("Tunnels.reclaim")(
+      function* (account: Account, id: string) {
+        const { hostname } = yield* owned(id, account)
+        const host = hostname === null ? Option.none() : yield* hosts.find(hostname, { lock: true })
+        if (Option.isNone(host)) return yield* new ClaimNotLapsed()
+        yield* hosts.step(host.value, { _tag: "Reclaim" }).pipe(
+          Effect.catchTags({
+            NotLapsed: () => new ClaimNotLapsed(),
+            NotQueued: Effect.die,
+            NotAuthorized: Effect.die
+          })
+        )
+      },
+      store.transaction,
+      asDefects
     )
   }
 })

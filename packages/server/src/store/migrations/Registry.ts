@@ -4,11 +4,15 @@ import * as enrolment from "./0002_enrolment.ts"
 import * as tunnels from "./0003_tunnels.ts"
 import * as edges from "./0004_edges.ts"
 import * as sessions from "./0005_sessions.ts"
+import * as records from "./0006_records.ts"
+import * as tunnelSharing from "./0007_tunnel_sharing.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
   "0002_enrolment": enrolment.up,
   "0003_tunnels": tunnels.up,
   "0004_edges": edges.up,
-  "0005_sessions": sessions.up
+  "0005_sessions": sessions.up,
+  "0006_records": records.up,
+  "0007_tunnel_sharing": tunnelSharing.up
 } as const

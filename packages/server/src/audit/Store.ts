@@ -1,0 +1,51 @@
+/** The table of the audit log. The database lets nobody change or remove a line. */
+import { AuditEntry } from "@catenet/domain/AuditEntry"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+/** What a reader asks for; what is absent does not narrow. Newest first, below `before`. */
+const Query = Schema.Struct({
+  actor: Schema.optionalKey(Schema.String),
+  action: Schema.optionalKey(Schema.String),
+  target: Schema.optionalKey(Schema.String),
+  since: Schema.optionalKey(Schema.Int),
+  before: Schema.optionalKey(Schema.Int),
+  limit: Schema.optionalKey(Schema.Int)
+})
+export type Query = typeof Query.Type
+
+export interface Row {
+  readonly actor: string
+  readonly action: string
+  readonly target: string
+  readonly detail: string
+  readonly at: number
+}
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    insert: (row: Row) => sql`insert into audit_log ${sql.insert({ ...row })}`,
+    list: SqlSchema.findAll({
+      Request: Query,
+      Result: AuditEntry,
+      execute: ({ action, actor, before, limit, since, target }) => sql`
+        select id, actor, action, target, detail, at from audit_log where ${sql.and([
+          ...(actor === undefined ? [] : [sql`actor = ${actor}`]),
+          ...(action === undefined ? [] : [sql`action = ${action}`]),
+          ...(target === undefined ? [] : [sql`target = ${target}`]),
+          ...(since === undefined ? [] : [sql`at >= ${since}`]),
+          ...(before === undefined ? [] : [sql`id < ${before}`])
+        ])} order by id desc ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+    }),
+    /** Forgets what is older, which only this session may and only while it says so. */
+    forget: (before: number) =>
+      sql.withTransaction(
+        Effect.andThen(
+          sql`select set_config('catenet.retention', 'on', true)`,
+          sql`delete from audit_log where at < ${before}`
+        )
+      ),
+    savepoint: sql.withTransaction
+  }
+})

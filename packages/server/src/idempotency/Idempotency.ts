@@ -1,0 +1,73 @@
+/**
+ * A request that is repeated with its key is answered as the first time, and not done again. The command and its answer
+ * are one transaction. An answer may hold a secret, so it is sealed under a key made from the caller's own key, of which
+ * only a hash is stored.
+ */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { IdempotencyKeyReused } from "@catenet/domain/errors/Enrollment"
+import { Context, Effect, Layer, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { unixSeconds } from "../Now.ts"
+import * as Store from "./Store.ts"
+
+/** Seconds for which an answer is kept. */
+export const keptFor = 86_400
+
+export interface Once {
+  /** Whose key it is: keys of two callers never meet. */
+  readonly caller: string
+  /** What is done: one key may be used for two different things. */
+  readonly operation: string
+  readonly key: string
+  /** What was asked; the same key with another request is refused. */
+  readonly request: unknown
+}
+
+const digest = (...parts: ReadonlyArray<string>) => native.sha256(Bytes.fromText(JSON.stringify(parts)))
+const associated = Bytes.fromText("catenet idempotent answer v1")
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const random = yield* SecureRandom.SecureRandom
+
+  /**
+   * Runs the command in a transaction, unless it was run with this key before; then answers what was answered. Without
+   * a key it is only the transaction.
+   */
+  const once = <A, I, E, R>(request: Once | undefined, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) => {
+    if (request === undefined) return store.transaction(command)
+    const { caller, key, operation } = request
+    const keyHash = Hex.encode(digest("key", caller, operation, key))
+    const sealingKey = digest("seal", caller, operation, key)
+    const requestHash = Hex.encode(digest(JSON.stringify(request.request) ?? ""))
+    const json = Schema.fromJsonString(answer)
+
+    return Effect.gen(function* () {
+      const claimed = yield* store.claim({ keyHash, requestHash, createdAt: yield* unixSeconds })
+      if (claimed.length > 0) {
+        const result = yield* command
+        const nonce = yield* random.randomBytes(12)
+        const text = Bytes.fromText(yield* Effect.orDie(Schema.encodeEffect(json)(result)))
+        yield* store.complete(keyHash, nonce, native.chacha20poly1305.seal(sealingKey, nonce, associated, text))
+        return result
+      }
+      const stored = yield* Effect.catchTag(store.find(keyHash), "NoSuchElementError", Effect.die)
+      if (stored.requestHash !== requestHash) return yield* new IdempotencyKeyReused()
+      const opened = native.chacha20poly1305.open(sealingKey, stored.nonce, associated, stored.sealed)
+      const text = yield* Effect.orDie(Effect.fromResult(Result.flatMap(opened, Bytes.toText)))
+      return yield* Effect.orDie(Schema.decodeEffect(json)(text))
+    }).pipe(store.transaction)
+  }
+
+  return {
+    once,
+    /** Forgets answers that nobody will ask for any more. */
+    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
+  }
+})
+
+export class Idempotency extends Context.Service<Idempotency, Effect.Success<typeof make>>()("server/Idempotency") {
+  static readonly layer = Layer.effect(Idempotency, make)
+}

@@ -1,0 +1,23 @@
+/** Answers that are given again: the row is claimed before the command runs and completed with it. */
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+const Stored = Schema.Struct({ requestHash: Schema.String, nonce: Schema.Uint8Array, sealed: Schema.Uint8Array })
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** A row, when the key was free. Whoever races for it waits here until the first one has committed or given up. */
+    claim: (row: { readonly keyHash: string; readonly requestHash: string; readonly createdAt: number }) =>
+      sql`insert into idempotent_answers ${sql.insert({ ...row })} on conflict (key_hash) do nothing returning key_hash`,
+    complete: (keyHash: string, nonce: Uint8Array, sealed: Uint8Array) =>
+      sql`update idempotent_answers set nonce = ${nonce}, sealed = ${sealed} where key_hash = ${keyHash}`,
+    find: SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Stored,
+      execute: (keyHash) => sql`select request_hash, nonce, sealed from idempotent_answers where key_hash = ${keyHash}`
+    }),
+    forget: (before: number) => sql`delete from idempotent_answers where created_at < ${before}`,
+    transaction: sql.withTransaction
+  }
+})

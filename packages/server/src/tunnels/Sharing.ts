@@ -1,0 +1,82 @@
+/** Who else has something to do with a tunnel: grantees who may see it, visitors who pass its gate, and those who asked. */
+import { AccessRequest } from "@catenet/domain/api/TunnelsApi"
+import type { Caller } from "@catenet/domain/api/Access"
+import { GrantNotFound } from "@catenet/domain/errors/Tunnels"
+import type { Email } from "@catenet/domain/Email"
+import type { Subject } from "@catenet/domain/Subject"
+import { Context, Effect, Layer, Schema } from "effect"
+import { paged, type Page } from "../http/Paging.ts"
+import * as Store from "./SharingStore.ts"
+import { Tunnels } from "./Tunnels.ts"
+
+type Account = Caller["Service"]
+
+const make = Effect.gen(function* () {
+  const tunnels = yield* Tunnels
+  const store = yield* Store.make
+
+  /** Everything here belongs to the owner of the tunnel. */
+  const asOwner = <A, E, R>(account: Account, id: string, use: Effect.Effect<A, E, R>) =>
+    Effect.andThen(tunnels.owned(id, account), Effect.orDie(use))
+
+  const found = (removed: ReadonlyArray<unknown>) => (removed.length === 0 ? new GrantNotFound() : Effect.void)
+
+  return {
+    grant: (account: Account, id: string, grantee: Subject) =>
+      Effect.asVoid(asOwner(account, id, store.grant(id, grantee))),
+    ungrant: (account: Account, id: string, grantee: Subject) =>
+      Effect.flatMap(asOwner(account, id, store.ungrant(id, grantee)), found),
+    grantees: (account: Account, id: string, page: Page) =>
+      Effect.map(
+        asOwner(
+          account,
+          id,
+          paged(
+            page,
+            Schema.String,
+            (slice) => store.grantees({ id, ...slice }),
+            ({ grantee }) => grantee
+          )
+        ),
+        (rows) => rows.map(({ grantee }) => grantee)
+      ),
+    allowVisitor: (account: Account, id: string, email: Email) =>
+      Effect.asVoid(asOwner(account, id, store.admit(id, email))),
+    disallowVisitor: (account: Account, id: string, email: Email) =>
+      Effect.asVoid(asOwner(account, id, store.turnAway(id, email))),
+    visitors: (account: Account, id: string, page: Page) =>
+      Effect.map(
+        asOwner(
+          account,
+          id,
+          paged(
+            page,
+            Schema.String,
+            (slice) => store.visitors({ id, ...slice }),
+            ({ email }) => email
+          )
+        ),
+        (rows) => rows.map(({ email }) => email)
+      ),
+    accessRequests: (account: Account, id: string, page: Page) =>
+      Effect.map(
+        asOwner(
+          account,
+          id,
+          paged(
+            page,
+            Schema.String,
+            (slice) => store.requests({ id, ...slice }),
+            ({ email }) => email
+          )
+        ),
+        (rows) => rows.map((row) => new AccessRequest(row))
+      ),
+    dismiss: (account: Account, id: string, email: Email) =>
+      Effect.flatMap(asOwner(account, id, store.dismiss(id, email)), found)
+  }
+})
+
+export class Sharing extends Context.Service<Sharing, Effect.Success<typeof make>>()("server/TunnelSharing") {
+  static readonly layer = Layer.effect(Sharing, make)
+}

@@ -1,0 +1,50 @@
+/** The tables beside a tunnel: grantees, visitors of its login gate, and those who asked to be let in. */
+import { Email } from "@catenet/domain/Email"
+import { UnixSeconds } from "@catenet/domain/Numbers"
+import { Subject } from "@catenet/domain/Subject"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+const Slice = Schema.Struct({
+  id: Schema.String,
+  after: Schema.UndefinedOr(Schema.String),
+  limit: Schema.UndefinedOr(Schema.Int)
+})
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const part = (column: string, { after, id, limit }: typeof Slice.Type) => sql`
+    where tunnel_id = ${id} ${after === undefined ? sql`` : sql`and ${sql(column)} > ${after}`}
+    order by ${sql(column)} ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+  return {
+    grant: (id: string, grantee: string) =>
+      sql`insert into tunnel_grants ${sql.insert({ tunnelId: id, grantee })} on conflict do nothing`,
+    ungrant: (id: string, grantee: string) =>
+      sql`delete from tunnel_grants where tunnel_id = ${id} and grantee = ${grantee} returning grantee`,
+    grantees: SqlSchema.findAll({
+      Request: Slice,
+      Result: Schema.Struct({ grantee: Subject }),
+      execute: (slice) => sql`select grantee from tunnel_grants ${part("grantee", slice)}`
+    }),
+    /** A visitor who is let in has no request any more. */
+    admit: (id: string, email: string) =>
+      Effect.andThen(
+        sql`insert into tunnel_visitors ${sql.insert({ tunnelId: id, email })} on conflict do nothing`,
+        sql`delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email}`
+      ),
+    turnAway: (id: string, email: string) =>
+      sql`delete from tunnel_visitors where tunnel_id = ${id} and email = ${email}`,
+    visitors: SqlSchema.findAll({
+      Request: Slice,
+      Result: Schema.Struct({ email: Email }),
+      execute: (slice) => sql`select email from tunnel_visitors ${part("email", slice)}`
+    }),
+    requests: SqlSchema.findAll({
+      Request: Slice,
+      Result: Schema.Struct({ email: Email, note: Schema.String, at: UnixSeconds }),
+      execute: (slice) => sql`select email, note, at from tunnel_access_requests ${part("email", slice)}`
+    }),
+    dismiss: (id: string, email: string) =>
+      sql`delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email} returning email`
+  }
+})

@@ -1,0 +1,115 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const serverFor = (issuer: Layer.Layer<TestIssuer>, variables: Readonly<Record<string, string>> = {}) =>
+  Layer.unwrap(
+    Effect.map(TestIssuer, (own) =>
+      TestServer.layer({ CT_OIDC_ISSUER: own.issuer, CT_OIDC_ACCESS_AUD: "catenet", ...variables })
+    )
+  ).pipe(Layer.provideMerge(issuer))
+
+const statusOf = (bearer: string | undefined) =>
+  Effect.map(
+    TestServer.raw("/me/tunnels", bearer === undefined ? {} : { headers: { authorization: `Bearer ${bearer}` } }),
+    ({ status }) => status
+  )
+
+const enabled = Effect.flatMap(TestServer.raw("/status"), (response) =>
+  Effect.promise(async () => ((await response.json()) as { oidc_enabled: boolean }).oidc_enabled)
+)
+
+const untilEnabled = enabled.pipe(
+  Effect.tap((on) => (on ? Effect.void : Effect.sleep("50 millis"))),
+  Effect.repeat({ until: (on) => on }),
+  Effect.timeout("20 seconds")
+)
+
+const seconds = (offset: number) => Math.floor(Date.now() / 1000) + offset
+
+layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 seconds" })("access tokens", (it) => {
+  it.effect("are accepted for what they are", () =>
+    Effect.gen(function* () {
+      yield* untilEnabled
+      const { token } = yield* TestIssuer
+      assert.strictEqual(yield* statusOf(yield* token({ sub: "ada" })), 200)
+      assert.strictEqual(yield* statusOf(yield* token({ sub: "ada", aud: ["other", "catenet"] })), 200)
+      assert.strictEqual(yield* statusOf(yield* token({ sub: "ada", exp: seconds(-10) })), 200, "within the leeway")
+    })
+  )
+
+  it.effect("are refused for what they are not", () =>
+    Effect.gen(function* () {
+      yield* untilEnabled
+      const { rotate, token } = yield* TestIssuer
+      const good = yield* token({ sub: "ada" })
+      const refused = {
+        none: undefined,
+        empty: "",
+        garbage: "a.b.c",
+        unsigned: `${good.split(".").slice(0, 2).join(".")}.`,
+        forged: good.slice(0, -6) + "AAAAAA",
+        "other audience": yield* token({ sub: "ada", aud: "other" }),
+        "no audience": yield* token({ sub: "ada", aud: undefined }),
+        "other issuer": yield* token({ sub: "ada", iss: "http://elsewhere" }),
+        expired: yield* token({ sub: "ada", exp: seconds(-120) }),
+        "without expiry": yield* token({ sub: "ada", exp: undefined }),
+        "not yet": yield* token({ sub: "ada", nbf: seconds(120) }),
+        "an id token": yield* token({ sub: "ada", typ: "ID" }),
+        "a refresh token": yield* token({ sub: "ada", typ: "Refresh" }),
+        "without subject": yield* token({}),
+        "with an unspeakable subject": yield* token({ sub: "a\nb" })
+      }
+      for (const [what, bearer] of Object.entries(refused)) assert.strictEqual(yield* statusOf(bearer), 401, what)
+      yield* rotate("unpublished", { keep: true })
+      const response = yield* TestServer.raw("/me/tunnels")
+      assert.include(response.headers.get("www-authenticate") ?? "", "Bearer")
+    })
+  )
+})
+
+layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 seconds" })("rotated keys", (it) => {
+  it.effect("are learned by the name in the token, and outlive an absence of the provider", () =>
+    Effect.gen(function* () {
+      yield* untilEnabled
+      const { away, fetches, rotate, token } = yield* TestIssuer
+      const old = yield* token({ sub: "ada" })
+      yield* rotate("second", { keep: true })
+      yield* Effect.sleep("10 seconds")
+      assert.strictEqual(yield* statusOf(yield* token({ sub: "bob" })), 200)
+      yield* away(true)
+      assert.strictEqual(yield* statusOf(old), 200, "the known key still holds")
+      assert.strictEqual(yield* statusOf(yield* token({ sub: "cyd" })), 200, "and so does the new one")
+      const before = fetches()
+      yield* rotate("third")
+      const unknown = yield* token({ sub: "dan" })
+      yield* Effect.all(
+        Array.from({ length: 20 }, () => statusOf(unknown)),
+        { concurrency: "unbounded" }
+      )
+      assert.isAtMost(fetches() - before, 1, "an unknown key does not make us hammer the provider")
+    })
+  )
+})
+
+layer(serverFor(TestIssuer.layerStarting({ away: true })), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a provider that is away at the start",
+  (it) => {
+    it.effect("hides the routes until it is back", () =>
+      Effect.gen(function* () {
+        const { away, token } = yield* TestIssuer
+        assert.isFalse(yield* enabled)
+        const bearer = yield* token({ sub: "ada" })
+        for (const path of ["/me/tunnels", "/me/nothing"]) {
+          const response = yield* TestServer.raw(path, { headers: { authorization: `Bearer ${bearer}` } })
+          assert.strictEqual(response.status, 404)
+        }
+        assert.strictEqual(yield* statusOf(undefined), 404)
+        yield* away(false)
+        yield* untilEnabled
+        assert.strictEqual(yield* statusOf(bearer), 200)
+      })
+    )
+  }
+)
