@@ -1,11 +1,11 @@
 import { defineConfig } from "vitest/config"
 
 const postgres = ["../stack/test/postgres.setup.ts"]
-const withDatabase = ["server", "stack"]
+const withDatabase = new Set(["server", "stack"])
 
 const unit = (name: string) => ({
   test: {
-    ...(withDatabase.includes(name) ? { globalSetup: postgres } : {}),
+    ...(withDatabase.has(name) ? { globalSetup: postgres } : {}),
     name,
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
