@@ -6,7 +6,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Context, Effect, Layer, Schedule } from "effect"
 import * as AdminRoutes from "./admin/AdminRoutes.ts"
 import { CertificateAuthority } from "./ca/CertificateAuthority.ts"
-import * as ControlPlane from "./control/ControlPlane.ts"
+import { ControlPlane } from "./control/ControlPlane.ts"
 import { drain } from "./control/Drain.ts"
 import { heartbeats } from "./control/Heartbeats.ts"
 import { Orders } from "./control/Orders.ts"
@@ -22,6 +22,8 @@ import * as HttpListener from "./listen/HttpListener.ts"
 import * as Listener from "./listen/Listener.ts"
 import { GelbVisits } from "./gelb/GelbVisits.ts"
 import { MeshClients } from "./mesh/MeshClients.ts"
+import { PeerEdges } from "./mesh/PeerEdges.ts"
+import { PeerVisitors } from "./mesh/PeerVisitors.ts"
 import { Counters } from "./observe/Counters.ts"
 import type { Sources } from "./observe/Exposition.ts"
 import { Health } from "./observe/Health.ts"
@@ -92,9 +94,8 @@ const sources = Effect.fn("Edge.sources")(function* (gate: Gate.Gate, names: Rea
 })
 
 const joinControlPlane = Effect.gen(function* () {
-  const { adminToken, controlPlane } = yield* Settings
-  if (adminToken === undefined || controlPlane === undefined) return
-  const client = yield* ControlPlane.client(controlPlane, adminToken)
+  const { client } = yield* ControlPlane
+  if (client === undefined) return
   yield* rehydrate(client)
   yield* Effect.forkScoped(heartbeats(client))
 })
@@ -147,10 +148,14 @@ const announce = (bound: Bound) =>
   )
 
 const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer, Books.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Visits.layer, MuxAgents.layer, ByteAgents.layer, PlatformHosts.layer)),
-  Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer)),
+  Layer.provideMerge(Layer.mergeAll(MuxAgents.layer, ByteAgents.layer, PlatformHosts.layer)),
+  Layer.provideMerge(PeerVisitors.layer),
+  Layer.provideMerge(Visits.layer),
+  Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer, PeerEdges.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
-  Layer.provideMerge(Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, CertificateAuthority.layer))
+  Layer.provideMerge(
+    Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, CertificateAuthority.layer, ControlPlane.layer)
+  )
 )
 
 /** A running edge. It is up when the layer is built, and drains when its scope closes. */

@@ -1,6 +1,7 @@
 /**
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5). Variables that are ours and not
- * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`.
+ * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
+ * `CT_EDGE_MESH_RELAY_PRIVATE`.
  */
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { type Address, parse } from "./settings/Address.ts"
@@ -50,6 +51,8 @@ export interface SettingsShape {
   readonly proofOfWorkBits: number
   readonly rendezvousPerMinute: number
   readonly meshRelay: boolean
+  /** Peers may have addresses that are not globally reachable: edges in one private network. */
+  readonly meshRelayPrivate: boolean
   readonly history: boolean
   /** Absent: `tunnel-history.sqlite` beside the CA key. */
   readonly historyPath: string | undefined
@@ -132,6 +135,7 @@ const read = Effect.gen(function* () {
     proofOfWorkBits: yield* Variable.count("CT_EDGE_POW_DIFFICULTY", 0, 32, 16),
     rendezvousPerMinute: yield* Variable.count("CT_EDGE_RENDEZVOUS_MAX_PER_MIN", 1, 1_000_000, 600),
     meshRelay: yield* Variable.flag("CT_EDGE_MESH_RELAY_ENABLED", false),
+    meshRelayPrivate: yield* Variable.flag("CT_EDGE_MESH_RELAY_PRIVATE", false),
     history: yield* Variable.flag("CT_EDGE_TUNNEL_HISTORY", true),
     historyPath: yield* Variable.text("CT_EDGE_TUNNEL_HISTORY_PATH"),
     historyRetentionSeconds: yield* Variable.count(

@@ -5,6 +5,7 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Settings } from "../Settings.ts"
 
 const CALL_LIMIT = "10 seconds"
 
@@ -13,8 +14,7 @@ const withToken = (token: Redacted.Redacted) =>
     next(HttpClientRequest.setHeader(request, "x-ct-admin-token", Redacted.value(token)))
   )
 
-/** The typed client of the edges' routes at `baseUrl`; its connections live as long as the scope. */
-export const client = Effect.fn("ControlPlane.client")(function* (baseUrl: URL, token: Redacted.Redacted) {
+const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL, token: Redacted.Redacted) {
   const services = yield* Layer.build(Layer.merge(withToken(token), NodeHttpClient.layerUndici))
   return yield* HttpApiClient.group(ControlPlaneApi, {
     group: "edges",
@@ -25,4 +25,18 @@ export const client = Effect.fn("ControlPlane.client")(function* (baseUrl: URL, 
   }).pipe(Effect.provide(services))
 })
 
-export type ControlPlane = Effect.Success<ReturnType<typeof client>>
+export type ControlPlaneClient = Effect.Success<ReturnType<typeof makeClient>>
+
+/** The typed client; absent when no control plane is configured. Nothing is called until it is used. */
+export class ControlPlane extends Context.Service<ControlPlane, { readonly client: ControlPlaneClient | undefined }>()(
+  "edge/control/ControlPlane"
+) {
+  static readonly layer = Layer.effect(
+    ControlPlane,
+    Effect.gen(function* () {
+      const { adminToken, controlPlane } = yield* Settings
+      if (adminToken === undefined || controlPlane === undefined) return { client: undefined }
+      return { client: yield* makeClient(controlPlane, adminToken) }
+    })
+  )
+}

@@ -8,7 +8,7 @@ import { PublicKey, Signature } from "@catenet/domain/Keys"
 import { Effect, Path, Redacted, Schedule } from "effect"
 import * as DurableFile from "../ca/DurableFile.ts"
 import { Settings } from "../Settings.ts"
-import type { ControlPlane } from "./ControlPlane.ts"
+import type { ControlPlaneClient } from "./ControlPlane.ts"
 
 const EVERY = "30 seconds"
 const SEED_BYTES = 32
@@ -24,7 +24,7 @@ const loadSeed = Effect.fn("Heartbeats.loadSeed")(function* () {
 })
 
 /** Never ends; a heartbeat that fails is logged and the next one is sent all the same. */
-export const heartbeats = Effect.fn("Heartbeats.run")(function* (controlPlane: ControlPlane) {
+export const heartbeats = Effect.fn("Heartbeats.run")(function* (controlPlane: ControlPlaneClient) {
   const { edgeId, publicAddress } = yield* Settings
   const seed = yield* loadSeed()
   const said = { id: edgeId, peerAddress: publicAddress }

@@ -5,13 +5,13 @@
 import { EdgeId } from "@catenet/domain/EdgeNode"
 import { Effect, Redacted, Schedule } from "effect"
 import { Settings } from "../Settings.ts"
-import type { ControlPlane } from "./ControlPlane.ts"
+import type { ControlPlaneClient } from "./ControlPlane.ts"
 import { Orders } from "./Orders.ts"
 
 const retry = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.jittered)
 
 /** Fetches everything before it changes anything, so that a failure half way leaves no half state. */
-const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlane) {
+const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneClient) {
   const { edgeId } = yield* Settings
   const orders = yield* Orders
   const revoked = yield* controlPlane.revokedTokens()
@@ -28,7 +28,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlane) 
 })
 
 /** Succeeds when the state is there, however long that takes. */
-export const rehydrate = (controlPlane: ControlPlane) =>
+export const rehydrate = (controlPlane: ControlPlaneClient) =>
   once(controlPlane).pipe(
     Effect.tapError((error) =>
       Effect.logWarning("the control plane has not answered yet; no visitor is let in before").pipe(

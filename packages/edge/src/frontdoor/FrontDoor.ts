@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
       case "PlatformHost":
         return Effect.sync(() => platform.serve(destination.host, socket))
       case "Tunnel":
-        return visits.serve(destination, socket)
+        return visits.serve(destination, socket, "itself")
       case "Nowhere":
         return Effect.sync(() => void socket.destroy())
     }

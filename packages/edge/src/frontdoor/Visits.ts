@@ -6,6 +6,7 @@ import type { Socket } from "node:net"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
+import { PeerEdges } from "../mesh/PeerEdges.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../Routes.ts"
@@ -18,8 +19,11 @@ import * as TlsAlert from "./TlsAlert.ts"
 type ToTunnel = Extract<Destination, { readonly _tag: "Tunnel" }>
 
 export interface VisitsShape {
-  /** The socket is paused with its whole ClientHello put back. */
-  readonly serve: (destination: ToTunnel, socket: Socket) => Effect.Effect<void>
+  /**
+   * The socket is paused with its whole ClientHello put back. A visitor whom a peer edge brought is served here or not at
+   * all, so that no visitor travels in circles.
+   */
+  readonly serve: (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => Effect.Effect<void>
   readonly open: () => number
 }
 
@@ -30,6 +34,7 @@ const make = Effect.gen(function* () {
   const relays = yield* Relays
   const counters = yield* Counters
   const gelb = yield* GelbVisits
+  const peers = yield* PeerEdges
   let open = 0
 
   const enter = (socket: Socket) => {
@@ -58,12 +63,13 @@ const make = Effect.gen(function* () {
       )
   )
 
-  const serve = Effect.fnUntraced(function* (destination: ToTunnel, socket: Socket) {
+  const serve = Effect.fnUntraced(function* (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") {
     if (open >= caps.browserTunnels) return void socket.destroy()
     enter(socket)
     const { host, speaks } = destination
     const route = routes.find(host)
     if (route === undefined) {
+      if (broughtBy === "itself" && (yield* peers.forward(host, socket))) return
       counters.visitorsOfUnknownHosts += 1
       return TlsAlert.refuse(socket, "unrecognizedName")
     }

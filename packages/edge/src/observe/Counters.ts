@@ -15,6 +15,8 @@ const zero = () => ({
   fallbackDeliveries: 0,
   fallbackLost: 0,
   relaysCut: 0,
+  visitorsToPeers: 0,
+  visitorsFromPeers: 0,
   rendezvous: 0,
   rendezvousRefused: 0
 })

@@ -89,6 +89,12 @@ export const render = (sources: Sources): string => {
     counter("tls_handshakes_failed_total", "TLS handshakes that failed.", [counters.handshakesFailed]),
     counter("unknown_host_total", "Visitors of hosts nobody has.", [counters.visitorsOfUnknownHosts]),
     counter("offline_tunnel_total", "Visitors of tunnels without an agent.", [counters.visitorsOfOfflineTunnels]),
+    counter(
+      "peer_visitors_total",
+      "Visitors relayed between edges.",
+      direction(counters.visitorsToPeers, "to_peer"),
+      direction(counters.visitorsFromPeers, "from_peer")
+    ),
     counter("rendezvous_total", "Mesh clients given to agents.", [counters.rendezvous]),
     counter("rendezvous_refused_total", "Mesh clients dropped: proof, tunnel or rate.", [counters.rendezvousRefused]),
     counter("access_window_refused_total", "Visitors outside the access window.", [counters.accessWindowRefusals]),

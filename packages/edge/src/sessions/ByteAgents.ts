@@ -7,6 +7,7 @@ import type { Admission } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { Context, Effect, Layer, Result } from "effect"
 import { MeshClients } from "../mesh/MeshClients.ts"
+import { PeerVisitors } from "../mesh/PeerVisitors.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../Settings.ts"
 import { Admissions } from "./Admissions.ts"
@@ -28,6 +29,7 @@ const make = Effect.gen(function* () {
   const agents = yield* AgentSessions
   const counters = yield* Counters
   const meshClients = yield* MeshClients
+  const peerVisitors = yield* PeerVisitors
   const parked = new Set<EdgeSlot>()
   let open = 0
 
@@ -58,10 +60,13 @@ const make = Effect.gen(function* () {
     const read = yield* Effect.promise(() =>
       readAdmission(socket, { acceptHead: ({ role }) => role === "C" || role === "M" || open <= caps.agentConnections })
     )
-    if (Result.isFailure(read)) return
+    if (Result.isFailure(read)) {
+      if (read.failure.reason !== "full") socket.destroy()
+      return
+    }
     const admission = read.success
     if (admission.role === "C") return yield* meshClients.serve(socket)
-    if (admission.role === "M") return void socket.destroy()
+    if (admission.role === "M") return yield* peerVisitors.serve(socket, admission)
     yield* park(socket, admission)
   })
 

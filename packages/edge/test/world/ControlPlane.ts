@@ -10,6 +10,8 @@ export interface ScriptedControlPlane {
   readonly authorisations: Array<Record<string, unknown>>
   readonly heartbeats: Array<Record<string, unknown>>
   readonly requests: Array<string>
+  /** Which edge serves a host, for look-ups. */
+  readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
   /** While true every call is answered 503. */
   down: boolean
 }
@@ -35,6 +37,10 @@ export const startControlPlane = Effect.acquireRelease(
           if (request.headers["x-ct-admin-token"] !== ADMIN_TOKEN) return answer(401)
           if (request.url === "/internal/revoked-tokens") return answer(200, { tokens: plane.revoked })
           if (request.url === "/internal/edges/rehydrate/primary") return answer(200, plane.authorisations)
+          if (request.url?.startsWith("/internal/edges/lookup?host=")) {
+            const owner = plane.owners.get(request.url.slice("/internal/edges/lookup?host=".length))
+            return owner === undefined ? answer(404) : answer(200, owner)
+          }
           if (request.url === "/internal/edges/heartbeat") {
             plane.heartbeats.push(JSON.parse(body))
             return answer(200)
@@ -47,6 +53,7 @@ export const startControlPlane = Effect.acquireRelease(
           authorisations: [],
           heartbeats: [],
           requests: [],
+          owners: new Map(),
           down: false,
           close: () => {
             server.closeAllConnections()

@@ -1,0 +1,100 @@
+/**
+ * Brings a visitor whose host is not known here to the edge that serves it (role `M`, data-plane 8.8): the control plane
+ * says which one, the peer proves itself with the shared CA, the visitor's bytes go there untouched.
+ */
+import { connect as connectTcp, type Socket } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
+import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
+import { Hostname } from "@catenet/domain/Hostname"
+import { decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
+import { Inlet } from "@catenet/wire/transport/Inlet"
+import { splice } from "@catenet/wire/transport/Splice"
+import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
+import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
+import { pem } from "../ca/Certificates.ts"
+import { ControlPlane } from "../control/ControlPlane.ts"
+import { Counters } from "../observe/Counters.ts"
+import { type Address, parse } from "../settings/Address.ts"
+import { Settings } from "../Settings.ts"
+
+const DIAL = "10 seconds"
+const REPLY_MILLIS = 10_000
+/** A host nobody has is not asked for again for so long; scanners must not reach the control plane at their own rate. */
+const MISS_MILLIS = 30_000
+const MAX_MISSES = 10_000
+
+export interface PeerEdgesShape {
+  /** False when no other edge takes the visitor; the socket is then as it was. */
+  readonly forward: (host: string, socket: Socket) => Effect.Effect<boolean>
+}
+
+const dial = (address: Address, ca: string) =>
+  Effect.callback<TLSSocket, Error>((resume) => {
+    const raw = connectTcp({ ...address, allowHalfOpen: true, noDelay: true })
+    const socket = connect({ socket: raw, servername: "localhost", ca, minVersion: "TLSv1.2" })
+    raw.on("error", (error) => resume(Effect.fail(error)))
+    socket.on("error", (error) => resume(Effect.fail(error)))
+    socket.once("secureConnect", () => resume(Effect.succeed(socket)))
+    return Effect.sync(() => raw.destroy())
+  }).pipe(Effect.timeout(DIAL))
+
+/** Asks the peer to take a visitor of the host; true when it does. */
+const introduce = (socket: TLSSocket, adminToken: Redacted.Redacted, host: string) =>
+  Effect.promise(async () => {
+    const inlet = new Inlet(socket)
+    socket.write(encodeAdmission({ role: "M", adminToken: Buffer.from(Redacted.value(adminToken), "hex"), host }))
+    const reply = await inlet.next(decodeReply, REPLY_MILLIS)
+    inlet.release()
+    return Result.isSuccess(reply) && reply.success
+  })
+
+const make = Effect.gen(function* () {
+  const { adminToken, edgeId, meshRelay, meshRelayPrivate } = yield* Settings
+  const { client } = yield* ControlPlane
+  const { root } = yield* CertificateAuthority
+  const counters = yield* Counters
+  const clock = yield* Clock.Clock
+  const misses = new Map<string, number>()
+  const ca = pem(root)
+
+  const missed = (host: string) =>
+    clock.currentTimeMillisUnsafe() - (misses.get(host) ?? Number.NEGATIVE_INFINITY) < MISS_MILLIS
+  const remember = (host: string) => {
+    misses.delete(host)
+    misses.set(host, clock.currentTimeMillisUnsafe())
+    for (const oldest of misses.keys()) if (misses.size > MAX_MISSES) misses.delete(oldest)
+  }
+
+  const locate = Effect.fnUntraced(function* (host: string) {
+    if (client === undefined || missed(host)) return undefined
+    const node = yield* Effect.option(client.lookup({ query: { host: Hostname.make(host) } }))
+    const reachable = (address: string) => meshRelayPrivate || isGlobalEndpoint(address)
+    if (node._tag === "Some" && node.value.edge_id !== edgeId && reachable(node.value.peer_addr)) {
+      return parse(node.value.peer_addr)
+    }
+    remember(host)
+    return undefined
+  })
+
+  const forward = Effect.fn("PeerEdges.forward")(function* (host: string, visitor: Socket) {
+    if (!meshRelay || adminToken === undefined) return false
+    const address = yield* locate(host)
+    if (address === undefined) return false
+    const peer = yield* Effect.option(dial(address, ca))
+    if (peer._tag === "None") return false
+    const socket = peer.value
+    if (!(yield* introduce(socket, adminToken, host))) {
+      socket.destroy()
+      return false
+    }
+    counters.visitorsToPeers += 1
+    yield* Effect.promise(() => splice(visitor, socket))
+    return true
+  })
+
+  return { forward }
+})
+
+export class PeerEdges extends Context.Service<PeerEdges, PeerEdgesShape>()("edge/mesh/PeerEdges") {
+  static readonly layer = Layer.effect(PeerEdges, make)
+}

@@ -1,0 +1,89 @@
+import { copyFileSync } from "node:fs"
+import { join } from "node:path"
+import { TLSSocket } from "node:tls"
+import type { Socket } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
+import { startControlPlane } from "../world/ControlPlane.ts"
+import { mintPair, start, temporaryFolder, token } from "../world/World.ts"
+
+const T = token("a")
+const MESH = { CT_EDGE_MESH_RELAY_ENABLED: "1", CT_EDGE_MESH_RELAY_PRIVATE: "1" }
+
+/** Two edges with one CA and one control plane, which says that the second one serves `hosts`. */
+const two = Effect.fn("two")(function* (hosts: ReadonlyArray<string>, variables: Record<string, string> = {}) {
+  const controlPlane = yield* startControlPlane
+  const [here, there] = [yield* temporaryFolder, yield* temporaryFolder]
+  const serving = yield* start(MESH, { controlPlane, folder: there })
+  for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"]) copyFileSync(join(there, file), join(here, file))
+  const receiving = yield* start({ ...MESH, ...variables }, { controlPlane, folder: here })
+  for (const host of hosts) {
+    controlPlane.owners.set(host, { edge_id: "second", peer_addr: `127.0.0.1:${serving.mesh}` })
+  }
+  return { controlPlane, receiving, serving }
+})
+
+describe("two edges", () => {
+  it.live("bring a visitor to the edge that serves the host, passthrough and gelb", () =>
+    Effect.gen(function* () {
+      const { receiving, serving } = yield* two(["own.example.test", "app.zone.test"])
+      yield* Effect.promise(() => serving.authorise(T, "own.example.test"))
+      yield* Effect.promise(() => serving.authorise(T, "app.zone.test", "gelb"))
+      const origin = mintPair(["own.example.test"])
+      yield* servingAgent(serving, T, ["own.example.test", "app.zone.test"], (stream) => {
+        if (stream.header.host === "app.zone.test") {
+          stream.once("data", () => stream.end("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngelb"))
+          return
+        }
+        const server = new TLSSocket(stream as unknown as Socket, {
+          isServer: true,
+          cert: origin.cert,
+          key: origin.key
+        })
+        server.on("error", () => undefined)
+        server.once("data", () => server.end("own"))
+      })
+      const ask = (root: string, host: string) =>
+        Effect.promise(async () => {
+          const visitor = await tlsTo(receiving.frontDoor, root, host)
+          const answer = readAll(visitor)
+          visitor.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+          const text = (await answer).toString()
+          visitor.end()
+          return text
+        })
+      assert.strictEqual(yield* ask(origin.root, "own.example.test"), "own")
+      assert.match(yield* ask(serving.wildcardRoot, "app.zone.test"), /gelb$/)
+      const metrics = yield* Effect.promise(() => receiving.metrics())
+      assert.strictEqual(metrics['ct_edge_peer_visitors_total{direction="to_peer"}'], 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never send a visitor in circles, ask once for a host nobody has, and dial no private address unasked", () =>
+    Effect.gen(function* () {
+      const { controlPlane, receiving, serving } = yield* two(["lost.example.test"])
+      controlPlane.owners.set("loop.example.test", { edge_id: "second", peer_addr: `127.0.0.1:${receiving.mesh}` })
+      const visit = (port: number, host: string) =>
+        Effect.promise(() =>
+          tlsTo(port, receiving.meshRoot, host).then(
+            () => "in",
+            () => "closed"
+          )
+        )
+      const lookups = () => controlPlane.requests.filter((request) => request.includes("/lookup")).length
+      assert.strictEqual(yield* visit(receiving.frontDoor, "loop.example.test"), "closed")
+      assert.strictEqual(lookups(), 1)
+      assert.strictEqual(yield* visit(receiving.frontDoor, "nobody.example.test"), "closed")
+      assert.strictEqual(yield* visit(receiving.frontDoor, "nobody.example.test"), "closed")
+      assert.strictEqual(lookups(), 2)
+      const careful = yield* start({ CT_EDGE_MESH_RELAY_ENABLED: "1" }, { controlPlane })
+      yield* Effect.promise(() => serving.authorise(T, "lost.example.test"))
+      assert.strictEqual(yield* visit(careful.frontDoor, "lost.example.test"), "closed")
+      assert.strictEqual(
+        (yield* Effect.promise(() => serving.metrics()))['ct_edge_peer_visitors_total{direction="from_peer"}'],
+        0
+      )
+    }).pipe(Effect.scoped)
+  )
+})
