@@ -129,7 +129,9 @@ class Parser {
     const [token, fraction, exponent] = numberToken.exec(this.#text) ?? this.#fail("no value where one is wanted")
     this.#at += token.length
     const isInteger = fraction === undefined && exponent === undefined && token !== "-0" && token.length <= 20
-    return isInteger ? BigInt(token) : Number(token)
+    if (isInteger) return BigInt(token)
+    const value = Number(token)
+    return Number.isFinite(value) ? value : this.#fail("a number out of range")
   }
 }
 
@@ -155,8 +157,16 @@ export const parse = (text: string): Result.Result<Json, NotJson> => {
 
 const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
+/** So that it is read as a `number` again: never an integer's form. */
+const printNumber = (value: number): string => {
+  if (!Number.isFinite(value)) throw new RangeError(`${value} has no JSON`)
+  const text = Object.is(value, -0) ? "-0" : value.toString()
+  return /^-?\d+$/.test(text) ? `${text}.0` : text
+}
+
 const print = (value: Json, keysOf: (object: { readonly [key: string]: Json }) => ReadonlyArray<string>): string => {
   if (typeof value === "bigint") return value.toString()
+  if (typeof value === "number") return printNumber(value)
   if (value === null || typeof value !== "object") return JSON.stringify(value)
   if (isArray(value)) return `[${value.map((item) => print(item, keysOf)).join(",")}]`
   return `{${keysOf(value)

@@ -90,7 +90,15 @@ describe("JSON", () => {
     const read = (text: string) => Result.getOrThrow(Json.parse(text))
     assert.deepStrictEqual([read("0"), read("-7"), read("18446744073709551615")], [0n, -7n, 2n ** 64n - 1n])
     assert.deepStrictEqual([read("1.0"), read("1e2"), read("-0"), read("9".repeat(21))], [1, 100, -0, 1e21])
-    for (const bad of ["01", "+1", ".5", "1.", "0x1", "-", "NaN", "1_0"]) refusal(bad)
+    for (const bad of ["01", "+1", ".5", "1.", "0x1", "-", "NaN", "1_0", "1e999"]) refusal(bad)
+  })
+
+  it("writes a fraction and an integer so that each is read as itself", () => {
+    const numbers = [0, -0, 100, 1e21, -1.5, 5e-324, 0n, 100n]
+    const text = "[0.0,-0.0,100.0,1e+21,-1.5,5e-324,0,100]"
+    assert.strictEqual(Json.write(numbers), text)
+    assert.deepStrictEqual(Json.parse(text), Result.succeed(numbers))
+    assert.throws(() => Json.write(Number.NaN), RangeError)
   })
 
   it("refuses what two readers could understand differently", () => {

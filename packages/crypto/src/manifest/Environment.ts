@@ -11,7 +11,7 @@ import * as Preimage from "../Preimage.ts"
 /** A number of cores as single precision keeps it, so that what is shown is what is signed. */
 const F32 = Schema.Union([Schema.BigInt, Schema.Finite]).pipe(
   Schema.decodeTo(Schema.Finite, {
-    decode: SchemaGetter.transform((value: bigint | number) => Math.fround(Number(value))),
+    decode: SchemaGetter.transform((value: bigint | number) => Math.fround(Number(value)) + 0),
     encode: SchemaGetter.transform((value: number) => (Number.isSafeInteger(value) ? BigInt(value) : value))
   })
 )
