@@ -1,4 +1,6 @@
 import { assert, describe, it } from "vitest"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { chmod, readFile, writeFile } from "node:fs/promises"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { echo, startOrigin } from "./stage/Origins.ts"
@@ -87,6 +89,25 @@ describe("the program", () => {
     const missing = await run(["--config", "/nonexistent/agent.env"])
     assert.strictEqual(missing.code, 3)
     assert.include(missing.stderr, "--config")
+  })
+
+  it("exports telemetry when an OTLP endpoint is set", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    const posts = new Set<string>()
+    const collector = createServer((request, response) => {
+      posts.add(`${request.method} ${request.url}`)
+      request.resume()
+      response.end("{}")
+    })
+    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve))
+    const { port } = collector.address() as AddressInfo
+    await using agent = runAgent(home, { ...stage.env, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })
+    await registered(agent)
+    agent.kill()
+    assert.strictEqual(await agent.exited, 0)
+    collector.close()
+    assert.includeMembers([...posts], ["POST /v1/traces", "POST /v1/logs"])
   })
 
   it("logs JSON lines with --json, events among them, and shows the ring with status", async () => {

@@ -174,6 +174,17 @@ describe("a refusal", () => {
     assert.include(agent.lines.at(-1), "provision a new one")
   })
 
+  it("of a tunnel that was being served ends the program with 4 too", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    await using agent = runAgent(home, stage.env)
+    await registered(agent)
+    stage.edge.registrations[0]?.end({ code: "revoked", sentence: "the owner removed it" })
+    assert.strictEqual(await agent.exited, 4)
+    await agent.said("event: disconnected")
+    assert.include(agent.lines.at(-1), "the owner removed it")
+  })
+
   it("that may pass is tried again until the attempts are used up", async () => {
     await using stage = await makeStage({ refuse: { code: "host-not-authorised", sentence: "not yet" } })
     await using home = await makeHome()

@@ -1,5 +1,5 @@
 /** OpenTelemetry export of traces, metrics and logs over OTLP/HTTP: on when an endpoint is set by the standard OTEL_* variables. */
-import { Config, Effect, Layer, Option } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
 import { version } from "../Version.ts"
@@ -11,6 +11,13 @@ const endpoints = [
   "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"
 ]
 
+/** The exporters that the OpenTelemetry specification takes when none is named. */
+const standard = ConfigProvider.fromEnvRecord({
+  OTEL_TRACES_EXPORTER: "otlp",
+  OTEL_METRICS_EXPORTER: "otlp",
+  OTEL_LOGS_EXPORTER: "otlp"
+})
+
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const set = yield* Effect.forEach(endpoints, (name) => Effect.option(Config.NonEmptyString(name)))
@@ -18,6 +25,10 @@ export const layer = Layer.unwrap(
     return Otlp.layerFromConfig({
       resource: { serviceName: "ct-agent", serviceVersion: version },
       loggerMergeWithExisting: true
-    }).pipe(Layer.provide(OtlpSerialization.layerJson), Layer.provide(FetchHttpClient.layer))
+    }).pipe(
+      Layer.provide(ConfigProvider.layer(ConfigProvider.orElse(yield* ConfigProvider.ConfigProvider, standard))),
+      Layer.provide(OtlpSerialization.layerJson),
+      Layer.provide(FetchHttpClient.layer)
+    )
   })
 )

@@ -36,7 +36,7 @@ export class Screen extends Context.Service<
         const live = stdout.isTTY && stderr.isTTY && !json && env["TERM"] !== "dumb"
         let shown = ""
         const show = (text: string) => {
-          const width = Math.max(20, (stdout.columns ?? 80) - 1)
+          const width = (stdout.columns || 80) - 1
           shown = text.length > width ? `${text.slice(0, width - 1)}…` : text
           stdout.write(clear + shown)
         }

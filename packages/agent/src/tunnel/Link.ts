@@ -1,13 +1,18 @@
 /** A registration that an edge has accepted, whatever carries it. */
 import type { Effect } from "effect"
-import type { RegistrationRefused } from "./Registration.ts"
+
+/** Why a registration ended. `final` when the edge took it back for good. */
+export interface LinkEnd {
+  readonly reason: string
+  readonly final: boolean
+}
 
 export interface Link {
   /** `host:port` of the edge. */
   readonly edge: string
   readonly carrier: "mux" | "slots"
-  /** Succeeds with the reason when the registration has ended; fails when it ended because the edge took it back for good. */
-  readonly ended: Effect.Effect<string, RegistrationRefused>
+  /** Waits for the end of the registration. */
+  readonly ended: Effect.Effect<LinkEnd>
   /** Grows whenever anything arrives from the edge. */
   received(): number
   /** Asks the edge for no more streams; those that run go on. */

@@ -14,6 +14,8 @@ import { refused, type Registration, RegistrationLost } from "./Registration.ts"
 export type Serve = (stream: Duplex, header: OpenHeader | undefined) => void
 
 const answerMillis = 10_000
+/** A dead edge is noticed within 15 s, whatever its socket says. */
+const keepAlive = { everyMillis: 5_000, deadMillis: 15_000 }
 
 /** The possession proof of an enrolled agent, bound to this TLS session; nothing for one that is not enrolled. */
 export const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
@@ -40,7 +42,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
   registration: Registration,
   serve: Serve
 ) {
-  const mux = new Mux(socket, { side: "dialler", onStream: (stream) => serve(stream, stream.header) })
+  const mux = new Mux(socket, { side: "dialler", keepAlive, onStream: (stream) => serve(stream, stream.header) })
   const lost = (why: string) => new RegistrationLost({ edge, why })
   return yield* Effect.gen(function* () {
     const hello = yield* Effect.promise(() => mux.ready)
@@ -65,7 +67,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
     const held = answer.success
     const sessionEnd = Effect.map(
       Effect.promise(() => mux.closed),
-      ({ code, sentence }) => `the session ended (${code}) ${sentence}`.trim()
+      ({ code, sentence }) => ({ reason: `the session ended (${code}) ${sentence}`.trim(), final: false })
     )
     const link: Link = {
       edge,
@@ -75,13 +77,13 @@ export const open = Effect.fn("MuxLink.open")(function* (
           Effect.promise(() => held.ended),
           ({ code, sentence }) => {
             if (code === "closed") return sessionEnd
-            const refusal = refused(edge, code, sentence)
-            return refusal.final ? Effect.fail(refusal) : Effect.succeed(refusal.message)
+            const { message, final } = refused(edge, code, sentence)
+            return Effect.succeed({ reason: message, final })
           }
         ),
         Effect.map(
           Effect.promise(() => mux.draining),
-          (sentence) => `the edge is leaving: ${sentence}`
+          (sentence) => ({ reason: `the edge is leaving: ${sentence}`, final: false })
         )
       ),
       received: () => mux.counters.bytesReceived,

@@ -2,7 +2,7 @@
  * Keeps the agent registered: establishes a link, serves what comes through it, and when it ends begins again with a growing
  * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
  */
-import { Effect, Exit, Fiber, Schedule, Scope } from "effect"
+import { Effect, Exit, Fiber, Result, Schedule, Scope } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
 import { Events } from "../observe/Events.ts"
 import { type Transport, Vitals } from "../observe/Vitals.ts"
@@ -66,7 +66,7 @@ export const serve = Effect.fn("Serve.serve")(function* (
       hostname_bound: registration.host !== undefined
     })
     const ticking = yield* Effect.forkChild(listen(link, vitals))
-    return yield* link.ended.pipe(
+    const end = yield* link.ended.pipe(
       Effect.ensuring(
         Effect.gen(function* () {
           vitals.session.live--
@@ -75,6 +75,8 @@ export const serve = Effect.fn("Serve.serve")(function* (
         })
       )
     )
+    if (link.carrier === "slots") yield* events.record("fallback_exhausted", {})
+    return end
   })
 
   /** Lets the streams of an ended link finish, then closes it. */
@@ -98,15 +100,19 @@ export const serve = Effect.fn("Serve.serve")(function* (
   const keepRegistered = Effect.gen(function* () {
     while (true) {
       const outcome = yield* Effect.result(once())
-      const failed = outcome._tag === "Failure"
-      const reason = failed ? outcome.failure.message : outcome.success
+      const { reason, final } = Result.match(outcome, {
+        onSuccess: (end) => end,
+        onFailure: (error) => ({
+          reason: error.message,
+          final: error._tag === "RegistrationRefused" && error.final
+        })
+      })
       vitals.session.lastError = reason
-      if (failed && outcome.failure._tag === "RegistrationRefused" && outcome.failure.final)
-        return yield* new Refused({ detail: reason })
-      yield* failed
+      yield* Result.isFailure(outcome)
         ? events.record("registration_failed", { error: reason })
         : events.record("disconnected", { reason })
       if (vitals.session.live === 0) yield* switchTo("none")
+      if (final) return yield* new Refused({ detail: reason })
       const pause = yield* backoff.next
       if (pause === undefined) {
         return yield* new Unreachable({

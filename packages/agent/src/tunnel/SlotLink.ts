@@ -40,7 +40,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   const { edge, registration, serve } = options
   const token = Redacted.value(registration.token)
   const scope = yield* Effect.scope
-  const ended = yield* Deferred.make<string, RegistrationRefused>()
+  const ended = yield* Deferred.make<string>()
   const sockets = new Set<TLSSocket>()
   const idle = new Set<TLSSocket>()
   let role: Role = registration.host === undefined ? "K" : "L"
@@ -151,7 +151,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   return {
     edge,
     carrier: "slots",
-    ended: Deferred.await(ended),
+    ended: Effect.map(Deferred.await(ended), (reason) => ({ reason, final: false })),
     received: () => {
       let bytes = receivedBefore
       for (const socket of sockets) bytes += socket.bytesRead
