@@ -1,0 +1,100 @@
+/** Signatures beside their facts: a turned bit in any field or in the signature is refused. */
+import * as Possession from "@catenet/crypto/admission/Possession"
+import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
+import * as Enrolment from "@catenet/crypto/Enrolment"
+import { native } from "@catenet/crypto/native"
+import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
+import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
+import * as Redemption from "@catenet/crypto/Redemption"
+import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Redacted } from "effect"
+import * as any from "../arbitraries.ts"
+import { flipped, runs } from "../suite/arbitraries.ts"
+
+const { key } = any
+const seed = Redacted.make(new Uint8Array(32).fill(7))
+const signer = native.ed25519.publicKey(Redacted.value(seed))
+
+/** A signature beside its facts. `facts` are bytes that the signature covers, each field on its own. */
+const detachedSuite = (
+  name: string,
+  fields: Readonly<Record<string, Arbitrary.Arbitrary<Uint8Array>>>,
+  sign: (fields: any.Fields) => Uint8Array,
+  verify: (fields: any.Fields, signature: Uint8Array) => boolean
+) =>
+  it.prop(
+    `${name} with any bit turned is refused`,
+    { fields: Arbitrary.all(fields), bit: any.integer(0, 4000), which: any.integer(0, 10) },
+    ({ fields, bit, which }) => {
+      const signature = sign(fields)
+      assert.isTrue(verify(fields, signature))
+      assert.isFalse(verify(fields, flipped(signature, bit)))
+      const name = Object.keys(fields)[which % Object.keys(fields).length] ?? ""
+      const changed = fields[name] ?? new Uint8Array(0)
+      assert.isFalse(verify({ ...fields, [name]: flipped(changed, bit) }, signature))
+      assert.isFalse(verify({ ...fields, [name]: changed.subarray(1) }, signature))
+    },
+    runs
+  )
+
+describe("detached signatures", () => {
+  const none = new Uint8Array(0)
+  const ascii = Arbitrary.map(any.bytes(12), (bytes) => bytes.map((byte) => 0x40 + (byte & 31)))
+  const latin = (bytes: Uint8Array | undefined) => String.fromCharCode(...(bytes ?? none))
+
+  detachedSuite(
+    "a Noise attestation",
+    { channel: key, noiseKey: key },
+    ({ channel = none, noiseKey = none }) => NoiseAttestation.sign(native, seed, { channel, noiseKey }),
+    ({ channel = none, noiseKey = none }, signature) =>
+      NoiseAttestation.verify(native, { channel, noiseKey, holder: signer }, signature)
+  )
+  detachedSuite(
+    "a redemption with challenge",
+    { channel: key, holder: key, challenge: key },
+    ({ channel = none, holder = none, challenge = none }) =>
+      Redemption.sign(native, seed, { channel, holder, challenge, invitee: signer }),
+    ({ channel = none, holder = none, challenge = none }, signature) =>
+      Redemption.verify(native, { channel, holder, challenge, invitee: signer }, signature)
+  )
+  detachedSuite(
+    "a redemption without challenge",
+    { channel: key, holder: key },
+    ({ channel = none, holder = none }) => Redemption.sign(native, seed, { channel, holder, invitee: signer }),
+    ({ channel = none, holder = none }, signature) =>
+      Redemption.verify(native, { channel, holder, invitee: signer }, signature)
+  )
+  detachedSuite(
+    "an enrolment proof",
+    { token: key },
+    ({ token = none }) => Enrolment.prove(native, seed, Redacted.make(token)),
+    ({ token = none }, signature) => Enrolment.verify(native, signer, Redacted.make(token), signature)
+  )
+  detachedSuite(
+    "a possession proof",
+    { challenge: key },
+    ({ challenge = none }) => Possession.prove(native, seed, challenge),
+    ({ challenge = none }, signature) => Possession.verify(native, signer, challenge, signature)
+  )
+  detachedSuite(
+    "an operator binding",
+    { topologyId: ascii },
+    ({ topologyId }) => OperatorBinding.sign(native, seed, latin(topologyId)),
+    ({ topologyId }, signature) =>
+      OperatorBinding.verify(native, { topologyId: latin(topologyId), operator: signer }, signature)
+  )
+  detachedSuite(
+    "a heartbeat",
+    { id: ascii, peerAddress: ascii },
+    ({ id, peerAddress }) => EdgeHeartbeat.sign(native, seed, { id: latin(id), peerAddress: latin(peerAddress) }),
+    ({ id, peerAddress }, signature) =>
+      EdgeHeartbeat.verify(native, signer, { id: latin(id), peerAddress: latin(peerAddress) }, signature)
+  )
+  detachedSuite(
+    "a release manifest",
+    { file: any.bytes(60) },
+    ({ file = none }) => new TextEncoder().encode(ReleaseManifest.sign(native, seed, file)),
+    ({ file = none }, signature) => ReleaseManifest.isSignedBy(native, [signer], file, latin(signature))
+  )
+})
