@@ -12,12 +12,14 @@ const cruiseGain = 1.25
 const startGain = 2
 const rateWindowMillis = 2_000
 const rttWindowMillis = 15_000
-const sampleBytes = 16 * 1024
+const markBytes = 16 * 1024
+/** A rate measured over less says more about the schedules than about the path. */
+const shortestRoundMillis = 4
 
+/** A moment of sending, found again when its bytes are acknowledged. */
 interface Mark {
   readonly end: number
   readonly at: number
-  readonly ackedThen: number
   readonly backlogged: boolean
 }
 
@@ -61,9 +63,9 @@ export class InFlight {
   #markedTo = 0
   readonly #rate: Best
   readonly #rtt: Best
+  #round: { readonly end: number; readonly at: number; readonly acked: number; backlogged: boolean }
   #starting = true
-  #roundEnd = 0
-  #roundRate = 0
+  #startRate = 0
   #flatRounds = 0
   #drainUntil = 0
   #limit = initialBytes
@@ -71,6 +73,7 @@ export class InFlight {
   constructor(now: number) {
     this.#rate = new Best(0, Math.max, now)
     this.#rtt = new Best(Number.POSITIVE_INFINITY, Math.min, now)
+    this.#round = { end: 0, at: now, acked: 0, backlogged: false }
   }
 
   get bytes(): number {
@@ -84,9 +87,9 @@ export class InFlight {
   /** `backlogged`: more was waiting to be sent, so what arrives says something about the path. */
   sent(bytes: number, now: number, backlogged: boolean): void {
     this.#sent += bytes
-    if (this.#marks.length > 0 && this.#sent - this.#markedTo < sampleBytes) return
+    if (this.#marks.length > 0 && this.#sent - this.#markedTo < markBytes) return
     this.#markedTo = this.#sent
-    this.#marks.push({ end: this.#sent, at: now, ackedThen: this.#acked, backlogged })
+    this.#marks.push({ end: this.#sent, at: now, backlogged })
   }
 
   /** `false` when the peer acknowledges bytes that were never sent. */
@@ -94,36 +97,37 @@ export class InFlight {
     this.#acked += bytes
     if (this.#acked > this.#sent) return false
     let passed = 0
-    let mark: Mark | undefined
-    for (; passed < this.#marks.length; passed++) {
-      const next = this.#marks[passed]
-      if (next === undefined || next.end > this.#acked) break
-      mark = next
+    for (const mark of this.#marks) {
+      if (mark.end > this.#acked) break
+      passed++
+      this.#round.backlogged &&= mark.backlogged
     }
-    if (mark === undefined) return true
+    const last = this.#marks[passed - 1]
+    if (last === undefined) return true
     this.#marks.splice(0, passed)
-    this.#measure(mark, now)
+    if (this.#rtt.add(Math.max(now - last.at, 0.01), now, rttWindowMillis)) this.#drainUntil = now + 2 * this.#rtt.value
+    if (last.end > this.#round.end && now - this.#round.at >= shortestRoundMillis) this.#endRound(now)
     return true
   }
 
-  #measure(mark: Mark, now: number): void {
-    const elapsed = Math.max(now - mark.at, 0.01)
-    if (this.#rtt.add(elapsed, now, rttWindowMillis)) this.#drainUntil = now + 2 * this.#rtt.value
-    const rate = (this.#acked - mark.ackedThen) / elapsed
-    if (mark.backlogged || rate > this.#rate.value) this.#rate.add(rate, now, rateWindowMillis)
-    if (this.#starting && mark.backlogged && mark.end > this.#roundEnd) this.#endRound()
-    const gain = this.#starting ? startGain : cruiseGain
+  /** Once a round trip: what came through since the last time, and what that makes of the limit. */
+  #endRound(now: number): void {
+    const { acked, at, backlogged } = this.#round
+    this.#round = { end: this.#sent, at: now, acked: this.#acked, backlogged: true }
+    const rate = (this.#acked - acked) / (now - at)
+    if (backlogged || rate > this.#rate.value) this.#rate.add(rate, now, rateWindowMillis)
+    if (this.#starting && backlogged) this.#watchStart()
     const held = this.#rate.value * this.#rtt.value
+    const gain = this.#starting ? startGain : cruiseGain
     const wanted = now < this.#drainUntil ? held / 2 : gain * held + this.#rate.value * scheduleMillis
     if (this.#starting && wanted < this.#limit) return
     this.#limit = Math.min(ceilingBytes, Math.max(floorBytes, Math.ceil(wanted)))
   }
 
   /** The limit doubles every round trip until the rate stops following it. */
-  #endRound(): void {
-    this.#roundEnd = this.#sent
-    this.#flatRounds = this.#rate.value < this.#roundRate * 1.25 ? this.#flatRounds + 1 : 0
-    this.#roundRate = Math.max(this.#roundRate, this.#rate.value)
+  #watchStart(): void {
+    this.#flatRounds = this.#rate.value < this.#startRate * 1.25 ? this.#flatRounds + 1 : 0
+    this.#startRate = Math.max(this.#startRate, this.#rate.value)
     if (this.#flatRounds >= 3) this.#starting = false
   }
 }

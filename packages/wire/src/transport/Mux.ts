@@ -42,9 +42,8 @@ const defaultKeepAlive = { everyMillis: 8_000, deadMillis: 24_000 }
 const defaultHelloMillis = 10_000
 /** How long a closing session waits for its last words to be taken. */
 const closingMillis = 2_000
-/** Received bytes are acknowledged in steps of at least the first, at once from the second. */
+/** Received bytes are acknowledged in steps of at least this many. */
 const ackBytes = 16 * 1024
-const promptAckBytes = 64 * 1024
 
 export class Mux implements CarrierSession {
   readonly ready: Promise<Result.Result<{ readonly challenge: Uint8Array | undefined }, SessionClosed>>
@@ -75,7 +74,7 @@ export class Mux implements CarrierSession {
   #draining: "no" | "announced" | "settled" = "no"
   #ending: SessionClosed | undefined
   #unacked = 0
-  #ackedAt = 0
+  #acking = false
   #timers: Array<NodeJS.Timeout> = []
   readonly #resolveDraining: (sentence: string) => void
   readonly #resolveClosed: (closed: SessionClosed) => void
@@ -197,12 +196,14 @@ export class Mux implements CarrierSession {
   #receive(chunk: Buffer): void {
     this.counters.lastReceivedAt = monotonicMillis()
     this.#reader.feed(chunk)
-    const now = this.counters.lastReceivedAt
-    const due = this.#unacked >= promptAckBytes || (this.#unacked >= ackBytes && now - this.#ackedAt >= 1)
-    if (!due) return
-    this.#sender.control(encodeMuxFrame({ _tag: "Ack", bytes: this.#unacked }))
-    this.#unacked = 0
-    this.#ackedAt = now
+    if (this.#unacked < ackBytes || this.#acking) return
+    this.#acking = true
+    // After everything that this turn of the event loop finds in the socket: one acknowledgement for all of it.
+    setImmediate(() => {
+      this.#acking = false
+      this.#sender.control(encodeMuxFrame({ _tag: "Ack", bytes: this.#unacked }))
+      this.#unacked = 0
+    })
   }
 
   #data(id: number, piece: Buffer): void {
