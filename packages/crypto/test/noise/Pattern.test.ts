@@ -1,5 +1,5 @@
 /** The patterns as data against the rules of the specification, and each of them as a session over all suites. */
-import { overhead, patterns, sender, type Pattern, type PatternName } from "@catenet/crypto/noise/Pattern"
+import { overhead, patterns, sender, usesStatic, type Pattern, type PatternName } from "@catenet/crypto/noise/Pattern"
 import { assert, describe, it } from "@effect/vitest"
 import { hashes } from "./hashes.ts"
 import { meetings, ok, pairOf, sessionOf, staticKeys, tag } from "./session.ts"
@@ -31,6 +31,8 @@ describe("the rules of section 7.3", () => {
     assert.isTrue(said.has("ee"))
     assert.strictEqual(has.initiator.has("s"), name[0] !== "N")
     assert.strictEqual(has.responder.has("s"), name[1] !== "N")
+    assert.strictEqual(usesStatic(patterns[name], "initiator"), name[0] !== "N")
+    assert.strictEqual(usesStatic(patterns[name], "responder"), name[1] !== "N")
     assert.strictEqual(known.includes("initiator"), name[0] === "K")
     assert.strictEqual(known.includes("responder"), name[1] === "K")
   })
