@@ -2,7 +2,8 @@
  * The edge as a whole: what it is made of, in which order it comes up, and how it leaves. Metrics first, then the state
  * from the control plane, then the admin API, and the public listeners last.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import { Context, Effect, Layer, Schedule } from "effect"
 import * as AdminRoutes from "./admin/AdminRoutes.ts"
 import { CertificateAuthority } from "./ca/CertificateAuthority.ts"
@@ -161,7 +162,10 @@ const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer, Books.layer).pipe(
 /** A running edge. It is up when the layer is built, and drains when its scope closes. */
 export class Edge extends Context.Service<Edge, Bound>()("edge/Edge") {
   /** Takes its settings from the caller: tests and the all-in-one stack. */
-  static readonly layerNoDeps = Layer.effect(Edge, boot).pipe(Layer.provide(parts), Layer.provide(NodeServices.layer))
+  static readonly layerNoDeps = Layer.effect(Edge, boot).pipe(
+    Layer.provide(parts),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer])
+  )
   /** Takes its settings from the environment. */
   static readonly layer = Edge.layerNoDeps.pipe(Layer.provide(Settings.layer))
 }

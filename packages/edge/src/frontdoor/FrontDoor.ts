@@ -41,13 +41,15 @@ const make = Effect.gen(function* () {
     pairs,
     alpn: [MUX_ALPN],
     onSecure: (socket) => run(socket, muxAgents.serve),
-    onFailure
+    onFailure,
+    patient: true
   })
   const bytes = TlsAcceptor.make({
     pairs,
     alpn: [],
     onSecure: (socket) => run(socket, byteAgents.serve),
-    onFailure
+    onFailure,
+    patient: true
   })
 
   const serve = (socket: Socket, destination: Destination): Effect.Effect<void> => {

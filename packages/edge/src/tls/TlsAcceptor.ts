@@ -12,14 +12,32 @@ export interface TlsAcceptor {
   readonly accept: (socket: Socket) => void
 }
 
-export const make = (options: {
+export interface TlsAcceptorOptions {
   readonly pairs: PairSource
   /** Protocols to select from, in our order; an empty list selects none and refuses nobody. */
   readonly alpn: ReadonlyArray<string>
   readonly onSecure: (socket: TLSSocket) => void
   readonly onFailure: () => void
-}): TlsAcceptor => {
-  const { pairs, alpn, onSecure, onFailure } = options
+  /** Yields to everything else between handshakes, so that a thousand agents that return at once starve no visitor. */
+  readonly patient?: boolean
+}
+
+/** Handshakes begun in one turn of the event loop; beginning one costs about a millisecond of signing. */
+const PER_TURN = 2
+
+const inTurns = (start: (socket: Socket) => void) => {
+  const waiting: Array<Socket> = []
+  const turn = () => {
+    for (const socket of waiting.splice(0, PER_TURN)) if (!socket.destroyed) start(socket)
+    if (waiting.length > 0) setImmediate(turn)
+  }
+  return (socket: Socket) => {
+    if (waiting.push(socket) === 1) setImmediate(turn)
+  }
+}
+
+export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
+  const { pairs, alpn, onSecure, onFailure, patient = false } = options
   const server = createServer({
     ...pairs.current,
     minVersion: "TLSv1.2",
@@ -36,5 +54,6 @@ export const make = (options: {
     onFailure()
   })
   pairs.onReplaced((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }))
-  return { accept: (socket) => void server.emit("connection", socket) }
+  const start = (socket: Socket) => void server.emit("connection", socket)
+  return { accept: patient ? inTurns(start) : start }
 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
-import { start, token } from "../world/World.ts"
+import { readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
+import { eventually, start, token } from "../world/World.ts"
 
 const T = token("a")
 const HOST = "app.zone.test"
@@ -80,6 +80,42 @@ describe("the admin API", () => {
       assert.strictEqual((body as Array<object>).length, 2)
       const one = yield* Effect.promise(() => world.admin("GET", `/admin/tunnel-status/${token("b")}`))
       assert.deepStrictEqual(one.body, offline)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("cuts what runs when the access window closes, unless it is set to let it end", () =>
+    Effect.gen(function* () {
+      for (const [variables, cut] of [
+        [{}, true],
+        [{ CT_EDGE_CUT_AT_WINDOW_CLOSE: "off" }, false]
+      ] as const) {
+        const world = yield* start(variables)
+        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+        const agent = yield* servingAgent(world, T, [HOST])
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+        const echoed = readUntil(visitor, "ping")
+        visitor.write("\x00ping")
+        yield* Effect.promise(() => echoed)
+        const gone = new Promise((resolve) => visitor.once("end", resolve).once("close", resolve))
+        const headers = { "x-ct-routing-token": T }
+        yield* Effect.promise(() =>
+          world.admin("POST", "/internal/tunnel/access-policy", { headers, body: { expires_at: 1 } })
+        )
+        if (cut) yield* Effect.promise(() => gone)
+        else {
+          const again = readUntil(visitor, "pong")
+          visitor.write("pong")
+          yield* Effect.promise(() => again)
+        }
+        const told = () => agent.streams[0]?.resetBy?.code === (cut ? "window-closed" : undefined)
+        yield* Effect.promise(() => eventually(told, "the agent is told why"))
+        assert.isTrue(
+          JSON.stringify(yield* Effect.promise(() => world.admin("GET", `/admin/tunnel-status/${T}`))).includes(
+            '"connected":true'
+          )
+        )
+        visitor.destroy()
+      }
     }).pipe(Effect.scoped)
   )
 

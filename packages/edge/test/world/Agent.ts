@@ -107,6 +107,8 @@ export const readUntil = (stream: Duplex, text: string) =>
     }
     stream.on("data", take)
     stream.resume()
-    stream.once("end", () => reject(new Error(`ended before ${JSON.stringify(text)}: ${seen}`)))
+    for (const event of ["end", "close"]) {
+      stream.once(event, () => reject(new Error(`ended before ${JSON.stringify(text)}: ${seen}`)))
+    }
     stream.once("error", reject)
   })

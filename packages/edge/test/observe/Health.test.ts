@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as Gate from "@catenet/edge/listen/Gate"
+import * as Listener from "@catenet/edge/listen/Listener"
+import { Health } from "@catenet/edge/observe/Health"
+
+const gate = Gate.make(
+  { connections: 10, connectionsPerAddress: 10, browserTunnels: 10, agentConnections: 10 },
+  undefined
+)
+
+const listener = Listener.listen({
+  name: "front-door",
+  variable: "CT_FRONT_DOOR",
+  address: { host: "127.0.0.1", port: 0 },
+  gate,
+  onConnection: (socket) => void socket.destroy()
+})
+
+describe("health", () => {
+  it.live("knows by a connection of its own whether a listener accepts, and leaves no trace of it", () =>
+    Effect.gen(function* () {
+      const life = yield* Scope.make()
+      const open = yield* listener.pipe(Scope.provide(life))
+      assert.isTrue(yield* open.accepts)
+      assert.strictEqual(gate.open(), 0)
+      yield* open.stop
+      assert.isFalse(yield* open.accepts)
+      yield* Scope.close(life, Exit.void)
+    })
+  )
+
+  it.effect("names a listener that has not started, or has not accepted for a minute", () =>
+    Effect.gen(function* () {
+      const health = yield* Health
+      health.expect(["front-door"])
+      yield* TestClock.setTime(1_000_000)
+      assert.deepStrictEqual(yield* health.stalled, ["front-door"])
+      let accepts = true
+      const fake: Listener.Listener = {
+        name: "front-door",
+        address: { host: "127.0.0.1", port: 0 },
+        stop: Effect.void,
+        accepts: Effect.sync(() => accepts)
+      }
+      yield* Effect.forkScoped(health.watch(fake))
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual(yield* health.stalled, [])
+      accepts = false
+      yield* TestClock.adjust("50 seconds")
+      assert.deepStrictEqual(yield* health.stalled, [])
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(yield* health.stalled, ["front-door"])
+    }).pipe(Effect.scoped, Effect.provide(Health.layer))
+  )
+})
