@@ -19,9 +19,10 @@ export interface Row {
 
 type Open = () => Promise<Duplex>
 
-const rounds = 5
+const rounds = 3
 const requestMillis = 1_000
 const concurrency = 32
+const bulkUnits = ["MB/s", "MB/s of one core"]
 const upload = Buffer.alloc(64 * 1024, 7)
 const request = Buffer.alloc(requestBytes, "R")
 
@@ -63,27 +64,30 @@ const uploadTo = async (stream: Duplex): Promise<void> => {
   await drainTo(stream)
 }
 
-/** MB/s of `streams` transfers side by side. */
+/** MB/s of `streams` transfers side by side, and MB per second of this process's processor time. */
 const throughput = async (
   open: Open,
   streams: number,
   transfer: (stream: Duplex) => Promise<void>
-): Promise<number> => {
+): Promise<ReadonlyArray<number>> => {
   const opened = await Promise.all(Array.from({ length: streams }, open))
   const start = performance.now()
+  const before = process.cpuUsage()
   await Promise.all(opened.map(transfer))
-  return (streams * bulkBytes) / 1e3 / (performance.now() - start)
+  const { system, user } = process.cpuUsage(before)
+  const kilobytes = (streams * bulkBytes) / 1e3
+  return [kilobytes / (performance.now() - start), (kilobytes * 1e3) / (system + user)]
 }
 
 /** Calls per second with many under way. */
-const perSecond = async (call: () => Promise<void>): Promise<number> => {
+const perSecond = async (call: () => Promise<void>): Promise<ReadonlyArray<number>> => {
   const start = performance.now()
   let calls = 0
   const worker = async () => {
     for (; performance.now() - start < requestMillis; calls++) await call()
   }
   await Promise.all(Array.from({ length: concurrency }, worker))
-  return (calls * 1e3) / (performance.now() - start)
+  return [(calls * 1e3) / (performance.now() - start)]
 }
 
 const exchange = async (open: Open): Promise<void> => {
@@ -92,7 +96,7 @@ const exchange = async (open: Open): Promise<void> => {
   if ((await drainTo(stream)) !== replyBytes) throw new Error("short reply")
 }
 
-const onKeptConnections = async (open: Open): Promise<number> => {
+const onKeptConnections = async (open: Open): Promise<ReadonlyArray<number>> => {
   const idle = await Promise.all(Array.from({ length: concurrency }, open))
   const again = Buffer.alloc(requestBytes, "K")
   const rate = await perSecond(async () => {
@@ -114,18 +118,30 @@ const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 /** Each round measures every way once, so that whatever else the machine does meets them all alike. */
-const compare = async (name: string, unit: string, ways: Readonly<Record<string, () => Promise<number>>>) => {
-  const values = new Map<string, Array<number>>(Object.keys(ways).map((way) => [way, []]))
+const compare = async (
+  name: string,
+  units: ReadonlyArray<string>,
+  ways: Readonly<Record<string, () => Promise<ReadonlyArray<number>>>>
+): Promise<ReadonlyArray<Row>> => {
+  const measured = Object.entries(ways).map(([way, run]) => ({
+    way,
+    run,
+    values: units.map(() => new Array<number>())
+  }))
   for (let round = 0; round < rounds; round++) {
-    for (const [way, run] of Object.entries(ways)) values.get(way)?.push(await run())
+    for (const { run, values } of measured) {
+      for (const [index, value] of (await run()).entries()) values[index]?.push(value)
+    }
   }
-  const rows: Array<Row> = []
-  for (const [way, measured] of values) {
-    const row = { name: `${name}, ${way}`, value: median(measured), unit }
-    const [base] = rows
-    rows.push(base === undefined ? row : { ...row, ratio: row.value / base.value, against: base.name })
-  }
-  return rows
+  return units.flatMap((unit, index) => {
+    const rows: Array<Row> = []
+    for (const { values, way } of measured) {
+      const row = { name: `${name}, ${way}`, value: median(values[index] ?? []), unit }
+      const [base] = rows
+      rows.push(base === undefined ? row : { ...row, ratio: row.value / base.value, against: base.name })
+    }
+    return rows
+  })
 }
 
 /** Takes about a minute of two cores. */
@@ -144,11 +160,11 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
       mux: () => throughput(stream, streams, transfer)
     })
     const measured = [
-      await compare("1 stream up", "MB/s", bulk(1, uploadTo)),
-      await compare("1 stream down", "MB/s", bulk(1, download)),
-      await compare("16 streams up", "MB/s", bulk(16, uploadTo)),
-      await compare("16 streams down", "MB/s", bulk(16, download)),
-      await compare("small requests", "1/s", {
+      await compare("1 stream up", bulkUnits, bulk(1, uploadTo)),
+      await compare("1 stream down", bulkUnits, bulk(1, download)),
+      await compare("16 streams up", bulkUnits, bulk(16, uploadTo)),
+      await compare("16 streams down", bulkUnits, bulk(16, download)),
+      await compare("small requests", ["1/s"], {
         "kept TLS connections": () => onKeptConnections(plain),
         "new mux streams": () => perSecond(() => exchange(stream)),
         "new TLS connections": () => perSecond(() => exchange(plain))
