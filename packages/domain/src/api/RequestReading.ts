@@ -5,7 +5,7 @@
  * body. Their layers are complete; a server only provides them. The order of statuses is: 413 longer than the limit,
  * 415 another media type, 400 not JSON or a malformed text, 422 a missing member or one of the wrong type.
  */
-import { Effect, Layer, SchemaIssue } from "effect"
+import { Effect, Layer, Result, Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import { BodyTooLarge, MalformedRequest, type Refusal, UnsupportedMediaType, WrongShape } from "../errors/Requests.ts"
@@ -44,7 +44,7 @@ const isUnreadable = (issue: SchemaIssue.Issue): boolean => {
   }
 }
 
-const refuse = ({ kind, cause: { issue } }: HttpApiError.HttpApiSchemaError) =>
+const refuse = ({ kind, cause: { issue } }: Pick<HttpApiError.HttpApiSchemaError, "kind" | "cause">) =>
   kind !== "Payload" || isUnreadable(issue) || isMalformedOnly(issue)
     ? new MalformedRequest({ errors: refusals(issue) })
     : new WrongShape({ errors: refusals(issue) })
@@ -88,6 +88,29 @@ export class ReadsBody extends HttpApiMiddleware.Service<ReadsBody>()("@catenet/
       Effect.catch((error) => refuseOrKeep(error))
     )
   )
+}
+
+const json = "application/json"
+
+const parse = (text: string) =>
+  Result.try({
+    try: (): unknown => JSON.parse(text),
+    catch: () => new MalformedRequest({ errors: [{ path: [], message: notJson }] })
+  })
+
+/**
+ * Reads a JSON body inside a raw handler, for a route that decides something before it looks at the body. It refuses as
+ * `ReadsBody` does, which stands on the endpoint too and answers for a body beyond the limit.
+ */
+export const readBody = <A, I>(schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const [mediaType = json] = (request.headers["content-type"] ?? json).split(";")
+    if (mediaType.trim().toLowerCase() !== json) return yield* new UnsupportedMediaType({ expected: json })
+    const body = yield* Effect.fromResult(parse(yield* Effect.orDie(request.text)))
+    return yield* Effect.mapError(decode(body), (cause) => refuse({ kind: "Payload", cause }))
+  })
 }
 
 /** The decoder answers a foreign media type itself, in plain text, before the handler runs. */

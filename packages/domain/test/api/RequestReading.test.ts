@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { lossless } from "@catenet/domain/api/LosslessJson"
-import { ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
+import { readBody, ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
 import { HolderKey } from "@catenet/domain/Keys"
 import { CountFromText, Uint64 } from "@catenet/domain/Numbers"
 import { OverlayMode } from "@catenet/domain/Topology"
@@ -23,6 +23,7 @@ class Sample extends HttpApiGroup.make("sample")
   .middleware(ReadsParameters)
   .add(
     HttpApiEndpoint.post("write", "/write", { payload: Body, success: Body }).middleware(ReadsBody),
+    HttpApiEndpoint.post("later", "/later", { payload: Body, success: Body }).middleware(ReadsBody),
     HttpApiEndpoint.post("exact", "/exact", {
       payload: lossless(Schema.Struct({ units: Uint64 })),
       success: lossless(Schema.Struct({ units: Uint64 }))
@@ -43,6 +44,7 @@ const handlers = HttpApiBuilder.group(Api, "sample", (build) =>
     .handle("read", ({ params }) => Effect.succeed(params.holder))
     .handle("broken", () => Effect.succeed(1.5))
     .handle("write", ({ payload }) => Effect.succeed(payload))
+    .handleRaw("later", () => readBody(Body))
     .handle("exact", ({ payload }) => Effect.succeed({ units: payload.units }))
     .handle("join", () => Effect.succeed(true))
     .handle("many", () => Effect.succeed(true))
@@ -158,6 +160,18 @@ describe("a request that cannot be read", () => {
   it("is never quoted in the refusal", async () => {
     const { text } = await send(JSON.stringify({ token: "hunter2hunter2" }), json, "/join")
     assert.notInclude(text, "hunter2")
+  })
+})
+
+describe("a body that a raw handler reads", () => {
+  it("is answered as one that was read before the handler", async () => {
+    const good = { holder, count: 3, mode: "SMART_ROUTE" }
+    const bodies = ["", "{", "null", "[]", good, { ...good, holder: "xx" }, { holder: 7 }, { holder: "a".repeat(5000) }]
+    for (const body of bodies.map((body) => (typeof body === "string" ? body : JSON.stringify(body)))) {
+      for (const type of [json, "Application/JSON; charset=utf-8", "text/plain"]) {
+        assert.deepStrictEqual(await send(body, type, "/later"), await send(body, type, "/write"), `${type} ${body}`)
+      }
+    }
   })
 })
 
