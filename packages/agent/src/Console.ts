@@ -1,15 +1,25 @@
 /** Runs the body of a command with the screen and the log that its flags ask for, and telemetry when that is configured. */
 import { Config, Effect, Layer } from "effect"
+import type { Failure } from "./Failure.ts"
 import { Json } from "./Flags.ts"
 import * as Telemetry from "./observe/Telemetry.ts"
 import * as Log from "./terminal/Log.ts"
 import { Screen } from "./terminal/Screen.ts"
 
+/** The last words of a failed command: one line for each problem. */
+const report = Effect.fnUntraced(function* ({ message }: Failure) {
+  const screen = yield* Screen
+  for (const problem of message.split("\n"))
+    screen.log(
+      screen.json ? JSON.stringify({ level: "error", program: "ct-agent", message: problem }) : `Error: ${problem}`
+    )
+})
+
 /** The log format may also be set by CT_AGENT_LOG_FORMAT, in the environment only: it is needed before any file is read. */
-export const withConsole = <A, E, R>(body: Effect.Effect<A, E, R>) =>
+export const withConsole = <A, R>(body: Effect.Effect<A, Failure, R>) =>
   Effect.gen(function* () {
     const format = yield* Effect.orElseSucceed(Config.String("CT_AGENT_LOG_FORMAT"), () => "text")
     const json = (yield* Json) || format.trim().toLowerCase() === "json"
     const layer = Telemetry.layer.pipe(Layer.provideMerge(Log.layer), Layer.provideMerge(Screen.layer({ json })))
-    return yield* Effect.provide(body, layer)
+    return yield* Effect.provide(Effect.tapError(body, report), layer)
   })

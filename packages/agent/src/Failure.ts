@@ -1,6 +1,7 @@
 /**
  * Why the agent gives up. Each failure is one sentence that says what happened and what to do, and carries the exit code that a
- * supervisor can act on: 3 the configuration is wrong, 4 the control plane or the edge refused, 5 they cannot be reached.
+ * supervisor can act on: 3 the configuration is wrong, 4 the control plane or the edge refused, 5 they cannot be reached. It is
+ * shown where the screen of its command is known (`Console`), not by the runtime.
  */
 import { Data, Runtime } from "effect"
 
@@ -9,6 +10,7 @@ export class ConfigurationInvalid extends Data.TaggedError("ConfigurationInvalid
   readonly problems: ReadonlyArray<string>
 }> {
   override readonly [Runtime.errorExitCode] = 3
+  override readonly [Runtime.errorReported] = false
   override get message() {
     return this.problems.join("\n")
   }
@@ -17,6 +19,7 @@ export class ConfigurationInvalid extends Data.TaggedError("ConfigurationInvalid
 /** The other side answered and said no, and asking again will not help. Exit code 4. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly detail: string }> {
   override readonly [Runtime.errorExitCode] = 4
+  override readonly [Runtime.errorReported] = false
   override get message() {
     return this.detail
   }
@@ -25,6 +28,7 @@ export class Refused extends Data.TaggedError("Refused")<{ readonly detail: stri
 /** Nobody answered, or not in time, or not with anything that can be understood. Exit code 5. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly detail: string }> {
   override readonly [Runtime.errorExitCode] = 5
+  override readonly [Runtime.errorReported] = false
   override get message() {
     return this.detail
   }
@@ -36,6 +40,7 @@ export class StateUnusable extends Data.TaggedError("StateUnusable")<{
   readonly detail: string
 }> {
   override readonly [Runtime.errorExitCode] = 3
+  override readonly [Runtime.errorReported] = false
   override get message() {
     return `${this.path}: ${this.detail}`
   }

@@ -6,10 +6,10 @@ import { run } from "./Cli.ts"
 const usage = 2
 const interrupted = 130
 
+/** What no command has shown: a fault of the program itself. */
 const report = (error: unknown) => {
   if (error instanceof Error && !Runtime.getErrorReported(error)) return
-  const message = error instanceof Error ? error.message : String(error)
-  for (const line of message.split("\n")) process.stderr.write(`Error: ${line}\n`)
+  process.stderr.write(`Error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
 }
 
 const codeOf = (cause: Cause.Cause<unknown>) => {

@@ -61,6 +61,14 @@ describe("the program", () => {
       )
   })
 
+  it("says its last words as JSON too when that is asked", async () => {
+    const { code, stderr } = await run(["--json"], { CT_AGENT_MODE: "browser" })
+    assert.strictEqual(code, 3)
+    const lines = stderr.split("\n").map((line) => JSON.parse(line))
+    assert.isTrue(lines.every(({ level, message }) => level === "error" && message.includes("is not set")))
+    assert.strictEqual(lines.length, 2)
+  })
+
   it("never says a secret, not even a malformed one", async () => {
     const secret = `${"12".repeat(31)}zz`
     const { code, stderr } = await run([], {

@@ -17,6 +17,8 @@ const patience = Schedule.exponential("250 millis").pipe(Schedule.upTo({ duratio
 const reach = (target: MeshClient.Target) => Effect.retry(MeshClient.open(target), patience)
 
 const idleMillis = 60_000
+/** Datagrams kept while their session is being opened. */
+const mostWaiting = 64
 
 const cannotListen = (address: HostPort) => (error: Error) =>
   new ConfigurationInvalid({
@@ -93,8 +95,9 @@ export const udp = Effect.fn("Forward.udp")(function* (target: MeshClient.Target
     const known = sessions.get(key)
     if (known !== undefined) {
       known.touched++
-      if (known.stream === undefined) known.queue.push(datagram)
-      else if (!known.stream.writableNeedDrain) known.stream.write(datagram)
+      if (known.stream === undefined) {
+        if (known.queue.length < mostWaiting) known.queue.push(datagram)
+      } else if (!known.stream.writableNeedDrain) known.stream.write(datagram)
       return
     }
     const session = { queue: [datagram], stream: undefined as NoiseStream | undefined, touched: 0 }

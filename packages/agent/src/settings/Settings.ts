@@ -85,8 +85,12 @@ const warningsOf = (raw: Raw, mode: "browser" | "mesh") => {
     warnings.push(
       "CT_AGENT_HOSTNAME has no effect in mesh mode. Set CT_AGENT_MODE=browser to serve that name to browsers."
     )
-  if (mode === "browser" && Parse.text(raw, "CT_AGENT_DIRECT_ADVERTISE") !== undefined)
-    warnings.push("CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE.")
+  if (Parse.text(raw, "CT_AGENT_DIRECT_ADVERTISE") !== undefined)
+    warnings.push(
+      mode === "browser"
+        ? "CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE."
+        : "CT_AGENT_DIRECT_ADVERTISE has no effect: a direct path needs QUIC, which this agent does not carry. Clients come through the edge."
+    )
   const flag = Parse.text(raw, "CT_AGENT_FALLBACK_443")?.toLowerCase()
   if (flag !== undefined && ["no", "off", "none", "disabled"].includes(flag))
     warnings.push(`CT_AGENT_FALLBACK_443=${flag} means yes: only 0, false and nothing mean no.`)

@@ -32,7 +32,7 @@ export const variables = {
   CT_AGENT_FALLBACK_443: "anything but empty, 0 and false: also try port 443 of the edge",
   CT_AGENT_TCP_FALLBACK_POOL_SIZE: "parked connections when the edge does not multiplex, default 6",
   CT_AGENT_TCP_FALLBACK_MAX_SERVING: "connections served beside the parked ones, default 32",
-  CT_AGENT_DIRECT_ADVERTISE: "IP address advertised for a direct path (mesh plane only)",
+  CT_AGENT_DIRECT_ADVERTISE: "IP address advertised for a direct path; checked, but a direct path needs QUIC",
   CT_AGENT_METRICS_LISTEN: "host:port of /metrics, /status, /healthz and /events, default none",
   CT_AGENT_LOG_FORMAT: "json for logs as JSON lines, as --json does (environment only)",
   CT_ACME_CERT_OUT_DIR: "folder of fullchain.pem and privkey.pem"

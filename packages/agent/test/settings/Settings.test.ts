@@ -271,6 +271,7 @@ describe("settings", () => {
     assert.deepStrictEqual(accepted(browser).warnings, [])
     assert.strictEqual(accepted({ ...browser, CT_AGENT_FALLBACK_443: "no" }).warnings.length, 1)
     assert.strictEqual(accepted({ ...mesh, CT_AGENT_HOSTNAME: "hello.example.org" }).warnings.length, 1)
-    assert.strictEqual(accepted({ ...browser, CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" }).warnings.length, 1)
+    for (const base of [browser, mesh])
+      assert.strictEqual(accepted({ ...base, CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" }).warnings.length, 1)
   })
 })
