@@ -15,6 +15,16 @@ import { Admissions } from "./admission/Admissions.ts"
 import * as AdmissionHttp from "./admission/Http.ts"
 import { Audits } from "./audit/Audits.ts"
 import { Bootstraps } from "./bootstrap/Bootstraps.ts"
+import { Directory } from "./directory/Directory.ts"
+import * as DirectoryHttp from "./directory/Http.ts"
+import { Rendezvous } from "./directory/Rendezvous.ts"
+import { Channels } from "./channels/Channels.ts"
+import { ClaimInvites } from "./channels/ClaimInvites.ts"
+import { Claims } from "./channels/Claims.ts"
+import * as ChannelsHttp from "./channels/Http.ts"
+import { Invitations } from "./channels/Invitations.ts"
+import { Members } from "./channels/Members.ts"
+import { Rooms } from "./channels/Rooms.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
 import { Edges } from "./edges/Edges.ts"
 import * as EdgesHttp from "./edges/Http.ts"
@@ -23,6 +33,8 @@ import * as EnrolmentHttp from "./enrolment/Http.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
 import { Outbox } from "./outbox/Outbox.ts"
 import * as OutboxWorker from "./outbox/Worker.ts"
+import * as PipelinesHttp from "./pipelines/Http.ts"
+import { Pipelines } from "./pipelines/Pipelines.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
 import { Hosts } from "./registry/Hosts.ts"
 import { Sessions } from "./sessions/Sessions.ts"
@@ -39,14 +51,32 @@ const handlers = Layer.mergeAll(
   ProvisioningHttp.layer,
   AdmissionHttp.layer,
   TunnelsHttp.layer,
+  ChannelsHttp.layer,
+  PipelinesHttp.layer,
+  DirectoryHttp.layer,
   EdgesHttp.layer
 )
 
 /** What runs without being asked. */
 const background = Layer.mergeAll(OutboxWorker.layer)
 
+const channels = Layer.mergeAll(Members.layer, ClaimInvites.layer, Rooms.layer, Invitations.layer).pipe(
+  Layer.provideMerge(Claims.layer),
+  Layer.provideMerge(Channels.layer)
+)
+
 /** Services of the features, each using only what stands below it. */
-const services = Layer.mergeAll(Statuses.layer, Bootstraps.layer, Edges.layer, Admissions.layer, Sharing.layer).pipe(
+const services = Layer.mergeAll(
+  Statuses.layer,
+  Bootstraps.layer,
+  Edges.layer,
+  Admissions.layer,
+  Sharing.layer,
+  channels,
+  Pipelines.layer,
+  Directory.layer,
+  Rendezvous.layer
+).pipe(
   Layer.provideMerge(Tunnels.layer),
   Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer)),
   Layer.provideMerge(Outbox.layer),

@@ -3,9 +3,14 @@
  * in the OpenAPI document.
  */
 import { AdmissionApi } from "@catenet/domain/api/AdmissionApi"
+import { ChannelsApi } from "@catenet/domain/api/ChannelsApi"
+import { ClaimsApi } from "@catenet/domain/api/ClaimsApi"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { DirectoryApi } from "@catenet/domain/api/DirectoryApi"
 import { EdgesApi } from "@catenet/domain/api/EdgesApi"
 import { EnrollmentApi } from "@catenet/domain/api/EnrollmentApi"
+import { PipelinesApi } from "@catenet/domain/api/PipelinesApi"
+import { InvitationsApi } from "@catenet/domain/api/InvitationsApi"
 import { ProvisioningApi } from "@catenet/domain/api/ProvisioningApi"
 import { StatusApi } from "@catenet/domain/api/StatusApi"
 import { TunnelsApi } from "@catenet/domain/api/TunnelsApi"
@@ -17,5 +22,10 @@ export class ServedApi extends HttpApi.make("catenet")
   .add(ProvisioningApi)
   .add(AdmissionApi)
   .add(TunnelsApi)
+  .add(PipelinesApi)
+  .add(DirectoryApi)
+  .add(ChannelsApi)
+  .add(ClaimsApi)
+  .add(InvitationsApi)
   .add(EdgesApi)
   .annotateMerge(ControlPlaneApi.annotations) {}

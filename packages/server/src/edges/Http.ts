@@ -1,8 +1,8 @@
 /** Handlers of the `edges` group: what edge servers ask and tell. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { MemberNotAdmitted } from "@catenet/domain/errors/Edges"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Members } from "../channels/Members.ts"
 import { Edges } from "./Edges.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -10,8 +10,9 @@ export const layer = HttpApiBuilder.group(
   "edges",
   Effect.fnUntraced(function* (handlers) {
     const edges = yield* Edges
+    const members = yield* Members
     return handlers.handleAll({
-      authorizeChannel: () => Effect.fail(new MemberNotAdmitted()),
+      authorizeChannel: ({ payload }) => members.authorise(payload),
       revokedTokens: () => Effect.map(edges.revokedTokens, (tokens) => ({ tokens })),
       heartbeat: ({ payload }) => edges.heartbeat(payload),
       lookup: ({ query }) => edges.lookup(query),

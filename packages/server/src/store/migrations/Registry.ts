@@ -6,6 +6,8 @@ import * as edges from "./0004_edges.ts"
 import * as sessions from "./0005_sessions.ts"
 import * as records from "./0006_records.ts"
 import * as tunnelSharing from "./0007_tunnel_sharing.ts"
+import * as channels from "./0008_channels.ts"
+import * as registries from "./0009_registries.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -14,5 +16,7 @@ export const migrations = {
   "0004_edges": edges.up,
   "0005_sessions": sessions.up,
   "0006_records": records.up,
-  "0007_tunnel_sharing": tunnelSharing.up
+  "0007_tunnel_sharing": tunnelSharing.up,
+  "0008_channels": channels.up,
+  "0009_registries": registries.up
 } as const

@@ -1,0 +1,15 @@
+/** Whether a member's own statement holds: its holder key attests its Noise key for this channel. */
+import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
+import { native } from "@catenet/crypto/native"
+import type { ChannelId, MemberMaterial } from "@catenet/domain/Channel"
+import { bytesOf } from "../Secrets.ts"
+
+export const holds = (
+  channel: ChannelId,
+  material: Pick<MemberMaterial, "holder" | "noise_pubkey" | "noise_attestation">
+) =>
+  NoiseAttestation.verify(
+    native,
+    { channel: bytesOf(channel), holder: bytesOf(material.holder), noiseKey: bytesOf(material.noise_pubkey) },
+    bytesOf(material.noise_attestation)
+  )
