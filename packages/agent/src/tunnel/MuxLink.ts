@@ -87,7 +87,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
         )
       ),
       received: () => mux.counters.bytesReceived,
-      retire: () => mux.goAway("the agent is stopping"),
+      retire: () => mux.goAway("the agent takes no more streams"),
       drained: Effect.asVoid(sessionEnd),
       close: () => mux.close("normal")
     }
