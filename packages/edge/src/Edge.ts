@@ -17,6 +17,7 @@ import { PlatformHosts } from "./frontdoor/PlatformHosts.ts"
 import * as Redirect from "./frontdoor/Redirect.ts"
 import { Visits } from "./frontdoor/Visits.ts"
 import { Books } from "./history/Books.ts"
+import { Store } from "./history/Store.ts"
 import { descriptorLimit } from "./listen/Descriptors.ts"
 import * as Gate from "./listen/Gate.ts"
 import * as HttpListener from "./listen/HttpListener.ts"
@@ -32,6 +33,7 @@ import * as MetricsRoutes from "./observe/MetricsRoutes.ts"
 import { Relays } from "./relay/Relays.ts"
 import { Routes } from "./Routes.ts"
 import { Admissions } from "./sessions/Admissions.ts"
+import { AgentKeys } from "./sessions/AgentKeys.ts"
 import { AgentSessions } from "./sessions/AgentSessions.ts"
 import { ByteAgents } from "./sessions/ByteAgents.ts"
 import { MuxAgents } from "./sessions/MuxAgents.ts"
@@ -154,8 +156,16 @@ const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer, Books.layer).pipe(
   Layer.provideMerge(Visits.layer),
   Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer, PeerEdges.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
+  Layer.provideMerge(AgentKeys.layer),
   Layer.provideMerge(
-    Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, CertificateAuthority.layer, ControlPlane.layer)
+    Layer.mergeAll(
+      Store.layer,
+      Routes.layer,
+      Counters.layer,
+      Health.layer,
+      CertificateAuthority.layer,
+      ControlPlane.layer
+    )
   )
 )
 

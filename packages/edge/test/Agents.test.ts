@@ -1,8 +1,9 @@
 import type { Duplex } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
+import { native } from "@catenet/crypto/native"
 import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agent.ts"
-import { eventually, start, token, type World } from "./world/World.ts"
+import { eventually, start, temporaryFolder, token, type World } from "./world/World.ts"
 
 const T = token("3")
 const HOST = "app.zone.test"
@@ -115,6 +116,52 @@ describe("agents", () => {
         await opened
       })
       assert.strictEqual(second.streams.length, 3)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that prove the key that owns the tunnel get its visitors; whoever only knows the token stands by", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const seeds = [1, 2].map((byte) => new Uint8Array(32).fill(byte))
+      const life = Effect.fn("life")(function* (order: ReadonlyArray<number>) {
+        const world = yield* start({}, { folder })
+        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+        const agents = yield* Effect.forEach([0, 1, 2], (name) => muxAgent(world, saying(`agent ${name}`)))
+        for (const name of order) {
+          const admitted = yield* Effect.promise(async () => agents[name]?.register(T, [HOST], seeds[name]))
+          assert.isTrue(admitted !== undefined && Result.isSuccess(admitted))
+        }
+        const heard = [yield* ask(world), yield* ask(world), yield* ask(world)]
+        agents[0]?.mux.close("normal")
+        yield* Effect.promise(() =>
+          eventually(async () => {
+            const { body } = await world.admin("GET", `/admin/tunnel-status/${T}`)
+            return JSON.stringify(body).includes('"registrations":2')
+          }, "the owner is gone")
+        )
+        assert.notStrictEqual(yield* ask(world), "agent 0")
+        return heard
+      }, Effect.scoped)
+      const owner = ["agent 0", "agent 0", "agent 0"]
+      assert.deepStrictEqual(yield* life([0, 1, 2]), owner)
+      assert.deepStrictEqual(yield* life([2, 1, 0]), owner)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("with a proof that does not hold are refused", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      const agent = yield* muxAgent(world)
+      const answer = yield* Effect.promise(() =>
+        agent.mux.register({
+          token: Buffer.from(T, "hex"),
+          hosts: [],
+          agentId: "test",
+          wishes: { proxyProtocol: false },
+          proof: { publicKey: native.ed25519.publicKey(new Uint8Array(32)), signature: new Uint8Array(64) }
+        })
+      )
+      assert.strictEqual(Result.isFailure(answer) ? answer.failure.code : "admitted", "bad-proof")
     }).pipe(Effect.scoped)
   )
 

@@ -10,9 +10,10 @@ import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../Settings.ts"
 import { Misconfigured } from "../settings/Variable.ts"
-import * as Database from "./Database.ts"
+import type { Database } from "./Database.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Sessions from "./Sessions.ts"
+import { Store } from "./Store.ts"
 import { tunnelName } from "./TunnelName.ts"
 
 interface OpenSession {
@@ -33,7 +34,7 @@ export interface BooksShape {
 
 const SEED_BYTES = 32
 
-const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database.Database) {
+const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database) {
   const settings = yield* Settings
   if (!settings.receipts) return undefined
   if (!db.durable) {
@@ -54,7 +55,7 @@ const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database.Dat
 })
 
 const keep = Effect.fn("Books.keep")(function* (
-  db: Database.Database,
+  db: Database,
   sessions: Sessions.Sessions,
   receipts: Receipts.Receipts | undefined
 ) {
@@ -161,11 +162,8 @@ export class Books extends Context.Service<Books, BooksShape>()("edge/history/Bo
   static readonly layer = Layer.effect(
     Books,
     Effect.gen(function* () {
-      const settings = yield* Settings
-      if (!settings.history) return { sessions: undefined, receipts: undefined }
-      const path = yield* Path.Path
-      const file = settings.historyPath ?? path.join(path.dirname(settings.certOut), "tunnel-history.sqlite")
-      const db = yield* Database.open(file)
+      const { db } = yield* Store
+      if (db === undefined) return { sessions: undefined, receipts: undefined }
       const sessions = Sessions.make(db)
       const receipts = yield* loadReceipts(db)
       yield* keep(db, sessions, receipts)

@@ -27,6 +27,11 @@ const SCHEMA = `
     line text not null,
     primary key (tunnel, seq)
   ) strict, without rowid;
+  create table if not exists agent_keys (
+    tunnel text primary key,
+    key text not null,
+    last_seen integer not null
+  ) strict, without rowid;
 `
 
 export interface Database {

@@ -8,11 +8,19 @@ import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegi
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Context, Effect, Layer } from "effect"
 import { Routes } from "../Routes.ts"
+import { AgentKeys } from "./AgentKeys.ts"
 
 export interface Refused {
   readonly code: RefusalCode
   readonly sentence: string
   readonly host?: string
+}
+
+/** A registration that was let in. */
+export interface Admitted {
+  readonly hosts: ReadonlySet<string>
+  /** It proved the key that owns the tunnel. */
+  readonly owner: boolean
 }
 
 /** What only the carrier knows: the challenge it sent and the value that binds the proof to this connection. */
@@ -38,12 +46,13 @@ const refused = (code: RefusalCode, host?: string): Refused => ({
 export interface AdmissionsShape {
   /** Admits an agent of the byte protocol: by token and at most one host. */
   readonly bytes: (token: string, host: string | undefined) => Refused | undefined
-  /** Admits a multiplexed registration; on success the hosts it serves, in normal form. */
-  readonly mux: (request: RegisterRequest, context: ProofContext) => ReadonlySet<string> | Refused
+  /** Admits a multiplexed registration; its hosts are then in normal form. */
+  readonly mux: (request: RegisterRequest, context: ProofContext) => Admitted | Refused
 }
 
 const make = Effect.gen(function* () {
   const routes = yield* Routes
+  const keys = yield* AgentKeys
 
   const bind = (token: string, hosts: ReadonlyArray<string>): ReadonlySet<string> | Refused => {
     if (routes.isRevoked(token)) return refused("revoked")
@@ -69,7 +78,11 @@ const make = Effect.gen(function* () {
     },
     mux: (request, context) => {
       if (!proves(request, context)) return refused("bad-proof")
-      return bind(Buffer.from(request.token).toString("hex"), request.hosts)
+      const token = Buffer.from(request.token).toString("hex")
+      const hosts = bind(token, request.hosts)
+      if ("code" in hosts) return hosts
+      const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
+      return { hosts, owner: key !== undefined && keys.owns(token, key) }
     }
   }
   return shape

@@ -7,10 +7,11 @@ import type { TLSSocket } from "node:tls"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result, Schedule } from "effect"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../Settings.ts"
 import { Admissions } from "./Admissions.ts"
+import { AgentKeys } from "./AgentKeys.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import type { MuxAgent } from "./Tunnel.ts"
 
@@ -18,6 +19,7 @@ import type { MuxAgent } from "./Tunnel.ts"
 const ECHO_MILLIS = 5_000
 const DEAD_MILLIS = 12_500
 const MAX_STREAMS = 8_192
+const SEEN_EVERY = "10 minutes"
 /** A connection without any registration after this time is closed. */
 const IDLE_MILLIS = 30_000
 
@@ -35,7 +37,20 @@ const make = Effect.gen(function* () {
   const admissions = yield* Admissions
   const agents = yield* AgentSessions
   const counters = yield* Counters
+  const keys = yield* AgentKeys
   const sessions = new Set<Mux>()
+  const owned = new Map<MuxAgent, string>()
+
+  yield* Effect.forkScoped(
+    Effect.sync(() => {
+      for (const token of new Set(owned.values())) keys.seen(token)
+    }).pipe(Effect.delay(SEEN_EVERY), Effect.repeat(Schedule.forever))
+  )
+
+  const remove = (token: string, agent: MuxAgent) => {
+    if (owned.delete(agent)) keys.seen(token)
+    agents.removeMux(token, agent)
+  }
 
   const register = (session: Mux, socket: TLSSocket, challenge: Uint8Array, inbound: InboundRegistration) => {
     const { id, request } = inbound
@@ -51,12 +66,14 @@ const make = Effect.gen(function* () {
     const agent: MuxAgent = {
       id,
       session,
-      hosts: admitted,
+      hosts: admitted.hosts,
+      owner: admitted.owner,
       revoke: () => inbound.end({ code: "revoked", sentence: "this tunnel was revoked" })
     }
     inbound.accept({ sessionId: `${token.slice(0, 8)}-${id}`, keepAliveMillis: ECHO_MILLIS, maxStreams: MAX_STREAMS })
     agents.addMux(token, agent)
-    return void inbound.withdrawn.then(() => agents.removeMux(token, agent))
+    if (agent.owner) owned.set(agent, token)
+    return void inbound.withdrawn.then(() => remove(token, agent))
   }
 
   const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {

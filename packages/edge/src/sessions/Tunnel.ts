@@ -14,6 +14,8 @@ export interface MuxAgent {
   readonly id: number
   readonly session: CarrierSession
   readonly hosts: ReadonlySet<string>
+  /** Proved the key that owns the tunnel; the others stand by. */
+  readonly owner: boolean
   /** Tells the agent why, and takes the registration away. */
   readonly revoke: () => void
 }
@@ -57,11 +59,13 @@ export class Tunnel {
     return this.muxes.size > 0 || this.slots.length > 0 || this.carrying > 0
   }
 
-  /** Multiplexed agents that can serve it, the least loaded first. */
+  /** Multiplexed agents that can serve it: owners before others, the least loaded first. */
   candidates(demand: Demand): ReadonlyArray<MuxAgent> {
     return Array.from(this.muxes)
       .filter((agent) => serves(agent.hosts, demand))
-      .sort((a, b) => a.session.counters.streamsOpen - b.session.counters.streamsOpen)
+      .sort(
+        (a, b) => Number(b.owner) - Number(a.owner) || a.session.counters.streamsOpen - b.session.counters.streamsOpen
+      )
   }
 
   addMux(agent: MuxAgent) {

@@ -3,8 +3,11 @@ import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import type { Duplex } from "node:stream"
 import { Effect, Result } from "effect"
+import { native } from "@catenet/crypto/native"
+import { proofMessage } from "@catenet/wire/frames/MuxRegister"
 import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { Mux, MUX_ALPN } from "@catenet/wire/transport/Mux"
 import type { World } from "./World.ts"
 
@@ -26,7 +29,8 @@ export const tlsTo = (port: number, ca: string, servername: string, alpn: Readon
 export interface MuxAgent {
   readonly mux: Mux
   readonly streams: Array<CarrierStream>
-  readonly register: (token: string, hosts: ReadonlyArray<string>) => ReturnType<Mux["register"]>
+  /** With a seed the registration carries a possession proof. */
+  readonly register: (token: string, hosts: ReadonlyArray<string>, seed?: Uint8Array) => ReturnType<Mux["register"]>
 }
 
 /** A multiplexed agent; `serve` gets every stream, the default echoes. */
@@ -38,7 +42,8 @@ export const muxAgent = (
   Effect.acquireRelease(
     Effect.promise(async (): Promise<MuxAgent> => {
       const streams: Array<CarrierStream> = []
-      const mux = new Mux(await tlsTo(port, world.meshRoot, "localhost", [MUX_ALPN]), {
+      const socket = await tlsTo(port, world.meshRoot, "localhost", [MUX_ALPN])
+      const mux = new Mux(socket, {
         side: "dialler",
         onStream: (stream) => {
           streams.push(stream)
@@ -48,13 +53,15 @@ export const muxAgent = (
       return {
         mux,
         streams,
-        register: (token, hosts) =>
-          mux.register({
-            token: Buffer.from(token, "hex"),
-            hosts,
-            agentId: "test",
-            wishes: { proxyProtocol: false }
-          })
+        register: async (token, hosts, seed) => {
+          const named = { token: Buffer.from(token, "hex"), agentId: "test" }
+          const request = { ...named, hosts, wishes: { proxyProtocol: false } }
+          if (seed === undefined) return mux.register(request)
+          const challenge = Result.getOrThrow(await mux.ready).challenge ?? Buffer.alloc(32)
+          const binding = Result.getOrThrow(channelBinding(socket, challenge))
+          const signature = native.ed25519.sign(seed, proofMessage({ ...named, challenge, binding }))
+          return mux.register({ ...request, proof: { publicKey: native.ed25519.publicKey(seed), signature } })
+        }
       }
     }),
     ({ mux }) => Effect.sync(() => mux.close("normal"))

@@ -1,0 +1,59 @@
+/**
+ * Who a tunnel belongs to among those who know its token. Capabilities carry the token, so the token alone must not be
+ * enough to take visitors away from the enrolled agent: the first key that proves itself owns the tunnel, and agents with
+ * another key or none stand by behind it. Ownership outlives a restart and lapses after a day without the owner, so that
+ * an agent that lost its key is not locked out.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import type { Database } from "../history/Database.ts"
+import { Store } from "../history/Store.ts"
+import { tunnelName } from "../history/TunnelName.ts"
+
+const LAPSE_SECONDS = 86_400
+
+const Row = Schema.Struct({ key: Schema.String, last_seen: Schema.Int })
+type Owner = typeof Row.Type
+
+interface Owners {
+  readonly get: (tunnel: string) => Owner | undefined
+  readonly set: (tunnel: string, owner: Owner) => void
+}
+
+const inDatabase = (db: Database): Owners => ({
+  get: (tunnel) => db.all(Row, "select key, last_seen from agent_keys where tunnel = ?", tunnel)[0],
+  set: (tunnel, { key, last_seen }) =>
+    db.run("insert or replace into agent_keys (tunnel, key, last_seen) values (?, ?, ?)", tunnel, key, last_seen)
+})
+
+export interface AgentKeysShape {
+  /** True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. */
+  readonly owns: (token: string, key: string) => boolean
+  /** The owner is, or was until now, connected. */
+  readonly seen: (token: string) => void
+}
+
+export class AgentKeys extends Context.Service<AgentKeys, AgentKeysShape>()("edge/sessions/AgentKeys") {
+  static readonly layer = Layer.effect(
+    AgentKeys,
+    Effect.gen(function* () {
+      const { db } = yield* Store
+      const clock = yield* Clock.Clock
+      const owners: Owners = db === undefined ? new Map<string, Owner>() : inDatabase(db)
+      const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+      return {
+        seen: (token) => {
+          const owner = owners.get(tunnelName(token))
+          if (owner !== undefined) owners.set(tunnelName(token), { ...owner, last_seen: seconds() })
+        },
+        owns: (token, key) => {
+          const tunnel = tunnelName(token)
+          const owner = owners.get(tunnel)
+          const now = seconds()
+          if (owner !== undefined && owner.key !== key && now - owner.last_seen < LAPSE_SECONDS) return false
+          owners.set(tunnel, { key, last_seen: now })
+          return true
+        }
+      }
+    })
+  )
+}
