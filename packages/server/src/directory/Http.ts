@@ -1,0 +1,22 @@
+/** Handlers of the `directory` group. */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Directory } from "./Directory.ts"
+import { Rendezvous } from "./Rendezvous.ts"
+
+export const layer = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "directory",
+  Effect.fnUntraced(function* (handlers) {
+    const directory = yield* Directory
+    const rendezvous = yield* Rendezvous
+    return handlers.handleAll({
+      register: ({ payload }) => directory.register(payload),
+      search: ({ query }) => directory.search(query),
+      get: ({ params }) => directory.get(params.holder),
+      registerRendezvous: ({ payload: { token, ...record } }) => rendezvous.leave(token, record),
+      resolveRendezvous: ({ params }) => rendezvous.resolve(params.token)
+    })
+  })
+)
