@@ -8,6 +8,7 @@ import * as records from "./0006_records.ts"
 import * as tunnelSharing from "./0007_tunnel_sharing.ts"
 import * as channels from "./0008_channels.ts"
 import * as registries from "./0009_registries.ts"
+import * as topologies from "./0010_topologies.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -18,5 +19,6 @@ export const migrations = {
   "0006_records": records.up,
   "0007_tunnel_sharing": tunnelSharing.up,
   "0008_channels": channels.up,
-  "0009_registries": registries.up
+  "0009_registries": registries.up,
+  "0010_topologies": topologies.up
 } as const

@@ -1,0 +1,65 @@
+/** Callers for tests: accounts with an access token or a portal session, as the server will accept them. */
+import { PgClient } from "@effect/sql-pg"
+import { Email } from "@catenet/domain/Email"
+import { Subject } from "@catenet/domain/Subject"
+import { Effect, Layer, Redacted, Schema, String as Str } from "effect"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import { Sessions } from "../../src/sessions/Sessions.ts"
+import * as Int8 from "../../src/store/Int8.ts"
+import { TestDatabase } from "./TestDatabase.ts"
+import { TestIssuer } from "./TestIssuer.ts"
+import * as TestServer from "./TestServer.ts"
+
+/** A client of the database of the file, with the names and numbers of the server's own. */
+export const database = Layer.unwrap(
+  Effect.map(TestDatabase, ({ url }) =>
+    PgClient.layer({
+      url,
+      maxConnections: 2,
+      transformQueryNames: Str.camelToSnake,
+      transformResultNames: Str.snakeToCamel,
+      transformJson: false,
+      types: Int8.registry()
+    })
+  )
+)
+
+/** Waits until the server knows the key that verifies tokens. */
+const ready = TestServer.raw("/status").pipe(
+  Effect.flatMap((response) => Effect.promise(() => response.json() as Promise<{ oidc_enabled: boolean }>)),
+  Effect.tap(({ oidc_enabled }) => (oidc_enabled ? Effect.void : Effect.sleep("20 millis"))),
+  Effect.repeat({ until: ({ oidc_enabled }) => oidc_enabled }),
+  Effect.timeout("20 seconds"),
+  Effect.orDie
+)
+
+/** An access token for a subject. */
+export const bearerOf = (sub: string) =>
+  Effect.andThen(
+    ready,
+    TestIssuer.use(({ token }) => token({ sub }))
+  )
+
+/** The cookie value of a portal session with a verified e-mail address. */
+export const sessionOf = (sub: string, email: string) =>
+  Effect.flatMap(ready, () => Sessions)
+    .pipe(
+      Effect.flatMap(({ open }) =>
+        open({
+          subject: Schema.decodeSync(Subject)(sub),
+          email: Schema.decodeSync(Email)(email),
+          idToken: null,
+          userAgent: "test"
+        })
+      )
+    )
+    .pipe(
+      Effect.map(Redacted.value),
+      Effect.provide(Sessions.layer.pipe(Layer.provide([database, SecureRandom.layerWebCrypto]), Layer.fresh))
+    )
+
+/** A server that believes the test issuer, over a database of its own. */
+export const world = (variables: Readonly<Record<string, string>> = {}) =>
+  Layer.unwrap(Effect.map(TestIssuer, ({ issuer }) => TestServer.layer({ CT_OIDC_ISSUER: issuer, ...variables }))).pipe(
+    Layer.provideMerge(TestIssuer.layer)
+  )
