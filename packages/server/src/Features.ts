@@ -5,6 +5,8 @@
 import { ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
 import { Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import { Accounts } from "./accounts/Accounts.ts"
+import * as AccountsHttp from "./accounts/Http.ts"
 import { AccessTokens } from "./access/AccessTokens.ts"
 import * as AccountAccess from "./access/AccountAccess.ts"
 import * as AdminAccess from "./access/AdminAccess.ts"
@@ -25,6 +27,8 @@ import * as ChannelsHttp from "./channels/Http.ts"
 import { Invitations } from "./channels/Invitations.ts"
 import { Members } from "./channels/Members.ts"
 import { Rooms } from "./channels/Rooms.ts"
+import { Credits } from "./credits/Credits.ts"
+import * as CreditsHttp from "./credits/Http.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
 import { Edges } from "./edges/Edges.ts"
 import * as EdgesHttp from "./edges/Http.ts"
@@ -52,6 +56,8 @@ const handlers = Layer.mergeAll(
   AdmissionHttp.layer,
   TunnelsHttp.layer,
   ChannelsHttp.layer,
+  CreditsHttp.layer,
+  AccountsHttp.layer,
   PipelinesHttp.layer,
   DirectoryHttp.layer,
   EdgesHttp.layer
@@ -72,6 +78,8 @@ const services = Layer.mergeAll(
   Edges.layer,
   Admissions.layer,
   Sharing.layer,
+  Credits.layer,
+  Accounts.layer,
   channels,
   Pipelines.layer,
   Directory.layer,

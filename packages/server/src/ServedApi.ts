@@ -2,7 +2,9 @@
  * The groups of the API value that this program has handlers for. What is not here is not there: 404, and no word of it
  * in the OpenAPI document.
  */
+import { AccountsApi, CreditsApi } from "@catenet/domain/api/AccountsApi"
 import { AdmissionApi } from "@catenet/domain/api/AdmissionApi"
+import { BillingApi, PaymentWebhookApi } from "@catenet/domain/api/BillingApi"
 import { ChannelsApi } from "@catenet/domain/api/ChannelsApi"
 import { ClaimsApi } from "@catenet/domain/api/ClaimsApi"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
@@ -11,6 +13,7 @@ import { EdgesApi } from "@catenet/domain/api/EdgesApi"
 import { EnrollmentApi } from "@catenet/domain/api/EnrollmentApi"
 import { PipelinesApi } from "@catenet/domain/api/PipelinesApi"
 import { InvitationsApi } from "@catenet/domain/api/InvitationsApi"
+import { OperatorsApi } from "@catenet/domain/api/OperatorsApi"
 import { ProvisioningApi } from "@catenet/domain/api/ProvisioningApi"
 import { StatusApi } from "@catenet/domain/api/StatusApi"
 import { TunnelsApi } from "@catenet/domain/api/TunnelsApi"
@@ -27,5 +30,10 @@ export class ServedApi extends HttpApi.make("catenet")
   .add(ChannelsApi)
   .add(ClaimsApi)
   .add(InvitationsApi)
+  .add(CreditsApi)
+  .add(AccountsApi)
+  .add(BillingApi)
+  .add(PaymentWebhookApi)
+  .add(OperatorsApi)
   .add(EdgesApi)
   .annotateMerge(ControlPlaneApi.annotations) {}

@@ -47,6 +47,17 @@ export const variables = {
     "10",
     "Tunnels that an account may have, unless an operator allowed it more."
   ),
+  channelsPerAccount: defaulted(
+    "CT_CP_CHANNELS_PER_ACCOUNT",
+    Forms.whole(0, 1_000_000),
+    "100",
+    "Channels that an account may have, unless an operator allowed it more."
+  ),
+  paymentWebhookSecret: optional(
+    "CT_PAYMENT_WEBHOOK_SECRET",
+    Forms.secret,
+    "Shared with the payment provider. Without it every payment event is refused."
+  ),
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
     Forms.whole(0, 1_000_000),
@@ -83,6 +94,8 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   oidcPublicKeyPath: variables.oidcPublicKeyPath.read,
   hostnameZone: variables.hostnameZone.read,
   tunnelsPerAccount: variables.tunnelsPerAccount.read,
+  channelsPerAccount: variables.channelsPerAccount.read,
+  paymentWebhookSecret: variables.paymentWebhookSecret.read,
   requestsPerMinute: variables.requestsPerMinute.read,
   outboxIntervalSeconds: variables.outboxIntervalSeconds.read
 })

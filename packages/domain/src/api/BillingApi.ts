@@ -23,8 +23,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
   .add(
     HttpApiEndpoint.post("openAccount", "/accounts/open", {
       headers: idempotencyHeader,
-      success: Schema.Struct({ account: AccountId }),
-      error: IdempotencyKeyReused
+      success: Schema.Struct({ account: AccountId })
     }).middleware(ReadsParameters),
     HttpApiEndpoint.get("getAccount", "/accounts/:account", {
       params: { account: AccountId },

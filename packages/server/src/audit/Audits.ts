@@ -24,6 +24,8 @@ const make = Effect.gen(function* () {
   }
 })
 
+export type AuditQuery = Store.Query
+
 export class Audits extends Context.Service<Audits, Effect.Success<typeof make>>()("server/Audits") {
   static readonly layer = Layer.effect(Audits, make)
 }

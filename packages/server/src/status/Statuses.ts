@@ -11,13 +11,17 @@ import * as Store from "./Store.ts"
 
 const freshMillis = 5_000
 
-interface Facts {
-  readonly ready: boolean
-  readonly tunnels: number
-  readonly agents: number
-}
+type Facts = Omit<Status, "uptime_seconds" | "oidc_enabled">
 
-const unknown: Facts = { ready: false, tunnels: 0, agents: 0 }
+const unknown: Facts = {
+  ready: false,
+  tunnels: 0,
+  agents: 0,
+  accounts: 0,
+  payments_confirmed: 0,
+  pipelines_published: 0,
+  agents_directory: 0
+}
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
@@ -27,8 +31,16 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
 
   const read = Effect.gen(function* () {
-    const { agents, hosts } = yield* store.counts()
-    return { ready: true, agents, tunnels: yield* Effect.orElseSucceed(gauge, () => hosts) }
+    const { accounts, agents, directory, hosts, payments, pipelines } = yield* store.counts()
+    return {
+      ready: true,
+      tunnels: yield* Effect.orElseSucceed(gauge, () => hosts),
+      agents,
+      accounts,
+      payments_confirmed: payments,
+      pipelines_published: pipelines,
+      agents_directory: directory
+    }
   }).pipe(
     Effect.timeout("5 seconds"),
     Effect.orElseSucceed(() => unknown)
@@ -48,10 +60,6 @@ const make = Effect.gen(function* () {
       encode(
         new Status({
           ...facts,
-          accounts: 0,
-          payments_confirmed: 0,
-          pipelines_published: 0,
-          agents_directory: 0,
           uptime_seconds: uptime,
           oidc_enabled: oidc
         })

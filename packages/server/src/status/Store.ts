@@ -3,7 +3,14 @@ import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Count } from "@catenet/domain/Numbers"
 
-const Counts = Schema.Struct({ hosts: Count, agents: Count })
+const Counts = Schema.Struct({
+  hosts: Count,
+  agents: Count,
+  accounts: Count,
+  payments: Count,
+  pipelines: Count,
+  directory: Count
+})
 export type Counts = typeof Counts.Type
 
 export const make = Effect.gen(function* () {
@@ -12,7 +19,10 @@ export const make = Effect.gen(function* () {
     counts: SqlSchema.findOne({
       Request: Schema.Void,
       Result: Counts,
-      execute: () => sql`select (select count(*) from hosts) as hosts, (select count(*) from agents) as agents`
+      execute: () => sql`select
+        (select count(*) from hosts) as hosts, (select count(*) from agents) as agents,
+        (select count(*) from accounts) as accounts, (select count(*) from payment_intents where confirmed) as payments,
+        (select count(*) from pipelines) as pipelines, (select count(*) from directory_agents) as directory`
     }),
     /** Reads from the database, and nothing else. */
     ping: sql`select 1 from schema_migrations limit 1`

@@ -9,6 +9,7 @@ import * as tunnelSharing from "./0007_tunnel_sharing.ts"
 import * as channels from "./0008_channels.ts"
 import * as registries from "./0009_registries.ts"
 import * as topologies from "./0010_topologies.ts"
+import * as credits from "./0012_credits.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -20,5 +21,6 @@ export const migrations = {
   "0007_tunnel_sharing": tunnelSharing.up,
   "0008_channels": channels.up,
   "0009_registries": registries.up,
-  "0010_topologies": topologies.up
+  "0010_topologies": topologies.up,
+  "0012_credits": credits.up
 } as const

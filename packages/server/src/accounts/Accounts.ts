@@ -1,0 +1,65 @@
+/** Accounts as a whole: what an operator allows them, and their end. Signing in again afterwards starts a new one. */
+import type { Caller } from "@catenet/domain/api/Access"
+import { AccountUnknown } from "@catenet/domain/errors/Credits"
+import { audit } from "@catenet/domain/rules/Audit"
+import type { Subject } from "@catenet/domain/Subject"
+import { Context, Effect, Layer, Option } from "effect"
+import { Audits } from "../audit/Audits.ts"
+import { unixSeconds } from "../Now.ts"
+import { Outbox } from "../outbox/Outbox.ts"
+import { Settings } from "../Settings.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as Store from "./Store.ts"
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const outbox = yield* Outbox
+  const audits = yield* Audits
+  const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
+
+  const known = Effect.fnUntraced(function* (subject: Subject) {
+    if ((yield* store.isKnown(subject)).length === 0) return yield* new AccountUnknown()
+  })
+
+  const setting = (action: string, set: (subject: string, max: number) => Effect.Effect<unknown, unknown>) =>
+    Effect.fnUntraced(
+      function* (subject: Subject, max: number) {
+        yield* known(subject)
+        yield* Effect.orDie(set(subject, max))
+        yield* audits.append(audit(action, "operator", subject, String(max)))
+      },
+      store.transaction,
+      asDefects
+    )
+
+  return {
+    setMaxTunnels: setting("account_max_tunnels_set", store.setMaxTunnels),
+    setMaxChannels: setting("account_max_channels_set", store.setMaxChannels),
+
+    limits: Effect.fn("Accounts.limits")(function* (subject: Subject) {
+      yield* known(subject)
+      const limits = Option.getOrUndefined(yield* store.limits(subject))
+      return {
+        subject,
+        max_tunnels: limits?.maxTunnels ?? tunnelsPerAccount,
+        max_channels: limits?.maxChannels ?? channelsPerAccount
+      }
+    }, asDefects),
+
+    /** Ends the account: its tunnels stop at every edge, and nothing it owned is left. The sign-in itself stays. */
+    remove: Effect.fn("Accounts.remove")(
+      function* ({ email, subject }: Caller["Service"]) {
+        const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
+        for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })
+        yield* store.dropBelongings(subject, email)
+        yield* audits.append(audit("account_deleted", subject, subject))
+      },
+      store.transaction,
+      asDefects
+    )
+  }
+})
+
+export class Accounts extends Context.Service<Accounts, Effect.Success<typeof make>>()("server/Accounts") {
+  static readonly layer = Layer.effect(Accounts, make)
+}

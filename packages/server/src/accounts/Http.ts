@@ -1,0 +1,65 @@
+/** Handlers of the `accounts` and `operators` groups. */
+import { Caller } from "@catenet/domain/api/Access"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { Effect, Layer, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Audits, type AuditQuery } from "../audit/Audits.ts"
+import { Credits } from "../credits/Credits.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Accounts } from "./Accounts.ts"
+
+/** Entries of the audit log in pages; the log is read backwards. */
+const logged = (audits: Audits["Service"], { cursor, limit, ...query }: Page & AuditQuery) =>
+  paged(
+    { ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) },
+    Schema.Int,
+    ({ after, limit: most }) =>
+      audits.list({
+        ...query,
+        ...(after === undefined ? {} : { before: after }),
+        ...(most === undefined ? {} : { limit: most })
+      }),
+    ({ id }) => id
+  )
+
+const accounts = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "accounts",
+  Effect.fnUntraced(function* (handlers) {
+    const service = yield* Accounts
+    const credits = yield* Credits
+    const audits = yield* Audits
+    return handlers.handleAll({
+      buyCredits: ({ headers, payload }) =>
+        Caller.use(({ subject }) =>
+          Effect.flatMap(credits.mine(subject), ({ account }) =>
+            Effect.catchTag(
+              credits.intend(subject, { account, credits: payload.credits }, headers["idempotency-key"]),
+              "AccountUnknown",
+              Effect.die
+            )
+          )
+        ),
+      listPayments: ({ query }) => Caller.use(({ subject }) => credits.listIntents(subject, query)),
+      auditLog: ({ query }) => Caller.use(({ subject }) => logged(audits, { ...query, actor: subject.toLowerCase() })),
+      remove: () => Caller.use((caller) => service.remove(caller))
+    })
+  })
+)
+
+const operators = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "operators",
+  Effect.fnUntraced(function* (handlers) {
+    const service = yield* Accounts
+    const audits = yield* Audits
+    return handlers.handleAll({
+      setMaxTunnels: ({ params, payload }) => service.setMaxTunnels(params.subject, payload.max),
+      setMaxChannels: ({ params, payload }) => service.setMaxChannels(params.subject, payload.max),
+      limits: ({ params }) => service.limits(params.subject),
+      auditLog: ({ query }) => logged(audits, query)
+    })
+  })
+)
+
+export const layer = Layer.mergeAll(accounts, operators)

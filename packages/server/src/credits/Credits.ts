@@ -1,0 +1,234 @@
+/**
+ * Credits and the routing tokens they buy. Every change of a balance is a line of the ledger, made while the account's
+ * row is held, so that a balance is never spent twice. A token that was bought with a key is kept sealed under that key.
+ */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { Account, Issuance } from "@catenet/domain/Account"
+import {
+  AccountUnknown,
+  CreditsOutOfRange,
+  InsufficientCredits,
+  PaymentUnknown,
+  PriceBelowOne
+} from "@catenet/domain/errors/Credits"
+import { IdempotencyKeyReused } from "@catenet/domain/errors/Enrollment"
+import { AccountId, PaymentId } from "@catenet/domain/Ids"
+import * as Rules from "@catenet/domain/rules/Credits"
+import type { Subject } from "@catenet/domain/Subject"
+import { RoutingToken } from "@catenet/domain/Tokens"
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { paged, type Page } from "../http/Paging.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
+import { unixSeconds } from "../Now.ts"
+import { freshHex64 } from "../Secrets.ts"
+import { refusedBy } from "../store/Constraint.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as Store from "./Store.ts"
+
+const accountFrom = Schema.decodeSync(AccountId)
+const paymentFrom = Schema.decodeSync(PaymentId)
+const tokenFrom = Schema.decodeSync(RoutingToken)
+
+/** A key in the body is one for all accounts; one in the header belongs to the caller. */
+export interface Keys {
+  readonly body: string | undefined
+  readonly header: string | undefined
+}
+
+const digest = (...parts: ReadonlyArray<string>) => native.sha256(Bytes.fromText(JSON.stringify(parts)))
+const context = Bytes.fromText("catenet bought token v1")
+
+const keyOf = (account: AccountId, { body, header }: Keys) => {
+  if (body !== undefined) return ["global", body] as const
+  return header === undefined ? undefined : ([`account ${account}`, header] as const)
+}
+
+const After = Schema.Struct({ createdAt: Schema.Int, payment: Schema.String })
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const { once } = yield* Idempotency
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
+
+  const held = Effect.fnUntraced(function* (account: AccountId) {
+    const found = yield* store.find({ account, lock: true })
+    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AccountUnknown()
+  })
+
+  /** The account of a subject, which is opened when it is first needed, by whoever is first. */
+  const accountOf = Effect.fnUntraced(function* (subject: Subject) {
+    const known = yield* store.ofSubject(subject)
+    if (Option.isSome(known)) return known.value
+    yield* store.open({ account: accountFrom(yield* fresh), subject, createdAt: yield* unixSeconds })
+    return yield* Effect.fromOption(yield* store.ofSubject(subject))
+  })
+
+  const opened = Effect.fnUntraced(function* () {
+    const account = accountFrom(yield* fresh)
+    yield* store.open({ account, subject: null, createdAt: yield* unixSeconds })
+    return { account }
+  })
+
+  const boughtBefore = Effect.fnUntraced(function* (key: readonly [string, string]) {
+    const found = yield* store.boughtWith(Hex.encode(digest("key", ...key)))
+    if (Option.isNone(found)) return null
+    const { account, nonce, sealed } = found.value
+    const text = native.chacha20poly1305.open(digest("seal", ...key), nonce, context, sealed)
+    return { key: key[1], account, token: yield* Effect.orDie(Effect.fromResult(Result.flatMap(text, Bytes.toText))) }
+  })
+
+  const kept = Effect.fnUntraced(function* (key: readonly [string, string] | undefined, token: string) {
+    if (key === undefined) return { keyHash: null, nonce: null, sealed: null }
+    const nonce = yield* random.randomBytes(12)
+    const sealed = native.chacha20poly1305.seal(digest("seal", ...key), nonce, context, Bytes.fromText(token))
+    return { keyHash: Hex.encode(digest("key", ...key)), nonce, sealed }
+  })
+
+  const refusal = (failure: Rules.IssueRefusal, price: number) => {
+    switch (failure._tag) {
+      case "PriceTooLow":
+        return new PriceBelowOne({ price })
+      case "KeyOfAnotherAccount":
+        return new IdempotencyKeyReused()
+      case "InsufficientCredits":
+        return "balance" in failure
+          ? new InsufficientCredits({ balance: Number(failure.balance), requested: price })
+          : new PriceBelowOne({ price })
+    }
+  }
+
+  const issue = Effect.fnUntraced(function* (account: AccountId, price: number, keys: Keys) {
+    if (price < 1) return yield* new PriceBelowOne({ price })
+    const { balance } = yield* held(account)
+    const key = keyOf(account, keys)
+    const earlier = key === undefined ? null : yield* boughtBefore(key)
+    const request = { price: BigInt(price), key: key?.[1] ?? null, token: yield* fresh }
+    const verdict = Rules.issue({ id: account, balance: BigInt(balance) }, earlier, request)
+    if (Result.isFailure(verdict)) return yield* refusal(verdict.failure, price)
+    const { effects, token } = verdict.success
+    const at = yield* unixSeconds
+    for (const effect of effects) {
+      if (effect._tag === "Entry") {
+        yield* store.enter({ account, delta: Number(effect.delta), reason: effect.reason, at })
+        yield* store.insertIssuance({ account, price: -Number(effect.delta), at, ...(yield* kept(key, token)) })
+      }
+    }
+    return { token: tokenFrom(token) }
+  })
+
+  const intend = Effect.fnUntraced(function* (account: AccountId, credits: number) {
+    const payment = paymentFrom(yield* fresh)
+    const verdict = Rules.intend(payment, account, BigInt(credits))
+    if (Result.isFailure(verdict) || !Number.isSafeInteger(credits)) return yield* new CreditsOutOfRange({ credits })
+    yield* held(account)
+    yield* store.insertIntent({ payment, account, credits, createdAt: yield* unixSeconds })
+    return { payment }
+  })
+
+  const repeat = (caller: string, operation: string, key: string | undefined, request: unknown) =>
+    key === undefined ? undefined : { caller, operation, key, request }
+
+  return {
+    /** The account of a subject. */
+    mine: Effect.fn("Credits.mine")(function* (subject: Subject) {
+      return new Account({ ...(yield* accountOf(subject)), subject })
+    }, asDefects),
+
+    /** Opens an account that belongs to no subject. Nothing is asked that could differ for one key. */
+    open: Effect.fn("Credits.open")(function* (key: string | undefined) {
+      const answer = Schema.Struct({ account: AccountId })
+      return yield* once(repeat("operator", "open-account", key, {}), answer, opened()).pipe(
+        Effect.catchTag("IdempotencyKeyReused", Effect.die)
+      )
+    }, asDefects),
+
+    get: Effect.fn("Credits.get")(function* (account: AccountId) {
+      const found = yield* store.find({ account, lock: false })
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AccountUnknown()
+    }, asDefects),
+
+    /** Asks for credits; they count when the provider has confirmed the payment. */
+    intend: Effect.fn("Credits.intend")(function* (
+      caller: string,
+      request: { readonly account: AccountId; readonly credits: number },
+      key: string | undefined
+    ) {
+      const answer = Schema.Struct({ payment: PaymentId })
+      return yield* once(
+        repeat(caller, "intend-payment", key, request),
+        answer,
+        intend(request.account, request.credits)
+      )
+    }, asDefects),
+
+    getIntent: Effect.fn("Credits.getIntent")(function* (payment: PaymentId) {
+      const found = yield* store.findIntent({ payment, lock: false })
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new PaymentUnknown()
+    }, asDefects),
+
+    listIntents: Effect.fn("Credits.listIntents")(function* (subject: Subject, page: Page) {
+      const { account } = yield* accountOf(subject)
+      return yield* paged(
+        page,
+        After,
+        (slice) => store.intentsOf({ account, ...slice }),
+        ({ created_at, payment }) => ({ createdAt: created_at, payment })
+      )
+    }, asDefects),
+
+    /** What the provider says has been paid, once. An event that came before counts no second time. */
+    confirm: Effect.fn("Credits.confirm")(
+      function* (payment: PaymentId) {
+        const intent = yield* store.findIntent({ payment, lock: true })
+        if (Option.isNone(intent)) return yield* new PaymentUnknown()
+        const { account, confirmed, credits } = intent.value
+        const { balance } = yield* Effect.orDie(held(account))
+        const { effects } = yield* Effect.orDie(
+          Effect.fromResult(
+            Rules.confirm(
+              { id: payment, account, credits: BigInt(credits), confirmed },
+              { id: account, balance: BigInt(balance) },
+              "succeeded"
+            )
+          )
+        )
+        const at = yield* unixSeconds
+        for (const effect of effects) {
+          if (effect._tag === "ConfirmIntent") yield* store.confirmIntent(effect.payment)
+          if (effect._tag === "Entry") {
+            yield* store.enter({ account, delta: Number(effect.delta), reason: effect.reason, at })
+          }
+        }
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** Buys a routing token for one credit; the price is what the caller is ready to pay. */
+    issue: Effect.fn("Credits.issue")(function* (account: AccountId, price: number, keys: Keys) {
+      return yield* issue(account, price, keys).pipe(
+        store.transaction,
+        refusedBy("credit_issuances_key_unique", () => new IdempotencyKeyReused())
+      )
+    }, asDefects),
+
+    listIssued: Effect.fn("Credits.listIssued")(function* (subject: Subject, page: Page) {
+      const { account } = yield* accountOf(subject)
+      const found = yield* paged(
+        page,
+        Schema.Int,
+        (slice) => store.issuancesOf({ account, ...slice }),
+        ({ id }) => id
+      )
+      return found.map(({ at, price }) => new Issuance({ at, price }))
+    }, asDefects)
+  }
+})
+
+export class Credits extends Context.Service<Credits, Effect.Success<typeof make>>()("server/Credits") {
+  static readonly layer = Layer.effect(Credits, make)
+}

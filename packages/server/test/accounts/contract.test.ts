@@ -1,0 +1,110 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Accounts from "../harness/Accounts.ts"
+import * as Contract from "../harness/Contract.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const world = Layer.unwrap(
+  Effect.map(TestIssuer, ({ issuer }) =>
+    TestServer.layer({ CT_OIDC_ISSUER: issuer, CT_CP_HOSTNAME_ZONE: "zone.example" })
+  )
+).pipe(Layer.provideMerge(TestIssuer.layer))
+
+const ada = { bearer: "ada" }
+const json = (response: Response) => Effect.promise(() => response.json() as Promise<any>)
+const asAda = Effect.map(Accounts.bearerOf("ada"), (token) => ({ authorization: `Bearer ${token}` }))
+
+const makeTunnel = Effect.gen(function* () {
+  const headers = { "content-type": "application/json", ...(yield* asAda) }
+  const response = yield* TestServer.raw("/me/tunnels", {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ name: "n" })
+  })
+  return yield* json(response)
+})
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("accounts", (it) => {
+  it.effect("hold the contract of their owner", () =>
+    Effect.gen(function* () {
+      yield* makeTunnel
+      const header = { "idempotency-key": "k" }
+      yield* Contract.hold("accounts", ada, [
+        { call: "buyCredits", as: ada, headers: header, body: { credits: 1 }, status: 200 },
+        {
+          call: "buyCredits",
+          as: ada,
+          headers: header,
+          body: { credits: 2 },
+          status: 409,
+          code: "IdempotencyKeyReused"
+        },
+        { call: "buyCredits", as: ada, body: { credits: 0 }, status: 400, code: "CreditsOutOfRange" },
+        { call: "listPayments", as: ada, status: 200 },
+        { call: "auditLog", as: ada, query: "?limit=1", status: 200 },
+        { call: "remove", as: ada, body: { confirm: "delete" }, status: 400, code: "MalformedRequest" },
+        { call: "remove", as: ada, body: { confirm: "DELETE" }, status: 200 }
+      ])
+      const tunnels = yield* TestServer.raw("/me/tunnels", { headers: yield* asAda })
+      assert.deepStrictEqual(yield* json(tunnels), [])
+      const log = yield* json(yield* TestServer.raw("/me/audit-log", { headers: yield* asAda }))
+      assert.deepStrictEqual(
+        log.map(({ action }: { action: string }) => action),
+        ["account_deleted", "tunnel_enrolled"]
+      )
+    })
+  )
+
+  it.effect("hold the contract of their operator", () =>
+    Effect.gen(function* () {
+      yield* makeTunnel
+      const at = { subject: "ada" }
+      const nobody = { subject: "nobody" }
+      yield* Contract.hold("operators", "operator", [
+        {
+          call: "limits",
+          as: "operator",
+          at,
+          status: 200,
+          answer: { subject: "ada", max_tunnels: 10, max_channels: 100 }
+        },
+        { call: "setMaxTunnels", as: "operator", at, body: { max: 0 }, status: 200 },
+        { call: "setMaxChannels", as: "operator", at, body: { max: 7 }, status: 200 },
+        {
+          call: "limits",
+          as: "operator",
+          at,
+          status: 200,
+          answer: { subject: "ada", max_tunnels: 0, max_channels: 7 }
+        },
+        { call: "limits", as: "operator", at: { subject: "%0A" }, status: 400, code: "MalformedRequest" },
+        { call: "limits", as: "operator", at: nobody, status: 404, code: "AccountUnknown" },
+        { call: "setMaxTunnels", as: "operator", at: nobody, body: { max: 1 }, status: 404, code: "AccountUnknown" },
+        { call: "setMaxChannels", as: "operator", at: nobody, body: { max: 1 }, status: 404, code: "AccountUnknown" },
+        { call: "auditLog", as: "operator", query: "?action=account_max_tunnels_set&target=ada", status: 200 }
+      ])
+    })
+  )
+
+  it.effect("leave a log that nobody can change", () =>
+    Effect.gen(function* () {
+      yield* makeTunnel
+      const { url } = yield* TestDatabase
+      const attempt = (statement: string) =>
+        Effect.flip(SqlClient.SqlClient.use((sql) => sql.unsafe(statement))).pipe(
+          Effect.provide(PgClient.layer({ url }))
+        )
+      for (const statement of ["update audit_log set actor = 'eve'", "delete from audit_log", "truncate audit_log"]) {
+        assert.strictEqual((yield* attempt(statement)).reason._tag, "AuthorizationError", statement)
+      }
+      const first = yield* TestServer.raw("/admin/audit-log?limit=1", {
+        headers: { "x-ct-admin-token": TestServer.adminToken }
+      })
+      assert.strictEqual((yield* json(first)).length, 1)
+    })
+  )
+})
