@@ -2,12 +2,15 @@
  * The internal CA of the mesh plane (data-plane 1.3). It owns `edge-ca-key.pem` (0600) and `edge-ca-cert.der` beside the
  * published root, keeps the root's bytes stable across restarts, and renews the leaf while the process runs. It issues
  * to nobody else.
+ *
+ * To change the key, move the two files to `edge-ca-key.old.pem` and `edge-ca-cert.old.der` and restart: agents that
+ * pinned the old root go on trusting the edge until that root ends, and new ones get the new root.
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from "effect"
 import { Settings } from "../Settings.ts"
 import { PairSource } from "../tls/PairSource.ts"
-import { mintLeaf, mintRoot, pem } from "./Certificates.ts"
+import { mintCross, mintLeaf, mintRoot, pem } from "./Certificates.ts"
 import * as DurableFile from "./DurableFile.ts"
 
 const COMMON_NAME = "ct-edge-ca"
@@ -51,11 +54,28 @@ const publish = Effect.fn("CertificateAuthority.publish")(function* (path: strin
   yield* DurableFile.write(path, root, 0o644)
 })
 
-const issueLeaf = Effect.fn("CertificateAuthority.issueLeaf")(function* (caKey: KeyObject, root: Buffer) {
+/** The certificate by which the root that was in force before vouches for this one; none without such a root. */
+const loadCross = Effect.fn("CertificateAuthority.loadCross")(function* (folder: string, key: KeyObject) {
+  const path = yield* Path.Path
+  const oldKey = yield* DurableFile.read(path.join(folder, "edge-ca-key.old.pem"))
+  const oldRoot = yield* DurableFile.read(path.join(folder, "edge-ca-cert.old.der"))
+  if (Option.isNone(oldKey) || Option.isNone(oldRoot)) return undefined
+  const now = yield* Clock.currentTimeMillis
+  const issuerKey = createPrivateKey(Buffer.from(oldKey.value))
+  const root = new X509Certificate(oldRoot.value)
+  const until = root.validToDate.getTime()
+  if (!root.checkPrivateKey(issuerKey) || until <= now) return undefined
+  yield* Effect.logInfo("internal CA: the root before is still honoured").pipe(
+    Effect.annotateLogs({ until: root.validToDate.toISOString() })
+  )
+  return mintCross(COMMON_NAME, issuerKey, key, { from: now - SKEW, until })
+})
+
+const issueLeaf = Effect.fn("CertificateAuthority.issueLeaf")(function* (caKey: KeyObject, chain: Buffer) {
   const now = yield* Clock.currentTimeMillis
   const key = newKey()
   const leaf = mintLeaf(COMMON_NAME, caKey, key, LEAF_HOSTS, { from: now - SKEW, until: now + LEAF_LIFE })
-  return { key: key.export({ format: "pem", type: "pkcs8" }).toString(), cert: pem(leaf) + pem(root) }
+  return { key: key.export({ format: "pem", type: "pkcs8" }).toString(), cert: pem(leaf) + pem(chain) }
 })
 
 export class CertificateAuthority extends Context.Service<
@@ -76,9 +96,10 @@ export class CertificateAuthority extends Context.Service<
       const key = yield* loadKey(path.join(folder, "edge-ca-key.pem"))
       const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
       yield* publish(certOut, root)
-      const leaf = new PairSource(yield* issueLeaf(key, root))
+      const chain = (yield* loadCross(folder, key)) ?? root
+      const leaf = new PairSource(yield* issueLeaf(key, chain))
       yield* Effect.forkScoped(
-        issueLeaf(key, root).pipe(
+        issueLeaf(key, chain).pipe(
           Effect.map((fresh) => leaf.replace(fresh)),
           Effect.andThen(Effect.logInfo("internal CA: leaf certificate renewed")),
           Effect.schedule(Schedule.spaced(LEAF_RENEWAL))

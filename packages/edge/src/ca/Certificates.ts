@@ -60,19 +60,26 @@ const mint = ({ issuer, issuerKey, subject, subjectKey, validity, extensions }: 
   return Der.sequence(body, SHA256_WITH_ECDSA, Der.bits(sign("sha256", body, issuerKey)))
 }
 
-/** A self-signed root that may sign leaves only. DER. */
+/** Signs leaves, and one authority below it: the next one, while both are in force. */
+const authority = [
+  extension("2.5.29.19", true, Der.sequence(Der.boolean(true), Der.integer(Buffer.of(1)))),
+  // digitalSignature, keyCertSign, cRLSign
+  extension("2.5.29.15", true, Der.bits(Buffer.of(0b1000_0110), 1))
+]
+
+/** A self-signed root. DER. */
 export const mintRoot = (commonName: string, key: KeyObject, validity: Validity): Buffer =>
+  mintCross(commonName, key, key, validity)
+
+/** Lets those who trust the root of `issuerKey` trust the root of `key`, which has the same name. DER. */
+export const mintCross = (commonName: string, issuerKey: KeyObject, key: KeyObject, validity: Validity): Buffer =>
   mint({
     issuer: commonName,
-    issuerKey: key,
+    issuerKey,
     subject: commonName,
     subjectKey: key,
     validity,
-    extensions: [
-      extension("2.5.29.19", true, Der.sequence(Der.boolean(true), Der.integer(Buffer.of(0)))),
-      // digitalSignature, keyCertSign, cRLSign
-      extension("2.5.29.15", true, Der.bits(Buffer.of(0b1000_0110), 1))
-    ]
+    extensions: authority
   })
 
 /** A server certificate for `hosts`, signed by the root with the common name `issuer`. DER. */

@@ -1,9 +1,9 @@
 /** The plain HTTP port: everything goes to the same place over HTTPS, nothing is served (data-plane 1.2). */
 import type { Socket } from "node:net"
+import { linger } from "../listen/Linger.ts"
 
 const HEAD_BYTES = 16_384
 const HEAD_MILLIS = 5_000
-const LINGER_MILLIS = 2_000
 
 /** The answer to a whole request head, sans I/O. */
 export const answer = (head: string): string => {
@@ -20,15 +20,16 @@ export const answer = (head: string): string => {
 /** Reads one head (16 KiB, 5 s), answers, closes. */
 export const receive = (socket: Socket): void => {
   let seen = ""
-  socket.setTimeout(HEAD_MILLIS, () => socket.destroy())
-  socket.on("data", (chunk: Buffer) => {
+  const leave = () => socket.destroy()
+  const read = (chunk: Buffer) => {
     seen += chunk.toString("latin1")
     const end = seen.indexOf("\r\n\r\n")
     if (end < 0 && seen.length <= HEAD_BYTES) return
-    socket.removeAllListeners("data")
-    socket.resume()
-    socket.setTimeout(LINGER_MILLIS)
+    socket.off("data", read).off("end", leave)
     socket.end(answer(end < 0 ? "" : seen.slice(0, end)), "latin1")
-  })
+    linger(socket)
+  }
+  socket.setTimeout(HEAD_MILLIS, leave)
+  socket.on("data", read).once("end", leave)
   socket.resume()
 }

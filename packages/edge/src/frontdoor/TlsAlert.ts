@@ -1,5 +1,6 @@
 /** Fatal TLS alerts (RFC 8446 section 6), sent in the clear before any handshake message of ours. */
 import type { Socket } from "node:net"
+import { linger } from "../listen/Linger.ts"
 
 export const ALERT = { unrecognizedName: 112, internalError: 80, decodeError: 50 } as const
 
@@ -8,9 +9,8 @@ export type Alert = keyof typeof ALERT
 /** The whole record: alert, fatal, code. */
 export const record = (alert: Alert): Buffer => Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, ALERT[alert])
 
-/** Sends the alert and closes; the peer's unread bytes must not turn the close into a reset, so they are drained. */
+/** Sends the alert and closes. */
 export const refuse = (socket: Socket, alert: Alert): void => {
   socket.end(record(alert))
-  socket.resume()
-  socket.setTimeout(2_000, () => socket.destroy())
+  linger(socket)
 }

@@ -9,9 +9,8 @@ import { Result } from "effect"
 import type { BadRequest, Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 import { UpgradeAnswer } from "./UpgradeAnswer.ts"
+import { linger } from "../listen/Linger.ts"
 import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
-
-const LINGER_MILLIS = 2_000
 
 export class ForwardedStream extends Duplex {
   private readonly visitor: TLSSocket
@@ -85,12 +84,11 @@ export class ForwardedStream extends Duplex {
     this.push(null)
   }
 
-  /** Answers in the place of the origin; the visitor's unread bytes are drained so that no reset overtakes the answer. */
+  /** Answers in the place of the origin. */
   private say(answer: Answer) {
     this.refused = true
     this.visitor.removeAllListeners("data")
-    this.visitor.resume()
     this.visitor.end(http1(answer))
-    this.visitor.setTimeout(LINGER_MILLIS, () => this.destroy())
+    linger(this.visitor)
   }
 }

@@ -121,6 +121,7 @@ export const serve = (socket: TLSSocket, options: Http2Options): ServerHttp2Sess
   session.setLocalWindowSize(CONNECTION_WINDOW)
   const agent = new TunnelConnections(options.connect)
   session.on("error", () => undefined)
+  socket.once("end", () => session.destroy())
   session.on("close", () => agent.destroy())
   session.setTimeout(IDLE_MILLIS, () => session.close())
   session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {

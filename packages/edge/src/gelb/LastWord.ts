@@ -4,12 +4,12 @@
  */
 import type { TLSSocket } from "node:tls"
 import { Effect } from "effect"
+import { linger } from "../listen/Linger.ts"
 import { type Answer, http1 } from "./Pages.ts"
 
 const HEAD_BYTES = 16_384
 const HEAD_WAIT = "3 seconds"
 const SILENCE_WAIT = "60 seconds"
-const LINGER_MILLIS = 2_000
 
 /** True when the visitor has sent something, which stays in the socket; false when it left or was silent for a minute. */
 export const speaks = (socket: TLSSocket): Effect.Effect<boolean> =>
@@ -42,7 +42,6 @@ export const say = Effect.fn("LastWord.say")(function* (socket: TLSSocket, answe
   yield* drainHead(socket)
   yield* Effect.sync(() => {
     socket.end(http1(answer))
-    socket.resume()
-    socket.setTimeout(LINGER_MILLIS, () => socket.destroy())
+    linger(socket)
   })
 })

@@ -12,6 +12,7 @@ import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { dispatch } from "../frontdoor/Dispatch.ts"
 import { Visits } from "../frontdoor/Visits.ts"
+import { linger } from "../listen/Linger.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../Routes.ts"
 import { Settings } from "../Settings.ts"
@@ -40,7 +41,7 @@ const make = Effect.gen(function* () {
     const host = normalHost(peer.host)
     const admitted = admits(peer, host)
     answerAdmission(socket, admitted)
-    if (!admitted) return
+    if (!admitted) return linger(socket)
     const hello = yield* Effect.promise(() => peekClientHello(socket))
     if (Result.isFailure(hello)) return void socket.destroy()
     const destination = dispatch(hello.success, nobody, undefined)

@@ -6,6 +6,7 @@ import type { TLSSocket } from "node:tls"
 import type { Admission } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { Context, Effect, Layer, Result } from "effect"
+import { linger } from "../listen/Linger.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { PeerVisitors } from "../mesh/PeerVisitors.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -40,6 +41,7 @@ const make = Effect.gen(function* () {
     answerAdmission(socket, refused === undefined)
     if (refused !== undefined) {
       counters.registrationsRefused += 1
+      linger(socket)
       yield* Effect.logDebug("agent refused").pipe(Effect.annotateLogs({ code: refused.code, host }))
       return
     }
@@ -61,7 +63,8 @@ const make = Effect.gen(function* () {
       readAdmission(socket, { acceptHead: ({ role }) => role === "C" || role === "M" || open <= caps.agentConnections })
     )
     if (Result.isFailure(read)) {
-      if (read.failure.reason !== "full") socket.destroy()
+      if (read.failure.reason === "full") linger(socket)
+      else socket.destroy()
       return
     }
     const admission = read.success

@@ -42,11 +42,11 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     ...pairs.current,
     minVersion: "TLSv1.2",
     handshakeTimeout: HANDSHAKE_MILLIS,
-    allowHalfOpen: true,
     ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
   })
   server.on("secureConnection", (socket) => {
     socket.on("error", () => undefined)
+    socket.allowHalfOpen = true
     onSecure(socket)
   })
   server.on("tlsClientError", (_error, socket) => {
@@ -54,6 +54,10 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     onFailure()
   })
   pairs.onReplaced((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }))
-  const start = (socket: Socket) => void server.emit("connection", socket)
+  const start = (socket: Socket) => {
+    // Who leaves in the middle of a handshake is gone; only a relay has two independent halves.
+    socket.allowHalfOpen = false
+    server.emit("connection", socket)
+  }
   return { accept: patient ? inTurns(start) : start }
 }

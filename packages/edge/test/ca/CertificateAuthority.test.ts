@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto"
 import { connect, createServer, type TLSSocket } from "node:tls"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, FileSystem, Layer } from "effect"
+import { ConfigProvider, Duration, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import { CertificateAuthority } from "@catenet/edge/ca/CertificateAuthority"
 import { Settings } from "@catenet/edge/Settings"
@@ -13,16 +13,19 @@ const authority = (folder: string) =>
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ CT_EDGE_CERT_OUT: `${folder}/out/root.der` })))
   )
 
-const load = (folder: string) => Effect.provide(CertificateAuthority, Layer.fresh(authority(folder)))
+const load = (folder: string) =>
+  Effect.provide(CertificateAuthority, Layer.fresh(authority(folder))).pipe(
+    Effect.provideService(References.MinimumLogLevel, "None")
+  )
 
 /** Ends a real handshake with the leaf; the name the client verified. */
-const handshake = (ca: CertificateAuthority["Service"], servername: string) =>
+const handshake = (ca: CertificateAuthority["Service"], servername: string, trusted = ca.root) =>
   Effect.callback<string, Error>((resume) => {
     const server = createServer({ ...ca.leaf.current, minVersion: "TLSv1.2" })
     server.listen(0, "127.0.0.1", () => {
       const address = server.address()
       const port = typeof address === "object" ? (address?.port ?? 0) : 0
-      const root = `-----BEGIN CERTIFICATE-----\n${ca.root.toString("base64")}\n-----END CERTIFICATE-----`
+      const root = `-----BEGIN CERTIFICATE-----\n${trusted.toString("base64")}\n-----END CERTIFICATE-----`
       const socket: TLSSocket = connect({ host: "127.0.0.1", port, servername, ca: root }, () =>
         resume(Effect.succeed(socket.authorized ? servername : "unverified"))
       )
@@ -91,6 +94,25 @@ describe("CertificateAuthority", () => {
       assert.strictEqual(yield* handshake(ca, "localhost"), "localhost")
       assert.strictEqual(yield* handshake(ca, "edge-cdn.invalid"), "edge-cdn.invalid")
       assert.match((yield* Effect.flip(handshake(ca, "example.test"))).message, /does not match/)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("is believed by those who trust the root before and by those who trust the new one", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const before = yield* load(folder)
+      yield* fs.rename(`${folder}/out/edge-ca-key.pem`, `${folder}/out/edge-ca-key.old.pem`)
+      yield* fs.rename(`${folder}/out/edge-ca-cert.der`, `${folder}/out/edge-ca-cert.old.der`)
+      const after = yield* load(folder)
+      assert.isFalse(after.root.equals(before.root))
+      assert.strictEqual(yield* handshake(after, "localhost", before.root), "localhost")
+      assert.strictEqual(yield* handshake(after, "localhost", after.root), "localhost")
+      yield* fs.remove(`${folder}/out/edge-ca-key.old.pem`)
+      const alone = yield* load(folder)
+      assert.isTrue(alone.root.equals(after.root))
+      assert.strictEqual(yield* handshake(alone, "localhost"), "localhost")
+      yield* Effect.flip(handshake(alone, "localhost", before.root))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
