@@ -85,7 +85,7 @@ const buildProgram = async ({ description, name, package: from }) => {
     format: "esm",
     codeSplitting: false,
     banner: "#!/usr/bin/env node",
-    minify: { compress: true, mangle: false, codegen: false }
+    minify: true
   })
   await bundle.close()
   const { version } = readJson(join(root, "packages", from, "package.json"))

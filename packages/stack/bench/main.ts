@@ -18,6 +18,7 @@ const onStack =
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
+  bundles: { title: "Programs as one file", run: async () => (await import("./bundles.ts")).rows() },
   tunnel: { title: "Through the tunnel", run: onStack(async (stack) => (await import("./tunnel.ts")).rows(stack)) },
   compared: {
     title: "Beside programs that people use today",

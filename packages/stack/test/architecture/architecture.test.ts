@@ -12,7 +12,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   edge: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
   agent: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose"],
   idp: ["oidc-provider", "jose"],
-  stack: ["effect", "@effect/", "@catenet/"]
+  stack: ["effect", "@effect/", "@catenet/", "jose"]
 }
 
 /** Built-in modules of Node where the table forbids I/O, with the file that is the exception. */
