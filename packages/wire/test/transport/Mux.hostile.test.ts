@@ -1,4 +1,5 @@
 /** What a peer that means ill can make of a session: nothing but the end of that session, with a reason. */
+import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Duplex, duplexPair } from "node:stream"
@@ -140,8 +141,13 @@ describe("Mux against a hostile peer", () => {
       if (count % 50 === 0) await new Promise(setImmediate)
     }
     while ((streams[0]?.held ?? 0) < 4000) await new Promise(setImmediate)
-    collectGarbage()
-    assert.isBelow(process.memoryUsage().arrayBuffers - before, 2 * 1024 * 1024)
+    // The collector frees large buffers on a thread of its own; what is still held after many rounds is held by us.
+    const held = () => process.memoryUsage().arrayBuffers - before
+    for (let round = 0; round < 100 && held() >= 2 * 1024 * 1024; round++) {
+      collectGarbage()
+      await sleep(20)
+    }
+    assert.isBelow(held(), 2 * 1024 * 1024)
     assert.strictEqual(mux.counters.bytesReceived, 4000)
     streams[0]!.reset("cancelled")
   })
