@@ -14,7 +14,10 @@ import { KeySet } from "./access/KeySet.ts"
 import * as Metered from "./access/Metered.ts"
 import * as SameOrigin from "./access/SameOrigin.ts"
 import { Admissions } from "./admission/Admissions.ts"
+import { Authorities } from "./admission/Authorities.ts"
 import * as AdmissionHttp from "./admission/Http.ts"
+import { Sweep } from "./admission/Sweep.ts"
+import * as AdmissionSweep from "./admission/SweepLoop.ts"
 import { Audits } from "./audit/Audits.ts"
 import { Bootstraps } from "./bootstrap/Bootstraps.ts"
 import { Directory } from "./directory/Directory.ts"
@@ -64,7 +67,7 @@ const handlers = Layer.mergeAll(
 )
 
 /** What runs without being asked. */
-const background = Layer.mergeAll(OutboxWorker.layer)
+const background = Layer.mergeAll(OutboxWorker.layer, AdmissionSweep.layer)
 
 const channels = Layer.mergeAll(Members.layer, ClaimInvites.layer, Rooms.layer, Invitations.layer).pipe(
   Layer.provideMerge(Claims.layer),
@@ -76,7 +79,7 @@ const services = Layer.mergeAll(
   Statuses.layer,
   Bootstraps.layer,
   Edges.layer,
-  Admissions.layer,
+  Layer.mergeAll(Admissions.layer, Sweep.layer).pipe(Layer.provide(Authorities.layer)),
   Sharing.layer,
   Credits.layer,
   Accounts.layer,

@@ -58,6 +58,24 @@ export const variables = {
     Forms.secret,
     "Shared with the payment provider. Without it every payment event is refused."
   ),
+  acmeBrokerEnabled: defaulted(
+    "CT_CP_ACME_BROKER_ENABLED",
+    Forms.flag,
+    "0",
+    "Whether hostnames are offered certificates of their own."
+  ),
+  acmeBrokerTickSeconds: defaulted(
+    "CT_CP_ACME_BROKER_TICK_SECS",
+    Forms.whole(1, 86_400),
+    "60",
+    "How often certificate admission is swept."
+  ),
+  eabZerosslKid: optional("CT_CP_ACME_EAB_ZEROSSL_KID", Forms.text, "Key id of the account at ZeroSSL."),
+  eabZerosslHmac: optional("CT_CP_ACME_EAB_ZEROSSL_HMAC", Forms.secret, "Its HMAC key as base64url."),
+  eabGtsKid: optional("CT_CP_ACME_EAB_GTS_KID", Forms.text, "Key id of the account at Google Trust Services."),
+  eabGtsHmac: optional("CT_CP_ACME_EAB_GTS_HMAC", Forms.secret, "Its HMAC key as base64url."),
+  eabSslcomKid: optional("CT_CP_ACME_EAB_SSLCOM_KID", Forms.text, "Key id of the account at SSL.com."),
+  eabSslcomHmac: optional("CT_CP_ACME_EAB_SSLCOM_HMAC", Forms.secret, "Its HMAC key as base64url."),
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
     Forms.whole(0, 1_000_000),
@@ -96,6 +114,14 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   tunnelsPerAccount: variables.tunnelsPerAccount.read,
   channelsPerAccount: variables.channelsPerAccount.read,
   paymentWebhookSecret: variables.paymentWebhookSecret.read,
+  acmeBrokerEnabled: variables.acmeBrokerEnabled.read,
+  acmeBrokerTickSeconds: variables.acmeBrokerTickSeconds.read,
+  eabZerosslKid: variables.eabZerosslKid.read,
+  eabZerosslHmac: variables.eabZerosslHmac.read,
+  eabGtsKid: variables.eabGtsKid.read,
+  eabGtsHmac: variables.eabGtsHmac.read,
+  eabSslcomKid: variables.eabSslcomKid.read,
+  eabSslcomHmac: variables.eabSslcomHmac.read,
   requestsPerMinute: variables.requestsPerMinute.read,
   outboxIntervalSeconds: variables.outboxIntervalSeconds.read
 })

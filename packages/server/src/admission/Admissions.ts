@@ -2,11 +2,10 @@
  * Certificate admission as agents ask for it. The routing token in the path must be the recorded owner of the hostname;
  * a wrong token, a malformed one and one of another hostname are the same refusal.
  */
-import { Admission, CertificateAuthority } from "@catenet/domain/Admission"
+import { Admission } from "@catenet/domain/Admission"
 import { HostnameUnknown, NotHostnameOwner } from "@catenet/domain/errors/CertificateAdmission"
 import { Hostname } from "@catenet/domain/Hostname"
 import { UnixSeconds } from "@catenet/domain/Numbers"
-import { certificateAuthorities } from "@catenet/domain/rules/CertificateAuthorities"
 import { type Admission as State, view } from "@catenet/domain/rules/CertificateAdmission"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Equal, Layer, Option, Redacted, Schema } from "effect"
@@ -15,39 +14,26 @@ import { Outbox } from "../outbox/Outbox.ts"
 import { Hosts } from "../registry/Hosts.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "../registry/Store.ts"
+import { Authorities } from "./Authorities.ts"
 
 const readToken = Schema.decodeOption(RoutingToken)
 const readHostname = Schema.decodeOption(Hostname)
 
-const authority = (name: string | null) =>
-  Option.fromNullishOr(certificateAuthorities.find((ca) => ca.name === name)).pipe(
-    Option.map(
-      (ca) =>
-        new CertificateAuthority({
-          name: ca.name,
-          directory_url: ca.directoryUrl,
-          requires_eab: ca.requiresEab,
-          eab_kid: null,
-          eab_hmac_key_b64url: null
-        })
-    ),
-    Option.getOrNull
-  )
-
-const answer = (state: State, now: number) => {
-  const { ca, deadline, mayIssueNow, status } = view(state, now)
-  return new Admission({
-    status,
-    may_issue_now: mayIssueNow,
-    assigned_ca: authority(ca),
-    claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
-  })
-}
-
 const make = Effect.gen(function* () {
   const hosts = yield* Hosts
   const outbox = yield* Outbox
+  const authorities = yield* Authorities
   const { tunnelOf } = yield* Store.make
+
+  const answer = (state: State, now: number) => {
+    const { ca, deadline, mayIssueNow, status } = view(state, now)
+    return new Admission({
+      status,
+      may_issue_now: mayIssueNow,
+      assigned_ca: ca === null ? null : authorities.describe(ca),
+      claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
+    })
+  }
 
   /** Token and hostname of the path, where both could be ones of ours. */
   const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>

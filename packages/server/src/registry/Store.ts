@@ -7,7 +7,8 @@ import { Hostname } from "@catenet/domain/Hostname"
 import type { Admission } from "@catenet/domain/rules/CertificateAdmission"
 import { RoutingToken } from "@catenet/domain/Tokens"
 
-const HostRow = Schema.Struct({
+/** One row, as `hostColumns` selects it. */
+export const HostRow = Schema.Struct({
   hostname: Hostname,
   routingToken: RoutingToken,
   edgeId: Schema.String,
@@ -73,6 +74,16 @@ const admissionOf = (row: HostRow): Admission => {
   return { _tag: "Gelb", claim: { _tag: "Queued", queuedAt: queuedAt ?? row.authorizedAt, lapses } }
 }
 
+/** A row with its columns put together to a state. */
+export const hostOf = (row: HostRow): Host => ({ ...row, admission: admissionOf(row) })
+
+/** The columns of `HostRow`. */
+export const hostColumns = (sql: SqlClient.SqlClient) =>
+  sql.literal(
+    `hostname, routing_token, edge_id, authorized_at, status, claim, ca, queued_at, deadline, retry_at, lapses,
+    pending_revert, logged_at`
+  )
+
 /** The tunnel of a hostname, as far as authorising the hostname is concerned. */
 const TunnelOfHost = Schema.Struct({ routingToken: RoutingToken, accessPolicy: Schema.NullOr(AccessPolicy) })
 
@@ -82,8 +93,7 @@ export const make = Effect.gen(function* () {
     Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
     Result: HostRow,
     execute: ({ hostname, lock }) =>
-      sql`select hostname, routing_token, edge_id, authorized_at, status, claim, ca, queued_at, deadline, retry_at, lapses,
-        pending_revert, logged_at from hosts where hostname = ${hostname} ${lock ? sql`for update` : sql``}`
+      sql`select ${hostColumns(sql)} from hosts where hostname = ${hostname} ${lock ? sql`for update` : sql``}`
   })
   const tunnelOf = SqlSchema.findOneOption({
     Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
@@ -94,9 +104,7 @@ export const make = Effect.gen(function* () {
   })
   return {
     find: (hostname: string, options: { readonly lock: boolean }) =>
-      Effect.map(find({ hostname, ...options }), (found) =>
-        Option.map(found, (row): Host => ({ ...row, admission: admissionOf(row) }))
-      ),
+      Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf)),
     save: ({ admission, ...ownership }: Host) => {
       const { hostname, ...rest } = encodeRow({ ...ownership, ...columnsOf(admission) })
       return sql`insert into hosts ${sql.insert({ hostname, ...rest })}
