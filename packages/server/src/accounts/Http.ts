@@ -33,11 +33,9 @@ const accounts = HttpApiBuilder.group(
       buyCredits: ({ headers, payload }) =>
         Caller.use(({ subject }) =>
           Effect.flatMap(credits.mine(subject), ({ account }) =>
-            Effect.catchTag(
-              credits.intend(subject, { account, credits: payload.credits }, headers["idempotency-key"]),
-              "AccountUnknown",
-              Effect.die
-            )
+            credits
+              .intend(subject, { account, credits: payload.credits }, headers["idempotency-key"])
+              .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
           )
         ),
       listPayments: ({ query }) => Caller.use(({ subject }) => credits.listIntents(subject, query)),

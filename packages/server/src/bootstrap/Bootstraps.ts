@@ -9,6 +9,7 @@ import { BootstrapTokenExpired, BootstrapTokenSpent, BootstrapTokenUnknown } fro
 import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
@@ -27,24 +28,27 @@ const open = (token: BootstrapToken, sealed: Uint8Array) =>
   native.chacha20poly1305.open(keyOf(token), nonce, context, sealed).pipe(Result.flatMap(Bytes.toText))
 
 const tokenFrom = Schema.decodeSync(BootstrapToken)
+const Minted = Schema.Struct({ token: BootstrapToken })
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const { once } = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
 
   return {
     /** A token for the secret, alive for `ttl` seconds. */
-    mint: Effect.fn("Bootstraps.mint")(function* (secret: BootstrapSecret, ttl: number) {
-      const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
-      const createdAt = yield* unixSeconds
-      yield* store.insert({
-        tokenHash: hashOf(token),
-        sealed: seal(token, secret),
-        createdAt,
-        expiresAt: createdAt + ttl
+    mint: Effect.fn("Bootstraps.mint")(function* (secret: BootstrapSecret, ttl: number, key?: string) {
+      const request = { secret: Redacted.value(secret), ttl }
+      const repeat = key === undefined ? undefined : { caller: "operator", operation: "mint-bootstrap", key, request }
+      const command = Effect.gen(function* () {
+        const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+        const createdAt = yield* unixSeconds
+        const expiresAt = Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER)
+        yield* store.insert({ tokenHash: hashOf(token), sealed: seal(token, secret), createdAt, expiresAt })
+        return { token }
       })
-      return token
-    }, Effect.orDie),
+      return yield* once(repeat, Minted, command)
+    }, asDefects),
 
     /** The secret, once. The token is spent by the first attempt, even by one that comes too late. */
     redeem: Effect.fn("Bootstraps.redeem")(function* (token: BootstrapToken) {

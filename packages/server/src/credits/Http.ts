@@ -41,11 +41,9 @@ const mine = HttpApiBuilder.group(
       issue: ({ headers, payload: { idempotency_key, price } }) =>
         Caller.use(({ subject }) =>
           Effect.flatMap(credits.mine(subject), ({ account }) =>
-            Effect.catchTag(
-              credits.issue(account, price, { body: idempotency_key, header: headers["idempotency-key"] }),
-              "AccountUnknown",
-              Effect.die
-            )
+            credits
+              .issue(account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+              .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
           )
         ),
       listIssued: ({ query }) => Caller.use(({ subject }) => credits.listIssued(subject, query))

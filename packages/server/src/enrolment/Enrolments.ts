@@ -17,6 +17,7 @@ import { Tenant } from "@catenet/domain/Agent"
 import { JoinToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { bytesOf, freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
@@ -32,9 +33,11 @@ export interface Redemption {
 }
 
 const tokenFrom = Schema.decodeSync(JoinToken)
+const Issued = Schema.Struct({ token: JoinToken })
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const { once } = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.map(Effect.provideService(freshHex64, SecureRandom.SecureRandom, random), (hex) =>
     tokenFrom(hex)
@@ -79,11 +82,11 @@ const make = Effect.gen(function* () {
 
   return {
     /** A fresh single-use join token for a tenant. Only its hash is kept. */
-    issue: Effect.fn("Enrolments.issue")(function* (tenant: string) {
-      const token = yield* fresh
-      yield* Effect.orDie(record(tenant, [token]))
-      return token
-    }),
+    issue: Effect.fn("Enrolments.issue")(function* (tenant: string, key?: string) {
+      const repeat = key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
+      const command = Effect.flatMap(fresh, (token) => Effect.as(record(tenant, [token]), { token }))
+      return yield* once(repeat, Issued, command)
+    }, asDefects),
     /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
     issueBatch: Effect.fn("Enrolments.issueBatch")(function* (options: {
       readonly tenant: string

@@ -18,8 +18,8 @@ export const layer = HttpApiBuilder.group(
     const bootstraps = yield* Bootstraps
     const { adminToken } = yield* Settings
     return handlers.handleAll({
-      issue: ({ payload }) => Effect.map(enrolments.issue(payload.tenant), (token) => ({ token })),
-      issueBatch: ({ payload: { count, idempotency_key, tenant } }) =>
+      issue: ({ headers, payload }) => enrolments.issue(payload.tenant, headers["idempotency-key"]),
+      issueBatch: ({ headers, payload: { count, idempotency_key = headers["idempotency-key"], tenant } }) =>
         adminToken === undefined
           ? Effect.fail(new RouteNotFound())
           : Effect.map(
@@ -27,8 +27,8 @@ export const layer = HttpApiBuilder.group(
               (tokens) => ({ tokens })
             ),
       redeem: ({ payload }) => Effect.map(enrolments.redeem(payload), (tenant) => ({ tenant })),
-      mintBootstrap: ({ payload: { secret, ttl_secs = defaultTtl } }) =>
-        Effect.map(bootstraps.mint(secret, ttl_secs), (token) => ({ token })),
+      mintBootstrap: ({ headers, payload: { secret, ttl_secs = defaultTtl } }) =>
+        bootstraps.mint(secret, ttl_secs, headers["idempotency-key"]),
       redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload.token), (secret) => ({ secret }))
     })
   })
