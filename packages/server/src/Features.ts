@@ -27,6 +27,7 @@ import { Channels } from "./channels/Channels.ts"
 import { ClaimInvites } from "./channels/ClaimInvites.ts"
 import { Claims } from "./channels/Claims.ts"
 import * as ChannelsHttp from "./channels/Http.ts"
+import { ChannelRelations } from "./channels/Relations.ts"
 import { Invitations } from "./channels/Invitations.ts"
 import { Members } from "./channels/Members.ts"
 import { Rooms } from "./channels/Rooms.ts"
@@ -47,6 +48,11 @@ import { Hosts } from "./registry/Hosts.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import * as StatusHttp from "./status/Http.ts"
 import { Statuses } from "./status/Statuses.ts"
+import { Assignments } from "./topologies/Assignments.ts"
+import { Drawings } from "./topologies/Drawings.ts"
+import * as TopologiesHttp from "./topologies/Http.ts"
+import { Suggestions } from "./topologies/Suggestions.ts"
+import { Topologies } from "./topologies/Topologies.ts"
 import * as TunnelsHttp from "./tunnels/Http.ts"
 import { Sharing } from "./tunnels/Sharing.ts"
 import { Tunnels } from "./tunnels/Tunnels.ts"
@@ -61,6 +67,7 @@ const handlers = Layer.mergeAll(
   ChannelsHttp.layer,
   CreditsHttp.layer,
   AccountsHttp.layer,
+  TopologiesHttp.layer,
   PipelinesHttp.layer,
   DirectoryHttp.layer,
   EdgesHttp.layer
@@ -74,6 +81,10 @@ const channels = Layer.mergeAll(Members.layer, ClaimInvites.layer, Rooms.layer, 
   Layer.provideMerge(Channels.layer)
 )
 
+const topologies = Layer.mergeAll(Topologies.layer, Drawings.layer, Assignments.layer, Suggestions.layer).pipe(
+  Layer.provide(ChannelRelations.layer)
+)
+
 /** Services of the features, each using only what stands below it. */
 const services = Layer.mergeAll(
   Statuses.layer,
@@ -84,6 +95,7 @@ const services = Layer.mergeAll(
   Credits.layer,
   Accounts.layer,
   channels,
+  topologies,
   Pipelines.layer,
   Directory.layer,
   Rendezvous.layer

@@ -16,6 +16,7 @@ import { InvitationsApi } from "@catenet/domain/api/InvitationsApi"
 import { OperatorsApi } from "@catenet/domain/api/OperatorsApi"
 import { ProvisioningApi } from "@catenet/domain/api/ProvisioningApi"
 import { StatusApi } from "@catenet/domain/api/StatusApi"
+import { NetworksApi, TopologiesApi } from "@catenet/domain/api/TopologiesApi"
 import { TunnelsApi } from "@catenet/domain/api/TunnelsApi"
 import { HttpApi } from "effect/http-api"
 
@@ -25,6 +26,8 @@ export class ServedApi extends HttpApi.make("catenet")
   .add(ProvisioningApi)
   .add(AdmissionApi)
   .add(TunnelsApi)
+  .add(TopologiesApi)
+  .add(NetworksApi)
   .add(PipelinesApi)
   .add(DirectoryApi)
   .add(ChannelsApi)

@@ -1,0 +1,26 @@
+/** Who has something to do with a channel. */
+import type { Caller } from "@catenet/domain/api/Access"
+import type { ChannelId } from "@catenet/domain/Channel"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { asDefects } from "../store/Defects.ts"
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Whether the caller may note the channel on a link: it owns it, or its verified e-mail is on the allow-list. */
+    mayNote: Effect.fn("ChannelRelations.mayNote")(function* (channel: ChannelId, caller: Caller["Service"]) {
+      const related = yield* sql`
+        select 1 from channels where channel = ${channel} and owner = ${caller.subject}
+        union all
+        select 1 from channel_allowlist where channel = ${channel} and email = ${caller.email}`
+      return related.length > 0
+    }, asDefects)
+  }
+})
+
+export class ChannelRelations extends Context.Service<ChannelRelations, Effect.Success<typeof make>>()(
+  "server/ChannelRelations"
+) {
+  static readonly layer = Layer.effect(ChannelRelations, make)
+}

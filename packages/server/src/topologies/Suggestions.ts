@@ -1,0 +1,57 @@
+/** Which links a topology should have, given what they cost. Nothing is written. */
+import type { Caller } from "@catenet/domain/api/Access"
+import {
+  NothingToSuggest,
+  ShortcutBudgetTooLarge,
+  TooManyAgents,
+  TopologyNotFound
+} from "@catenet/domain/errors/Topologies"
+import type { TopologyId } from "@catenet/domain/Ids"
+import { HolderKey } from "@catenet/domain/Keys"
+import { suggest, type SuggestRefusal } from "@catenet/domain/rules/Suggest"
+import { roleOf } from "@catenet/domain/rules/Topology"
+import { type SuggestRequest, Suggestion } from "@catenet/domain/Topology"
+import { Context, Effect, Layer } from "effect"
+import { asDefects } from "../store/Defects.ts"
+import * as AgentStore from "./AgentStore.ts"
+import * as Held from "./Held.ts"
+
+const refused = (refusal: SuggestRefusal) => {
+  switch (refusal._tag) {
+    case "BaselineMode":
+      return new NothingToSuggest()
+    case "BudgetTooLarge":
+      return new ShortcutBudgetTooLarge({ budget: refusal.budget })
+    case "TooManyAgents":
+      return new TooManyAgents({ agents: refusal.agents })
+  }
+}
+
+const make = Effect.gen(function* () {
+  const agents = yield* AgentStore.make
+  const held = yield* Held.make
+  return {
+    suggest: Effect.fn("Suggestions.suggest")(function* (
+      account: Caller["Service"],
+      id: TopologyId,
+      { links, shortcut_budget }: SuggestRequest
+    ) {
+      const topology = yield* held.read(id, account)
+      const members = yield* agents.membersOf(id)
+      if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
+      const { mode } = topology
+      const request = { mode, agents: members.map(({ agent }) => agent), links, budget: shortcut_budget }
+      const tree = yield* Effect.mapError(Effect.fromResult(suggest(request)), refused)
+      return new Suggestion({
+        mode,
+        links: tree.links.map(([a, b]) => [HolderKey.make(a), HolderKey.make(b)] as const),
+        total_cost: tree.totalCost,
+        connected: tree.connected
+      })
+    }, asDefects)
+  }
+})
+
+export class Suggestions extends Context.Service<Suggestions, Effect.Success<typeof make>>()("server/Suggestions") {
+  static readonly layer = Layer.effect(Suggestions, make)
+}

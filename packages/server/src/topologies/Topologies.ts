@@ -1,0 +1,139 @@
+/** Topologies as a whole: made, listed, seen, shared and removed. What is drawn on one is in `Drawings`. */
+import type { Caller } from "@catenet/domain/api/Access"
+import { Email } from "@catenet/domain/Email"
+import { NetworkUnknown, ShareNotFound, TopologyNotFound } from "@catenet/domain/errors/Topologies"
+import { NetUuid, TopologyId } from "@catenet/domain/Ids"
+import { audit } from "@catenet/domain/rules/Audit"
+import { roleOf, transition } from "@catenet/domain/rules/Topology"
+import { TopologyIds } from "@catenet/domain/Topology"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Audits } from "../audit/Audits.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
+import { unixSeconds } from "../Now.ts"
+import { freshHex32 } from "../Secrets.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as Held from "./Held.ts"
+import * as Store from "./Store.ts"
+import * as Views from "./Views.ts"
+
+type Account = Caller["Service"]
+
+const idFrom = Schema.decodeSync(TopologyId)
+const netUuidFrom = Schema.decodeSync(NetUuid)
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const views = yield* Views.make
+  const held = yield* Held.make
+  const audits = yield* Audits
+  const { once } = yield* Idempotency
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
+
+  const insert = Effect.fnUntraced(function* (owner: Account["subject"]) {
+    const ids = { id: idFrom(yield* fresh), netUuid: netUuidFrom(yield* fresh) }
+    yield* store.insert({ ...ids, owner, createdAt: yield* unixSeconds })
+    yield* audits.append(audit("topology_created", owner, ids.id))
+    return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
+  })
+
+  const idsOf = (rows: ReadonlyArray<Views.Listed>) =>
+    rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))
+  const keyOf = ({ createdAt, id }: Views.Listed) => ({ createdAt, id })
+
+  /** What belongs to the owner alone, read without a change. */
+  const asOwner = Effect.fnUntraced(function* (account: Account, id: TopologyId) {
+    const topology = yield* held.read(id, account)
+    if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
+  })
+
+  return {
+    create: Effect.fn("Topologies.create")(function* ({ subject }: Account, key: string | undefined) {
+      const repeat =
+        key === undefined ? undefined : { caller: subject, operation: "create-topology", key, request: null }
+      return yield* once(repeat, TopologyIds, insert(subject))
+    }, asDefects),
+
+    /** An account's own, oldest first. */
+    list: Effect.fn("Topologies.list")(function* ({ subject }: Account, page: Page) {
+      return idsOf(yield* paged(page, Views.After, (slice) => views.owned({ subject, ...slice }), keyOf))
+    }, Effect.orDie),
+
+    /** Those of others that are shared with the session's verified address; a caller without one has none. */
+    listShared: Effect.fn("Topologies.listShared")(function* ({ email }: Account, page: Page) {
+      if (email === null) return []
+      return idsOf(yield* paged(page, Views.After, (slice) => views.shared({ email, ...slice }), keyOf))
+    }, Effect.orDie),
+
+    get: Effect.fn("Topologies.get")(function* ({ email, subject }: Account, id: TopologyId) {
+      const found = yield* views.visible({ id, subject, email })
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TopologyNotFound()
+    }, asDefects),
+
+    /** What anybody may see who knows the public id. */
+    published: Effect.fn("Topologies.published")(function* (netUuid: NetUuid) {
+      const found = yield* views.published(netUuid)
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NetworkUnknown()
+    }, asDefects),
+
+    /** Its agents go home; what its edges authorised ends. */
+    remove: Effect.fn("Topologies.remove")(
+      function* (account: Account, id: TopologyId) {
+        const topology = yield* held.hold(id, account)
+        if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
+        yield* store.remove(id)
+        yield* audits.append(audit("topology_deleted", account.subject, id))
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** Lets an address view it and wire its own agents. */
+    share: Effect.fn("Topologies.share")(
+      function* (account: Account, id: TopologyId, email: Email) {
+        const topology = yield* held.hold(id, account, { email })
+        yield* Effect.mapError(
+          Effect.fromResult(transition(topology, account, { _tag: "Share", email })),
+          () => new TopologyNotFound()
+        )
+        if (topology.shares.has(email)) return
+        yield* store.share(id, email)
+        yield* audits.append(audit("topology_shared", account.subject, id, email))
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    unshare: Effect.fn("Topologies.unshare")(
+      function* (account: Account, id: TopologyId, email: Email) {
+        const topology = yield* held.hold(id, account, { email })
+        yield* Effect.mapError(
+          Effect.fromResult(transition(topology, account, { _tag: "Unshare", email })),
+          () => new ShareNotFound()
+        )
+        yield* store.unshare(id, email)
+        yield* audits.append(audit("topology_unshared", account.subject, id, email))
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** The addresses that it is shared with, in their order. */
+    shares: Effect.fn("Topologies.shares")(function* (account: Account, id: TopologyId, page: Page) {
+      yield* asOwner(account, id)
+      const found = yield* paged(
+        page,
+        Email,
+        (slice) => store.shares({ id, ...slice }),
+        ({ email }) => email
+      )
+      return found.map(({ email }) => email)
+    }, asDefects)
+  }
+})
+
+export class Topologies extends Context.Service<Topologies, Effect.Success<typeof make>>()("server/Topologies") {
+  static readonly layer = Layer.effect(Topologies, make)
+}
