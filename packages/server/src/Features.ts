@@ -23,14 +23,15 @@ import { Bootstraps } from "./bootstrap/Bootstraps.ts"
 import { Directory } from "./directory/Directory.ts"
 import * as DirectoryHttp from "./directory/Http.ts"
 import { Rendezvous } from "./directory/Rendezvous.ts"
+import { ChannelAdmissions } from "./channels/ChannelAdmissions.ts"
 import { Channels } from "./channels/Channels.ts"
-import { ClaimInvites } from "./channels/ClaimInvites.ts"
-import { Claims } from "./channels/Claims.ts"
 import * as ChannelsHttp from "./channels/Http.ts"
-import { ChannelRelations } from "./channels/Relations.ts"
-import { Invitations } from "./channels/Invitations.ts"
 import { Members } from "./channels/Members.ts"
-import { Rooms } from "./channels/Rooms.ts"
+import { ChannelRelations } from "./channels/Relations.ts"
+import { AllowLists } from "./claims/AllowLists.ts"
+import { ClaimInvites } from "./claims/ClaimInvites.ts"
+import { Claims } from "./claims/Claims.ts"
+import * as ClaimsHttp from "./claims/Http.ts"
 import { Credits } from "./credits/Credits.ts"
 import * as CreditsHttp from "./credits/Http.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
@@ -39,15 +40,19 @@ import * as EdgesHttp from "./edges/Http.ts"
 import { Enrolments } from "./enrolment/Enrolments.ts"
 import * as EnrolmentHttp from "./enrolment/Http.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
+import * as InvitationsHttp from "./invitations/Http.ts"
+import { Invitations } from "./invitations/Invitations.ts"
 import { Outbox } from "./outbox/Outbox.ts"
 import * as OutboxWorker from "./outbox/Worker.ts"
 import * as PipelinesHttp from "./pipelines/Http.ts"
 import { Pipelines } from "./pipelines/Pipelines.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
 import { Hosts } from "./registry/Hosts.ts"
+import { Rooms } from "./rooms/Rooms.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import * as StatusHttp from "./status/Http.ts"
 import { Statuses } from "./status/Statuses.ts"
+import { TopologyAuthorisations } from "./topologies/Authorisations.ts"
 import { Assignments } from "./topologies/Assignments.ts"
 import { Drawings } from "./topologies/Drawings.ts"
 import * as TopologiesHttp from "./topologies/Http.ts"
@@ -65,6 +70,8 @@ const handlers = Layer.mergeAll(
   AdmissionHttp.layer,
   TunnelsHttp.layer,
   ChannelsHttp.layer,
+  ClaimsHttp.layer,
+  InvitationsHttp.layer,
   CreditsHttp.layer,
   AccountsHttp.layer,
   TopologiesHttp.layer,
@@ -76,9 +83,16 @@ const handlers = Layer.mergeAll(
 /** What runs without being asked. */
 const background = Layer.mergeAll(OutboxWorker.layer, AdmissionSweep.layer)
 
-const channels = Layer.mergeAll(Members.layer, ClaimInvites.layer, Rooms.layer, Invitations.layer).pipe(
-  Layer.provideMerge(Claims.layer),
-  Layer.provideMerge(Channels.layer)
+const channels = Layer.mergeAll(
+  AllowLists.layer,
+  ClaimInvites.layer.pipe(Layer.provideMerge(Claims.layer)),
+  Rooms.layer,
+  Invitations.layer,
+  ChannelAdmissions.layer.pipe(Layer.provideMerge(TopologyAuthorisations.layer))
+).pipe(
+  Layer.provideMerge(Members.layer),
+  Layer.provideMerge(Channels.layer),
+  Layer.provideMerge(ChannelRelations.layer)
 )
 
 const topologies = Layer.mergeAll(Topologies.layer, Drawings.layer, Assignments.layer, Suggestions.layer).pipe(

@@ -6,22 +6,22 @@ import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, ChannelRegistration } from "@catenet/domain/Channel"
 import { ChannelLimitReached, NotChannelOwner, OperatorMismatch } from "@catenet/domain/errors/Channels"
 import { OperatorKey } from "@catenet/domain/Keys"
+import { audit } from "@catenet/domain/rules/Audit"
 import { type ChannelEvent, type ChannelRegistration as State, transition } from "@catenet/domain/rules/ChannelOperator"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../Now.ts"
+import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
 
-/** Channels that an account may have, unless an operator allowed it more. */
-const usualLimit = 100
-
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const audits = yield* Audits
+  const { channelsPerAccount } = yield* Settings
 
   const stateOf = (channel: ChannelId) =>
     Effect.map(
@@ -35,60 +35,88 @@ const make = Effect.gen(function* () {
   const checkLimit = Effect.fnUntraced(function* (owner: string, more: number) {
     yield* store.lockAccount(owner)
     const { count, limit } = yield* store.countOf(owner)
-    const most = limit ?? usualLimit
+    const most = limit ?? channelsPerAccount
     if (count + more > most) return yield* new ChannelLimitReached({ limit: most })
   })
 
-  /** Inside a transaction that holds the channel's lock. */
-  const step = Effect.fnUntraced(function* (channel: ChannelId, event: ChannelEvent) {
-    const { effects, next } = yield* Effect.fromResult(transition(yield* stateOf(channel), event))
-    const createdAt = yield* unixSeconds
-    for (const effect of effects) {
-      if (effect._tag === "Audit") yield* audits.append(effect)
-      else if (effect._tag === "DropChannel") yield* store.drop(channel)
-      else if (next._tag === "Registered") {
-        yield* store.put({ channel, owner: next.owner, operatorPubkey: effect.operator, createdAt })
-      }
+  const put = Effect.fnUntraced(function* (state: State, channel: ChannelId, owner: string, operatorPubkey: string) {
+    if (state._tag === "Registered") {
+      yield* store.rekey(channel, operatorPubkey)
+    } else {
+      yield* checkLimit(owner, 1)
+      yield* store.insert([{ channel, owner, operatorPubkey, createdAt: yield* unixSeconds }])
+      yield* audits.append(audit("channel_registered", owner, channel, operatorPubkey))
     }
   })
 
-  const register = Effect.fnUntraced(function* ({ subject }: Account, registration: ChannelRegistration) {
-    const { channel, confirm_rekey: confirmRekey = false, operator_pubkey: operator } = registration
-    yield* store.lock(channel)
-    if ((yield* stateOf(channel))._tag === "Unregistered") yield* checkLimit(subject, 1)
-    yield* step(channel, { _tag: "Register", subject, channel, operator, confirmRekey }).pipe(
-      Effect.catchTags({
-        NotOwner: () => new NotChannelOwner(),
-        OperatorDiffers: ({ registered }) =>
-          new OperatorMismatch({ channel, registered: OperatorKey.make(registered), offered: operator })
-      })
-    )
+  const drop = Effect.fnUntraced(function* (channel: ChannelId, owner: string) {
+    yield* store.drop(channel)
+    yield* audits.append(audit("channel_deregistered", owner, channel))
+  })
+
+  /** Inside a transaction that holds the channel's lock. */
+  const step = Effect.fnUntraced(function* (event: ChannelEvent & { readonly channel: ChannelId }) {
+    const { channel, subject } = event
+    const state = yield* stateOf(channel)
+    const { effects } = yield* Effect.fromResult(transition(state, event))
+    for (const effect of effects) {
+      if (effect._tag === "Audit") yield* audits.append(effect)
+      else if (effect._tag === "DropChannel") yield* drop(channel, subject)
+      else yield* put(state, channel, subject, effect.operator)
+    }
+  })
+
+  const owned = Effect.fnUntraced(function* (channel: ChannelId, { subject }: Account) {
+    const found = yield* store.find(channel)
+    if (Option.isNone(found) || found.value.owner !== subject) return yield* new NotChannelOwner()
   })
 
   return {
-    /** Fails unless the account owns the channel. */
-    requireOwner: (channel: ChannelId, { subject }: Account) =>
-      Effect.flatMap(store.find(channel), (found) =>
-        Option.isSome(found) && found.value.owner === subject
-          ? Effect.succeed(found.value)
-          : Effect.fail(new NotChannelOwner())
-      ),
+    /** Whether the account may have so many more channels; holds the account's lock until the transaction ends. */
     checkLimit,
 
-    register: Effect.fn("Channels.register")(register, store.transaction, asDefects),
+    /** Fails unless the account owns the channel. */
+    requireOwner: (channel: ChannelId, account: Account) => asDefects(owned(channel, account)),
 
-    /** Removes the channel with its members, grants, allow-list, claims and invites. */
-    deregister: Effect.fn("Channels.deregister")(
-      function* ({ subject }: Account, channel: ChannelId) {
+    /** Runs a command for the owner of the channel, after every command on it that came before: all of it or nothing. */
+    command: <A, E, R>(channel: ChannelId, account: Account, run: Effect.Effect<A, E, R>) =>
+      store
+        .lock(channel)
+        .pipe(Effect.andThen(owned(channel, account)), Effect.andThen(run), store.transaction, asDefects),
+
+    register: Effect.fn("Channels.register")(
+      function* ({ subject }: Account, registration: ChannelRegistration) {
+        const { channel, confirm_rekey: confirmRekey = false, operator_pubkey: operator } = registration
         yield* store.lock(channel)
-        yield* step(channel, { _tag: "Deregister", subject, channel }).pipe(
-          Effect.catchTags({ NotOwner: () => new NotChannelOwner(), OperatorDiffers: Effect.die })
+        yield* step({ _tag: "Register", subject, channel, operator, confirmRekey }).pipe(
+          Effect.catchTags({
+            NotOwner: () => new NotChannelOwner(),
+            OperatorDiffers: ({ registered }) =>
+              new OperatorMismatch({ channel, registered: OperatorKey.make(registered), offered: operator })
+          })
         )
       },
       store.transaction,
       asDefects
     ),
 
+    /** Removes the channel with its members, grants, allow-list, claims and invites. */
+    deregister: Effect.fn("Channels.deregister")(
+      function* ({ subject }: Account, channel: ChannelId) {
+        yield* store.lock(channel)
+        yield* step({ _tag: "Deregister", subject, channel }).pipe(
+          Effect.catchTags({
+            NotOwner: () => new NotChannelOwner(),
+            OperatorDiffers: Effect.die,
+            ChannelLimitReached: Effect.die
+          })
+        )
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** The account's channels, sorted. */
     list: Effect.fn("Channels.list")(function* ({ subject }: Account, page: Page) {
       const found = yield* paged(
         page,

@@ -2,12 +2,12 @@
 import * as CryptoGrant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import type { Caller } from "@catenet/domain/api/Access"
-import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import type { ChannelId, Grant, MemberMaterial } from "@catenet/domain/Channel"
 import { AttestationRefused, GrantMismatch, GrantUndecodable, MemberNotFound } from "@catenet/domain/errors/Channels"
-import { MemberNotAdmitted } from "@catenet/domain/errors/Edges"
 import type { HolderKey } from "@catenet/domain/Keys"
-import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { audit } from "@catenet/domain/rules/Audit"
+import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Audits } from "../audit/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Attestation from "./Attestation.ts"
@@ -16,32 +16,51 @@ import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
 
+/** A member, or who may become one. */
+export interface Place {
+  readonly channel: ChannelId
+  readonly holder: HolderKey
+}
+
 const make = Effect.gen(function* () {
   const store = yield* Store.make
-  const { requireOwner } = yield* Channels
+  const audits = yield* Audits
+  const { command, requireOwner } = yield* Channels
+
+  /** Puts a member into its channel, inside the caller's transaction. Nothing is written down of one that is as it was. */
+  const put = Effect.fnUntraced(function* (actor: string, channel: ChannelId, material: MemberMaterial) {
+    const { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey } = material
+    const changed = yield* store.putMember({ channel, holder, noisePubkey, noiseAttestation })
+    if (changed.length > 0) yield* audits.append(audit("channel_member_added", actor, channel, holder))
+  })
+
+  const drop = Effect.fnUntraced(function* (actor: string, { channel, holder }: Place) {
+    const dropped = yield* store.dropMember(channel, holder)
+    if (dropped.length > 0) yield* audits.append(audit("channel_member_removed", actor, channel, holder))
+  })
+
+  const deposit = Effect.fnUntraced(function* (actor: string, place: Place, grant: Grant) {
+    if ((yield* store.isMember(place)).length === 0) return yield* new MemberNotFound()
+    yield* store.putGrant({ ...place, grantHex: grant })
+    yield* audits.append(audit("channel_grant_deposited", actor, place.channel, place.holder))
+  })
 
   return {
+    put,
+
     /** Adds a member, or replaces its Noise key and attestation. */
-    add: Effect.fn("Members.add")(
-      function* (caller: Account, channel: ChannelId, material: MemberMaterial) {
-        if (!Attestation.holds(channel, material)) return yield* new AttestationRefused()
-        yield* store.lock(channel)
-        yield* requireOwner(channel, caller)
-        const { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey } = material
-        yield* store.putMember({ channel, holder, noisePubkey, noiseAttestation })
-      },
-      store.transaction,
-      asDefects
-    ),
+    add: Effect.fn("Members.add")(function* (account: Account, channel: ChannelId, material: MemberMaterial) {
+      if (!Attestation.holds(channel, material)) return yield* new AttestationRefused()
+      yield* command(channel, account, put(account.subject, channel, material))
+    }),
 
     /** Removes a member with its grant and its claim; one that is none is removed already. */
-    remove: Effect.fn("Members.remove")(function* (caller: Account, channel: ChannelId, holder: HolderKey) {
-      yield* requireOwner(channel, caller)
-      yield* store.dropMember(channel, holder)
-    }, asDefects),
+    remove: Effect.fn("Members.remove")((account: Account, place: Place) =>
+      command(place.channel, account, drop(account.subject, place))
+    ),
 
-    list: Effect.fn("Members.list")(function* (caller: Account, channel: ChannelId, page: Page) {
-      yield* requireOwner(channel, caller)
+    list: Effect.fn("Members.list")(function* (account: Account, channel: ChannelId, page: Page) {
+      yield* requireOwner(channel, account)
       const found = yield* paged(
         page,
         Schema.String,
@@ -51,45 +70,26 @@ const make = Effect.gen(function* () {
       return found.map(Store.shown)
     }, asDefects),
 
-    /** Deposits a grant for a member to pick up. What it grants is checked where it is used. */
-    depositGrant: Effect.fn("Members.depositGrant")(
-      function* (caller: Account, at: { readonly channel: ChannelId; readonly holder: HolderKey }, grant: Grant) {
-        const read = CryptoGrant.fromHex(grant)
-        if (Result.isFailure(read)) return yield* new GrantUndecodable()
-        if (Hex.encode(read.success.channel) !== at.channel) return yield* new GrantMismatch({ part: "channel" })
-        if (Hex.encode(read.success.holder) !== at.holder) return yield* new GrantMismatch({ part: "holder" })
-        yield* store.lock(at.channel)
-        yield* requireOwner(at.channel, caller)
-        if (Option.isNone(yield* store.isMember(at))) return yield* new MemberNotFound()
-        yield* store.putGrant({ ...at, grantHex: grant })
-      },
-      store.transaction,
-      asDefects
-    ),
+    /**
+     * Deposits a grant for a member to pick up. Its ids must be those of the place; whether its signature holds and
+     * whether it has expired is decided at the broker, each time it is used.
+     */
+    depositGrant: Effect.fn("Members.depositGrant")(function* (account: Account, place: Place, grant: Grant) {
+      const read = CryptoGrant.fromHex(grant)
+      if (Result.isFailure(read)) return yield* new GrantUndecodable()
+      if (Hex.encode(read.success.channel) !== place.channel) return yield* new GrantMismatch({ part: "channel" })
+      if (Hex.encode(read.success.holder) !== place.holder) return yield* new GrantMismatch({ part: "holder" })
+      yield* command(place.channel, account, deposit(account.subject, place, grant))
+    }),
 
-    grants: Effect.fn("Members.grants")(function* (caller: Account, channel: ChannelId, page: Page) {
-      yield* requireOwner(channel, caller)
+    grants: Effect.fn("Members.grants")(function* (account: Account, channel: ChannelId, page: Page) {
+      yield* requireOwner(channel, account)
       return yield* paged(
         page,
         Schema.String,
         (slice) => store.grants({ of: channel, ...slice }),
         ({ holder }) => holder
       )
-    }, asDefects),
-
-    /** What an edge is told about a holder that wants to join. */
-    authorise: Effect.fn("Members.authorise")(function* (at: {
-      readonly channel: ChannelId
-      readonly holder: HolderKey
-    }) {
-      const member = yield* store.isMember(at)
-      if (Option.isNone(member)) return yield* new MemberNotAdmitted()
-      const { noiseAttestation, noisePubkey, operatorPubkey } = member.value
-      return new ChannelAuthorisation({
-        operator_pubkey: operatorPubkey,
-        noise_pubkey: noisePubkey,
-        noise_attestation: noiseAttestation
-      })
     }, asDefects)
   }
 })

@@ -1,23 +1,20 @@
 /** Channels, their members and the grants that wait for members. */
 import { Channel, ChannelId, DepositedGrant, type Grant, Member } from "@catenet/domain/Channel"
-import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/Keys"
-import { Effect, Schema } from "effect"
+import { HolderKey, type NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/Keys"
+import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { keysetOn, Slice } from "./Slice.ts"
 
-const Registered = Schema.Struct({ owner: Schema.String, operatorPubkey: OperatorKey })
+const Registered = Schema.Struct({ channel: ChannelId, owner: Schema.String, operatorPubkey: OperatorKey })
 
 const MemberRow = Schema.Struct({ holder: HolderKey, noisePubkey: NoiseKey })
-const Authorised = Schema.Struct({
-  operatorPubkey: OperatorKey,
-  noisePubkey: NoiseKey,
-  noiseAttestation: NoiseAttestation
-})
 
-const Slice = Schema.Struct({
-  of: Schema.String,
-  after: Schema.UndefinedOr(Schema.String),
-  limit: Schema.UndefinedOr(Schema.Int)
-})
+export interface NewChannel {
+  readonly channel: ChannelId
+  readonly owner: string
+  readonly operatorPubkey: string
+  readonly createdAt: number
+}
 
 export interface NewMember {
   readonly channel: ChannelId
@@ -28,28 +25,34 @@ export interface NewMember {
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const slice = (column: string, { after, limit }: typeof Slice.Type) => sql`
-    ${after === undefined ? sql`` : sql`and ${sql(column)} > ${after}`}
-    order by ${sql(column)} ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+  const keyset = keysetOn(sql)
 
   return {
     transaction: sql.withTransaction,
     /** Commands on one channel come one after the other, also on one that is not registered yet. */
     lock: (channel: ChannelId) => sql`select pg_advisory_xact_lock(hashtextextended(${channel}, 3))`,
+    /** Taken in one order by everybody, so that commands with common channels never wait for each other. */
+    lockAll: (channels: ReadonlyArray<ChannelId>) => sql`
+      select pg_advisory_xact_lock(hashtextextended(channel, 3))
+      from json_array_elements_text(${JSON.stringify(channels.toSorted())}::json) as channel`,
+    /** After the locks of channels. */
     lockAccount: (owner: string) => sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 4))`,
+
     find: SqlSchema.findOneOption({
       Request: ChannelId,
       Result: Registered,
-      execute: (channel) => sql`select owner, operator_pubkey from channels where channel = ${channel}`
+      execute: (channel) => sql`select channel, owner, operator_pubkey from channels where channel = ${channel}`
     }),
-    put: (row: {
-      readonly channel: ChannelId
-      readonly owner: string
-      readonly operatorPubkey: string
-      readonly createdAt: number
-    }) =>
-      sql`insert into channels ${sql.insert({ ...row })}
-        on conflict (channel) do update set operator_pubkey = excluded.operator_pubkey`,
+    findAll: SqlSchema.findAll({
+      Request: Schema.Array(ChannelId),
+      Result: Registered,
+      execute: (channels) =>
+        sql`select channel, owner, operator_pubkey from channels where ${sql.in("channel", channels)}`
+    }),
+    insert: (rows: Arr.NonEmptyReadonlyArray<NewChannel>) =>
+      sql`insert into channels ${sql.insert(Arr.map(rows, (row) => ({ ...row })))}`,
+    rekey: (channel: ChannelId, operatorPubkey: string) =>
+      sql`update channels set operator_pubkey = ${operatorPubkey} where channel = ${channel}`,
     drop: (channel: ChannelId) => sql`delete from channels where channel = ${channel}`,
     countOf: SqlSchema.findOne({
       Request: Schema.String,
@@ -61,7 +64,7 @@ export const make = Effect.gen(function* () {
     list: SqlSchema.findAll({
       Request: Slice,
       Result: Schema.Struct({ channel: ChannelId }),
-      execute: (request) => sql`select channel from channels where owner = ${request.of} ${slice("channel", request)}`
+      execute: (slice) => sql`select channel from channels where owner = ${slice.of} ${keyset("channel", slice)}`
     }),
     describe: SqlSchema.findOneOption({
       Request: Schema.Struct({ channel: ChannelId, owner: Schema.String }),
@@ -73,33 +76,31 @@ export const make = Effect.gen(function* () {
         from channels c where channel = ${channel} and owner = ${owner}`.withoutTransform
     }),
 
+    /** A row, unless the member was there with the same key and attestation. */
     putMember: (member: NewMember) => sql`insert into channel_members ${sql.insert({ ...member })}
       on conflict (channel, holder) do update
-      set noise_pubkey = excluded.noise_pubkey, noise_attestation = excluded.noise_attestation`,
+      set noise_pubkey = excluded.noise_pubkey, noise_attestation = excluded.noise_attestation
+      where (channel_members.noise_pubkey, channel_members.noise_attestation)
+        is distinct from (excluded.noise_pubkey, excluded.noise_attestation)
+      returning holder`,
     dropMember: (channel: ChannelId, holder: HolderKey) =>
-      sql`delete from channel_members where channel = ${channel} and holder = ${holder}`,
+      sql`delete from channel_members where channel = ${channel} and holder = ${holder} returning holder`,
     members: SqlSchema.findAll({
       Request: Slice,
       Result: MemberRow,
-      execute: (request) =>
-        sql`select holder, noise_pubkey from channel_members where channel = ${request.of} ${slice("holder", request)}`
+      execute: (slice) =>
+        sql`select holder, noise_pubkey from channel_members where channel = ${slice.of} ${keyset("holder", slice)}`
     }),
-    isMember: SqlSchema.findOneOption({
-      Request: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
-      Result: Authorised,
-      execute: ({ channel, holder }) => sql`
-        select c.operator_pubkey, m.noise_pubkey, m.noise_attestation
-        from channel_members m join channels c on c.channel = m.channel
-        where m.channel = ${channel} and m.holder = ${holder}`
-    }),
+    isMember: ({ channel, holder }: { readonly channel: ChannelId; readonly holder: HolderKey }) =>
+      sql`select 1 from channel_members where channel = ${channel} and holder = ${holder}`,
     putGrant: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly grantHex: Grant }) =>
       sql`insert into channel_grants ${sql.insert({ ...row })}
         on conflict (channel, holder) do update set grant_hex = excluded.grant_hex`,
     grants: SqlSchema.findAll({
       Request: Slice,
       Result: DepositedGrant,
-      execute: (request) => sql`
-        select holder, grant_hex as grant from channel_grants where channel = ${request.of} ${slice("holder", request)}`
+      execute: (slice) => sql`
+        select holder, grant_hex as grant from channel_grants where channel = ${slice.of} ${keyset("holder", slice)}`
     })
   }
 })

@@ -2,7 +2,7 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Members } from "../channels/Members.ts"
+import { ChannelAdmissions } from "../channels/ChannelAdmissions.ts"
 import { Edges } from "./Edges.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -10,9 +10,9 @@ export const layer = HttpApiBuilder.group(
   "edges",
   Effect.fnUntraced(function* (handlers) {
     const edges = yield* Edges
-    const members = yield* Members
+    const admissions = yield* ChannelAdmissions
     return handlers.handleAll({
-      authorizeChannel: ({ payload }) => members.authorise(payload),
+      authorizeChannel: ({ payload }) => admissions.authorise(payload),
       revokedTokens: () => Effect.map(edges.revokedTokens, (tokens) => ({ tokens })),
       heartbeat: ({ payload }) => edges.heartbeat(payload),
       lookup: ({ query }) => edges.lookup(query),
