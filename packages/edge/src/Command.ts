@@ -2,6 +2,7 @@
 import { Console, Effect, Layer, Logger, References } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Edge } from "./Edge.ts"
+import * as Variable from "./settings/Variable.ts"
 
 /** What the exit codes of all our programs mean by a configuration that cannot be used. */
 const EXIT_CONFIGURATION = 3
@@ -25,10 +26,22 @@ const refuse = (error: { readonly message: string }) =>
     })
   )
 
-export const command = Command.make("edge", { logFormat, logLevel }, ({ logFormat, logLevel }) =>
-  Layer.launch(Edge.layer).pipe(
-    Effect.catchTags({ Misconfigured: refuse, CannotListen: refuse }),
-    Effect.provide(Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consoleLogFmt])),
-    Effect.provideService(References.MinimumLogLevel, logLevel)
+/** `CT_EDGE_TRACE` asks for everything, whatever the flag says. */
+const leastLevel = (flag: "Debug" | "Info" | "Warn" | "Error") =>
+  Effect.map(Variable.flag("CT_EDGE_TRACE", false), (trace) => (trace ? ("Debug" as const) : flag))
+
+export const command = Command.make(
+  "edge",
+  { logFormat, logLevel },
+  Effect.fn("edge")(
+    function* ({ logFormat, logLevel }) {
+      const format = logFormat === "json" ? Logger.consoleJson : Logger.consoleLogFmt
+      const level = yield* leastLevel(logLevel)
+      yield* Layer.launch(Edge.layer).pipe(
+        Effect.provide(Logger.layer([format])),
+        Effect.provideService(References.MinimumLogLevel, level)
+      )
+    },
+    Effect.catchTags({ Misconfigured: refuse, CannotListen: refuse })
   )
 ).pipe(Command.withDescription("Run an edge: the front door of visitors and the mesh port of agents."))

@@ -26,6 +26,7 @@ import { GelbVisits } from "./gelb/GelbVisits.ts"
 import { MeshClients } from "./mesh/MeshClients.ts"
 import { PeerEdges } from "./mesh/PeerEdges.ts"
 import { PeerVisitors } from "./mesh/PeerVisitors.ts"
+import { AuditLog } from "./observe/AuditLog.ts"
 import { Counters } from "./observe/Counters.ts"
 import type { Sources } from "./observe/Exposition.ts"
 import { Health } from "./observe/Health.ts"
@@ -160,6 +161,7 @@ const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer, Books.layer).pipe(
   Layer.provideMerge(
     Layer.mergeAll(
       Store.layer,
+      AuditLog.layer,
       Routes.layer,
       Counters.layer,
       Health.layer,

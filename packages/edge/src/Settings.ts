@@ -58,6 +58,9 @@ export interface SettingsShape {
   readonly historyPath: string | undefined
   readonly historyRetentionSeconds: number
   readonly receipts: boolean
+  /** Absent: who connects is not written down. */
+  readonly auditPath: string | undefined
+  readonly auditRetentionSeconds: number
   readonly caps: Caps
 }
 
@@ -145,6 +148,8 @@ const read = Effect.gen(function* () {
       90 * 86_400
     ),
     receipts: yield* Variable.flag("CT_EDGE_RECEIPTS", false),
+    auditPath: yield* Variable.text("CT_EDGE_AUDIT_LOG_PATH"),
+    auditRetentionSeconds: yield* Variable.count("CT_EDGE_AUDIT_LOG_RETENTION_SECS", 60, 1_000_000_000, 604_800),
     caps: {
       connections: yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS", 8_192),
       connectionsPerAddress: yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS_PER_IP", 2_048),

@@ -7,6 +7,7 @@ import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { PeerEdges } from "../mesh/PeerEdges.ts"
+import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../Routes.ts"
@@ -35,6 +36,7 @@ const make = Effect.gen(function* () {
   const counters = yield* Counters
   const gelb = yield* GelbVisits
   const peers = yield* PeerEdges
+  const audit = yield* AuditLog
   let open = 0
 
   const enter = (socket: Socket) => {
@@ -73,6 +75,7 @@ const make = Effect.gen(function* () {
       counters.visitorsOfUnknownHosts += 1
       return TlsAlert.refuse(socket, "unrecognizedName")
     }
+    audit.note("front_door_tls", socket, route.token)
     if (speaks !== "acme") {
       if (route.tier === "gelb" && gelb.accept !== undefined) return gelb.accept(socket, speaks === "http")
       if (!(yield* isOpen(route.token))) {

@@ -121,6 +121,8 @@ export const serve = (socket: TLSSocket, options: Http2Options): ServerHttp2Sess
   session.setLocalWindowSize(CONNECTION_WINDOW)
   const agent = new TunnelConnections(options.connect)
   session.on("error", () => undefined)
+  // An HTTP/2 connection has no halves: whoever ends it is gone.
+  socket.allowHalfOpen = false
   socket.once("end", () => session.destroy())
   session.on("close", () => agent.destroy())
   session.setTimeout(IDLE_MILLIS, () => session.close())

@@ -1,38 +1,9 @@
 /**
- * The edge's own small database: sessions and receipts, in SQLite of the runtime. One process writes it, synchronously,
- * a few rows a session; a write that returned survives the end of the process. Rows are decoded like any foreign data.
+ * The edge's own small databases, in SQLite of the runtime. One process writes them, synchronously, a few rows a session;
+ * a write that returned survives the end of the process. Rows are decoded like any foreign data.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { Effect, Schema, type Scope } from "effect"
-
-const SCHEMA = `
-  create table if not exists sessions (
-    id integer primary key,
-    tunnel text not null,
-    transport text not null,
-    connected_at integer not null,
-    disconnected_at integer,
-    reason text,
-    bytes_in integer not null default 0,
-    bytes_out integer not null default 0,
-    last_flush integer not null
-  ) strict;
-  create index if not exists sessions_by_tunnel on sessions (tunnel, connected_at desc);
-  create unique index if not exists sessions_open on sessions (tunnel) where disconnected_at is null;
-  create table if not exists receipts (
-    tunnel text not null,
-    seq integer not null,
-    ts integer not null,
-    hash text not null,
-    line text not null,
-    primary key (tunnel, seq)
-  ) strict, without rowid;
-  create table if not exists agent_keys (
-    tunnel text primary key,
-    key text not null,
-    last_seen integer not null
-  ) strict, without rowid;
-`
 
 export interface Database {
   /** Rows of a query. A row that is not what it should be is a defect. */
@@ -78,30 +49,33 @@ const over = (handle: DatabaseSync, durable: boolean): Database => {
   }
 }
 
-const openFile = (path: string) => {
+const openFile = (path: string, schema: string) => {
   const handle = new DatabaseSync(path, { timeout: 2_000 })
   handle.exec("pragma journal_mode = wal; pragma synchronous = normal;")
-  handle.exec(SCHEMA)
+  handle.exec(schema)
   return handle
 }
 
-/** Opens the file; where that is impossible, a database in memory and a warning. Closed with the scope. */
-export const open: (path: string) => Effect.Effect<Database, never, Scope.Scope> = Effect.fn("Database.open")(
-  function* (path: string) {
-    const file = Effect.map(Effect.try({ try: () => openFile(path), catch: (error) => error }), (handle) => ({
-      handle,
-      durable: true
-    }))
-    const memory = (reason: unknown) =>
-      Effect.as(
-        Effect.logWarning("session history is kept in memory only").pipe(
-          Effect.annotateLogs({ path, reason: String(reason) })
-        ),
-        { handle: openFile(":memory:"), durable: false }
-      )
-    const { handle, durable } = yield* Effect.acquireRelease(file.pipe(Effect.catch(memory)), ({ handle }) =>
-      Effect.sync(() => handle.close())
+/**
+ * Opens the file and creates what is missing of `schema`; where that is impossible, a database in memory and a warning.
+ * Closed with the scope.
+ */
+export const open: (path: string, schema: string) => Effect.Effect<Database, never, Scope.Scope> = Effect.fn(
+  "Database.open"
+)(function* (path: string, schema: string) {
+  const file = Effect.map(Effect.try({ try: () => openFile(path, schema), catch: (error) => error }), (handle) => ({
+    handle,
+    durable: true
+  }))
+  const memory = (reason: unknown) =>
+    Effect.as(
+      Effect.logWarning("a database is kept in memory only").pipe(
+        Effect.annotateLogs({ path, reason: String(reason) })
+      ),
+      { handle: openFile(":memory:", schema), durable: false }
     )
-    return over(handle, durable)
-  }
-)
+  const { handle, durable } = yield* Effect.acquireRelease(file.pipe(Effect.catch(memory)), ({ handle }) =>
+    Effect.sync(() => handle.close())
+  )
+  return over(handle, durable)
+})

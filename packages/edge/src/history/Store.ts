@@ -3,6 +3,36 @@ import { Context, Effect, Layer, Path } from "effect"
 import { Settings } from "../Settings.ts"
 import * as Database from "./Database.ts"
 
+/** Tunnels are named by the hash of their token; times are unix seconds. */
+const SCHEMA = `
+  create table if not exists sessions (
+    id integer primary key,
+    tunnel text not null,
+    transport text not null,
+    connected_at integer not null,
+    disconnected_at integer,
+    reason text,
+    bytes_in integer not null default 0,
+    bytes_out integer not null default 0,
+    last_flush integer not null
+  ) strict;
+  create index if not exists sessions_by_tunnel on sessions (tunnel, connected_at desc);
+  create unique index if not exists sessions_open on sessions (tunnel) where disconnected_at is null;
+  create table if not exists receipts (
+    tunnel text not null,
+    seq integer not null,
+    ts integer not null,
+    hash text not null,
+    line text not null,
+    primary key (tunnel, seq)
+  ) strict, without rowid;
+  create table if not exists agent_keys (
+    tunnel text primary key,
+    key text not null,
+    last_seen integer not null
+  ) strict, without rowid;
+`
+
 export class Store extends Context.Service<Store, { readonly db: Database.Database | undefined }>()(
   "edge/history/Store"
 ) {
@@ -12,7 +42,9 @@ export class Store extends Context.Service<Store, { readonly db: Database.Databa
       const { certOut, history, historyPath } = yield* Settings
       if (!history) return { db: undefined }
       const path = yield* Path.Path
-      return { db: yield* Database.open(historyPath ?? path.join(path.dirname(certOut), "tunnel-history.sqlite")) }
+      return {
+        db: yield* Database.open(historyPath ?? path.join(path.dirname(certOut), "tunnel-history.sqlite"), SCHEMA)
+      }
     })
   )
 }

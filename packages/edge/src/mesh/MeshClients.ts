@@ -8,6 +8,7 @@ import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import { challengeClient } from "@catenet/wire/transport/MeshRendezvous"
 import { Clock, Context, Effect, Layer, Result } from "effect"
+import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../Routes.ts"
@@ -28,6 +29,7 @@ const make = Effect.gen(function* () {
   const agents = yield* AgentSessions
   const relays = yield* Relays
   const counters = yield* Counters
+  const audit = yield* AuditLog
   const rate = new TokenBuckets(rendezvousPerMinute)
 
   /** The tunnel a client has earned, or nothing. */
@@ -52,6 +54,7 @@ const make = Effect.gen(function* () {
         }
         const { tunnel, stream } = yield* agents.deliver(token, { _tag: "Mesh" }, { kind: "mesh", tls: "none" })
         counters.rendezvous += 1
+        audit.note("tcp_client", socket, token)
         yield* relays.run(tunnel, socket, stream)
       },
       (served, socket) => Effect.catchTag(served, "TunnelOffline", () => Effect.sync(() => void socket.destroy()))

@@ -16,7 +16,7 @@ export interface Sources {
   readonly gate: Gate
   readonly visitors: () => number
   readonly listeners: ReadonlyArray<Pick<Listener, "name">>
-  /** Epoch seconds of the last proof that a listener accepts, by name. */
+  /** Epoch milliseconds of the last proof that a listener accepts, by name. */
   readonly lastAccepted: ReadonlyMap<string, number>
 }
 
@@ -106,7 +106,7 @@ export const render = (sources: Sources): string => {
     gauge(
       "listener_loop_last_seen_seconds",
       "Epoch seconds of the last proof that a listener accepts.",
-      ...listeners.map(({ name }): Sample => [lastAccepted.get(name) ?? 0, { listener: name }])
+      ...listeners.map(({ name }): Sample => [Math.floor((lastAccepted.get(name) ?? 0) / 1_000), { listener: name }])
     ),
     ""
   ].join("\n")

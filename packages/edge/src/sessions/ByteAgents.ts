@@ -9,6 +9,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { linger } from "../listen/Linger.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { PeerVisitors } from "../mesh/PeerVisitors.ts"
+import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../Settings.ts"
 import { Admissions } from "./Admissions.ts"
@@ -30,6 +31,7 @@ const make = Effect.gen(function* () {
   const agents = yield* AgentSessions
   const counters = yield* Counters
   const meshClients = yield* MeshClients
+  const audit = yield* AuditLog
   const peerVisitors = yield* PeerVisitors
   const parked = new Set<EdgeSlot>()
   let open = 0
@@ -45,6 +47,7 @@ const make = Effect.gen(function* () {
       yield* Effect.logDebug("agent refused").pipe(Effect.annotateLogs({ code: refused.code, host }))
       return
     }
+    audit.note("tcp_fallback", socket, token)
     const slot = new EdgeSlot(socket, admission.role)
     const agent: SlotAgent = { slot, host }
     parked.add(slot)

@@ -8,6 +8,7 @@ import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { Context, Effect, Layer, Result, Schedule } from "effect"
+import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../Settings.ts"
 import { Admissions } from "./Admissions.ts"
@@ -38,6 +39,7 @@ const make = Effect.gen(function* () {
   const agents = yield* AgentSessions
   const counters = yield* Counters
   const keys = yield* AgentKeys
+  const audit = yield* AuditLog
   const sessions = new Set<Mux>()
   const owned = new Map<MuxAgent, string>()
 
@@ -71,6 +73,7 @@ const make = Effect.gen(function* () {
       revoke: () => inbound.end({ code: "revoked", sentence: "this tunnel was revoked" })
     }
     inbound.accept({ sessionId: `${token.slice(0, 8)}-${id}`, keepAliveMillis: ECHO_MILLIS, maxStreams: MAX_STREAMS })
+    audit.note("mux_agent", socket, token)
     agents.addMux(token, agent)
     if (agent.owner) owned.set(agent, token)
     return void inbound.withdrawn.then(() => remove(token, agent))

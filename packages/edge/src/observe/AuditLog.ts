@@ -1,0 +1,64 @@
+/**
+ * Who connected to what, for operators who must be able to answer that (data-plane 11.3). Off unless a path is set;
+ * written once a second, forgotten after the retention. Tunnels appear by the hash of their token, contents never.
+ */
+import type { Socket } from "node:net"
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import * as Database from "../history/Database.ts"
+import { tunnelName } from "../history/TunnelName.ts"
+import { endpointsOf } from "../sessions/Endpoints.ts"
+import { Settings } from "../Settings.ts"
+
+const SCHEMA = `
+  create table if not exists connections (
+    ts integer not null,
+    transport text not null,
+    source_ip text not null,
+    tunnel text not null
+  ) strict;
+  create index if not exists connections_by_time on connections (ts);
+`
+
+export type AuditedTransport = "front_door_tls" | "tcp_fallback" | "mux_agent" | "tcp_client"
+
+export interface AuditLogShape {
+  readonly note: (transport: AuditedTransport, socket: Socket, token: string) => void
+}
+
+const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
+  const { auditRetentionSeconds } = yield* Settings
+  const clock = yield* Clock.Clock
+  const db = yield* Database.open(path, SCHEMA)
+  const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+  let pending: Array<readonly [ts: number, transport: string, sourceIp: string, tunnel: string]> = []
+  const write = Effect.sync(() => {
+    const rows = pending
+    pending = []
+    if (rows.length === 0) return
+    db.transaction(() => {
+      for (const row of rows) {
+        db.run("insert into connections (ts, transport, source_ip, tunnel) values (?, ?, ?, ?)", ...row)
+      }
+    })
+  })
+  const forget = Effect.sync(() => db.run("delete from connections where ts < ?", seconds() - auditRetentionSeconds))
+  yield* Effect.forkScoped(write.pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever)))
+  yield* Effect.forkScoped(forget.pipe(Effect.repeat(Schedule.spaced("1 hour"))))
+  yield* Effect.addFinalizer(() => write)
+  const shape: AuditLogShape = {
+    note: (transport, socket, token) => {
+      const address = endpointsOf(socket).client?.address ?? "unknown"
+      pending.push([seconds(), transport, address, tunnelName(token)])
+    }
+  }
+  return shape
+})
+
+export class AuditLog extends Context.Service<AuditLog, AuditLogShape>()("edge/observe/AuditLog") {
+  static readonly layer = Layer.effect(
+    AuditLog,
+    Effect.flatMap(Settings, ({ auditPath }) =>
+      auditPath === undefined ? Effect.succeed({ note: () => undefined }) : keep(auditPath)
+    )
+  )
+}

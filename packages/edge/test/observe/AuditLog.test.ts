@@ -1,0 +1,49 @@
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
+import { start, temporaryFolder, token } from "../world/World.ts"
+
+const T = token("7")
+const HOST = "app.zone.test"
+
+describe("the audit log", () => {
+  it.live("says who connected, by address and hashed tunnel, and forgets after its retention", () =>
+    Effect.gen(function* () {
+      const path = join(yield* temporaryFolder, "audit.sqlite")
+      const run = Effect.fn("run")(function* (visit: boolean) {
+        const life = yield* Scope.make()
+        const world = yield* start({ CT_EDGE_AUDIT_LOG_PATH: path }).pipe(Scope.provide(life))
+        if (visit) {
+          yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+          yield* servingAgent(world, T, [HOST])
+          yield* slotAgent(world, T, "L", HOST)
+          const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+          visitor.destroy()
+        }
+        yield* Scope.close(life, Exit.void)
+      })
+      const rows = () => {
+        const db = new DatabaseSync(path)
+        const found = db.prepare("select transport, source_ip, tunnel from connections order by rowid").all()
+        db.exec("update connections set ts = 0")
+        db.close()
+        return found
+      }
+      yield* run(true)
+      const seen = rows()
+      assert.deepStrictEqual(
+        seen.map(({ source_ip, transport }) => [transport, source_ip]),
+        [
+          ["mux_agent", "127.0.0.1"],
+          ["tcp_fallback", "127.0.0.1"],
+          ["front_door_tls", "127.0.0.1"]
+        ]
+      )
+      assert.notInclude(JSON.stringify(seen), T)
+      yield* run(false)
+      assert.deepStrictEqual(rows(), [])
+    }).pipe(Effect.scoped)
+  )
+})
