@@ -6,6 +6,7 @@ import { edge } from "./commands/edge.ts"
 import { idp } from "./commands/idp.ts"
 import { migrate } from "./commands/migrate.ts"
 import { origin } from "./commands/origin.ts"
+import { receipts } from "./commands/receipts.ts"
 import { root } from "./commands/root.ts"
 import { serve } from "./commands/serve.ts"
 import { up } from "./commands/up.ts"
@@ -15,7 +16,7 @@ const usage = 2
 const interrupted = 130
 
 const cli = root.pipe(
-  Command.withSubcommands([up, serve, edge, migrate, idp, origin]),
+  Command.withSubcommands([up, serve, edge, migrate, receipts, idp, origin]),
   (command) => Command.run(command, { version, renderErrors: true }),
   Effect.provide(NodeServices.layer),
   Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
