@@ -165,6 +165,26 @@ describe("agents", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("that fall silent lose their visitors within five seconds when another one can serve them", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const frozen = yield* servingAgent(world, T, [HOST], saying("too late"))
+      const before = performance.now()
+      frozen.socket.pause()
+      const waiting = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const torn = new Promise((resolve) => waiting.once("close", resolve).once("end", resolve))
+      waiting.write("\x00ping")
+      yield* Effect.promise(() =>
+        eventually(async () => (await world.metrics())["ct_edge_active_relays"] === 1, "it waits for the silent one")
+      )
+      yield* servingAgent(world, T, [HOST], saying("here"))
+      yield* Effect.promise(() => torn)
+      assert.isBelow(performance.now() - before, 5_000)
+      assert.strictEqual(yield* ask(world), "here")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that come back within the wait still get the visitor who came meanwhile", () =>
     Effect.gen(function* () {
       const world = yield* start()

@@ -4,11 +4,11 @@
  */
 import type { Duplex } from "node:stream"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../Routes.ts"
 import { Settings } from "../Settings.ts"
+import * as Liveness from "./Liveness.ts"
 import { type Carrier, type Demand, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
 /** No agent of the tunnel could take the stream. */
@@ -22,10 +22,6 @@ export interface SessionObserver {
 
 /** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
 const RETURN_MILLIS = 30_000
-/** A session silent for longer is asked for an echo before it gets a visitor, if another agent could take the visitor. */
-const TRUSTED_SILENCE_MILLIS = 3_000
-const ECHO_MILLIS = 2_000
-
 export interface AgentSessionsShape {
   readonly tunnel: (token: string) => Tunnel | undefined
   readonly all: () => Iterable<Tunnel>
@@ -78,26 +74,13 @@ const make = Effect.gen(function* () {
     if (!routes.knows(tunnel.token) && tunnel.relays === 0) tunnels.delete(tunnel.token)
   }
 
-  /** False when the agent is silent although it was asked; only asked when somebody else could serve. */
-  const responsive = (agent: MuxAgent, alternatives: boolean) => {
-    const { session } = agent
-    if (!alternatives || monotonicMillis() - session.counters.lastReceivedAt < TRUSTED_SILENCE_MILLIS) {
-      return Effect.succeed(true)
-    }
-    return Effect.promise(() => session.ping()).pipe(
-      Effect.map((millis) => millis !== undefined),
-      Effect.timeoutOrElse({ duration: ECHO_MILLIS, orElse: () => Effect.succeed(false) })
-    )
-  }
-
   const fromMux = Effect.fnUntraced(function* (
     tunnel: Tunnel,
     demand: Demand,
     header: Omit<OpenHeader, "registration">
   ) {
-    const candidates = tunnel.candidates(demand)
-    for (const agent of candidates) {
-      if (yield* responsive(agent, candidates.length > 1 || tunnel.parked > 0)) {
+    for (const agent of tunnel.candidates(demand)) {
+      if (yield* Liveness.responsive(tunnel, agent)) {
         const opened = agent.session.open({ ...header, registration: agent.id })
         if (Result.isSuccess(opened)) return opened.success
       }
@@ -151,6 +134,7 @@ const make = Effect.gen(function* () {
     }
   })
 
+  yield* Liveness.watch(() => tunnels.values())
   const shape: AgentSessionsShape = {
     tunnel: (token) => tunnels.get(token),
     all: () => tunnels.values(),

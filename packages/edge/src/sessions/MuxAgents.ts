@@ -18,7 +18,7 @@ import type { MuxAgent } from "./Tunnel.ts"
 
 /** An agent that does not answer for {@link DEAD_MILLIS} is gone, whatever its socket says. */
 const ECHO_MILLIS = 5_000
-const DEAD_MILLIS = 12_500
+const DEAD_MILLIS = 20_000
 const MAX_STREAMS = 8_192
 const SEEN_EVERY = "10 minutes"
 /** A connection without any registration after this time is closed. */

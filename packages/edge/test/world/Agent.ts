@@ -28,6 +28,7 @@ export const tlsTo = (port: number, ca: string, servername: string, alpn: Readon
 
 export interface MuxAgent {
   readonly mux: Mux
+  readonly socket: TLSSocket
   readonly streams: Array<CarrierStream>
   /** With a seed the registration carries a possession proof. */
   readonly register: (token: string, hosts: ReadonlyArray<string>, seed?: Uint8Array) => ReturnType<Mux["register"]>
@@ -52,6 +53,7 @@ export const muxAgent = (
       })
       return {
         mux,
+        socket,
         streams,
         register: async (token, hosts, seed) => {
           const named = { token: Buffer.from(token, "hex"), agentId: "test" }

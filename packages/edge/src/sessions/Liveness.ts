@@ -1,0 +1,54 @@
+/**
+ * Whether a multiplexed agent still answers, from end to end. An agent that is silent is asked for an echo; one that does
+ * not give it is cut off at once when another agent can serve its tunnel, so that visitors fail over within five seconds.
+ * A tunnel with a single agent is given more time: cutting it would help nobody and would tear what an outage only delays.
+ */
+import type { CarrierSession } from "@catenet/wire/transport/Carrier"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
+import { Effect, FiberSet, Schedule } from "effect"
+import type { MuxAgent, Tunnel } from "./Tunnel.ts"
+
+const TRUSTED_SILENCE_MILLIS = 1_500
+const ECHO_MILLIS = 2_000
+
+const silent = ({ counters }: CarrierSession) => monotonicMillis() - counters.lastReceivedAt >= TRUSTED_SILENCE_MILLIS
+
+const hasAlternative = (tunnel: Tunnel) => tunnel.muxes.size + tunnel.parked > 1
+
+/** Asks for an echo. A session that does not give one is closed. */
+const prove = (session: CarrierSession): Effect.Effect<boolean> =>
+  Effect.promise(() => session.ping()).pipe(
+    Effect.map((millis) => millis !== undefined),
+    Effect.timeoutOrElse({
+      duration: ECHO_MILLIS,
+      orElse: () =>
+        Effect.sync(() => {
+          session.close("dead", "no echo in time")
+          return false
+        })
+    })
+  )
+
+/** Before an agent gets a visitor: false when it is silent, others could serve, and it does not answer. */
+export const responsive = (tunnel: Tunnel, { session }: MuxAgent): Effect.Effect<boolean> =>
+  hasAlternative(tunnel) && silent(session) ? prove(session) : Effect.succeed(true)
+
+/** Watches agents whose visitors may be waiting for a dead one, for as long as the scope lives. */
+export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Iterable<Tunnel>) {
+  const run = yield* FiberSet.makeRuntime<never>()
+  const asked = new Set<CarrierSession>()
+  const ask = (session: CarrierSession) => {
+    if (asked.has(session) || session.counters.streamsOpen === 0 || !silent(session)) return
+    asked.add(session)
+    run(
+      Effect.ensuring(
+        prove(session),
+        Effect.sync(() => asked.delete(session))
+      )
+    )
+  }
+  const sweep = Effect.sync(() => {
+    for (const tunnel of tunnels()) if (hasAlternative(tunnel)) for (const { session } of tunnel.muxes) ask(session)
+  })
+  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("500 millis")))
+})
