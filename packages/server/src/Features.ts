@@ -40,6 +40,7 @@ import * as EdgesHttp from "./edges/Http.ts"
 import { Enrolments } from "./enrolment/Enrolments.ts"
 import * as EnrolmentHttp from "./enrolment/Http.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
+import { RealmAdmin } from "./identityProvider/RealmAdmin.ts"
 import * as InvitationsHttp from "./invitations/Http.ts"
 import { Invitations } from "./invitations/Invitations.ts"
 import { Outbox } from "./outbox/Outbox.ts"
@@ -49,6 +50,9 @@ import { Pipelines } from "./pipelines/Pipelines.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
 import { Hosts } from "./registry/Hosts.ts"
 import { Rooms } from "./rooms/Rooms.ts"
+import * as ServiceAccountsHttp from "./serviceAccounts/Http.ts"
+import { ServiceAccounts } from "./serviceAccounts/ServiceAccounts.ts"
+import * as ServiceAccountsSweep from "./serviceAccounts/Sweep.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import * as StatusHttp from "./status/Http.ts"
 import { Statuses } from "./status/Statuses.ts"
@@ -74,6 +78,7 @@ const handlers = Layer.mergeAll(
   InvitationsHttp.layer,
   CreditsHttp.layer,
   AccountsHttp.layer,
+  ServiceAccountsHttp.layer,
   TopologiesHttp.layer,
   PipelinesHttp.layer,
   DirectoryHttp.layer,
@@ -81,7 +86,7 @@ const handlers = Layer.mergeAll(
 )
 
 /** What runs without being asked. */
-const background = Layer.mergeAll(OutboxWorker.layer, AdmissionSweep.layer)
+const background = Layer.mergeAll(OutboxWorker.layer, ServiceAccountsSweep.layer, AdmissionSweep.layer)
 
 const channels = Layer.mergeAll(
   AllowLists.layer,
@@ -115,6 +120,7 @@ const services = Layer.mergeAll(
   Rendezvous.layer
 ).pipe(
   Layer.provideMerge(Tunnels.layer),
+  Layer.provideMerge(ServiceAccounts.layer.pipe(Layer.provide(RealmAdmin.layer))),
   Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer)),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer))

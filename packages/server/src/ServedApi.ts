@@ -15,6 +15,7 @@ import { PipelinesApi } from "@catenet/domain/api/PipelinesApi"
 import { InvitationsApi } from "@catenet/domain/api/InvitationsApi"
 import { OperatorsApi } from "@catenet/domain/api/OperatorsApi"
 import { ProvisioningApi } from "@catenet/domain/api/ProvisioningApi"
+import { ServiceAccountsApi } from "@catenet/domain/api/ServiceAccountsApi"
 import { StatusApi } from "@catenet/domain/api/StatusApi"
 import { NetworksApi, TopologiesApi } from "@catenet/domain/api/TopologiesApi"
 import { TunnelsApi } from "@catenet/domain/api/TunnelsApi"
@@ -38,5 +39,6 @@ export class ServedApi extends HttpApi.make("catenet")
   .add(BillingApi)
   .add(PaymentWebhookApi)
   .add(OperatorsApi)
+  .add(ServiceAccountsApi)
   .add(EdgesApi)
   .annotateMerge(ControlPlaneApi.annotations) {}

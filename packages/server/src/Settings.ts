@@ -40,6 +40,30 @@ export const variables = {
     Forms.text,
     "PEM file with the one key that signs access tokens; then none is fetched."
   ),
+  identityProviderUrl: optional(
+    "KEYCLOAK_PUBLIC_URL",
+    Forms.url,
+    "Address of the identity provider, for its admin REST. Without it there are no service accounts."
+  ),
+  oidcRealm: defaulted("CT_OIDC_REALM", Forms.text, "ct-demo", "Realm in which clients for service accounts are made."),
+  adminClientId: optional(
+    "CT_OIDC_ADMIN_CLIENT_ID",
+    Forms.text,
+    "Confidential client of that realm with the role manage-clients of realm-management."
+  ),
+  adminClientSecret: optional("CT_OIDC_ADMIN_CLIENT_SECRET", Forms.secret, "Its secret."),
+  administrator: optional(
+    "KC_ADMIN_USER",
+    Forms.text,
+    "Administrator of the identity provider, used when no client is given."
+  ),
+  administratorPassword: optional("KC_ADMIN_PASSWORD", Forms.secret, "The administrator's password."),
+  serviceAccountSweepSeconds: defaulted(
+    "CT_CP_SERVICE_ACCOUNT_TICK_SECS",
+    Forms.whole(1, 3600),
+    "15",
+    "How often clients of service accounts that were given up are looked for."
+  ),
   hostnameZone: optional("CT_CP_HOSTNAME_ZONE", Forms.text, "Zone in which tunnels get a hostname by themselves."),
   tunnelsPerAccount: defaulted(
     "CT_CP_TUNNELS_PER_ACCOUNT",
@@ -110,6 +134,13 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   oidcIssuer: variables.oidcIssuer.read,
   oidcAccessAudience: variables.oidcAccessAudience.read,
   oidcPublicKeyPath: variables.oidcPublicKeyPath.read,
+  identityProviderUrl: variables.identityProviderUrl.read,
+  oidcRealm: variables.oidcRealm.read,
+  adminClientId: variables.adminClientId.read,
+  adminClientSecret: variables.adminClientSecret.read,
+  administrator: variables.administrator.read,
+  administratorPassword: variables.administratorPassword.read,
+  serviceAccountSweepSeconds: variables.serviceAccountSweepSeconds.read,
   hostnameZone: variables.hostnameZone.read,
   tunnelsPerAccount: variables.tunnelsPerAccount.read,
   channelsPerAccount: variables.channelsPerAccount.read,

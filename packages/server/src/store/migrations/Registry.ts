@@ -10,6 +10,7 @@ import * as channels from "./0008_channels.ts"
 import * as registries from "./0009_registries.ts"
 import * as topologies from "./0010_topologies.ts"
 import * as credits from "./0012_credits.ts"
+import * as serviceAccounts from "./0013_service_accounts.ts"
 import * as admissionQueue from "./0014_admission_queue.ts"
 
 export const migrations = {
@@ -24,5 +25,6 @@ export const migrations = {
   "0009_registries": registries.up,
   "0010_topologies": topologies.up,
   "0012_credits": credits.up,
+  "0013_service_accounts": serviceAccounts.up,
   "0014_admission_queue": admissionQueue.up
 } as const
