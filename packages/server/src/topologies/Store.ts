@@ -89,6 +89,18 @@ export const make = Effect.gen(function* () {
         sql`update topology_agents set topology_id = null, kind = null, label = null where topology_id = ${id}`,
         sql`delete from topologies where id = ${id}`
       ),
+    /** Everything of an account: its topologies, its agents wherever they are, and what is shared with its address. */
+    removeAllOf: (subject: string, email: string | null) =>
+      Effect.all([
+        sql`select 1 from topologies where owner = ${subject} order by id for update`,
+        sql`delete from topology_edges e using topology_agents g
+          where g.owner = ${subject} and e.topology_id = g.topology_id and g.agent in (e.a, e.b)`,
+        sql`delete from topology_agents where owner = ${subject}`,
+        sql`update topology_agents set topology_id = null, kind = null, label = null
+          where topology_id in (select id from topologies where owner = ${subject})`,
+        sql`delete from topologies where owner = ${subject}`,
+        sql`delete from topology_shares where email = ${email}`
+      ]),
     transaction: sql.withTransaction
   }
 })

@@ -90,6 +90,11 @@ const make = Effect.gen(function* () {
       asDefects
     ),
 
+    /** Nothing of an account that ends is left; agents of others go home. Part of the caller's transaction. */
+    removeAllOf: Effect.fn("Topologies.removeAllOf")(function* ({ email, subject }: Account) {
+      yield* store.removeAllOf(subject, email)
+    }, asDefects),
+
     /** Lets an address view it and wire its own agents. */
     share: Effect.fn("Topologies.share")(
       function* (account: Account, id: TopologyId, email: Email) {
