@@ -112,7 +112,7 @@ const services = Layer.mergeAll(
   Layer.mergeAll(Admissions.layer, Sweep.layer).pipe(Layer.provide(Authorities.layer)),
   Sharing.layer,
   Credits.layer,
-  Accounts.layer,
+  Accounts.layer.pipe(Layer.provide(topologies)),
   channels,
   topologies,
   Pipelines.layer,

@@ -9,12 +9,14 @@ import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
+import { Topologies } from "../topologies/Topologies.ts"
 import * as Store from "./Store.ts"
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const outbox = yield* Outbox
   const audits = yield* Audits
+  const topologies = yield* Topologies
   const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
 
   const known = Effect.fnUntraced(function* (subject: Subject) {
@@ -48,9 +50,11 @@ const make = Effect.gen(function* () {
 
     /** Ends the account: its tunnels stop at every edge, and nothing it owned is left. The sign-in itself stays. */
     remove: Effect.fn("Accounts.remove")(
-      function* ({ email, subject }: Caller["Service"]) {
+      function* (caller: Caller["Service"]) {
+        const { email, subject } = caller
         const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
         for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })
+        yield* topologies.removeAllOf(caller)
         yield* store.dropBelongings(subject, email)
         yield* audits.append(audit("account_deleted", subject, subject))
       },

@@ -6,16 +6,11 @@ import { ChannelId } from "@catenet/domain/Channel"
 import { Email } from "@catenet/domain/Email"
 import type { TopologyId } from "@catenet/domain/Ids"
 import { HolderKey } from "@catenet/domain/Keys"
-import { Subject } from "@catenet/domain/Subject"
 import { OperatorBinding } from "@catenet/domain/Topology"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
-import { Audits } from "../../src/audit/Audits.ts"
-import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { TopologyAuthorisations } from "../../src/topologies/Authorisations.ts"
-import { Topologies } from "../../src/topologies/Topologies.ts"
 import { bearerOf, database, sessionOf, world } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -107,27 +102,20 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
       yield* ada.share({ params, payload: { email } })
       const session = yield* sessionOf("ben", email)
       const origin = "https://localhost"
-      const { topologies: ben } = yield* TestServer.clientAs({ session, origin })
+      const { accounts, topologies: ben } = yield* TestServer.clientAs({ session, origin })
       const own = { id: (yield* ben.create({ headers: {} })).id }
       const [hers, his] = [holder("d"), holder("e")]
       yield* ada.assignAgent({ params, payload: { agent: hers } })
       yield* ben.assignAgent({ params, payload: { agent: his } })
       yield* ada.addEdge({ params, payload: { a: hers, b: his } })
 
-      const subject = Schema.decodeSync(Subject)("ben")
-      yield* Topologies.use(({ removeAllOf }) => removeAllOf({ subject, email, means: "session" })).pipe(
-        Effect.provide(
-          Topologies.layer.pipe(
-            Layer.provide([Audits.layer, Idempotency.layer]),
-            Layer.provide([database, SecureRandom.layerWebCrypto])
-          )
-        )
-      )
+      yield* accounts.remove({ payload: { confirm: "DELETE" } })
       const left = yield* ada.get({ params })
       assert.deepStrictEqual(left.agents, [[hers, "peer"]])
       assert.deepStrictEqual(left.edges, [])
       assert.deepStrictEqual((yield* ada.listShares({ params, query: {} })).emails, [])
-      assert.strictEqual((yield* Effect.flip(ben.get({ params: own })))._tag, "TopologyNotFound")
+      const again = yield* account("ben")
+      assert.strictEqual((yield* Effect.flip(again.get({ params: own })))._tag, "TopologyNotFound")
       yield* ada.assignAgent({ params, payload: { agent: his } })
     })
   )
