@@ -1,10 +1,11 @@
 /**
  * Mutation testing: tries every small change of the given source files, and reports those that no test notices.
  *
- *     node packages/domain/mutation/main.ts [--runs 50] [--again 1000] [file or folder ...]
+ *     node packages/domain/mutation/main.ts [--runs 50] [--again 1000] [--test file] [--skip names] [--at line:column] [file or folder ...]
  *
  * Without files it takes `packages/domain/src/rules`. A mutant that survives `--runs` runs of every property is tried once more
- * with `--again` runs. Exits with 1 when a file's own tests fail without any change.
+ * with `--again` runs. Tests whose name matches `--skip` are left out. `--at` tries only the mutants of that place.
+ * Exits with 1 when a file's own tests fail without any change.
  */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { relative, resolve } from "node:path"
@@ -19,9 +20,13 @@ const { positionals, values } = parseArgs({
   options: {
     runs: { type: "string", default: "50" },
     again: { type: "string", default: "1000" },
+    skip: { type: "string", default: "" },
+    at: { type: "string", multiple: true, default: [] },
     test: { type: "string", multiple: true, default: [] }
   }
 })
+
+const skipped = values.skip === "" ? undefined : new RegExp(values.skip)
 
 const filesOf = (argument: string): ReadonlyArray<string> => {
   const path = resolve(argument)
@@ -40,11 +45,13 @@ const testsOf = (file: string): ReadonlyArray<string> => {
   const others = globSync("**/*.test.ts", { cwd: folder })
     .map((test) => resolve(folder, test))
     .filter((test) => test !== own && readFileSync(test, "utf8").includes(`"@catenet/${name}/${module}"`))
-  return [...(existsSync(own) ? [own] : []), ...others.toSorted(), ...values.test.map((test) => resolve(test))]
+  const named = values.test.map((test) => resolve(test))
+  return [...new Set([...(existsSync(own) ? [own] : []), ...others.toSorted(), ...named])]
 }
 
-/** The name of the first test that fails, in the given order, or undefined when all pass. */
+/** The name of the first test that fails, the quickest first, or undefined when all of the `wanted` pass. */
 const firstFailure = async (
+  wanted: "all" | "properties",
   tests: ReadonlyArray<string>,
   file: string,
   source: string,
@@ -54,12 +61,14 @@ const firstFailure = async (
 ): Promise<string | undefined> => {
   process.env["CATENET_PROPERTY_RUNS"] = runs
   try {
-    for (const test of tests) await importWith(test, file, source, limit)
+    await importWith(tests, file, source, limit)
   } catch {
     takeTests()
     return "import"
   }
-  const quickestFirst = takeTests().toSorted((x, y) => (durations.get(x.name) ?? 0) - (durations.get(y.name) ?? 0))
+  const quickestFirst = takeTests()
+    .filter(({ name, property }) => skipped?.test(name) !== true && (wanted === "all" || property))
+    .toSorted((x, y) => (durations.get(x.name) ?? 0) - (durations.get(y.name) ?? 0))
   for (const { name, run } of quickestFirst) {
     const start = performance.now()
     try {
@@ -86,16 +95,18 @@ const score = async (file: string, tests: ReadonlyArray<string>): Promise<Score>
   const source = readFileSync(file, "utf8")
   const durations = new Map<string, number>()
   const begun = performance.now()
-  const broken = await firstFailure(tests, file, source, values.runs, 120_000, durations)
+  const broken = await firstFailure("all", tests, file, source, values.runs, 120_000, durations)
   if (broken !== undefined) throw new Error(`${relative(root, file)}: "${broken}" fails without any change`)
   const limit = 5000 + 10 * (performance.now() - begun)
-  const mutants = mutantsOf(source)
+  const mutants = mutantsOf(source).filter(
+    (mutant) => values.at.length === 0 || values.at.includes(place(source, mutant))
+  )
   const survivors: Array<string> = []
   for (const mutant of mutants) {
     const text = apply(source, mutant)
     const noticed =
-      (await firstFailure(tests, file, text, values.runs, limit, durations)) ??
-      (await firstFailure(tests, file, text, values.again, 20 * limit, durations))
+      (await firstFailure("all", tests, file, text, values.runs, limit, durations)) ??
+      (await firstFailure("properties", tests, file, text, values.again, 20 * limit, durations))
     const original = source.slice(mutant.start, mutant.end)
     if (noticed === undefined) survivors.push(`${place(source, mutant)}  ${original} -> ${mutant.text}`)
   }

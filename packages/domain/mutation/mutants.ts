@@ -60,16 +60,17 @@ const operators: Readonly<Record<string, ReadonlyArray<string>>> = {
   ">>=": ["<<="]
 }
 
-const methods: Readonly<Record<string, string>> = {
-  some: "every",
-  every: "some",
-  min: "max",
-  max: "min",
-  floor: "ceil",
-  ceil: "floor",
-  startsWith: "endsWith",
-  endsWith: "startsWith"
-}
+/** A map, because a record would answer for `toString` too. */
+const methods: ReadonlyMap<string, string> = new Map([
+  ["some", "every"],
+  ["every", "some"],
+  ["min", "max"],
+  ["max", "min"],
+  ["floor", "ceil"],
+  ["ceil", "floor"],
+  ["startsWith", "endsWith"],
+  ["endsWith", "startsWith"]
+])
 
 /** Wrappers that only the type checker sees, around an expression that runs. */
 const transparent = new Set([
@@ -118,7 +119,7 @@ const here = (node: Node, source: string): ReadonlyArray<Mutant> => {
     case "UnaryExpression": {
       const argument = nodeAt(node, "argument")
       return argument !== undefined && (operator === "!" || operator === "-" || operator === "~")
-        ? [{ start: node.start, end: argument.start, text: "" }]
+        ? [{ start: node.start, end: node.start + operator.length, text: "" }]
         : []
     }
     case "IfStatement":
@@ -131,7 +132,7 @@ const here = (node: Node, source: string): ReadonlyArray<Mutant> => {
     case "CallExpression": {
       const callee = nodeAt(node, "callee")
       const property = callee?.type === "MemberExpression" ? nodeAt(callee, "property") : undefined
-      const swapped = property === undefined ? undefined : methods[source.slice(property.start, property.end)]
+      const swapped = property === undefined ? undefined : methods.get(source.slice(property.start, property.end))
       return property === undefined || swapped === undefined
         ? []
         : [{ start: property.start, end: property.end, text: swapped }]
@@ -145,7 +146,14 @@ const here = (node: Node, source: string): ReadonlyArray<Mutant> => {
   }
 }
 
-const children = (node: Node): ReadonlyArray<Node> => {
+/** `Schema.brand("Name")` names a type; at run time it does nothing. */
+const isBrand = (node: Node, source: string): boolean => {
+  const callee = node.type === "CallExpression" ? nodeAt(node, "callee") : undefined
+  return callee !== undefined && source.slice(callee.start, callee.end) === "Schema.brand"
+}
+
+const children = (node: Node, source: string): ReadonlyArray<Node> => {
+  if (isBrand(node, source)) return []
   if (transparent.has(node.type)) return [nodeAt(node, "expression")].filter(isNode)
   if (node.type.startsWith("TS") || node.type === "ImportDeclaration") return []
   const named = (node.type === "Property" || node.type === "PropertyDefinition") && field(node, "computed") !== true
@@ -155,9 +163,9 @@ const children = (node: Node): ReadonlyArray<Node> => {
   })
 }
 
-const walk = (node: Node, visit: (node: Node) => void): void => {
+const walk = (node: Node, source: string, visit: (node: Node) => void): void => {
   visit(node)
-  for (const child of children(node)) walk(child, visit)
+  for (const child of children(node, source)) walk(child, source, visit)
 }
 
 const parse = (source: string): Node => {
@@ -169,7 +177,7 @@ const parse = (source: string): Node => {
 /** All mutants of a TypeScript source, in the order of the text. Every one of them is a program. */
 export const mutantsOf = (source: string): ReadonlyArray<Mutant> => {
   const found: Array<Mutant> = []
-  walk(parse(source), (node) => found.push(...here(node, source)))
+  walk(parse(source), source, (node) => found.push(...here(node, source)))
   for (const mutant of found) parse(apply(source, mutant))
   return found.toSorted((x, y) => x.start - y.start)
 }
@@ -183,7 +191,7 @@ const loops = new Set(["ForStatement", "ForOfStatement", "ForInStatement", "Whil
 /** The source with a call of `guard` in the body of every loop, so that a loop without end can be left. */
 export const guarded = (source: string, guard: string): string => {
   const insertions: Array<readonly [number, string]> = []
-  walk(parse(source), (node) => {
+  walk(parse(source), source, (node) => {
     const body = loops.has(node.type) ? nodeAt(node, "body") : undefined
     if (body === undefined) return
     if (body.type === "BlockStatement") insertions.push([body.start + 1, ` ${guard}();`])

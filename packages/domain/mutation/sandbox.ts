@@ -51,9 +51,9 @@ registerHooks({
   }
 })
 
-/** Imports a test file afresh, with `file` reading as `source`. Loops end, by an exception, after `milliseconds`. */
+/** Imports test files afresh, with `file` reading as `source`. Loops end, by an exception, after `milliseconds`. */
 export const importWith = async (
-  testFile: string,
+  testFiles: ReadonlyArray<string>,
   file: string,
   source: string,
   milliseconds: number
@@ -61,5 +61,5 @@ export const importWith = async (
   generation++
   changed = { file, source }
   deadline = performance.now() + milliseconds
-  await import(`${pathToFileURL(testFile).href}${mark}${generation}`)
+  for (const testFile of testFiles) await import(`${pathToFileURL(testFile).href}${mark}${generation}`)
 }

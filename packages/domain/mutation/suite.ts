@@ -5,9 +5,10 @@
 import { Arbitrary, Effect, type Schema } from "effect"
 import { assert, expect } from "vitest"
 
-/** A collected test. */
+/** A collected test. Of a property more runs may tell more; of the others one run tells all. */
 export interface Test {
   readonly name: string
+  readonly property: boolean
   readonly run: () => Promise<void>
 }
 
@@ -34,7 +35,7 @@ const bodyOf = (args: ReadonlyArray<unknown>): Body =>
 
 const add = (name: string, ...args: ReadonlyArray<unknown>): void => {
   const body = bodyOf(args)
-  collected.push({ name, run: () => settle(body({})) })
+  collected.push({ name, property: false, run: () => settle(body({})) })
 }
 
 const each =
@@ -63,6 +64,7 @@ const prop = (name: string, inputs: Inputs, property: Body, options?: number | O
     })
   collected.push({
     name,
+    property: true,
     run: async () => {
       // Nothing is gained by shrinking the input that kills a mutant; the seed makes the score repeatable.
       const result = await Effect.runPromise(Arbitrary.checkEffect(values, holds, { ...check, seed: 1, maxShrinks: 0 }))
@@ -93,7 +95,7 @@ const group = (_name: string, ...args: ReadonlyArray<unknown>): void => {
 export const describe = Object.assign(group, { each: each(group), skip: () => undefined, skipIf })
 
 const hook = (body: Body): void => {
-  collected.push({ name: "before", run: () => settle(body()) })
+  collected.push({ name: "before", property: true, run: () => settle(body()) })
 }
 export { hook as beforeAll, hook as beforeEach }
 export const afterAll = (): void => undefined

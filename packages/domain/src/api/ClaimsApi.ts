@@ -50,7 +50,7 @@ export class ClaimsApi extends HttpApiGroup.make("claims")
     HttpApiEndpoint.post("confirmInvite", "/portal/claims/confirm", {
       payload: Schema.Struct(invite),
       success: Schema.Struct({ channel: ChannelId }),
-      error: [AttestationRefused, VerifiedEmailRequired, ClaimInviteUnknown, ClaimInviteGone, HolderClaimedElsewhere]
+      error: [VerifiedEmailRequired, ClaimInviteUnknown, ClaimInviteGone, HolderClaimedElsewhere]
     })
       .middleware(ReadsBody)
       .middleware(SameOrigin)

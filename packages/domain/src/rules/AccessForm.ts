@@ -143,9 +143,22 @@ export const readForm = (
   )
 }
 
-/** `Saved` carries the form; `HostAuthorized` repeats the policy to an edge that may have lost it. */
+/**
+ * `Saved` carries the form, `Replaced` a whole policy; `HostAuthorized` repeats the policy to an edge that may have lost
+ * it.
+ */
 export type AccessEvent =
-  { readonly _tag: "Saved"; readonly form: Form } | { readonly _tag: "Cleared" } | { readonly _tag: "HostAuthorized" }
+  | { readonly _tag: "Saved"; readonly form: Form }
+  | { readonly _tag: "Replaced"; readonly policy: Policy }
+  | { readonly _tag: "Cleared" }
+  | { readonly _tag: "HostAuthorized" }
+
+/** A policy that restricts nothing is none, and one that has expired already was not meant. */
+const readPolicy = (policy: Policy, now: number): Result.Result<Policy | null, AccessFormInvalid> => {
+  const { expires_at, schedule: hours } = policy
+  if (expires_at !== null && expires_at <= now) return invalid("expires_at", "must be in the future")
+  return Result.succeed(expires_at === null && hours === null ? null : policy)
+}
 
 const push = (policy: Policy | null): AccessEffect => ({
   _tag: "PushPolicy",
@@ -179,20 +192,22 @@ export const transition = (
       push(null),
       audit("tunnel_access_policy_cleared", tunnel.subject, tunnel.id)
     )
+  const set = (policy: Policy | null) =>
+    policy === null
+      ? cleared()
+      : step<Policy | null, AccessEffect>(
+          policy,
+          push(policy),
+          audit("tunnel_access_policy_set", tunnel.subject, tunnel.id, JSON.stringify(policy))
+        )
   switch (event._tag) {
     case "HostAuthorized":
       return current === null ? step(current) : step(current, push(current))
     case "Cleared":
       return cleared()
+    case "Replaced":
+      return Result.flatMap(readPolicy(event.policy, now), set)
     case "Saved":
-      return Result.flatMap(readForm(event.form, current, now), (policy) =>
-        policy === null
-          ? cleared()
-          : step<Policy | null, AccessEffect>(
-              policy,
-              push(policy),
-              audit("tunnel_access_policy_set", tunnel.subject, tunnel.id, JSON.stringify(policy))
-            )
-      )
+      return Result.flatMap(readForm(event.form, current, now), set)
   }
 }

@@ -30,6 +30,10 @@ export const describeNouns = (room: string, exported: object): void => {
   describe(room, () => {
     it("has nouns", () => assert.isNotEmpty(nouns))
 
+    it("names each class as it is exported", () => {
+      for (const [name, own] of nouns) if ("identifier" in own) assert.strictEqual(own.identifier, name)
+    })
+
     for (const [name, own] of nouns) {
       const noun: Schema.Codec<unknown> = own
       const encode = (value: unknown) => JsonText.stringify(Schema.encodeUnknownSync(noun)(value))

@@ -248,4 +248,20 @@ describe("the access window's machine", () => {
     const [push] = effects
     assert.strictEqual(push?._tag === "PushPolicy" ? push.policy?.schedule?.slots.length : 0, 2)
   })
+
+  it("replaces the policy as a whole, unless it has expired already", () => {
+    const until: Policy = { expires_at: now + 1, schedule: null }
+    const replaced = Result.getOrThrow(transition(tunnel, null, { _tag: "Replaced", policy: until }, now))
+    assert.deepStrictEqual(replaced.next, until)
+    assert.deepStrictEqual(
+      replaced.effects.map((effect) => effect._tag),
+      ["PushPolicy", "Audit"]
+    )
+    assert.deepStrictEqual(
+      Result.flip(transition(tunnel, until, { _tag: "Replaced", policy: { ...until, expires_at: now } }, now)),
+      Result.succeed({ _tag: "AccessFormInvalid" as const, field: "expires_at", reason: "must be in the future" })
+    )
+    const nothing: Policy = { expires_at: null, schedule: null }
+    assert.isNull(Result.getOrThrow(transition(tunnel, until, { _tag: "Replaced", policy: nothing }, now)).next)
+  })
 })

@@ -40,14 +40,14 @@ export const bearerOf = (sub: string) =>
     TestIssuer.use(({ token }) => token({ sub }))
   )
 
-/** The cookie value of a portal session with a verified e-mail address. */
-export const sessionOf = (sub: string, email: string) =>
+/** The cookie value of a portal session, with a verified e-mail address or none. */
+export const sessionOf = (sub: string, email: string | null) =>
   Effect.flatMap(ready, () => Sessions)
     .pipe(
       Effect.flatMap(({ open }) =>
         open({
           subject: Schema.decodeSync(Subject)(sub),
-          email: Schema.decodeSync(Email)(email),
+          email: email === null ? null : Schema.decodeSync(Email)(email),
           idToken: null,
           userAgent: "test"
         })

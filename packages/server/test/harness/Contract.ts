@@ -17,7 +17,7 @@ import * as TestServer from "./TestServer.ts"
 
 /** Who calls: nobody, an operator, or an account by access token or by session (as `sub` and e-mail address). */
 export type As =
-  "nobody" | "operator" | { readonly bearer: string } | { readonly session: string; readonly email: string }
+  "nobody" | "operator" | { readonly bearer: string } | { readonly session: string; readonly email: string | null }
 
 export interface Row {
   /** The name of the endpoint in its group. */
@@ -37,7 +37,8 @@ export interface Row {
   readonly because?: string
 }
 
-const headersOf = (as: As) =>
+/** What a caller of that kind sends along. */
+export const headersOf = (as: As) =>
   Effect.gen(function* () {
     if (as === "nobody") return {}
     if (as === "operator") return { "x-ct-admin-token": TestServer.adminToken }

@@ -25,7 +25,7 @@ export const up = Statements.of(
   `create table channel_grants (
     channel text not null,
     holder text not null,
-    grant_hex text not null check (grant_hex ~ '^[0-9a-f]{278}$'),
+    grant_hex text not null check (length(grant_hex) = 278 and grant_hex ~ '^[0-9a-f]+$'),
     primary key (channel, holder),
     foreign key (channel, holder) references channel_members (channel, holder) on delete cascade
   )`,
