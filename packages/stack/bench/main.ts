@@ -16,6 +16,9 @@ const onStack =
     }
   }
 
+/** Run only when asked for by name. */
+const long = new Set(["soak"])
+
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
   bundles: { title: "Programs as one file", run: async () => (await import("./bundles.ts")).rows() },
@@ -26,6 +29,10 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   },
   agents: { title: "Idle agents", run: onStack(async (stack) => (await import("./idleAgents.ts")).rows(stack)) },
   status: { title: "Control plane", run: onStack(async (stack) => (await import("./status.ts")).rows(stack)) },
+  soak: {
+    title: "Thirty minutes of mixed visitors",
+    run: onStack(async (stack) => (await import("./soak.ts")).rows(stack))
+  },
   wire: { title: "Carriers", run: async () => (await import("../../wire/bench/rows.ts")).rows() },
   crypto: { title: "Signing and sealing", run: async () => (await import("../../crypto/bench/rows.ts")).rows() }
 }
@@ -37,4 +44,4 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 for (const [name, { run, title }] of Object.entries(groups))
-  if (wanted.length === 0 || wanted.includes(name)) print(title, await run())
+  if (wanted.length === 0 ? !long.has(name) : wanted.includes(name)) print(title, await run())

@@ -67,6 +67,7 @@ export const ofEdge = (settings: UpSettings, folder: Folder, secrets: Secrets): 
   CT_EDGE_CP_URL: url(settings.controlPlane),
   CT_EDGE_PUBLIC_ADDR: address(settings.mesh),
   CT_EDGE_CERT_OUT: folder.edgeRoot,
+  CT_EDGE_RECEIPTS: "1",
   CT_EDGE_WILDCARD_CERT: folder.wildcardCertificate,
   CT_EDGE_WILDCARD_KEY: folder.wildcardKey
 })

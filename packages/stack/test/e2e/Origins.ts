@@ -54,7 +54,7 @@ export const digestOfStream = (size: number): string => {
  * `GET /stream/<bytes>` sends so much of the test stream, `POST /digest` answers the SHA-256 of the body, `GET /slow`
  * answers after the given milliseconds; everything else says where it was asked.
  */
-export const httpOrigin = (): Promise<Origin & { readonly requests: () => number }> => {
+export const httpOrigin = (): Promise<Origin & { readonly server: Server; readonly requests: () => number }> => {
   let requests = 0
   const server = createServer((request, response) => {
     requests++
@@ -87,7 +87,7 @@ export const httpOrigin = (): Promise<Origin & { readonly requests: () => number
     if (kind === "slow") return void setTimeout(() => response.end("slow"), Number(argument))
     response.writeHead(200, { "content-type": "text/plain" }).end(`${request.method} ${request.url}`)
   })
-  return listening(server).then((origin) => ({ ...origin, requests: () => requests }))
+  return listening(server).then((origin) => ({ ...origin, server, requests: () => requests }))
 }
 
 /** Answers each connection with a handler of the test's own. */

@@ -1,0 +1,46 @@
+/** Thirty minutes of mixed visitors (`CATENET_SOAK_SECONDS` for another time): what changed, and what adds up. */
+import { soak } from "../test/e2e/Soak.ts"
+import type { Stack } from "../test/e2e/Stack.ts"
+import type { Row } from "./Report.ts"
+
+export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
+  const seconds = Number(process.env["CATENET_SOAK_SECONDS"] ?? 1800)
+  const { agentOpened, descriptors, edgeRelays, memory, originConnections, receipts, seen } = await soak(
+    stack,
+    seconds,
+    32
+  )
+  return [
+    ...Object.entries(seen).flatMap(([kind, { done, failed }]) => [
+      { name: `${kind} visitors`, value: done, unit: "done" },
+      { name: `${kind} visitors`, value: failed, unit: "failed" }
+    ]),
+    {
+      name: "edge: relays counted",
+      value: edgeRelays,
+      unit: "",
+      ratio: edgeRelays / originConnections,
+      against: "what the origin saw"
+    },
+    {
+      name: "agent: tunnels counted",
+      value: agentOpened,
+      unit: "",
+      ratio: agentOpened / originConnections,
+      against: "what the origin saw"
+    },
+    ...Object.entries(memory).map(([name, { early, late }]) => ({
+      name: `${name}: resident memory in the last quarter`,
+      value: late,
+      unit: "MB",
+      ratio: late / early,
+      against: "the second quarter"
+    })),
+    ...Object.entries(descriptors).map(([name, { after, before }]) => ({
+      name: `${name}: descriptors left open`,
+      value: after - before,
+      unit: ""
+    })),
+    { name: `receipts ${receipts.verify ? "verify" : "DO NOT VERIFY"}`, value: receipts.count, unit: "" }
+  ]
+}

@@ -1,0 +1,36 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { soak } from "./Soak.ts"
+import { Stack } from "./Stack.ts"
+
+/** Three minutes in the gate; `npm run bench soak` runs thirty. */
+const seconds = Number(process.env["CATENET_SOAK_SECONDS"] ?? 180)
+
+describe("mixed visitors for minutes", () => {
+  let stack: Stack
+
+  beforeAll(async () => {
+    stack = await Stack.make()
+    await stack.up("--no-demo")
+  })
+  afterAll(() => stack.dispose())
+
+  it(
+    "leave memory flat, no descriptor open, and counters and receipts that add up",
+    async () => {
+      const outcome = await soak(stack, seconds, 16)
+      process.stderr.write(`\n${JSON.stringify(outcome)}\n`)
+      const { agentOpened, descriptors, edgeRelays, memory, originConnections, receipts, seen } = outcome
+      for (const [kind, { done, failed }] of Object.entries(seen)) {
+        assert.isAbove(done, 0, kind)
+        assert.strictEqual(failed, 0, kind)
+      }
+      assert.strictEqual(agentOpened, originConnections)
+      assert.strictEqual(edgeRelays, originConnections)
+      for (const { early, late } of Object.values(memory)) assert.isBelow(late, early * 1.1 + 5)
+      for (const { after, before } of Object.values(descriptors)) assert.isAtMost(after, before + 2)
+      assert.isAbove(receipts.count, 0)
+      assert.isTrue(receipts.verify)
+    },
+    (seconds + 120) * 1000
+  )
+})
