@@ -100,12 +100,48 @@ export const variables = {
   eabGtsHmac: optional("CT_CP_ACME_EAB_GTS_HMAC", Forms.secret, "Its HMAC key as base64url."),
   eabSslcomKid: optional("CT_CP_ACME_EAB_SSLCOM_KID", Forms.text, "Key id of the account at SSL.com."),
   eabSslcomHmac: optional("CT_CP_ACME_EAB_SSLCOM_HMAC", Forms.secret, "Its HMAC key as base64url."),
+  auditRetentionDays: optional(
+    "CT_CP_ADMIN_AUDIT_RETENTION_DAYS",
+    Forms.whole(1, 36_500),
+    "Days for which the audit log is kept; without it for ever."
+  ),
+  metricsToken: optional("CT_CP_METRICS_TOKEN", Forms.secret, "Bearer token that /metrics wants; open without it."),
+  operatorName: optional("CT_CP_OPERATOR_NAME", Forms.text, "Who operates this installation, for the legal pages."),
+  operatorAddress: optional("CT_CP_OPERATOR_ADDRESS", Forms.list, "Postal address, its lines between commas."),
+  operatorEmail: optional("CT_CP_OPERATOR_EMAIL", Forms.text, "Where people reach the operator."),
+  operatorPhone: optional("CT_CP_OPERATOR_PHONE", Forms.text, "Telephone number of the operator."),
+  operatorVatId: optional("CT_CP_OPERATOR_VAT_ID", Forms.text, "VAT id of the operator."),
+  operatorResponsible: optional("CT_CP_OPERATOR_RESPONSIBLE", Forms.text, "Who answers for the contents."),
+  legalFolder: optional(
+    "CT_CP_LEGAL_DIR",
+    Forms.text,
+    "Folder whose impressum.html, datenschutz.html, nutzungsbedingungen.html and llms.txt replace ours."
+  ),
+  securityContact: optional(
+    "CT_CP_SECURITY_CONTACT",
+    Forms.contact,
+    "Where weaknesses are reported; published at /.well-known/security.txt."
+  ),
+  securityPolicy: optional("CT_CP_SECURITY_POLICY", Forms.url, "Page that says how reports are treated."),
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
     Forms.whole(0, 1_000_000),
     "6000",
     "Requests a minute that one caller may make on metered routes; 0 for no limit."
   ),
+  alertIntervalSeconds: defaulted(
+    "CT_CP_ALERT_TICK_SECS",
+    Forms.whole(1, 3600),
+    "60",
+    "How often every tunnel with an alert is looked at."
+  ),
+  gateCookieDomain: optional(
+    "CT_GATE_COOKIE_DOMAIN",
+    Forms.text,
+    "Domain of the login gate's cookie: the zone of the tunnels' host names. Without it there is no gate."
+  ),
+  bridgeHolderKey: optional("CT_BRIDGE_HOLDER_KEY", Forms.secretBytes, "Private holder key of the agent bridge."),
+  bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", Forms.secretBytes, "Private Noise key of the agent bridge."),
   outboxIntervalSeconds: defaulted(
     "CT_CP_OUTBOX_TICK_SECS",
     Forms.whole(1, 3600),
@@ -153,7 +189,22 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   eabGtsHmac: variables.eabGtsHmac.read,
   eabSslcomKid: variables.eabSslcomKid.read,
   eabSslcomHmac: variables.eabSslcomHmac.read,
+  auditRetentionDays: variables.auditRetentionDays.read,
+  metricsToken: variables.metricsToken.read,
+  operatorName: variables.operatorName.read,
+  operatorAddress: variables.operatorAddress.read,
+  operatorEmail: variables.operatorEmail.read,
+  operatorPhone: variables.operatorPhone.read,
+  operatorVatId: variables.operatorVatId.read,
+  operatorResponsible: variables.operatorResponsible.read,
+  legalFolder: variables.legalFolder.read,
+  securityContact: variables.securityContact.read,
+  securityPolicy: variables.securityPolicy.read,
   requestsPerMinute: variables.requestsPerMinute.read,
+  alertIntervalSeconds: variables.alertIntervalSeconds.read,
+  gateCookieDomain: variables.gateCookieDomain.read,
+  bridgeHolderKey: variables.bridgeHolderKey.read,
+  bridgeNoiseKey: variables.bridgeNoiseKey.read,
   outboxIntervalSeconds: variables.outboxIntervalSeconds.read
 })
 

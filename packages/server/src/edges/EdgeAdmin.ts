@@ -2,15 +2,11 @@
  * The admin interface of the edge, as the control plane uses it. One edge is configured; without it nothing is sent and
  * an edge learns everything when it boots.
  */
-import * as AdminHeader from "@catenet/crypto/AdminHeader"
-import { EdgeAdminAccess } from "@catenet/domain/api/Access"
-import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import type { RoutingToken } from "@catenet/domain/Tokens"
-import { Context, Data, Effect, Layer, Redacted } from "effect"
-import { FetchHttpClient, HttpClientError, HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Context, Data, Effect, Layer, Option } from "effect"
+import { FetchHttpClient, HttpClientError } from "effect/http"
 import type { EdgeCall } from "../outbox/EdgeCall.ts"
-import { Settings } from "../Settings.ts"
+import * as EdgeClient from "./EdgeClient.ts"
 
 /** The edge did not answer, or answered that it cannot now. The same call may succeed later. */
 export class EdgeUnreachable extends Data.TaggedError("EdgeUnreachable")<{ readonly why: string }> {
@@ -26,9 +22,7 @@ export class EdgeRefused extends Data.TaggedError("EdgeRefused")<{ readonly why:
   }
 }
 
-type Client = HttpApiClient.ForApi<typeof EdgeAdminApi>
-
-const orders = (client: Client, token: RoutingToken, call: EdgeCall) => {
+const orders = (client: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeCall) => {
   switch (call._tag) {
     case "AuthorizeHost":
       return client.orders.authorizeHost({
@@ -58,22 +52,12 @@ const judge = (error: unknown): EdgeUnreachable | EdgeRefused => {
 }
 
 const make = Effect.gen(function* () {
-  const { adminToken, edgeAdminUrl } = yield* Settings
-  if (adminToken === undefined || edgeAdminUrl === undefined) {
-    return { configured: false, perform: () => Effect.void }
-  }
-  const header = AdminHeader.value(adminToken)
-  const client = yield* HttpApiClient.make(EdgeAdminApi, { baseUrl: edgeAdminUrl }).pipe(
-    Effect.provide(
-      HttpApiMiddleware.layerClient(EdgeAdminAccess, ({ next, request }) =>
-        next(HttpClientRequest.setHeader(request, AdminHeader.name, Redacted.value(header)))
-      )
-    )
-  )
+  const client = yield* EdgeClient.make
+  if (Option.isNone(client)) return { configured: false, perform: () => Effect.void }
   return {
     configured: true,
     perform: (token: RoutingToken, call: EdgeCall) =>
-      orders(client, token, call).pipe(
+      orders(client.value, token, call).pipe(
         Effect.asVoid,
         Effect.mapError(judge),
         Effect.timeoutOrElse({

@@ -12,6 +12,7 @@ import * as topologies from "./0010_topologies.ts"
 import * as credits from "./0012_credits.ts"
 import * as serviceAccounts from "./0013_service_accounts.ts"
 import * as admissionQueue from "./0014_admission_queue.ts"
+import * as tunnelControls from "./0015_tunnel_controls.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -26,5 +27,6 @@ export const migrations = {
   "0010_topologies": topologies.up,
   "0012_credits": credits.up,
   "0013_service_accounts": serviceAccounts.up,
-  "0014_admission_queue": admissionQueue.up
+  "0014_admission_queue": admissionQueue.up,
+  "0015_tunnel_controls": tunnelControls.up
 } as const

@@ -1,0 +1,73 @@
+/**
+ * The outage check: looks at every alerted tunnel once a tick, by whichever replica takes it first. What has to be
+ * reported is left for delivery in the transaction that stores the new state, so a report is neither lost nor made
+ * twice. An edge that says nothing changes nothing.
+ */
+import type { TunnelId } from "@catenet/domain/Ids"
+import { type Evidence, look, observed } from "@catenet/domain/rules/Outage"
+import type { RoutingToken } from "@catenet/domain/Tokens"
+import { Context, Effect, Layer, Option } from "effect"
+import { unixSeconds } from "../Now.ts"
+import { EdgeFacts } from "../records/EdgeFacts.ts"
+import { Settings } from "../Settings.ts"
+import { Deliveries } from "./Deliveries.ts"
+import * as Store from "./Store.ts"
+
+const batch = 64
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const edge = yield* EdgeFacts
+  const deliveries = yield* Deliveries
+  const { alertIntervalSeconds } = yield* Settings
+
+  const evidenceOf = Effect.fnUntraced(function* (token: RoutingToken): Effect.fn.Return<Evidence> {
+    const [status, known] = yield* Effect.all([edge.status(token), edge.history(token, 1)], { concurrency: 2 })
+    return {
+      connected: Option.match(status, { onNone: () => null, onSome: ({ connected }) => connected }),
+      sessionOpen: known._tag === "Known" ? known.history.open : null
+    }
+  })
+
+  const judge = Effect.fnUntraced(function* (tunnelId: TunnelId, evidence: Evidence) {
+    const found = yield* store.lock(tunnelId)
+    if (Option.isNone(found)) return
+    const { subject, thresholdSeconds } = found.value
+    const watch = Store.watchOf(found.value)
+    const now = yield* unixSeconds
+    // The budget is asked only by who would spend it.
+    const wished = look(watch, { evidence, thresholdSeconds, mayDeliver: true }, now)
+    const mayDeliver = wished.effects.length === 0 || (yield* deliveries.mayDeliver(subject))
+    const { effects, next } = mayDeliver ? wished : look(watch, { evidence, thresholdSeconds, mayDeliver }, now)
+    if (next !== watch) yield* store.watch(tunnelId, next)
+    for (const { _tag, event, ...rest } of effects) {
+      const since = "since" in rest ? rest.since : watch.since
+      const report = { subject, tunnelId, event, since, thresholdSeconds }
+      yield* _tag === "Deliver" ? deliveries.enqueue(report) : deliveries.skip(report)
+    }
+  }, store.transaction)
+
+  const lookAt = Effect.fnUntraced(function* (alert: {
+    readonly tunnelId: TunnelId
+    readonly routingToken: RoutingToken
+  }) {
+    const evidence = yield* evidenceOf(alert.routingToken)
+    if (observed(evidence) !== "silent") yield* judge(alert.tunnelId, evidence)
+  })
+
+  const lookAtBatch = Effect.fn("Outages.lookAtBatch")(function* () {
+    const now = yield* unixSeconds
+    const due = yield* store.takeDue({ now, next: now + alertIntervalSeconds, limit: batch })
+    yield* Effect.forEach(due, lookAt, { concurrency: 16, discard: true })
+    return due.length
+  })
+
+  return {
+    /** Looks at everything that is due. */
+    lookAtDue: lookAtBatch().pipe(Effect.repeat({ while: (count) => count === batch }), Effect.asVoid)
+  }
+})
+
+export class Outages extends Context.Service<Outages, Effect.Success<typeof make>>()("server/Outages") {
+  static readonly layer = Layer.effect(Outages, make)
+}

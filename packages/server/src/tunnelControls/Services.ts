@@ -1,0 +1,20 @@
+/** The services behind what owners hang on tunnels, each using only what stands below it. */
+import { Layer } from "effect"
+import { AccessWindows } from "../accessWindows/AccessWindows.ts"
+import { Alerts } from "../alerts/Alerts.ts"
+import { Deliveries } from "../alerts/Deliveries.ts"
+import { Outages } from "../alerts/Outages.ts"
+import { Badges } from "../badges/Badges.ts"
+import { Gate } from "../gate/Gate.ts"
+import { GateSessions } from "../gate/GateSessions.ts"
+import { EdgeFacts } from "../records/EdgeFacts.ts"
+import { ShareLinks } from "../shareLinks/ShareLinks.ts"
+
+export const layer = Layer.mergeAll(
+  AccessWindows.layer,
+  Alerts.layer,
+  Outages.layer,
+  Badges.layer,
+  ShareLinks.layer,
+  Gate.layer
+).pipe(Layer.provideMerge(Layer.mergeAll(Deliveries.layer, GateSessions.layer, EdgeFacts.layer)))

@@ -1,0 +1,130 @@
+/** An edge's admin interface whose tunnels are as a test says, which writes down what it is told. */
+import { Context, Effect, Layer } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export interface Session {
+  readonly connected_at: number
+  readonly disconnected_at: number | null
+  readonly bytes_in?: number
+  readonly bytes_out?: number
+}
+
+export interface Facts {
+  readonly connected?: boolean
+  /** Newest first; "none" for an edge that keeps no history. */
+  readonly sessions?: ReadonlyArray<Session> | "none"
+  readonly uptime?: { readonly h24: number; readonly d7: number; readonly d30: number }
+  /** The receipts page as the edge writes it, or the status that it answers instead. */
+  readonly receipts?: string | number
+}
+
+export interface Order {
+  readonly token: string
+  readonly body: string
+}
+
+export class FactsEdge extends Context.Service<
+  FactsEdge,
+  {
+    readonly url: string
+    /** How the tunnel of a token is from now on; what is not said is as for a tunnel nobody served. */
+    readonly tunnel: (token: string, facts: Facts) => Effect.Effect<void>
+    readonly away: (away: boolean) => Effect.Effect<void>
+    /** How often the edge was asked for the status of a token. */
+    readonly asked: (token: string) => number
+    /** The access policies that the edge was told for a token, once there are that many. */
+    readonly policies: (token: string, count: number) => Effect.Effect<ReadonlyArray<unknown>>
+  }
+>()("test/FactsEdge") {
+  static readonly layer = Layer.effect(
+    FactsEdge,
+    Effect.gen(function* () {
+      const tunnels = new Map<string, Facts>()
+      const asked = new Map<string, number>()
+      const orders: Array<Order> = []
+      let isAway = false
+      const status = ({ connected = false }: Facts) => ({
+        connected,
+        registrations: connected ? 1 : 0,
+        fallback_parked: 0,
+        bytes_received: 0,
+        bytes_sent: 0,
+        direct: false,
+        connected_since: null,
+        last_seen: null
+      })
+      const history = ({ sessions = [], uptime = { h24: 0, d7: 0, d30: 0 } }: Facts, limit: number) =>
+        sessions === "none"
+          ? undefined
+          : {
+              open: sessions.some(({ disconnected_at }) => disconnected_at === null),
+              uptime,
+              sessions: sessions.slice(0, limit).map((session) => ({
+                transport: "quic",
+                reason: session.disconnected_at === null ? null : "closed",
+                bytes_in: 0,
+                bytes_out: 0,
+                ...session
+              }))
+            }
+      const server = createServer((request, response) => {
+        if (isAway) return void request.socket.destroy()
+        const url = new URL(request.url ?? "", "http://edge.test")
+        const token = request.headers["x-ct-routing-token"]?.toString() ?? /[0-9a-f]{64}/.exec(url.pathname)?.[0] ?? ""
+        const facts = tunnels.get(token) ?? {}
+        const answer = (value: unknown) =>
+          response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value))
+        const problem = (code: string) =>
+          response
+            .writeHead(404, { "content-type": "application/problem+json" })
+            .end(JSON.stringify({ type: `urn:catenet:problem:${code}`, title: code, status: 404, code, detail: code }))
+        let body = ""
+        request.setEncoding("utf8").on("data", (text: string) => (body += text))
+        request.on("end", () => {
+          if (url.pathname === "/admin/tunnel-status/bulk") {
+            const { tokens } = JSON.parse(body) as { tokens: ReadonlyArray<string> }
+            return void answer(tokens.map((each) => ({ ...status(tunnels.get(each) ?? {}), token: each })))
+          }
+          if (url.pathname.startsWith("/admin/tunnel-status/")) {
+            asked.set(token, (asked.get(token) ?? 0) + 1)
+            return void answer(status(facts))
+          }
+          if (url.pathname.startsWith("/internal/tunnel/history/")) {
+            const found = history(facts, Number(url.searchParams.get("limit") ?? 20))
+            return void (found === undefined ? problem("HistoryDisabled") : answer(found))
+          }
+          if (url.pathname.startsWith("/internal/tunnel/receipts/")) {
+            const page = facts.receipts ?? 404
+            if (typeof page === "number") return void response.writeHead(page).end()
+            return void response.writeHead(200, { "content-type": "application/json" }).end(page)
+          }
+          if (url.pathname.startsWith("/internal/channel/presence/")) {
+            return void answer({ seen: true, parked_now: true, last_seen_secs_ago: 7 })
+          }
+          if (url.pathname === "/internal/tunnel/access-policy") orders.push({ token, body })
+          response.writeHead(200).end()
+        })
+      })
+      yield* Effect.acquireRelease(
+        Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+        () => Effect.sync(() => (server.closeAllConnections(), server.close()))
+      )
+      const told = (token: string): ReadonlyArray<unknown> =>
+        orders.filter((order) => order.token === token).map(({ body }): unknown => JSON.parse(body))
+      return {
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        tunnel: (token, facts) => Effect.sync(() => void tunnels.set(token, facts)),
+        away: (away) => Effect.sync(() => void (isAway = away)),
+        asked: (token) => asked.get(token) ?? 0,
+        policies: (token, count) =>
+          Effect.sync(() => told(token)).pipe(
+            Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),
+            Effect.repeat({ until: (found) => found.length >= count }),
+            Effect.timeout("15 seconds"),
+            Effect.orDie
+          )
+      }
+    })
+  )
+}
