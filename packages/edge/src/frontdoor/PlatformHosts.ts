@@ -19,16 +19,17 @@ export interface PlatformHostsShape {
 }
 
 /** Copies between a visitor and an upstream that is dialled for it. */
-const relayTo = (upstream: Address) => (visitor: Socket) => {
+const relayTo = (upstream: Address, idleMillis: number | undefined) => (visitor: Socket) => {
   const socket = connect({ ...upstream, allowHalfOpen: true, noDelay: true })
   socket.setTimeout(CONNECT_MILLIS, () => socket.destroy())
   socket.once("connect", () => socket.setTimeout(0))
   socket.on("error", () => undefined)
-  void splice(visitor, socket)
+  void splice(visitor, socket, idleMillis === undefined ? {} : { idleMillis })
 }
 
 const makeHost = Effect.fnUntraced(function* ({ upstream, pair }: TerminateHost) {
-  const relay = relayTo(upstream)
+  const { relayIdleSeconds } = yield* Settings
+  const relay = relayTo(upstream, relayIdleSeconds === 0 ? undefined : relayIdleSeconds * 1_000)
   const source = pair === undefined ? Option.none() : yield* PemFiles.follow(pair)
   if (Option.isNone(source)) return relay
   const acceptor = TlsAcceptor.make({ pairs: source.value, alpn: [], onSecure: relay, onFailure: () => undefined })

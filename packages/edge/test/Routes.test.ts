@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { make } from "@catenet/edge/Routes"
+
+const Host = Schema.Literals(["a.test", "b.test", "c.test"])
+const Token = Schema.Literals(["1", "2", "3"])
+const Event = Schema.Union([
+  Schema.TaggedStruct("Authorise", { host: Host, token: Token, tier: Schema.Literals(["gelb", "passthrough"]) }),
+  Schema.TaggedStruct("Bind", { host: Host, token: Token }),
+  Schema.TaggedStruct("Revoke", { token: Token })
+])
+
+const hosts = ["a.test", "b.test", "c.test"]
+const tokens = ["1", "2", "3"]
+
+describe("Routes", () => {
+  it("gives a host to whoever was authorised last, in the tier of that order", () => {
+    const routes = make(true)
+    routes.authorise("a.test", "1", "gelb")
+    assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "gelb" })
+    routes.authorise("a.test", "1", "passthrough")
+    assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "passthrough" })
+    routes.authorise("a.test", "2", "gelb")
+    assert.strictEqual(routes.bind("a.test", "1"), "host-taken")
+    assert.strictEqual(routes.bind("a.test", "2"), undefined)
+    assert.isFalse(routes.knows("1"))
+  })
+
+  it("binds unknown hosts only where nobody has to be asked", () => {
+    assert.strictEqual(make(true).bind("a.test", "1"), "host-not-authorised")
+    const open = make(false)
+    assert.strictEqual(open.bind("a.test", "1"), undefined)
+    assert.strictEqual(open.bind("a.test", "2"), "host-taken")
+  })
+
+  it.prop(
+    "forgets a revoked token for good and knows exactly the tokens that hosts lead to",
+    [Schema.Array(Event)],
+    ([history]) => {
+      const routes = make(false)
+      const revoked = new Set<string>()
+      for (const event of history) {
+        if (event._tag === "Authorise" && !revoked.has(event.token))
+          routes.authorise(event.host, event.token, event.tier)
+        if (event._tag === "Bind") {
+          const refusal = routes.bind(event.host, event.token)
+          assert.strictEqual(refusal === undefined, routes.find(event.host)?.token === event.token)
+        }
+        if (event._tag === "Revoke") {
+          revoked.add(event.token)
+          routes.revoke(event.token)
+        }
+        for (const token of tokens) {
+          const leads = hosts.some((host) => routes.find(host)?.token === token)
+          assert.strictEqual(routes.knows(token), leads)
+          assert.strictEqual(routes.isRevoked(token), revoked.has(token))
+          if (revoked.has(token)) assert.isFalse(leads)
+        }
+        assert.sameDeepMembers(
+          [...routes.dump()],
+          hosts.flatMap((hostname) => {
+            const token = routes.find(hostname)?.token
+            return token === undefined ? [] : [{ hostname, token }]
+          })
+        )
+      }
+    }
+  )
+})

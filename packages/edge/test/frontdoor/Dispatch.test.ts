@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Destination, dispatch, dispatchMesh } from "@catenet/edge/frontdoor/Dispatch"
+
+const hello = (serverName: string | undefined, ...alpn: ReadonlyArray<string>) => ({ serverName, alpn, ech: false })
+const isPlatformHost = (host: string) => host === "portal.test"
+const to = (...of: Parameters<typeof hello>) => dispatch(hello(...of), isPlatformHost, "portal.test")
+
+describe("the front door decides by", () => {
+  it("protocol before name, name before default", () => {
+    const cases: ReadonlyArray<readonly [Destination, Destination]> = [
+      [to("localhost", "ct-edge-mux", "ct-edge"), { _tag: "Mux" }],
+      [to("portal.test", "h2", "ct-edge"), { _tag: "Bytes" }],
+      [to(undefined, "ct-edge"), { _tag: "Bytes" }],
+      [to("portal.test", "h2"), { _tag: "PlatformHost", host: "portal.test" }],
+      [to("app.test", "h2", "http/1.1"), { _tag: "Tunnel", host: "app.test", speaks: "http" }],
+      [to("app.test", "acme-tls/1"), { _tag: "Tunnel", host: "app.test", speaks: "acme" }],
+      [to("app.test", "mqtt"), { _tag: "Tunnel", host: "app.test", speaks: "unknown" }],
+      [to("app.test"), { _tag: "Tunnel", host: "app.test", speaks: "unknown" }],
+      [to(undefined, "http/1.1"), { _tag: "PlatformHost", host: "portal.test" }],
+      [to(undefined), { _tag: "Nowhere" }],
+      [to(undefined, "mqtt"), { _tag: "Nowhere" }],
+      [to("app.test", "CT-EDGE"), { _tag: "Tunnel", host: "app.test", speaks: "unknown" }]
+    ]
+    for (const [decided, expected] of cases) assert.deepStrictEqual(decided, expected)
+  })
+
+  it("nothing without a default host", () => {
+    assert.deepStrictEqual(dispatch(hello(undefined, "h2"), isPlatformHost, undefined), { _tag: "Nowhere" })
+  })
+
+  it("protocol alone on the mesh port, where everybody else speaks bytes", () => {
+    assert.deepStrictEqual(dispatchMesh(hello("localhost", "ct-edge-mux")), { _tag: "Mux" })
+    assert.deepStrictEqual(dispatchMesh(hello("localhost", "ct-edge")), { _tag: "Bytes" })
+    assert.deepStrictEqual(dispatchMesh(hello(undefined)), { _tag: "Bytes" })
+  })
+})
