@@ -7,6 +7,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
+import { ServiceAccounts } from "../serviceAccounts/ServiceAccounts.ts"
 import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import { Topologies } from "../topologies/Topologies.ts"
@@ -16,6 +17,7 @@ const make = Effect.gen(function* () {
   const store = yield* Store.make
   const outbox = yield* Outbox
   const audits = yield* Audits
+  const serviceAccounts = yield* ServiceAccounts
   const topologies = yield* Topologies
   const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
 
@@ -54,6 +56,7 @@ const make = Effect.gen(function* () {
         const { email, subject } = caller
         const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
         for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })
+        yield* serviceAccounts.removeAll(subject)
         yield* topologies.removeAllOf(caller)
         yield* store.dropBelongings(subject, email)
         yield* audits.append(audit("account_deleted", subject, subject))

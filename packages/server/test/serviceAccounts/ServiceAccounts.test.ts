@@ -67,6 +67,27 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service acco
     })
   )
 
+  it.effect("end with the account that made them", () =>
+    Effect.gen(function* () {
+      const before = yield* agreed
+      const { create, list } = yield* account("leaver")
+      const { client_id: id, secret } = (yield* create("one")).body
+      yield* create("two")
+      const response = yield* TestServer.raw("/me/account/delete", {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${yield* Accounts.bearerOf("leaver")}`,
+          "content-type": "application/json"
+        },
+        body: JSON.stringify({ confirm: "DELETE" })
+      })
+      assert.strictEqual(response.status, 200)
+      assert.deepStrictEqual(yield* list, [])
+      assert.strictEqual(yield* agreed, before)
+      assert.notStrictEqual((yield* login(id, secret)).status, 200)
+    })
+  )
+
   it.effect("leave nothing behind when any call to the provider fails or its answer is lost", () =>
     Effect.gen(function* () {
       const { decide } = yield* TestRealm

@@ -8,7 +8,8 @@ import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { clients, TestRealm, variables } from "../identityProvider/TestRealm.ts"
 
-const settings = Effect.gen(function* () {
+/** The variables of its servers. */
+export const settings = Effect.gen(function* () {
   const { issuer } = yield* TestIssuer
   return { CT_OIDC_ISSUER: issuer, ...(yield* variables) }
 })
