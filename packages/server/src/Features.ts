@@ -19,6 +19,7 @@ import * as AdmissionHttp from "./admission/Http.ts"
 import { Sweep } from "./admission/Sweep.ts"
 import * as AdmissionSweep from "./admission/SweepLoop.ts"
 import { Audits } from "./audit/Audits.ts"
+import * as AuditRetention from "./audit/Retention.ts"
 import { Bootstraps } from "./bootstrap/Bootstraps.ts"
 import { Directory } from "./directory/Directory.ts"
 import * as DirectoryHttp from "./directory/Http.ts"
@@ -86,7 +87,12 @@ const handlers = Layer.mergeAll(
 )
 
 /** What runs without being asked. */
-const background = Layer.mergeAll(OutboxWorker.layer, ServiceAccountsSweep.layer, AdmissionSweep.layer)
+const background = Layer.mergeAll(
+  OutboxWorker.layer,
+  ServiceAccountsSweep.layer,
+  AdmissionSweep.layer,
+  AuditRetention.layer
+)
 
 const channels = Layer.mergeAll(
   AllowLists.layer,

@@ -13,24 +13,34 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as Features from "./Features.ts"
 import * as Docs from "./http/Docs.ts"
 import * as Listener from "./http/Listener.ts"
+import type { Extra } from "./http/Routes.ts"
 import * as Shell from "./http/Shell.ts"
+import * as MetricsHttp from "./observability/Http.ts"
+import { Metrics } from "./observability/Metrics.ts"
+import { Traffic } from "./observability/Traffic.ts"
+import * as PublicPages from "./pages/legal/Http.ts"
 import { Settings } from "./Settings.ts"
 import * as Database from "./store/Database.ts"
 
-const routes = Layer.mergeAll(HttpApiBuilder.layer(ServedApi), Docs.layer)
+const routes = Layer.mergeAll(HttpApiBuilder.layer(ServedApi), Docs.layer, MetricsHttp.layer, PublicPages.layer)
+
+/** What is served beside the API value. */
+const extra: Extra = [...Docs.addresses, ...MetricsHttp.addresses, ...PublicPages.addresses]
 
 /** Listens once every feature stands: a request that is accepted is answered. */
 const serving = Layer.unwrap(
   Effect.gen(function* () {
     const app = yield* HttpRouter.toHttpEffect(routes)
     const { portalBaseUrl } = yield* Settings
-    const shell = Shell.make({ extra: Docs.addresses, origin: portalBaseUrl.origin })
+    const shell = Shell.make({ extra, origin: portalBaseUrl.origin, traffic: yield* Traffic })
     return HttpServer.serve(shell(app)).pipe(Layer.provideMerge(Listener.layer))
   })
 )
 
 /** The whole control plane. It listens when the layer is built, and finishes running requests when it ends. */
 export const layer = serving.pipe(
+  Layer.provide(Metrics.layer),
+  Layer.provide(Traffic.layer),
   Layer.provide(Features.layer),
   Layer.provide(NodeHttpServer.layerHttpServices),
   Layer.provide(Database.layer)

@@ -1,10 +1,11 @@
 /**
- * What surrounds every route: a problem for whatever went wrong, and one log line a request when somebody reads that
- * level.
+ * What surrounds every route: a problem for whatever went wrong, a count of what was answered, and one log line a
+ * request when somebody reads that level.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Clock, Effect, LogLevel, References } from "effect"
-import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Clock, Context, Effect, LogLevel, References } from "effect"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { Traffic } from "../observability/Traffic.ts"
 import * as Answer from "./Answer.ts"
 import * as Failures from "./Failures.ts"
 import * as Routes from "./Routes.ts"
@@ -36,7 +37,10 @@ export const make = (options: {
   readonly extra: Routes.Extra
   /** The public origin of the service. */
   readonly origin: string
+  /** Where answers are counted. */
+  readonly traffic: Traffic["Service"]
 }) => {
+  const { traffic } = options
   const methodsOf = Routes.methodsOf(options.extra)
   return <E, R>(routes: Effect.Effect<Response, E, R>) => {
     const handled = Effect.matchCauseEffect(routes, {
@@ -46,8 +50,16 @@ export const make = (options: {
           : Effect.flatMap(current, ({ request }) => Failures.complete(request, response, options.origin)),
       onFailure: (cause) => Effect.flatMap(current, ({ id, request }) => Failures.answer(request, cause, id, methodsOf))
     })
-    return Effect.withFiber<Response, never, R | HttpServerRequest.HttpServerRequest>((fiber) =>
-      LogLevel.isLessThanOrEqualTo(fiber.getRef(References.MinimumLogLevel), "Debug") ? logged(handled) : handled
-    )
+    return Effect.withFiber<Response, never, R | HttpServerRequest.HttpServerRequest>((fiber) => {
+      const since = traffic.now()
+      const { method } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      const isLogged = LogLevel.isLessThanOrEqualTo(fiber.getRef(References.MinimumLogLevel), "Debug")
+      return Effect.map(isLogged ? logged(handled) : handled, (response) => {
+        // The router leaves what it matched in the fiber of the request.
+        const matched = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)
+        traffic.add(method, matched?.route.path ?? "none", response.status, since)
+        return response
+      })
+    })
   }
 }

@@ -69,6 +69,11 @@ const parseUrl = (protocols: ReadonlyArray<string>) => (text: string) => {
 /** An http or https URL; what follows it is appended to its path. */
 export const url: Form<URL> = from("an http or https URL", Schema.URL, parseUrl(["http:", "https:"]))
 
+/** A URL at which a person is reached. */
+export const contact: Form<string> = from("a mailto:, tel: or https: URL", Schema.String, (text) =>
+  parseUrl(["mailto:", "tel:", "https:"])(text) === undefined ? undefined : text
+)
+
 /** An http or https URL kept letter by letter, because it is compared with what others write. */
 export const issuer: Form<string> = from("an http or https URL", Schema.String, (text) =>
   parseUrl(["http:", "https:"])(text) === undefined ? undefined : text

@@ -1,0 +1,81 @@
+/**
+ * The page that Prometheus reads. Requests are those of this process, everything else is counted in the database and the
+ * same on every replica. A database that is away leaves its families out and says so in `catenet_database_up`.
+ */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { KeySet } from "../access/KeySet.ts"
+import { liveSeconds } from "../edges/Edges.ts"
+import { unixSeconds } from "../Now.ts"
+import * as Status from "../status/Store.ts"
+import { type Family, render } from "./Exposition.ts"
+import * as Process from "./Process.ts"
+import * as Store from "./Store.ts"
+import { Traffic } from "./Traffic.ts"
+
+const gauge = (name: string, help: string, ...samples: Family["samples"]): Family => ({
+  name: `catenet_${name}`,
+  type: "gauge",
+  help,
+  samples
+})
+
+const counts = (counted: Status.Counts): ReadonlyArray<Family> => [
+  gauge("hostnames", "Hostnames that are recorded as owned.", { value: counted.hosts }),
+  gauge("agents", "Agents that redeemed a join token.", { value: counted.agents }),
+  gauge("accounts", "Accounts with credits.", { value: counted.accounts }),
+  gauge("payments_confirmed", "Payments that the provider confirmed.", { value: counted.payments }),
+  gauge("pipelines", "Published pipelines.", { value: counted.pipelines }),
+  gauge("directory_agents", "Entries of the agent directory.", { value: counted.directory })
+]
+
+const work = (left: Store.Work, now: number): ReadonlyArray<Family> => [
+  gauge(
+    "outbox_calls",
+    "Calls that edges have not taken.",
+    { labels: { state: "pending" }, value: left.pending },
+    { labels: { state: "refused" }, value: left.refused }
+  ),
+  gauge("outbox_oldest_seconds", "Age of the oldest call that is pending.", {
+    value: left.oldestAt === null ? 0 : Math.max(0, now - left.oldestAt)
+  }),
+  gauge("edges_live", "Edge servers with a recent heartbeat.", { value: left.edgesLive }),
+  gauge(
+    "certificate_admissions",
+    "Hostnames by where they stand on the way to their own certificate.",
+    { labels: { state: "queued" }, value: left.queued },
+    { labels: { state: "offered" }, value: left.offered },
+    { labels: { state: "lapsed" }, value: left.lapsed },
+    { labels: { state: "gruen" }, value: left.gruen }
+  )
+]
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const status = yield* Status.make
+  const traffic = yield* Traffic
+  const keys = yield* KeySet
+  const startedAt = (yield* Clock.currentTimeMillis) / 1000
+
+  const stored = Effect.gen(function* () {
+    const now = yield* unixSeconds
+    const counted = yield* status.counts()
+    const left = yield* store.work({ liveSince: now - liveSeconds })
+    return [...counts(counted), ...work(left, now)]
+  }).pipe(Effect.timeout("5 seconds"), Effect.option)
+
+  return {
+    page: Effect.map(stored, (found) =>
+      render([
+        gauge("database_up", "Whether the database could be read.", { value: Option.isSome(found) ? 1 : 0 }),
+        gauge("oidc_up", "Whether a key is known that verifies access tokens.", { value: keys.usable() ? 1 : 0 }),
+        ...Option.getOrElse(found, (): ReadonlyArray<Family> => []),
+        ...traffic.families(),
+        ...Process.families(startedAt)
+      ])
+    )
+  }
+})
+
+export class Metrics extends Context.Service<Metrics, Effect.Success<typeof make>>()("server/Metrics") {
+  static readonly layer = Layer.effect(Metrics, make)
+}

@@ -1,0 +1,68 @@
+/** `/llms.txt`: what a coding agent has to know to use this installation, with its own addresses in it. */
+
+export interface Facts {
+  readonly origin: string
+  readonly issuer: string | undefined
+  readonly meshEdgePort: number
+  readonly channelBrokerPort: number
+}
+
+const tokens = ({ issuer, origin }: Facts) =>
+  issuer === undefined
+    ? "This installation has no identity provider configured; the routes below /me answer 404."
+    : `A person signs in at ${origin}/portal. Without a browser, get an access token from
+${issuer}/protocol/openid-connect/token (a service account uses grant_type=client_credentials) and send it as
+\`Authorization: Bearer <ACCESS_TOKEN>\`. Which server issues tokens is also said at
+${origin}/.well-known/oauth-protected-resource.`
+
+export const render = (facts: Facts): string => `# Catenet
+
+> A network of networks: tunnels bring the public internet to a service behind NAT, channels bring one agent to another.
+> This installation is ${facts.origin}. This text is for coding agents.
+
+## What you can and cannot do without a person
+
+You can read ${facts.origin}/status, /network-info, /registry/pipelines and /registry/agents, redeem join and bootstrap
+tokens that you were given, and redeem a channel invitation with your own keys. You need a person, or a service account
+that a person made, for everything below /me.
+
+${tokens(facts)}
+
+## Tools
+
+- The API, described: ${facts.origin}/openapi.json for programs, ${facts.origin}/docs for people.
+- The agent program \`ct-agent\`: it enrols, serves tunnels, gets certificates and speaks channels. It needs the control
+  plane address ${facts.origin}; edges are reached on port ${facts.meshEdgePort}, the channel broker on
+  port ${facts.channelBrokerPort}.
+- Refusals are application/problem+json with a \`code\` that is stable and a \`detail\` that says what to do.
+- A POST that creates something takes an \`Idempotency-Key\` header: repeating it does not do it twice.
+
+## A. Register in the directory
+
+POST /registry/agents with {holder_pubkey, card_url, role_tags, skill_ids}; find others with GET /registry/agents and
+?role= or ?skill=.
+
+## B. Join a pipeline's channels and serve a role
+
+GET /registry/pipelines names pipelines and their owners. An owner grants you a channel, or gives you an invitation:
+POST /channel/invite/challenge, sign, POST /channel/invite/redeem.
+
+## C. Publish a pipeline
+
+POST /me/pipelines with {id, roles, operator_pubkey_hex, selection_policy}.
+
+## D. Publish a site on its own hostname
+
+POST /me/tunnels makes a tunnel; GET /me/tunnels/:id/install tells the agent what it needs. A hostname is first rot (not
+served), then gelb (served with a shared certificate, which the edge can read), then gruen: the agent has its own
+certificate and the edge passes connections through unread.
+
+## E. Call tools of another agent
+
+Channels carry MCP, JSON-RPC 2.0, end to end encrypted between the two members.
+
+## See also
+
+- ${facts.origin}/nutzungsbedingungen
+- ${facts.origin}/datenschutz
+`
