@@ -1,6 +1,7 @@
 /** Hex, base64 and the tokens written in them. */
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Base64 from "@catenet/crypto/Base64"
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import * as Hex from "@catenet/crypto/Hex"
@@ -82,6 +83,21 @@ describe("comparison", () => {
       assert.isTrue(ConstantTime.equal(a, a.slice()))
     },
     runs
+  )
+})
+
+it("a list of parts has one length only when every part has it", () => {
+  const [one, two] = [new Uint8Array(1), new Uint8Array(2)]
+  assert.deepStrictEqual(
+    [Bytes.allOf(1, one, one), Bytes.allOf(1, one, two), Bytes.allOf(1, two, one), Bytes.allOf(1)],
+    [true, false, false, true]
+  )
+})
+
+it("a bootstrap token lives through the second that it names", () => {
+  assert.deepStrictEqual(
+    [4, 5, 6].map((now) => Bootstrap.alive(now, 5n)),
+    [true, true, false]
   )
 })
 
