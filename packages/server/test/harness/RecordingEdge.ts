@@ -34,7 +34,10 @@ export class RecordingEdge extends Context.Service<
           const header = (name: string) => request.headers[name]?.toString()
           const path = request.url ?? ""
           const token = header("x-ct-routing-token") ?? /[0-9a-f]{64}/.exec(path)?.[0]
-          if (status === 200) orders.push({ admin: header("x-ct-admin-token"), token, path, body })
+          if (status === 200 && !path.includes("/refused."))
+            orders.push({ admin: header("x-ct-admin-token"), token, path, body })
+          // A hostname that the edge never takes, for whoever wants to see that.
+          if (path.includes("/refused.")) return void response.writeHead(400).end()
           response.writeHead(status === "away" ? 500 : status).end()
         })
       })

@@ -1,0 +1,62 @@
+import { layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as Contract from "../harness/Contract.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const world = TestServer.layer().pipe(Layer.provideMerge(TestIssuer.layer))
+const as = "operator" as const
+const key = "ab".repeat(32)
+
+/** A channel with one member, as its owner would have made it. */
+const never = { "authorizeChannel 200": "test/channels shows it with a member whose attestation holds" }
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("edge servers", (it) => {
+  it.effect("hold their contract", () =>
+    Effect.gen(function* () {
+      const post = (path: string, body: unknown) =>
+        TestServer.raw(path, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-ct-admin-token": TestServer.adminToken },
+          body: JSON.stringify(body)
+        })
+      yield* post("/admin/provision-tunnel", { subject: "s", name: "n", hostname: "a.example.test" })
+      const beat = { id: "primary", peer_addr: "edge.example:4433" }
+      yield* Contract.hold(
+        "edges",
+        as,
+        [
+          { call: "lookup", as, query: "?host=a.example.test", status: 404, code: "NoLiveEdge" },
+          { call: "heartbeat", as, body: beat, status: 200 },
+          { call: "heartbeat", as, body: { ...beat, pubkey: key }, status: 400, code: "HeartbeatProofIncomplete" },
+          {
+            call: "heartbeat",
+            as,
+            body: { ...beat, pubkey: key, signature: "ab".repeat(64) },
+            status: 403,
+            code: "HeartbeatRefused"
+          },
+          {
+            call: "lookup",
+            as,
+            query: "?host=a.example.test",
+            status: 200,
+            answer: { edge_id: "primary", peer_addr: "edge.example:4433" }
+          },
+          { call: "lookup", as, query: "?", status: 400, code: "LookupAmbiguous" },
+          { call: "lookup", as, query: `?host=a.example.test&token=${key}`, status: 400, code: "LookupAmbiguous" },
+          { call: "lookup", as, query: "?token=zz", status: 400, code: "MalformedRequest" },
+          { call: "rehydrate", as, at: { edge_id: "primary" }, status: 200 },
+          { call: "rehydrate", as, at: { edge_id: "%20" }, status: 400, code: "MalformedRequest" },
+          { call: "rebind", as, at: { id: "primary" }, status: 200 },
+          { call: "rebind", as, at: { id: "nobody" }, status: 404, code: "EdgeUnknown" },
+          { call: "rebind", as, at: { id: "%20" }, status: 400, code: "MalformedRequest" },
+          { call: "revokedTokens", as, status: 200 },
+          { call: "authorizeChannel", as, body: { channel: key, holder: key }, status: 404, code: "MemberNotAdmitted" },
+          { call: "authorizeChannel", as, body: { channel: "zz", holder: key }, status: 400, code: "MalformedRequest" }
+        ],
+        never
+      )
+    })
+  )
+})

@@ -1,0 +1,237 @@
+/**
+ * Thousands of requests that are nearly right, from two accounts, an operator and nobody: no fault of the server, no
+ * status that the document does not declare, no answer that its schema does not hold, and nothing of one account in an
+ * answer to the other. `FUZZ_REQUESTS` and `FUZZ_SEED` say how many and which.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { OpenApi } from "effect/http-api"
+import { Agent, request } from "node:http"
+import { ServedApi } from "../../src/ServedApi.ts"
+import * as Accounts from "../harness/Accounts.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+import * as Generator from "./Generator.ts"
+
+const total = Number(process.env["FUZZ_REQUESTS"] ?? 3000)
+const seed = Number(process.env["FUZZ_SEED"] ?? 1)
+
+const world = Layer.unwrap(
+  Effect.map(TestIssuer, ({ issuer }) =>
+    TestServer.layer({
+      CT_OIDC_ISSUER: issuer,
+      CT_CP_HOSTNAME_ZONE: "zone.example",
+      CT_CP_TUNNELS_PER_ACCOUNT: "50",
+      CT_PAYMENT_WEBHOOK_SECRET: "secret"
+    })
+  )
+).pipe(Layer.provideMerge(TestIssuer.layer))
+
+type Json = { readonly [key: string]: any }
+const document = OpenApi.fromApi(ServedApi) as unknown as Json
+
+const routes = Object.entries(document["paths"] as Json).flatMap(([path, methods]) =>
+  Object.entries(methods as Json).map(([method, operation]) => ({
+    path,
+    method: method.toUpperCase(),
+    operation: operation as Json
+  }))
+)
+
+interface Sent {
+  /** Whether the path may lead to another route than the one that was meant. */
+  readonly isDetour: boolean
+  readonly path: string
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly body: string | undefined
+}
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 24 })
+const exchange = (base: string, { body, headers, method, path }: Sent) =>
+  new Promise<Answer>((resolve, reject) => {
+    const outgoing = request(base + path, { agent, method, headers }, (response) => {
+      let text = ""
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, type: response.headers["content-type"] ?? "", text })
+      )
+    })
+    outgoing.on("error", reject).end(body)
+  })
+
+const hexIn = (text: string) =>
+  text.toLowerCase().match(/(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{32})(?![0-9a-f])/g) ?? []
+
+/** What may go wrong with any request beside what its route declares: the path may have led elsewhere. */
+const anywhere = new Set([400, 404, 405, 413, 415, 422])
+
+const problemIsWhole = ({ status, text, type }: Answer) => {
+  if (!type.startsWith("application/problem+json")) return `a refusal of type ${type}`
+  const problem = JSON.parse(text) as Json
+  const whole =
+    problem["status"] === status && typeof problem["code"] === "string" && typeof problem["detail"] === "string"
+  return whole ? undefined : "a problem without status, code or detail"
+}
+
+/** Whether a value has the members that the schema of an answer requires, of the types that it says. */
+const fits = (schema: Json | undefined, value: unknown): boolean => {
+  if (schema === undefined) return true
+  if (schema["$ref"] !== undefined) return fits(document["components"]["schemas"][schema["$ref"].slice(21)], value)
+  const choices = schema["anyOf"] ?? schema["oneOf"]
+  if (choices !== undefined) return choices.some((choice: Json) => fits(choice, value))
+  if (schema["enum"] !== undefined) return schema["enum"].includes(value)
+  switch (schema["type"]) {
+    case "object": {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return false
+      const own = value as Json
+      return (
+        (schema["required"] ?? []).every((name: string) => name in own) &&
+        Object.entries(own).every(([name, member]) => fits(schema["properties"]?.[name], member)) &&
+        (schema["additionalProperties"] !== false || Object.keys(own).every((name) => name in schema["properties"]))
+      )
+    }
+    case "array":
+      return Array.isArray(value) && value.every((item) => fits(schema["items"], item))
+    case "string":
+      return (
+        typeof value === "string" && (schema["pattern"] === undefined || new RegExp(schema["pattern"], "u").test(value))
+      )
+    case "integer":
+      return Number.isInteger(value)
+    case "number":
+      return typeof value === "number"
+    case "boolean":
+      return typeof value === "boolean"
+    case "null":
+      return value === null
+    default:
+      return true
+  }
+}
+
+const verdict = (operation: Json, answer: Answer, isDetour: boolean): string | undefined => {
+  if (isDetour) return answer.status >= 500 ? "a fault on a detour" : undefined
+  const declared = operation["responses"][String(answer.status)] as Json | undefined
+  if (answer.status >= 500 && declared === undefined) return "a fault"
+  if (declared === undefined && !anywhere.has(answer.status)) return "an undeclared status"
+  if (answer.status >= 400) return problemIsWhole(answer)
+  const json = declared?.["content"]?.["application/json"]?.["schema"]
+  if (json === undefined || !answer.type.startsWith("application/json")) return undefined
+  return fits(json, JSON.parse(answer.text)) ? undefined : "an answer that its schema does not hold"
+}
+
+layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile input", (it) => {
+  it.effect(
+    `${total} requests from seed ${seed} are answered as the document says, and nobody sees what is not theirs`,
+    () =>
+      Effect.gen(function* () {
+        const base = yield* TestServer.baseUrl
+        const callers = [
+          { name: "ada", way: "bearer", headers: { authorization: `Bearer ${yield* Accounts.bearerOf("ada")}` } },
+          { name: "bob", way: "bearer", headers: { authorization: `Bearer ${yield* Accounts.bearerOf("bob")}` } },
+          {
+            name: "ada",
+            way: "session",
+            headers: { cookie: `__Host-ct_portal_session=${yield* Accounts.sessionOf("ada", "ada@a.test")}` }
+          },
+          {
+            name: "bob",
+            way: "session",
+            headers: { cookie: `__Host-ct_portal_session=${yield* Accounts.sessionOf("bob", "bob@b.test")}` }
+          },
+          { name: "operator", way: "admin", headers: { "x-ct-admin-token": TestServer.adminToken } },
+          { name: "nobody", way: "", headers: {} }
+        ]
+        const random = Generator.random(seed)
+        const pool: Generator.Pool = { hex: new Map() }
+        const known = new Map(["ada", "bob", "operator", "nobody"].map((name) => [name, new Set<string>()]))
+        const found: Array<string> = []
+
+        const make = (route: (typeof routes)[number]): Sent => {
+          const { operation } = route
+          const parameters = (operation["parameters"] ?? []) as ReadonlyArray<Json>
+          const value = (parameter: Json) => Generator.text(document, parameter["schema"], random, pool)
+          let isDetour = false
+          let path = route.path.replace(/\{([^}]+)\}/g, (_, name: string) => {
+            const parameter = parameters.find((each) => each["name"] === name && each["in"] === "path")
+            const text = parameter === undefined ? "x" : value(parameter)
+            if (text !== "" && random.next() > 0.02) return encodeURIComponent(text.toWellFormed())
+            isDetour = true
+            return text === "" ? "" : random.pick(["..", "%2e%2e", "%00", "%ff", "a%2fb"])
+          })
+          const query = parameters.filter((each) => each["in"] === "query" && random.next() < 0.4)
+          if (query.length > 0)
+            path += `?${new URLSearchParams(query.map((each) => [each["name"], value(each)])).toString()}`
+          const headers: Record<string, string> = {}
+          for (const each of parameters) {
+            if (each["in"] === "header" && random.next() < 0.5)
+              headers[each["name"]] = encodeURIComponent(value(each).toWellFormed()).slice(0, 300)
+          }
+          const content = operation["requestBody"]?.["content"] as Json | undefined
+          if (content === undefined) return { isDetour, path, method: route.method, headers, body: undefined }
+          const [type, media] = Object.entries(content)[0] ?? ["application/json", {}]
+          headers["content-type"] = random.next() < 0.02 ? "text/plain" : type
+          const body = JSON.stringify(Generator.value(document, (media as Json)["schema"], random, pool)) ?? ""
+          const broken = random.next() < 0.03 ? body.slice(0, random.below(body.length + 1)) : body
+          return {
+            isDetour,
+            path,
+            method: route.method,
+            headers: { ...headers, "content-length": String(Buffer.byteLength(broken)) },
+            body: broken
+          }
+        }
+
+        const learn = (caller: string, sent: Sent, answer: Answer, operation: Json) => {
+          const asked = known.get(caller)!
+          for (const hex of hexIn(sent.path + (sent.body ?? ""))) asked.add(hex)
+          const isPublic = (operation["security"] ?? []).length === 0
+          for (const hex of answer.status < 300 ? hexIn(answer.text) : []) {
+            const elsewhere = caller === "bob" ? "ada" : "bob"
+            const theirs = known.get(elsewhere)!
+            const isAccount = caller === "ada" || caller === "bob"
+            if (isAccount && !isPublic && !asked.has(hex) && theirs.has(hex) && !known.get("nobody")!.has(hex)) {
+              found.push(`${caller} was told ${hex} of ${elsewhere} by ${sent.method} ${sent.path}`)
+            }
+            if (isPublic) for (const set of known.values()) set.add(hex)
+            asked.add(hex)
+            const sized = pool.hex.get(hex.length) ?? []
+            if (sized.length < 400) sized.push(hex)
+            else sized[random.below(400)] = hex
+            pool.hex.set(hex.length, sized)
+          }
+        }
+
+        const one = Effect.promise(async () => {
+          const route = random.pick(routes)
+          const security: ReadonlyArray<Json> = route.operation["security"] ?? []
+          const ways = new Set(security.flatMap((way) => Object.keys(way)))
+          const fitting = callers.filter(({ way }) => ways.has(way))
+          const caller = random.pick(fitting.length > 0 && random.next() < 0.8 ? fitting : callers)
+          const sent = make(route)
+          const answer = await exchange(base, { ...sent, headers: { ...sent.headers, ...caller.headers } })
+          const wrong = verdict(route.operation, answer, sent.isDetour)
+          if (wrong !== undefined) {
+            found.push(
+              `${wrong}: ${sent.method} ${sent.path} as ${caller.name} ${sent.body?.slice(0, 300) ?? ""}\n  ${answer.status} ${answer.text.slice(0, 400)}`
+            )
+          }
+          learn(caller.name, sent, answer, route.operation)
+        })
+        yield* Effect.all(
+          Array.from({ length: total }, () => one),
+          { concurrency: 16, discard: true }
+        )
+        agent.destroy()
+        const kinds = new Map(found.map((text) => [text.replace(/[0-9a-f]{32,}/g, "#").slice(0, 90), text]))
+        assert.deepStrictEqual([...kinds.values()].slice(0, 40), [])
+      }),
+    600_000
+  )
+})

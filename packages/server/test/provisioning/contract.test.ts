@@ -1,0 +1,55 @@
+import { layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as Contract from "../harness/Contract.ts"
+import { RecordingEdge } from "../harness/RecordingEdge.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const world = Layer.unwrap(
+  Effect.map(RecordingEdge, ({ url }) => TestServer.layer({ CT_CP_EDGE_ADMIN_URL: url }))
+).pipe(Layer.provideMerge(Layer.merge(RecordingEdge.layer, TestIssuer.layer)))
+
+const as = "operator" as const
+const token = "ab".repeat(32)
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("provisioning", (it) => {
+  it.effect("holds its contract", () =>
+    Effect.gen(function* () {
+      const tunnel = { subject: "s", name: "n", hostname: "taken.example.test" }
+      const header = { "idempotency-key": "mine" }
+      yield* Contract.hold("provisioning", as, [
+        { call: "provisionTunnel", as, headers: header, body: tunnel, status: 200 },
+        { call: "provisionTunnel", as, headers: header, body: tunnel, status: 200, because: "it is the same request" },
+        {
+          call: "provisionTunnel",
+          as,
+          headers: header,
+          body: { ...tunnel, name: "m" },
+          status: 409,
+          code: "IdempotencyKeyReused"
+        },
+        { call: "provisionTunnel", as, body: tunnel, status: 409, code: "HostnameTaken" },
+        { call: "provisionTunnel", as, body: { ...tunnel, hostname: "a_b" }, status: 400, code: "MalformedRequest" },
+        { call: "provisionTunnel", as, body: { ...tunnel, name: " " }, status: 400, code: "MalformedRequest" },
+        { call: "provisionTunnel", as, body: { ...tunnel, subject: "" }, status: 400, code: "MalformedRequest" },
+        { call: "authorizeHost", as, at: { routing_token: token, hostname: "Own.Example.Test" }, status: 200 },
+        {
+          call: "authorizeHost",
+          as,
+          at: { routing_token: token, hostname: "taken.example.test" },
+          status: 409,
+          code: "HostnameTaken"
+        },
+        {
+          call: "authorizeHost",
+          as,
+          at: { routing_token: token, hostname: "refused.example.test" },
+          status: 502,
+          code: "EdgeUnavailable"
+        },
+        { call: "authorizeHost", as, at: { routing_token: "zz" }, status: 400, code: "MalformedRequest" },
+        { call: "authorizeHost", as, at: { hostname: "%C3%A9.test" }, status: 400, code: "MalformedRequest" }
+      ])
+    })
+  )
+})

@@ -1,0 +1,32 @@
+import { layer } from "@effect/vitest"
+import { Layer } from "effect"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Contract from "../harness/Contract.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const certificate = join(mkdtempSync(join(tmpdir(), "catenet-contract-")), "ca.der")
+writeFileSync(certificate, new Uint8Array([0x30, 0x00]))
+const world = TestServer.layer({ CT_CP_EDGE_CERT_PATH: certificate }).pipe(Layer.provideMerge(TestIssuer.layer))
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("status", (it) => {
+  it.effect("holds its contract", () =>
+    Contract.hold(
+      "status",
+      "nobody",
+      [
+        { call: "status", status: 200 },
+        { call: "live", status: 200 },
+        { call: "ready", status: 200 },
+        { call: "networkInfo", status: 200 },
+        { call: "edgeCa", status: 200 }
+      ],
+      {
+        "ready DatabaseUnreachable": "Statuses.test.ts takes the database away",
+        "edgeCa EdgeCaNotPublished": "Statuses.test.ts asks before the edge has published its root"
+      }
+    )
+  )
+})
