@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { freePort } from "../src/Ports.ts"
 import * as Cluster from "../src/postgres/Cluster.ts"
-import { residentMegabytes } from "../test/e2e/Memory.ts"
+import { ownMegabytes, residentMegabytes } from "../test/e2e/Memory.ts"
 import { median, type Row } from "./Report.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..")
@@ -20,6 +20,8 @@ const version = (program: string) => {
   execFileSync(process.execPath, [program, "--version"])
   return seconds(from)
 }
+
+type Cost = Awaited<ReturnType<typeof serve>>
 
 const serve = async (program: string, database: string) => {
   const port = await Effect.runPromise(freePort("127.0.0.1"))
@@ -41,8 +43,9 @@ const serve = async (program: string, database: string) => {
   const took = seconds(from)
   await new Promise((resolve) => setTimeout(resolve, 500))
   const memory = residentMegabytes(child.pid ?? -1)
+  const own = ownMegabytes(child.pid ?? -1)
   child.kill("SIGKILL")
-  return { took, memory }
+  return { took, memory, own }
 }
 
 export const rows = async (): Promise<ReadonlyArray<Row>> => {
@@ -60,10 +63,7 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
     const bundled = join(folder, "catenet", "catenet.js")
     const sources = join(root, "packages", "stack", "src", "main.ts")
     await serve(sources, database)
-    const seen: Array<{
-      readonly one: { took: number; memory: number }
-      readonly other: { took: number; memory: number }
-    }> = []
+    const seen: Array<{ readonly one: Cost; readonly other: Cost }> = []
     for (let round = 0; round < rounds; round++)
       seen.push({ one: await serve(bundled, database), other: await serve(sources, database) })
     const versions = Array.from({ length: rounds }, () => version(join(folder, "ct-agent", "ct-agent.js")))
@@ -78,10 +78,17 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
         against
       },
       {
-        name: "catenet serve at rest, one file",
+        name: "catenet serve at rest, resident, one file",
         value: median(seen.map(({ one }) => one.memory)),
         unit: "MB",
         ratio: median(seen.map(({ one, other }) => one.memory / other.memory)),
+        against
+      },
+      {
+        name: "catenet serve at rest, without the Node binary's own pages",
+        value: median(seen.map(({ one }) => one.own)),
+        unit: "MB",
+        ratio: median(seen.map(({ one, other }) => one.own / other.own)),
         against
       }
     ]

@@ -1,10 +1,15 @@
 /** Resident memory of a process, from the kernel. */
 import { readFileSync } from "node:fs"
 
-export const residentMegabytes = (pid: number): number => {
-  const [, kilobytes = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []
-  return Number(kilobytes) / 1024
+const megabytes = (pid: number, field: "VmRSS" | "RssAnon") => {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? "0") / 1024
 }
+
+export const residentMegabytes = (pid: number): number => megabytes(pid, "VmRSS")
+
+/** Without what is mapped from files, most of all the Node binary, which all Node processes share. */
+export const ownMegabytes = (pid: number): number => megabytes(pid, "RssAnon")
 
 /** Looks again and again while a task runs; resolves with the most that each process held above its start. */
 export const growthDuring = async <A>(
