@@ -40,6 +40,7 @@ import { Edges } from "./edges/Edges.ts"
 import * as EdgesHttp from "./edges/Http.ts"
 import { Enrolments } from "./enrolment/Enrolments.ts"
 import * as EnrolmentHttp from "./enrolment/Http.ts"
+import * as Housekeeping from "./housekeeping/Housekeeping.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
 import { RealmAdmin } from "./identityProvider/RealmAdmin.ts"
 import * as InvitationsHttp from "./invitations/Http.ts"
@@ -91,7 +92,8 @@ const background = Layer.mergeAll(
   OutboxWorker.layer,
   ServiceAccountsSweep.layer,
   AdmissionSweep.layer,
-  AuditRetention.layer
+  AuditRetention.layer,
+  Housekeeping.layer
 )
 
 const channels = Layer.mergeAll(

@@ -1,0 +1,22 @@
+/**
+ * Forgets what is over: sessions, answers kept for repetition, claim invites, invitations' challenges. Every replica
+ * does it; each statement removes what is there, so that doing it twice does no harm and nothing depends on when.
+ */
+import { Effect, Layer, Schedule } from "effect"
+import { ClaimInvites } from "../claims/ClaimInvites.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
+import { Invitations } from "../invitations/Invitations.ts"
+import { Sessions } from "../sessions/Sessions.ts"
+
+const work = Effect.gen(function* () {
+  const owners = [yield* Sessions, yield* Idempotency, yield* ClaimInvites, yield* Invitations]
+  yield* Effect.forEach(
+    owners,
+    ({ sweep }) =>
+      Effect.catchCause(sweep, (cause) => Effect.logWarning("What is over could not be forgotten.", cause)),
+    { discard: true }
+  ).pipe(Effect.repeat(Schedule.spaced("1 minute")))
+})
+
+/** Runs as long as the layer lives. */
+export const layer = Layer.effectDiscard(Effect.forkScoped(work))
