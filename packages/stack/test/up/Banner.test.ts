@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { banner } from "../../src/up/Banner.ts"
+import * as Demo from "../../src/up/Demo.ts"
+import * as Folder from "../../src/up/Folder.ts"
+import * as Settings from "../../src/up/Settings.ts"
+import { root } from "../architecture/Imports.ts"
+
+const secrets = {
+  edgeAdminToken: "",
+  portalClientSecret: "",
+  managerClientSecret: "",
+  sessionKey: "",
+  paymentWebhookSecret: "",
+  demoPassword: "b3pXv0TQm1Yc"
+}
+
+const printed = (demo: boolean) =>
+  Effect.gen(function* () {
+    const settings = yield* Settings.read
+    const folder = Folder.at(join(process.cwd(), settings.folder))
+    const names = { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname }
+    return banner({ settings, folder, secrets, demo: demo ? names : undefined })
+  }).pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))
+
+describe("what `npm start` prints", () => {
+  it.effect("is what the README shows", () =>
+    Effect.gen(function* () {
+      const readme = readFileSync(join(root, "README.md"), "utf8")
+      const [, shown = ""] = /```text\n([\s\S]*?)```/.exec(readme) ?? []
+      assert.strictEqual(shown.trim(), (yield* printed(true)).trim())
+    })
+  )
+
+  it.effect("fits one screen, and promises no tunnel without the demo", () =>
+    Effect.gen(function* () {
+      const lines = (yield* printed(true)).split("\n")
+      assert.isBelow(lines.length, 32)
+      assert.isTrue(lines.every((line) => line.length <= 120))
+      assert.notInclude(yield* printed(false), Demo.demoHostname)
+    })
+  )
+})
