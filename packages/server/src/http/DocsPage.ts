@@ -8,7 +8,8 @@ import { Predicate } from "effect"
 const css = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem }
-nav ul { columns: 18rem; list-style: none; padding: 0 }
+nav ul { columns: 22rem; list-style: none; padding: 0 }
+nav a { overflow-wrap: anywhere }
 code, pre { font-family: ui-monospace, monospace; font-size: .9em }
 section { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: .5rem 0 }
 h3 { font-size: 1rem; margin: .5rem 0; overflow-wrap: anywhere }
