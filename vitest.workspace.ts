@@ -32,6 +32,7 @@ const endToEnd = {
 export default defineConfig({
   test: {
     reporters: ["default"],
+    maxWorkers: 2,
     projects: [...["domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit), endToEnd]
   }
 })

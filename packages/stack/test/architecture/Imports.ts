@@ -15,7 +15,9 @@ export interface Import {
 const statement = /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"/g
 const dynamic = /\bimport\(\s*"([^"]+)"\s*\)/g
 
-const withoutComments = (source: string) => source.replaceAll(/\/\*[\s\S]*?\*\//g, "")
+/** Sources without block and line comments; good enough for text that is not inside strings. */
+export const withoutComments = (source: string): string =>
+  source.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(^|\s)\/\/.*$/gm, "$1")
 
 export const sourceFiles = (packageName: string): ReadonlyArray<string> =>
   globSync("src/**/*.ts", { cwd: join(root, "packages", packageName) }).map((path) =>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { importsOf, root, sourceFiles, targetOf } from "./Imports.ts"
+import { importsOf, root, sourceFiles, targetOf, withoutComments } from "./Imports.ts"
 
 /** Who may import whom: the table of the design, `node:` built-ins apart. */
 const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -20,6 +20,30 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   crypto: ["packages/crypto/src/native.ts"]
 }
+
+/**
+ * Where the clock, timers, chance and the environment are touched without a service: sockets' own timers on the hot path,
+ * a program's terminal and processes, and the development identity provider, which knows no Effect.
+ */
+const ambient = new Set([
+  "packages/agent/src/doctor/Network.ts",
+  "packages/agent/src/terminal/Presenter.ts",
+  "packages/edge/src/frontdoor/PlatformHosts.ts",
+  "packages/edge/src/frontdoor/Redirect.ts",
+  "packages/edge/src/gelb/Http2Visits.ts",
+  "packages/edge/src/listen/Linger.ts",
+  "packages/idp/src/Adapter.ts",
+  "packages/stack/src/supervisor/ChildProcesses.ts",
+  "packages/stack/src/supervisor/ParentWatch.ts",
+  "packages/wire/src/transport/EdgeSlot.ts",
+  "packages/wire/src/transport/FramedStream.ts",
+  "packages/wire/src/transport/HelloPeek.ts",
+  "packages/wire/src/transport/Inlet.ts",
+  "packages/wire/src/transport/Mux.ts",
+  "packages/wire/src/transport/Splice.ts"
+])
+const touchesAmbient =
+  /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b|\bset(?:Timeout|Interval)\(|\bconsole\./
 
 const packages = Object.keys(allowed)
 const matches = (specifier: string, entry: string) =>
@@ -76,6 +100,20 @@ describe("the walls of the house", () => {
       .flatMap(sourceFiles)
       .filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 301)
     assert.deepStrictEqual(tooLong, [])
+  })
+
+  it("takes time, chance and settings from services, but for the named files", () => {
+    const touching = packages
+      .flatMap(sourceFiles)
+      .filter((file) => touchesAmbient.test(withoutComments(readFileSync(join(root, file), "utf8"))))
+    assert.deepStrictEqual(
+      touching.filter((file) => !ambient.has(file)),
+      []
+    )
+    assert.deepStrictEqual(
+      [...ambient].filter((file) => !touching.includes(file)),
+      []
+    )
   })
 
   it("names every room after what is in it", () => {
