@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Redacted } from "effect"
+import { Settings } from "../../src/Settings.ts"
+
+const database = "postgres://user:secret@127.0.0.1:5432/catenet"
+
+const read = (variables: Readonly<Record<string, string>>) =>
+  Settings.pipe(
+    Effect.provide(Settings.layer),
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(variables))
+  )
+
+describe("settings", () => {
+  it.effect("hold with nothing but a database", () =>
+    Effect.gen(function* () {
+      const settings = yield* read({ CT_CP_DATABASE_URL: database })
+      assert.deepStrictEqual(settings.listen, { host: "127.0.0.1", port: 8090 })
+      assert.strictEqual(Redacted.value(settings.databaseUrl), database)
+      assert.isUndefined(settings.adminToken)
+      assert.notInclude(String(settings.databaseUrl), "secret")
+    })
+  )
+
+  it.effect("are refused in one sentence that names the variable and never repeats a secret", () =>
+    Effect.gen(function* () {
+      const cases = {
+        CT_CP_DATABASE_URL: "mysql://user:secret@host/db",
+        CT_CONTROL_PLANE_LISTEN: "nowhere",
+        CT_CP_DATABASE_POOL: "many",
+        CT_CP_SHUTDOWN_GRACE_SECS: "-1",
+        CT_PORTAL_BASE_URL: "ftp://host",
+        CT_CP_EDGE_ADMIN_TOKEN: "secret",
+        CT_CP_MESH_EDGE_PORT: "65536"
+      }
+      for (const [name, value] of Object.entries(cases)) {
+        const refusal = yield* Effect.flip(read({ CT_CP_DATABASE_URL: database, [name]: value }))
+        assert.strictEqual(refusal._tag, "SettingRefused")
+        assert.match(refusal.message, new RegExp(`^${name} is not .*; .*\\.$`))
+        assert.notInclude(refusal.message, "secret")
+      }
+      const unset = yield* Effect.flip(read({}))
+      assert.match(unset.message, /^CT_CP_DATABASE_URL is not set; set it to a URL such as /)
+    })
+  )
+
+  it.effect("treat an empty variable as unset", () =>
+    Effect.gen(function* () {
+      const settings = yield* read({ CT_CP_DATABASE_URL: database, CT_CP_EDGE_ADMIN_TOKEN: " ", CT_EDGE_ID: "" })
+      assert.isUndefined(settings.adminToken)
+      assert.strictEqual(settings.edgeId, "primary")
+    })
+  )
+
+  it.effect("read addresses of every family", () =>
+    Effect.gen(function* () {
+      const of = (listen: string) =>
+        Effect.map(
+          read({ CT_CP_DATABASE_URL: database, CT_CONTROL_PLANE_LISTEN: listen }),
+          (settings) => settings.listen
+        )
+      assert.deepStrictEqual(yield* of("[::1]:1"), { host: "::1", port: 1 })
+      assert.deepStrictEqual(yield* of("name.example:65535"), { host: "name.example", port: 65535 })
+      assert.deepStrictEqual(yield* of("0.0.0.0:0"), { host: "0.0.0.0", port: 0 })
+    })
+  )
+})
