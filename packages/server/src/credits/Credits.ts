@@ -15,11 +15,13 @@ import {
 } from "@catenet/domain/errors/Credits"
 import { IdempotencyKeyReused } from "@catenet/domain/errors/Enrollment"
 import { AccountId, PaymentId } from "@catenet/domain/Ids"
+import { audit } from "@catenet/domain/rules/Audit"
 import * as Rules from "@catenet/domain/rules/Credits"
 import type { Subject } from "@catenet/domain/Subject"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { Audits } from "../audit/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
@@ -51,6 +53,7 @@ const After = Schema.Struct({ createdAt: Schema.Int, payment: Schema.String })
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const { once } = yield* Idempotency
+  const audits = yield* Audits
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
 
@@ -70,6 +73,7 @@ const make = Effect.gen(function* () {
   const opened = Effect.fnUntraced(function* () {
     const account = accountFrom(yield* fresh)
     yield* store.open({ account, subject: null, createdAt: yield* unixSeconds })
+    yield* audits.append(audit("account_opened", "operator", account))
     return { account }
   })
 
@@ -101,7 +105,7 @@ const make = Effect.gen(function* () {
     }
   }
 
-  const issue = Effect.fnUntraced(function* (account: AccountId, price: number, keys: Keys) {
+  const issue = Effect.fnUntraced(function* (actor: string, account: AccountId, price: number, keys: Keys) {
     if (price < 1) return yield* new PriceBelowOne({ price })
     const { balance } = yield* held(account)
     const key = keyOf(account, keys)
@@ -115,6 +119,7 @@ const make = Effect.gen(function* () {
       if (effect._tag === "Entry") {
         yield* store.enter({ account, delta: Number(effect.delta), reason: effect.reason, at })
         yield* store.insertIssuance({ account, price: -Number(effect.delta), at, ...(yield* kept(key, token)) })
+        yield* audits.append(audit("routing_token_issued", actor, account))
       }
     }
     return { token: tokenFrom(token) }
@@ -124,7 +129,8 @@ const make = Effect.gen(function* () {
     const payment = paymentFrom(yield* fresh)
     const verdict = Rules.intend(payment, account, BigInt(credits))
     if (Result.isFailure(verdict) || !Number.isSafeInteger(credits)) return yield* new CreditsOutOfRange({ credits })
-    yield* held(account)
+    const { balance } = yield* held(account)
+    if (!Number.isSafeInteger(balance + credits)) return yield* new CreditsOutOfRange({ credits })
     yield* store.insertIntent({ payment, account, credits, createdAt: yield* unixSeconds })
     return { payment }
   })
@@ -201,6 +207,7 @@ const make = Effect.gen(function* () {
           if (effect._tag === "ConfirmIntent") yield* store.confirmIntent(effect.payment)
           if (effect._tag === "Entry") {
             yield* store.enter({ account, delta: Number(effect.delta), reason: effect.reason, at })
+            yield* audits.append(audit("payment_confirmed", "payment provider", payment, `${credits} for ${account}`))
           }
         }
       },
@@ -209,8 +216,8 @@ const make = Effect.gen(function* () {
     ),
 
     /** Buys a routing token for one credit; the price is what the caller is ready to pay. */
-    issue: Effect.fn("Credits.issue")(function* (account: AccountId, price: number, keys: Keys) {
-      return yield* issue(account, price, keys).pipe(
+    issue: Effect.fn("Credits.issue")(function* (actor: string, account: AccountId, price: number, keys: Keys) {
+      return yield* issue(actor, account, price, keys).pipe(
         store.transaction,
         refusedBy("credit_issuances_key_unique", () => new IdempotencyKeyReused())
       )

@@ -26,7 +26,7 @@ const billing = HttpApiBuilder.group(
       intendPayment: ({ headers, payload }) => credits.intend("operator", payload, headers["idempotency-key"]),
       getPayment: ({ params }) => credits.getIntent(params.payment),
       issue: ({ headers, payload: { account, idempotency_key, price } }) =>
-        credits.issue(account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+        credits.issue("operator", account, price, { body: idempotency_key, header: headers["idempotency-key"] })
     })
   })
 )
@@ -42,7 +42,7 @@ const mine = HttpApiBuilder.group(
         Caller.use(({ subject }) =>
           Effect.flatMap(credits.mine(subject), ({ account }) =>
             credits
-              .issue(account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+              .issue(subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
               .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
           )
         ),

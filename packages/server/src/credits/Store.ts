@@ -43,12 +43,9 @@ export const make = Effect.gen(function* () {
       execute: ({ account, lock }) =>
         sql`select account, balance from accounts where account = ${account} ${lock ? sql`for update` : sql``}`
     }),
-    /** One line of the ledger, and the balance that follows from it. */
+    /** One line of the ledger; the database moves the balance with it. */
     enter: (row: { readonly account: string; readonly delta: number; readonly reason: string; readonly at: number }) =>
-      Effect.andThen(
-        sql`insert into credit_ledger ${sql.insert({ ...row })}`,
-        sql`update accounts set balance = balance + ${row.delta} where account = ${row.account}`
-      ),
+      sql`insert into credit_ledger ${sql.insert({ ...row })}`,
 
     insertIntent: (row: {
       readonly payment: PaymentId

@@ -13,6 +13,7 @@ import * as credits from "./0012_credits.ts"
 import * as serviceAccounts from "./0013_service_accounts.ts"
 import * as admissionQueue from "./0014_admission_queue.ts"
 import * as tunnelControls from "./0015_tunnel_controls.ts"
+import * as ledger from "./0016_ledger.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -28,5 +29,6 @@ export const migrations = {
   "0012_credits": credits.up,
   "0013_service_accounts": serviceAccounts.up,
   "0014_admission_queue": admissionQueue.up,
-  "0015_tunnel_controls": tunnelControls.up
+  "0015_tunnel_controls": tunnelControls.up,
+  "0016_ledger": ledger.up
 } as const
