@@ -18,8 +18,10 @@ import { Authorities } from "./admission/Authorities.ts"
 import * as AdmissionHttp from "./admission/Http.ts"
 import { Sweep } from "./admission/Sweep.ts"
 import * as AdmissionSweep from "./admission/SweepLoop.ts"
+import * as AlertWatcher from "./alerts/Watcher.ts"
 import { Audits } from "./audit/Audits.ts"
 import * as AuditRetention from "./audit/Retention.ts"
+import * as BadgesHttp from "./badges/Http.ts"
 import { Bootstraps } from "./bootstrap/Bootstraps.ts"
 import { Directory } from "./directory/Directory.ts"
 import * as DirectoryHttp from "./directory/Http.ts"
@@ -64,6 +66,9 @@ import { Drawings } from "./topologies/Drawings.ts"
 import * as TopologiesHttp from "./topologies/Http.ts"
 import { Suggestions } from "./topologies/Suggestions.ts"
 import { Topologies } from "./topologies/Topologies.ts"
+import * as TunnelControls from "./tunnelControls/Services.ts"
+import * as TunnelControlsSweep from "./tunnelControls/Sweep.ts"
+import * as TunnelControlsHttp from "./tunnelControls/Http.ts"
 import * as TunnelsHttp from "./tunnels/Http.ts"
 import { Sharing } from "./tunnels/Sharing.ts"
 import { Tunnels } from "./tunnels/Tunnels.ts"
@@ -75,6 +80,8 @@ const handlers = Layer.mergeAll(
   ProvisioningHttp.layer,
   AdmissionHttp.layer,
   TunnelsHttp.layer,
+  TunnelControlsHttp.layer,
+  BadgesHttp.layer,
   ChannelsHttp.layer,
   ClaimsHttp.layer,
   InvitationsHttp.layer,
@@ -90,6 +97,8 @@ const handlers = Layer.mergeAll(
 /** What runs without being asked. */
 const background = Layer.mergeAll(
   OutboxWorker.layer,
+  AlertWatcher.layer,
+  TunnelControlsSweep.layer,
   ServiceAccountsSweep.layer,
   AdmissionSweep.layer,
   AuditRetention.layer,
@@ -119,6 +128,7 @@ const services = Layer.mergeAll(
   Edges.layer,
   Layer.mergeAll(Admissions.layer, Sweep.layer).pipe(Layer.provide(Authorities.layer)),
   Sharing.layer,
+  TunnelControls.layer,
   Credits.layer,
   Accounts.layer.pipe(Layer.provide(topologies)),
   channels,

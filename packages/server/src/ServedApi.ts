@@ -18,6 +18,8 @@ import { ProvisioningApi } from "@catenet/domain/api/ProvisioningApi"
 import { ServiceAccountsApi } from "@catenet/domain/api/ServiceAccountsApi"
 import { StatusApi } from "@catenet/domain/api/StatusApi"
 import { NetworksApi, TopologiesApi } from "@catenet/domain/api/TopologiesApi"
+import { TunnelControlsApi } from "@catenet/domain/api/TunnelControlsApi"
+import { BadgesApi } from "@catenet/domain/api/TunnelRecordsApi"
 import { TunnelsApi } from "@catenet/domain/api/TunnelsApi"
 import { HttpApi } from "effect/http-api"
 
@@ -27,6 +29,8 @@ export class ServedApi extends HttpApi.make("catenet")
   .add(ProvisioningApi)
   .add(AdmissionApi)
   .add(TunnelsApi)
+  .add(TunnelControlsApi)
+  .add(BadgesApi)
   .add(TopologiesApi)
   .add(NetworksApi)
   .add(PipelinesApi)

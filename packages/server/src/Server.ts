@@ -11,6 +11,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Features from "./Features.ts"
+import * as GateRoutes from "./gate/Routes.ts"
 import * as Docs from "./http/Docs.ts"
 import * as Listener from "./http/Listener.ts"
 import type { Extra } from "./http/Routes.ts"
@@ -22,10 +23,16 @@ import * as PublicPages from "./pages/legal/Http.ts"
 import { Settings } from "./Settings.ts"
 import * as Database from "./store/Database.ts"
 
-const routes = Layer.mergeAll(HttpApiBuilder.layer(ServedApi), Docs.layer, MetricsHttp.layer, PublicPages.layer)
+const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(ServedApi),
+  Docs.layer,
+  MetricsHttp.layer,
+  PublicPages.layer,
+  GateRoutes.layer
+)
 
 /** What is served beside the API value. */
-const extra: Extra = [...Docs.addresses, ...MetricsHttp.addresses, ...PublicPages.addresses]
+const extra: Extra = [...Docs.addresses, ...MetricsHttp.addresses, ...PublicPages.addresses, ...GateRoutes.addresses]
 
 /** Listens once every feature stands: a request that is accepted is answered. */
 const serving = Layer.unwrap(

@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
         const found = yield* store.lock({ id, tunnelId })
         if (Option.isNone(found) || found.value.revoked) return yield* new ShareLinkNotFound()
         const { effects, next } = Rules.revoke(ruled(found.value), account.subject)
-        yield* store.save(id, next)
+        yield* store.save(next)
         yield* Effect.forEach(effects, audits.append, { discard: true })
       },
       store.transaction,
@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
           Effect.fromResult(Rules.redeem(ruled(found.value), host, now)),
           () => new ShareLinkRefused()
         )
-        yield* store.save(next.id, next)
+        yield* store.save(next)
         for (const effect of effects) if (effect._tag === "Audit") yield* audits.append(effect)
         const session = yield* sessions.openShared(found.value.id, host, next.expiresAt)
         return { session, seconds: next.expiresAt - now }

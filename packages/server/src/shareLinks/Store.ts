@@ -78,8 +78,8 @@ export const make = Effect.gen(function* () {
       Result: Link,
       execute: ({ id, tunnelId }) => sql`${link} where id = ${id} and tunnel_id = ${tunnelId} for update`
     }),
-    save: (id: string, state: { readonly opened: boolean; readonly revoked: boolean }) =>
-      sql`update share_links set ${sql.update({ ...state })} where id = ${id}`,
+    save: ({ id, opened, revoked }: { readonly id: string; readonly opened: boolean; readonly revoked: boolean }) =>
+      sql`update share_links set ${sql.update({ opened, revoked })} where id = ${id}`,
     /** Links that ended long ago go, and the sessions they gave with them. */
     forget: (before: number) => sql`delete from share_links where expires_at < ${before}`,
     transaction: sql.withTransaction
