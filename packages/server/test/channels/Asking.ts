@@ -23,7 +23,7 @@ export const ask = (as: As, path: string, body?: unknown, more: RequestInit = {}
     const answer = read(yield* Effect.promise(() => response.text()))
     const code = typeof answer["code"] === "string" ? answer["code"] : undefined
     return { status: response.status, code, body: answer, link: response.headers.get("link") } satisfies Answer
-  })
+  }).pipe(Effect.orDie)
 
 /** An account by its access token. */
 export const account = (sub: string): As => ({ bearer: sub })

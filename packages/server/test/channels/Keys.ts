@@ -10,7 +10,8 @@ import * as Redemption from "@catenet/crypto/Redemption"
 import { Redacted, Result } from "effect"
 
 const bytesOf = (hex: string) => Result.getOrThrow(Hex.decode(hex))
-const seedOf = (word: string) => Redacted.make(native.sha256(Bytes.fromText(word)))
+/** The seed of a party. */
+export const seedOf = (word: string) => Redacted.make(native.sha256(Bytes.fromText(word)))
 const permission = { direction: "both", rights: "rw", delegable: false } as const
 
 /** The Ed25519 key of a party, 64 hex. */

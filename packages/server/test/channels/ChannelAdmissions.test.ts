@@ -1,0 +1,79 @@
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
+import { ChannelId } from "@catenet/domain/Channel"
+import { HolderKey } from "@catenet/domain/Keys"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Logger, Schema } from "effect"
+import { ChannelAdmissions } from "../../src/channels/ChannelAdmissions.ts"
+import { TopologyAuthorisations } from "../../src/topologies/Authorisations.ts"
+import { database, world } from "../harness/Accounts.ts"
+import { account, ask } from "./Asking.ts"
+import { idOf, keyOf, linkOf, materialOf, seedOf } from "./Keys.ts"
+
+const ada = account("ada")
+const operator_pubkey = keyOf("operator")
+
+const authorise = (channel: string, word: string) =>
+  ask("operator", "/internal/channel/authorize", { channel, holder: keyOf(word) })
+
+layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge that asks who may join", (it) => {
+  it.effect("learns the operator and the keys of a member, for as long as it is one", () =>
+    Effect.gen(function* () {
+      const channel = idOf("hall")
+      yield* ask(ada, "/me/channels", { channel, operator_pubkey })
+      const { noise_attestation, noise_pubkey } = materialOf(channel, "m")
+      yield* ask(ada, `/me/channels/${channel}/members`, materialOf(channel, "m"))
+      const { body } = yield* authorise(channel, "m")
+      assert.deepStrictEqual(body, { operator_pubkey, noise_pubkey, noise_attestation })
+      const successor = keyOf("successor")
+      yield* ask(ada, "/me/channels", { channel, operator_pubkey: successor, confirm_rekey: true })
+      assert.strictEqual((yield* authorise(channel, "m")).body["operator_pubkey"], successor)
+      assert.strictEqual((yield* authorise(channel, "stranger")).code, "MemberNotAdmitted")
+      assert.strictEqual((yield* authorise(idOf("nowhere"), "m")).code, "MemberNotAdmitted")
+      yield* ask(ada, `/me/channels/${channel}/members/${keyOf("m")}/remove`, {})
+      assert.strictEqual((yield* authorise(channel, "m")).code, "MemberNotAdmitted")
+    })
+  )
+
+  it.effect("is told only with the admin token, and only about keys", () =>
+    Effect.gen(function* () {
+      const body = { channel: idOf("hall"), holder: keyOf("m") }
+      assert.strictEqual((yield* ask("nobody", "/internal/channel/authorize", body)).status, 401)
+      assert.strictEqual((yield* ask(ada, "/internal/channel/authorize", body)).status, 401)
+      const malformed = yield* ask("operator", "/internal/channel/authorize", { ...body, holder: "m" })
+      assert.strictEqual(malformed.status, 400)
+    })
+  )
+
+  it.effect("admits nobody by a topology alone, and says so in the log", () =>
+    Effect.gen(function* () {
+      const { body } = yield* ask(ada, "/me/topologies", undefined, { method: "POST" })
+      const id = String(body["id"])
+      const link = linkOf("operator", "m", "n")
+      yield* ask(ada, `/me/topologies/${id}/edges`, { a: keyOf("m"), b: keyOf("n") })
+      const proof = Hex.encode(OperatorBinding.sign(native, seedOf("operator"), id))
+      const bound = yield* ask(ada, `/me/topologies/${id}/operator`, { operator_pubkey, proof }, { method: "PUT" })
+      assert.strictEqual(bound.status, 200)
+      assert.strictEqual((yield* authorise(link, "m")).code, "MemberNotAdmitted")
+
+      const lines: Array<unknown> = []
+      const heard = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
+      const admissions = ChannelAdmissions.layer.pipe(
+        Layer.provide(TopologyAuthorisations.layer),
+        Layer.provide(Layer.fresh(database))
+      )
+      const place = (word: string) => ({
+        channel: Schema.decodeSync(ChannelId)(link),
+        holder: Schema.decodeSync(HolderKey)(keyOf(word))
+      })
+      const refuse = (word: string) => Effect.flip(ChannelAdmissions.use(({ authorise }) => authorise(place(word))))
+      yield* Effect.forEach(["m", "stranger"], refuse).pipe(Effect.provide([admissions, heard]))
+      assert.deepStrictEqual(lines, [["topology-unkeyed", place("m")]])
+
+      yield* ask(ada, "/me/channels", { channel: link, operator_pubkey })
+      yield* ask(ada, `/me/channels/${link}/members`, materialOf(link, "m"))
+      assert.strictEqual((yield* authorise(link, "m")).status, 200, "with a key on record it is admitted")
+    })
+  )
+})
