@@ -78,4 +78,20 @@ describe("addresses", () => {
     },
     runs
   )
+  it("share a subnet by 24 bits of IPv4 or 64 of IPv6, never across the two", () => {
+    const same = (own: string, candidate: string) => Address.sameLocalSubnet(parsed(own), parsed(candidate))
+    assert.isTrue(same("10.0.0.5", "10.0.0.255"))
+    assert.isFalse(same("10.0.0.5", "10.0.1.5"))
+    assert.isTrue(same("fe80::1", "fe80::ffff:0:0:2"))
+    assert.isTrue(same("fd00::1", "fd00::8000:0:0:1"))
+    assert.isFalse(same("fd00::1", "fd00:0:0:1::1"))
+    assert.isFalse(same("2001:db8::1", "2001:db8::2"))
+    assert.isFalse(same("fd00::1", "10.0.0.5"))
+    assert.isFalse(same("10.0.0.5", "fd00::1"))
+    assert.isFalse(same("203.0.113.1", "203.0.113.2"))
+  })
+  it("are admissible when global, or when there is none", () => {
+    const admissible = ["relay-only", "203.0.113.1:1", "10.0.0.1:1", "", "relay"].map(Address.isAdmissible)
+    assert.deepStrictEqual(admissible, [true, true, false, false, false])
+  })
 })

@@ -5,9 +5,11 @@ import * as Possession from "@catenet/crypto/admission/Possession"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import * as RelayGate from "@catenet/crypto/admission/RelayGate"
 import * as Bytes from "@catenet/crypto/Bytes"
+import * as Candidate from "@catenet/crypto/upgrade/Candidate"
+import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
 import * as ForwardFrame from "@catenet/crypto/upgrade/ForwardFrame"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Result } from "effect"
+import { Arbitrary, Option, Result } from "effect"
 import * as any from "../arbitraries.ts"
 import { runs } from "../suite/arbitraries.ts"
 
@@ -94,6 +96,20 @@ describe("acknowledgement", () => {
     assert.isUndefined(Acknowledgement.parse(" relay-only r=example.com:1 sp=2").observed)
     assert.isUndefined(Acknowledgement.parse(" relay-only sp=2").samePublicIp)
   })
+  it("of a single participant has neither endpoint nor keys", () => {
+    const keys = { noiseKey: new Uint8Array(32), holder: new Uint8Array(32), attestation: new Uint8Array(64) }
+    const rest = { peerEndpoint: "", observed: undefined, samePublicIp: undefined }
+    assert.strictEqual(Acknowledgement.write({ ...rest, peerKeys: undefined }), "OK")
+    assert.strictEqual(Acknowledgement.write({ ...rest, peerKeys: keys }), "OK")
+  })
+  it("is none when the line is empty, whatever follows", () => {
+    const refused = (text: string, ended: boolean) => tag(Acknowledgement.read(Bytes.fromText(text), ended))
+    assert.strictEqual(refused("\n", false), "Refused")
+    assert.strictEqual(refused("\n", true), "Refused")
+    assert.strictEqual(refused(`\n${"x".repeat(600)}`, false), "Refused")
+    assert.strictEqual(refused("\nOK", true), "Refused")
+    assert.strictEqual(refused("NO\0\n", false), "Refused")
+  })
   it("waits for the token whose length byte is the newline, but not for ever", () => {
     const line = (text: string, ended: boolean) =>
       Result.match(Acknowledgement.read(Bytes.fromText(text), ended), {
@@ -106,6 +122,12 @@ describe("acknowledgement", () => {
     assert.strictEqual(line("NO\nposs", true), "no token")
     assert.strictEqual(line(`NO\n${"x".repeat(25)}`, false), "no token")
   })
+})
+
+it("a challenge is the first 32 bytes", () => {
+  const received = Uint8Array.from({ length: 40 }, (_, i) => i + 1)
+  assert.deepStrictEqual(Possession.readChallenge(received, false), Result.succeed(received.slice(0, 32)))
+  assert.strictEqual(tag(Possession.readChallenge(received.subarray(0, 31), false)), "Incomplete")
 })
 
 describe("refusal", () => {
@@ -126,6 +148,37 @@ describe("refusal", () => {
   })
 })
 
+describe("the answer of the relay gate", () => {
+  it.prop(
+    "is read at its last byte, and nothing behind it",
+    { node: any.text, repeat: any.integer(1, 40), more: any.anyBytes(20), cut: any.integer(0, 4000) },
+    ({ node, repeat, more, cut }) => {
+      const relayNode = node.repeat(repeat)
+      const reply = RelayGate.encodeReply(relayNode)
+      assert.deepStrictEqual(
+        RelayGate.readReply(Bytes.concat(reply, more), false),
+        Result.succeed({ relayNode, length: reply.length })
+      )
+      assert.strictEqual(tag(RelayGate.readReply(reply.subarray(0, cut % reply.length), false)), "Incomplete")
+    },
+    runs
+  )
+  it("is awaited to the last byte of a refusal", () => {
+    for (const token of Refusal.tokens) {
+      const frame = Refusal.encode(token)
+      for (let cut = 0; cut < frame.length; cut++) {
+        assert.strictEqual(tag(RelayGate.readReply(frame.subarray(0, cut), false)), "Incomplete")
+        if (cut > 1) assert.strictEqual(tag(RelayGate.readReply(frame.subarray(0, cut), true)), "Refused")
+      }
+      assert.strictEqual(tag(RelayGate.readReply(frame, false)), "Refused")
+      assert.isUndefined(Refusal.tokenAfterNo(frame.subarray(2, -1)))
+      assert.strictEqual(Refusal.tokenAfterNo(frame.subarray(2)), token)
+    }
+    const other = ["NX", "XO", "N", "O", ""].map((text) => Refusal.isRefusal(Bytes.fromText(text)))
+    assert.deepStrictEqual(other, [false, false, false, false, false])
+  })
+})
+
 const forward = Arbitrary.map(
   Arbitrary.all([
     any.oneOf(["Open", "Data", "Close"]),
@@ -142,6 +195,18 @@ const forward = Arbitrary.map(
   }
 )
 
+describe("an offer of a direct link", () => {
+  it("may be of one character", () => {
+    const offer = ControlMessage.ControlMessage.Offer({ endpoint: "x" })
+    assert.deepStrictEqual(ControlMessage.decode(ControlMessage.encode(offer)), Option.some(offer))
+    assert.deepStrictEqual(ControlMessage.decode(Uint8Array.of(0)), Option.none())
+  })
+  it("may have a local half alone", () => {
+    assert.deepStrictEqual(Candidate.split("\0x"), { reflexive: "", local: "x" })
+    assert.deepStrictEqual(Candidate.split("x\0"), { reflexive: "x", local: undefined })
+  })
+})
+
 describe("forward frame", () => {
   it.prop(
     "is read at its last byte, and nothing behind it",
@@ -157,4 +222,12 @@ describe("forward frame", () => {
     },
     runs
   )
+  it("may be as long as its limit and no longer", () => {
+    const head = (...bytes: ReadonlyArray<number>) => tag(ForwardFrame.read(Uint8Array.from(bytes)))
+    assert.strictEqual(head(1, 0, 0, 0, 1, 8, 0), "ok")
+    assert.strictEqual(head(1, 0, 0, 0, 1, 8, 1), "Malformed")
+    assert.strictEqual(head(2, 0, 0, 0, 1, 0, 16, 0, 0), "ok")
+    assert.strictEqual(head(2, 0, 0, 0, 1, 0, 16, 0, 1), "Malformed")
+    assert.strictEqual(head(3, 0, 0, 0, 1, 0, 255, 255), "ok")
+  })
 })

@@ -81,4 +81,34 @@ describe("a release", () => {
     },
     runs
   )
+  it("has a checksum file that says why it does not help", () => {
+    const [a, b] = ["aa".repeat(32), "bb".repeat(32)]
+    const why = (text: string) =>
+      Result.match(ChecksumFile.digestOf(text, "x"), {
+        onSuccess: (digest) => Buffer.from(digest).toString("hex"),
+        onFailure: (error) => error.why
+      })
+    assert.deepStrictEqual([why(a), why(`# c\n\n${a}\n`), why(`${a}  x\n${b}  y\n${b}`)], [a, a, a])
+    assert.deepStrictEqual([why(`${a} *dir/x`), why(`${a}  dir\\x`)], [a, a])
+    assert.strictEqual(why("zz"), "a line does not start with 64 hex characters")
+    assert.strictEqual(why(`${a}  x\n${a}  x`), "the asset is listed twice")
+    assert.strictEqual(why(`${a}  y`), "the asset is not listed")
+    assert.strictEqual(why(""), "the asset is not listed")
+    assert.strictEqual(why(`${a}\n${b}`), "several digests without a name")
+  })
+  it("is newer by number, part by part; what is no number counts as nothing", () => {
+    const newer = [
+      ["1.10", "1.9"],
+      ["v2", "1.9.9"],
+      ["1.0.0", "1.0"],
+      ["1.x", "1.0"],
+      ["1.0", "1.x"],
+      ["1.0", "1.0.1"]
+    ].map(([offered = "", running = ""]) => Version.isNewer(offered, running))
+    assert.deepStrictEqual(newer, [true, true, true, false, false, false])
+  })
+  it("names the manifest when it cannot be read", () => {
+    const unread = (file: Uint8Array) => Result.getOrThrow(Result.flip(ReleaseManifest.parse(file))).why
+    assert.deepStrictEqual([unread(Uint8Array.of(0xff)), unread(Bytes.fromText("{}"))], ["manifest", "manifest"])
+  })
 })

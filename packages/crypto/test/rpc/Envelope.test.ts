@@ -40,4 +40,31 @@ describe("calls over a channel", () => {
     assert.strictEqual(of(Envelope.maxMessage), Envelope.maxMessage)
     assert.isBelow(of(Envelope.maxMessage + 1), 200)
   })
+  it("are written in one form", () => {
+    assert.strictEqual(Envelope.request(1n, "m"), '{"jsonrpc":"2.0","id":1,"method":"m"}')
+    assert.strictEqual(Envelope.success(null, []), '{"jsonrpc":"2.0","id":null,"result":[]}')
+    const error = new Envelope.RpcError({ id: "a", code: Envelope.codes.internal, reason: "x" })
+    assert.strictEqual(Envelope.failure(error), '{"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"x"}}')
+  })
+  it("say what is wrong with them", () => {
+    const request = (text: string) => Result.getOrThrow(Result.flip(Envelope.readRequest(Bytes.fromText(text)))).reason
+    const response = (text: string) => {
+      const refused = Result.getOrThrow(Result.flip(Envelope.readResponse(Bytes.fromText(text))))
+      return [refused.code, refused.reason]
+    }
+    assert.deepStrictEqual(["{", "[]", "{}"].map(request), ["not JSON", "not a request object", "no method"])
+    for (const text of ["{", "7", "[]", "null"]) assert.deepStrictEqual(response(text), [undefined, "not a response"])
+    assert.deepStrictEqual(response("{}"), [undefined, "neither result nor error"])
+    assert.deepStrictEqual(response('{"error":{}}'), [undefined, "no message"])
+    assert.deepStrictEqual(response('{"error":{"code":7,"message":"x"}}'), [7, "x"])
+    for (const params of [undefined, null, [], { name: 7n }]) {
+      const refused = Result.getOrThrow(Result.flip(Envelope.toolCall({ id: 5n, method: "tools/call", params })))
+      assert.deepStrictEqual([refused.id, refused.code, refused.reason], [5n, -32602, "tools/call wants a name"])
+    }
+    const long = Envelope.fitting(1n, "x".repeat(Envelope.maxMessage + 1))
+    assert.deepStrictEqual(response(new TextDecoder().decode(long)), [
+      -32000,
+      "the response has 65536 bytes, more than 65535"
+    ])
+  })
 })

@@ -1,6 +1,7 @@
 import { native } from "@catenet/crypto/native"
 import * as GateSession from "@catenet/crypto/session/GateSession"
 import * as PortalSession from "@catenet/crypto/session/PortalSession"
+import * as SealedCookie from "@catenet/crypto/session/SealedCookie"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import * as any from "../arbitraries.ts"
@@ -43,4 +44,27 @@ describe("session cookies", () => {
     },
     runs
   )
+  it("have exactly their fields, each in its one form", () => {
+    const gate = (payload: string) =>
+      reason(GateSession.open(native, key, SealedCookie.seal(native, key, "ct-gate-session-v1", payload), "h", 0n))
+    const portal = (payload: string) =>
+      reason(PortalSession.open(native, key, SealedCookie.seal(native, key, "ct-portal-session-v1", payload), 0n))
+    assert.deepStrictEqual([gate("68:69:1"), portal("68:1:69")], ["ok", "ok"])
+    assert.deepStrictEqual([gate("68:69:0"), portal("68:0:69")], ["Expired", "Expired"])
+    for (const payload of ["", "68", "68:69", "68:69:1:", "6:69:1", "68:6:1", "ff:69:1", "68:69:01", "68:69:-1"]) {
+      assert.strictEqual(gate(payload), "Malformed", payload)
+    }
+    for (const payload of ["", "68", "68:1", "68:1:69:", "6:1:69", "68:01:69", "68:1:6"]) {
+      assert.strictEqual(portal(payload), "Malformed", payload)
+    }
+  })
+  it("are a payload and its MAC around the last dot", () => {
+    const opened = (cookie: string) => SealedCookie.open(native, key, "d", cookie)
+    assert.deepStrictEqual(opened(SealedCookie.seal(native, key, "d", "")), Result.succeed([""]))
+    assert.deepStrictEqual(opened(SealedCookie.seal(native, key, "d", "a.b:c")), Result.succeed(["a.b", "c"]))
+    const mac = SealedCookie.seal(native, key, "d", "").slice(1)
+    for (const cookie of ["", mac, "a", "a.00", `\ud800.${mac}`])
+      assert.strictEqual(reason(opened(cookie)), "Malformed")
+    assert.strictEqual(reason(opened(`a.${mac}`)), "BadMac")
+  })
 })

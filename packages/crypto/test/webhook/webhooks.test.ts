@@ -50,6 +50,27 @@ describe("a payment notice", () => {
   })
 })
 
+describe("a refused payment notice", () => {
+  it("is answered by its status", () => {
+    const body = new Uint8Array(1)
+    const request = { timestamp: "1000", signature: PaymentWebhook.sign(native, secret, 1000n, body), body }
+    const status = (changed: Partial<PaymentWebhook.Request>, now = 1000) =>
+      Result.match(PaymentWebhook.verify(native, secret, { ...request, ...changed }, now), {
+        onSuccess: () => 200,
+        onFailure: (error) => error.status
+      })
+    assert.deepStrictEqual(
+      [status({}), status({ timestamp: undefined }), status({ timestamp: "x" }), status({}, 1301)],
+      [200, 400, 400, 401]
+    )
+    assert.deepStrictEqual([status({ signature: "x" }), status({ body: new Uint8Array(2) })], [401, 401])
+    const confirmed = (text: string) =>
+      Result.getOrThrow(Result.flip(PaymentWebhook.confirmedPayment(new TextEncoder().encode(text)))).status
+    assert.strictEqual(confirmed("{}"), 400)
+    assert.strictEqual(confirmed('{"payment":"ab","status":"succeeded"}'), 400)
+  })
+})
+
 describe("a tunnel alert", () => {
   it.prop(
     "is signed for our receivers and for those of Standard Webhooks",
@@ -73,4 +94,32 @@ describe("a tunnel alert", () => {
     },
     runs
   )
+  it("has these headers, and this secret for receivers of Standard Webhooks", () => {
+    const times = { since: 1n, thresholdSecs: 300n, sentAt: 2n }
+    const { body, headers } = AlertWebhook.sign(native, secret, "msg_1", {
+      event: "tunnel.down",
+      tunnelId: "ab",
+      name: "n",
+      ...times
+    })
+    assert.deepStrictEqual(Object.keys(headers), [
+      "content-type",
+      "x-ct-timestamp",
+      "x-ct-signature",
+      "webhook-id",
+      "webhook-timestamp",
+      "webhook-signature"
+    ])
+    assert.deepInclude(headers, {
+      "content-type": "application/json",
+      "x-ct-timestamp": "2",
+      "webhook-id": "msg_1",
+      "webhook-timestamp": "2"
+    })
+    assert.strictEqual(Redacted.value(AlertWebhook.standardSecret(Redacted.make("a"))), "whsec_YQ==")
+    const [own = ""] = [headers["x-ct-signature"]]
+    assert.isTrue(AlertWebhook.verify(native, secret, "2", own, body))
+    assert.isFalse(AlertWebhook.verify(native, secret, "2", own, `${body}\ud800`))
+    assert.isFalse(AlertWebhook.verify(native, secret, "\ud800", own, body))
+  })
 })
