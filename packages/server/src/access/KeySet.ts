@@ -27,8 +27,8 @@ const Key = Schema.Struct({
 const Published = Schema.Struct({ keys: Schema.Array(Schema.Unknown) })
 const readKey = Schema.decodeUnknownOption(Key)
 
-/** Seconds between two fetches that an unknown key asks for, so that nobody can make us hammer the provider. */
-const coolDownMillis = 10_000
+/** Milliseconds between two fetches that an unknown key asks for, so that nobody can make us hammer the provider. */
+const coolDownMillis = 3_000
 
 /** Soon at first, then patiently. */
 const untilThere = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("10 seconds")])

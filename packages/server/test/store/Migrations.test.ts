@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { migrate, migrateTo } from "../../src/store/Migrations.ts"
@@ -8,7 +8,9 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 
 /** A client of its own, as another replica would have. */
 const asReplica = Effect.provide(
-  Layer.fresh(Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url, maxConnections: 3 }))))
+  Layer.fresh(Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url, maxConnections: 3 })))).pipe(
+    Layer.merge(Layer.succeed(References.MinimumLogLevel, "Warn"))
+  )
 )
 const total = Object.keys(migrations).length
 
@@ -47,6 +49,39 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         assert.strictEqual((yield* Effect.flip(migrate))._tag, "MigrationFailed")
         const [row] = yield* sql<{ found: string | null }>`select to_regclass('join_tokens')::text as found`
         assert.isNull(row?.found)
+      })
+    )
+  )
+})
+
+layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds" })("every migration", (it) => {
+  it.effect("keeps the rows that it finds, step by step to the newest", () =>
+    asReplica(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const numbers = Object.keys(migrations).map((name) => Number.parseInt(name, 10))
+        for (const number of numbers) {
+          yield* migrateTo(number)
+          if (number === 3) {
+            yield* sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
+              values (${"1".repeat(32)}, 's', 'n', 'a.example.test', ${"2".repeat(64)}, 1)`
+            yield* sql`insert into hosts (hostname, routing_token, edge_id, authorized_at, status, claim, queued_at)
+              values ('a.example.test', ${"2".repeat(64)}, 'primary', 1, 'gelb', 'queued', 1)`
+          }
+          if (number === 8) {
+            yield* sql`insert into channels values (${"3".repeat(64)}, 's', ${"4".repeat(64)}, 1)`
+          }
+        }
+        const [tunnel] = yield* sql`select name, hostname, bridge_mode, require_login from tunnels`
+        assert.deepStrictEqual(
+          { ...tunnel },
+          { name: "n", hostname: "a.example.test", bridge_mode: "off", require_login: false }
+        )
+        const [host] = yield* sql`select status, claim, edge_id from hosts`
+        assert.deepStrictEqual({ ...host }, { status: "gelb", claim: "queued", edge_id: "primary" })
+        const [channel] = yield* sql`select owner from channels`
+        assert.deepStrictEqual({ ...channel }, { owner: "s" })
+        assert.deepStrictEqual(yield* migrate, [])
       })
     )
   )
