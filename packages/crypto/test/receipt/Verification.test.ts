@@ -139,6 +139,29 @@ describe("a chain of receipts", () => {
   })
 })
 
+describe("a receipt", () => {
+  it("has one of three kinds, each with its payload", () => {
+    const moved = { connectedAt: 1n, bytesIn: 2n, bytesOut: 3n }
+    const counted = { bytes_in: 2n, bytes_out: 3n, connected_at: 1n }
+    assert.deepStrictEqual(Receipt.sessionOpen({ connectedAt: 1n, transport: "quic" }), {
+      kind: "session_open",
+      payload: { connected_at: 1n, transport: "quic" }
+    })
+    assert.deepStrictEqual(Receipt.bytesMoved(moved), { kind: "bytes", payload: counted })
+    assert.deepStrictEqual(Receipt.sessionClose({ ...moved, disconnectedAt: 4n, reason: "removed" }), {
+      kind: "session_close",
+      payload: { ...counted, disconnected_at: 4n, reason: "removed" }
+    })
+  })
+  it("has an object of canonical values for its payload", () => {
+    const rest = { prev_hash: "", edge_id: "", kind: "", routing_token_hash: "", hash: "", sig: "" }
+    const reads = (payload: unknown) => Result.isSuccess(Receipt.json.fromJson({ seq: 1n, ts: 1n, ...rest, payload }))
+    assert.deepStrictEqual([{}, { a: 1n }, { a: [{ b: "c" }] }].map(reads), [true, true, true])
+    for (const payload of [null, [], "", 7n, true, undefined, { a: 1.5 }, { a: "\ud800" }])
+      assert.isFalse(reads(payload))
+  })
+})
+
 describe("an export", () => {
   it.prop(
     "gives an answer for any text",
