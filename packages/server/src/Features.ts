@@ -49,6 +49,8 @@ import * as InvitationsHttp from "./invitations/Http.ts"
 import { Invitations } from "./invitations/Invitations.ts"
 import { Outbox } from "./outbox/Outbox.ts"
 import * as OutboxWorker from "./outbox/Worker.ts"
+import { Payments } from "./payments/Payments.ts"
+import * as PaymentsWebhook from "./payments/Webhook.ts"
 import * as PipelinesHttp from "./pipelines/Http.ts"
 import { Pipelines } from "./pipelines/Pipelines.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
@@ -86,6 +88,7 @@ const handlers = Layer.mergeAll(
   ClaimsHttp.layer,
   InvitationsHttp.layer,
   CreditsHttp.layer,
+  PaymentsWebhook.layer,
   AccountsHttp.layer,
   ServiceAccountsHttp.layer,
   TopologiesHttp.layer,
@@ -130,6 +133,7 @@ const services = Layer.mergeAll(
   Sharing.layer,
   TunnelControls.layer,
   Credits.layer,
+  Payments.layer,
   Accounts.layer.pipe(Layer.provide(topologies)),
   channels,
   topologies,

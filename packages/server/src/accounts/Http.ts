@@ -6,6 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Audits, type AuditQuery } from "../audit/Audits.ts"
 import { Credits } from "../credits/Credits.ts"
 import { paged, type Page } from "../http/Paging.ts"
+import { Payments } from "../payments/Payments.ts"
 import { Accounts } from "./Accounts.ts"
 
 /** Entries of the audit log in pages; the log is read backwards. */
@@ -28,17 +29,21 @@ const accounts = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const service = yield* Accounts
     const credits = yield* Credits
+    const payments = yield* Payments
     const audits = yield* Audits
     return handlers.handleAll({
       buyCredits: ({ headers, payload }) =>
         Caller.use(({ subject }) =>
           Effect.flatMap(credits.mine(subject), ({ account }) =>
-            credits
+            payments
               .intend(subject, { account, credits: payload.credits }, headers["idempotency-key"])
               .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
           )
         ),
-      listPayments: ({ query }) => Caller.use(({ subject }) => credits.listIntents(subject, query)),
+      listPayments: ({ query }) =>
+        Caller.use(({ subject }) =>
+          Effect.flatMap(credits.mine(subject), ({ account }) => payments.list(account, query))
+        ),
       auditLog: ({ query }) => Caller.use(({ subject }) => logged(audits, { ...query, actor: subject.toLowerCase() })),
       remove: () => Caller.use((caller) => service.remove(caller))
     })

@@ -6,15 +6,9 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Account, Issuance } from "@catenet/domain/Account"
-import {
-  AccountUnknown,
-  CreditsOutOfRange,
-  InsufficientCredits,
-  PaymentUnknown,
-  PriceBelowOne
-} from "@catenet/domain/errors/Credits"
+import { AccountUnknown, InsufficientCredits, PriceBelowOne } from "@catenet/domain/errors/Credits"
 import { IdempotencyKeyReused } from "@catenet/domain/errors/Enrollment"
-import { AccountId, PaymentId } from "@catenet/domain/Ids"
+import { AccountId } from "@catenet/domain/Ids"
 import { audit } from "@catenet/domain/rules/Audit"
 import * as Rules from "@catenet/domain/rules/Credits"
 import type { Subject } from "@catenet/domain/Subject"
@@ -28,10 +22,10 @@ import { unixSeconds } from "../Now.ts"
 import { freshHex64 } from "../Secrets.ts"
 import { refusedBy } from "../store/Constraint.ts"
 import { asDefects } from "../store/Defects.ts"
+import * as Ledger from "./Ledger.ts"
 import * as Store from "./Store.ts"
 
 const accountFrom = Schema.decodeSync(AccountId)
-const paymentFrom = Schema.decodeSync(PaymentId)
 const tokenFrom = Schema.decodeSync(RoutingToken)
 
 /** A key in the body is one for all accounts; one in the header belongs to the caller. */
@@ -48,19 +42,13 @@ const keyOf = (account: AccountId, { body, header }: Keys) => {
   return header === undefined ? undefined : ([`account ${account}`, header] as const)
 }
 
-const After = Schema.Struct({ createdAt: Schema.Int, payment: Schema.String })
-
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const ledger = yield* Ledger.make
   const { once } = yield* Idempotency
   const audits = yield* Audits
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
-
-  const held = Effect.fnUntraced(function* (account: AccountId) {
-    const found = yield* store.find({ account, lock: true })
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AccountUnknown()
-  })
 
   /** The account of a subject, which is opened when it is first needed, by whoever is first. */
   const accountOf = Effect.fnUntraced(function* (subject: Subject) {
@@ -107,7 +95,7 @@ const make = Effect.gen(function* () {
 
   const issue = Effect.fnUntraced(function* (actor: string, account: AccountId, price: number, keys: Keys) {
     if (price < 1) return yield* new PriceBelowOne({ price })
-    const { balance } = yield* held(account)
+    const { balance } = yield* ledger.held(account)
     const key = keyOf(account, keys)
     const earlier = key === undefined ? null : yield* boughtBefore(key)
     const request = { price: BigInt(price), key: key?.[1] ?? null, token: yield* fresh }
@@ -117,26 +105,13 @@ const make = Effect.gen(function* () {
     const at = yield* unixSeconds
     for (const effect of effects) {
       if (effect._tag === "Entry") {
-        yield* store.enter({ account, delta: Number(effect.delta), reason: effect.reason, at })
+        yield* ledger.enter(effect)
         yield* store.insertIssuance({ account, price: -Number(effect.delta), at, ...(yield* kept(key, token)) })
         yield* audits.append(audit("routing_token_issued", actor, account))
       }
     }
     return { token: tokenFrom(token) }
   })
-
-  const intend = Effect.fnUntraced(function* (account: AccountId, credits: number) {
-    const payment = paymentFrom(yield* fresh)
-    const verdict = Rules.intend(payment, account, BigInt(credits))
-    if (Result.isFailure(verdict) || !Number.isSafeInteger(credits)) return yield* new CreditsOutOfRange({ credits })
-    const { balance } = yield* held(account)
-    if (!Number.isSafeInteger(balance + credits)) return yield* new CreditsOutOfRange({ credits })
-    yield* store.insertIntent({ payment, account, credits, createdAt: yield* unixSeconds })
-    return { payment }
-  })
-
-  const repeat = (caller: string, operation: string, key: string | undefined, request: unknown) =>
-    key === undefined ? undefined : { caller, operation, key, request }
 
   return {
     /** The account of a subject. */
@@ -147,73 +122,14 @@ const make = Effect.gen(function* () {
     /** Opens an account that belongs to no subject. Nothing is asked that could differ for one key. */
     open: Effect.fn("Credits.open")(function* (key: string | undefined) {
       const answer = Schema.Struct({ account: AccountId })
-      return yield* once(repeat("operator", "open-account", key, {}), answer, opened()).pipe(
-        Effect.catchTag("IdempotencyKeyReused", Effect.die)
-      )
+      const repeat = key === undefined ? undefined : { caller: "operator", operation: "open-account", key, request: {} }
+      return yield* once(repeat, answer, opened()).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die))
     }, asDefects),
 
     get: Effect.fn("Credits.get")(function* (account: AccountId) {
       const found = yield* store.find({ account, lock: false })
       return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AccountUnknown()
     }, asDefects),
-
-    /** Asks for credits; they count when the provider has confirmed the payment. */
-    intend: Effect.fn("Credits.intend")(function* (
-      caller: string,
-      request: { readonly account: AccountId; readonly credits: number },
-      key: string | undefined
-    ) {
-      const answer = Schema.Struct({ payment: PaymentId })
-      return yield* once(
-        repeat(caller, "intend-payment", key, request),
-        answer,
-        intend(request.account, request.credits)
-      )
-    }, asDefects),
-
-    getIntent: Effect.fn("Credits.getIntent")(function* (payment: PaymentId) {
-      const found = yield* store.findIntent({ payment, lock: false })
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new PaymentUnknown()
-    }, asDefects),
-
-    listIntents: Effect.fn("Credits.listIntents")(function* (subject: Subject, page: Page) {
-      const { account } = yield* accountOf(subject)
-      return yield* paged(
-        page,
-        After,
-        (slice) => store.intentsOf({ account, ...slice }),
-        ({ created_at, payment }) => ({ createdAt: created_at, payment })
-      )
-    }, asDefects),
-
-    /** What the provider says has been paid, once. An event that came before counts no second time. */
-    confirm: Effect.fn("Credits.confirm")(
-      function* (payment: PaymentId) {
-        const intent = yield* store.findIntent({ payment, lock: true })
-        if (Option.isNone(intent)) return yield* new PaymentUnknown()
-        const { account, confirmed, credits } = intent.value
-        const { balance } = yield* Effect.orDie(held(account))
-        const { effects } = yield* Effect.orDie(
-          Effect.fromResult(
-            Rules.confirm(
-              { id: payment, account, credits: BigInt(credits), confirmed },
-              { id: account, balance: BigInt(balance) },
-              "succeeded"
-            )
-          )
-        )
-        const at = yield* unixSeconds
-        for (const effect of effects) {
-          if (effect._tag === "ConfirmIntent") yield* store.confirmIntent(effect.payment)
-          if (effect._tag === "Entry") {
-            yield* store.enter({ account, delta: Number(effect.delta), reason: effect.reason, at })
-            yield* audits.append(audit("payment_confirmed", "payment provider", payment, `${credits} for ${account}`))
-          }
-        }
-      },
-      store.transaction,
-      asDefects
-    ),
 
     /** Buys a routing token for one credit; the price is what the caller is ready to pay. */
     issue: Effect.fn("Credits.issue")(function* (actor: string, account: AccountId, price: number, keys: Keys) {

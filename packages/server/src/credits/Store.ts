@@ -1,6 +1,6 @@
-/** Accounts, the ledger, payment intents, and what was bought. */
-import { Issuance, PaymentIntent } from "@catenet/domain/Account"
-import { AccountId, type PaymentId } from "@catenet/domain/Ids"
+/** Accounts, the ledger, and what was bought. */
+import { Issuance } from "@catenet/domain/Account"
+import { AccountId } from "@catenet/domain/Ids"
 import { Count } from "@catenet/domain/Numbers"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -27,7 +27,6 @@ export type IssuedRow = typeof IssuedRow.Type
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const intent = sql`select payment, account, credits, confirmed, created_at from payment_intents`
   return {
     transaction: sql.withTransaction,
     open: (row: { readonly account: AccountId; readonly subject: string | null; readonly createdAt: number }) =>
@@ -46,32 +45,6 @@ export const make = Effect.gen(function* () {
     /** One line of the ledger; the database moves the balance with it. */
     enter: (row: { readonly account: string; readonly delta: number; readonly reason: string; readonly at: number }) =>
       sql`insert into credit_ledger ${sql.insert({ ...row })}`,
-
-    insertIntent: (row: {
-      readonly payment: PaymentId
-      readonly account: AccountId
-      readonly credits: number
-      readonly createdAt: number
-    }) => sql`insert into payment_intents ${sql.insert({ ...row })}`,
-    findIntent: SqlSchema.findOneOption({
-      Request: Schema.Struct({ payment: Schema.String, lock: Schema.Boolean }),
-      Result: PaymentIntent,
-      execute: ({ lock, payment }) =>
-        sql`${intent} where payment = ${payment} ${lock ? sql`for update` : sql``}`.withoutTransform
-    }),
-    confirmIntent: (payment: string) => sql`update payment_intents set confirmed = true where payment = ${payment}`,
-    intentsOf: SqlSchema.findAll({
-      Request: Schema.Struct({
-        account: Schema.String,
-        after: Schema.UndefinedOr(Schema.Struct({ createdAt: Schema.Int, payment: Schema.String })),
-        limit: Schema.UndefinedOr(Schema.Int)
-      }),
-      Result: PaymentIntent,
-      execute: ({ account, after, limit }) =>
-        sql`${intent} where account = ${account}
-        ${after === undefined ? sql`` : sql`and (created_at, payment) > (${after.createdAt}, ${after.payment})`}
-        order by created_at, payment ${limit === undefined ? sql`` : sql`limit ${limit}`}`.withoutTransform
-    }),
 
     boughtWith: SqlSchema.findOneOption({
       Request: Schema.String,

@@ -169,7 +169,7 @@ export const hold = (
       const row: Omit<Row, "call"> = { as, status: 0, ...(endpoint.payload.size > 0 ? { body: {} } : {}) }
       for (const [code, known] of Object.entries(common(endpoint, as))) {
         const outcome = `${name} ${code}`
-        if (!outcomes.has(outcome) || seen.has(outcome)) continue
+        if (!outcomes.has(outcome) || seen.has(outcome) || outcome in never) continue
         yield* check(outcome, known, yield* send(endpoint, known))
         seen.add(outcome)
       }
