@@ -133,6 +133,23 @@ describe("a chain of receipts", () => {
     runs
   )
 
+  it("tells its ends, and which field is malformed", () => {
+    const opened = Receipt.sessionOpen({ connectedAt: 1n, transport: "quic" })
+    const receipts = chained([opened, opened, opened])
+    const summary = Result.getOrThrow(Verification.verify(native, edgeKey, receipts))
+    assert.deepStrictEqual([summary.first, summary.last], [receipts[0], receipts[2]])
+    assert.deepStrictEqual([summary.opened, summary.closed], [3, 0])
+    const [first = assert.fail()] = receipts
+    const field = (change: Partial<Receipt.Receipt>) => {
+      const refused = Verification.verify(native, edgeKey, [{ ...first, ...change }])
+      return Result.getOrThrow(Result.flip(refused)).field
+    }
+    assert.deepStrictEqual(
+      [field({ prevHash: "zz" }), field({ hash: "zz" }), field({ sig: "zz" })],
+      ["prev_hash", "hash", "sig"]
+    )
+  })
+
   it("has no place for fractions", () => {
     const event = { kind: "bytes", payload: { bytes_in: 1.5 } }
     assert.isTrue(Result.isFailure(Chain.append(native, seed, chain, Chain.genesis, 0n, event)))
