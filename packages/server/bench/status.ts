@@ -14,7 +14,9 @@ const request = "GET /status HTTP/1.1\r\nhost: localhost\r\n\r\n"
 
 /** Processor time of a program so far, in microseconds; the steadier figure on a machine that others use too. */
 const cpuOf = ({ pid }: ChildProcess): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "").split(" ")
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ")
   return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
 
@@ -56,9 +58,13 @@ for (let round = 0; round < rounds; round++) {
   const us = await load(ours, port, seconds)
   const them = await load(bare, barePort, seconds)
   ratios.push({ rate: us.requestsPerSecond / them.requestsPerSecond, cpu: us.cpu / them.cpu })
-  const shown = [us, them].map((o) => `${o.requestsPerSecond}/s p50 ${o.p50.toFixed(1)} p99 ${o.p99.toFixed(1)} ms, ${o.cpu.toFixed(0)} us`)
+  const shown = [us, them].map(
+    (o) => `${o.requestsPerSecond}/s p50 ${o.p50.toFixed(1)} p99 ${o.p99.toFixed(1)} ms, ${o.cpu.toFixed(0)} us`
+  )
   console.log(`catenet ${shown[0]}; bare node:http ${shown[1]}`)
 }
-console.log(`requests x${median(ratios.map(({ rate }) => rate)).toFixed(2)}, cpu x${median(ratios.map(({ cpu }) => cpu)).toFixed(2)}`)
+console.log(
+  `requests x${median(ratios.map(({ rate }) => rate)).toFixed(2)}, cpu x${median(ratios.map(({ cpu }) => cpu)).toFixed(2)}`
+)
 ours.kill()
 bare.kill()

@@ -83,7 +83,8 @@ const make = Effect.gen(function* () {
   return {
     /** A fresh single-use join token for a tenant. Only its hash is kept. */
     issue: Effect.fn("Enrolments.issue")(function* (tenant: string, key?: string) {
-      const repeat = key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
+      const repeat =
+        key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
       const command = Effect.flatMap(fresh, (token) => Effect.as(record(tenant, [token]), { token }))
       return yield* once(repeat, Issued, command)
     }, asDefects),

@@ -46,9 +46,22 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("enrolment", 
       const unknown = "99".repeat(32)
       yield* Contract.hold("enrollment", operator, [
         { call: "issue", as: operator, headers: header, body: { tenant: "a" }, status: 200 },
-        { call: "issue", as: operator, headers: header, body: { tenant: "b" }, status: 409, code: "IdempotencyKeyReused" },
+        {
+          call: "issue",
+          as: operator,
+          headers: header,
+          body: { tenant: "b" },
+          status: 409,
+          code: "IdempotencyKeyReused"
+        },
         { call: "issueBatch", as: operator, headers: header, body: { tenant: "a", count: 2 }, status: 200 },
-        { call: "issueBatch", as: operator, body: { tenant: "a", count: 0 }, status: 400, code: "BatchCountOutOfRange" },
+        {
+          call: "issueBatch",
+          as: operator,
+          body: { tenant: "a", count: 0 },
+          status: 400,
+          code: "BatchCountOutOfRange"
+        },
         {
           call: "issueBatch",
           as: operator,

@@ -150,7 +150,10 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
         ]
         const random = Generator.random(seed)
         const pool: Generator.Pool = { hex: new Map() }
-        const known = new Map(["ada", "bob", "operator", "nobody"].map((name) => [name, new Set<string>()]))
+        const named = () => new Map(["ada", "bob", "operator", "nobody"].map((name) => [name, new Set<string>()]))
+        // What a caller has said itself, and what it was told without having said it.
+        const said = named()
+        const told = named()
         const found: Array<string> = []
 
         const make = (route: (typeof routes)[number]): Sent => {
@@ -189,18 +192,23 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
         }
 
         const learn = (caller: string, sent: Sent, answer: Answer, operation: Json) => {
-          const asked = known.get(caller)!
-          for (const hex of hexIn(sent.path + (sent.body ?? ""))) asked.add(hex)
+          const own = said.get(caller)!
+          for (const hex of hexIn(sent.path + (sent.body ?? ""))) own.add(hex)
           const isPublic = (operation["security"] ?? []).length === 0
           for (const hex of answer.status < 300 ? hexIn(answer.text) : []) {
             const elsewhere = caller === "bob" ? "ada" : "bob"
-            const theirs = known.get(elsewhere)!
             const isAccount = caller === "ada" || caller === "bob"
-            if (isAccount && !isPublic && !asked.has(hex) && theirs.has(hex) && !known.get("nobody")!.has(hex)) {
+            if (
+              isAccount &&
+              !isPublic &&
+              !own.has(hex) &&
+              !told.get(caller)!.has(hex) &&
+              told.get(elsewhere)!.has(hex)
+            ) {
               found.push(`${caller} was told ${hex} of ${elsewhere} by ${sent.method} ${sent.path}`)
             }
-            if (isPublic) for (const set of known.values()) set.add(hex)
-            asked.add(hex)
+            if (isPublic) for (const set of said.values()) set.add(hex)
+            if (!own.has(hex)) told.get(caller)!.add(hex)
             const sized = pool.hex.get(hex.length) ?? []
             if (sized.length < 400) sized.push(hex)
             else sized[random.below(400)] = hex
