@@ -9,7 +9,7 @@ const onStack =
   async () => {
     const stack = await Stack.make()
     try {
-      await stack.up("--no-demo")
+      await stack.up(["--no-demo"])
       return await measure(stack)
     } finally {
       await stack.dispose()

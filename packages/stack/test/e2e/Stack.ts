@@ -143,8 +143,8 @@ export class Stack {
   }
 
   /** Starts everything and waits for the banner. */
-  async up(...args: ReadonlyArray<string>): Promise<Spawned> {
-    this.#running = catenet(["up", ...args], this.env)
+  async up(args: ReadonlyArray<string> = [], more: Readonly<Record<string, string>> = {}): Promise<Spawned> {
+    this.#running = catenet(["up", ...args], { ...this.env, ...more })
     await this.#running.printed("Catenet is up")
     return this.#running
   }

@@ -50,7 +50,7 @@ describe("a gruen tunnel", () => {
 
   beforeAll(async () => {
     stack = await Stack.make()
-    await stack.up("--no-demo")
+    await stack.up(["--no-demo"])
     tls = createTlsServer({ key: own.key, cert: own.certificate }, (socket) => {
       socket.on("error", () => {})
       socket.once("data", () => {

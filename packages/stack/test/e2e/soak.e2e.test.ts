@@ -10,7 +10,7 @@ describe("mixed visitors for minutes", () => {
 
   beforeAll(async () => {
     stack = await Stack.make()
-    await stack.up("--no-demo")
+    await stack.up(["--no-demo"])
   })
   afterAll(() => stack.dispose())
 

@@ -67,7 +67,7 @@ const upload = (size: number, chunked: boolean): Promise<{ digest: string; size:
 describe("traffic through a gelb tunnel", () => {
   beforeAll(async () => {
     stack = await Stack.make()
-    await stack.up("--no-demo")
+    await stack.up(["--no-demo"])
     origin = await httpOrigin()
     tunnel = await provision(stack, "traffic.catenet.localhost", origin.port)
     agent = await serve(stack, tunnel)

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { createServer } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { catenet, Stack } from "./Stack.ts"
@@ -58,6 +59,23 @@ describe("catenet up", () => {
     const answer = await ask(hello())
     assert.strictEqual(answer.status, 200)
     assert.strictEqual((await stack.status())["agents"], 1, "a second start redeems nothing again")
+  })
+})
+
+describe("catenet up on another PostgreSQL", () => {
+  it("uses the server that CT_CP_DATABASE_URL names, and starts none", async () => {
+    const other = await Stack.make()
+    const url = process.env["CATENET_TEST_DATABASE_URL"] ?? ""
+    try {
+      const running = await other.up(["--no-demo"], { CT_CP_DATABASE_URL: url })
+      assert.include(running.stderr, "CT_CP_DATABASE_URL")
+      assert.strictEqual((await other.status())["ready"], true)
+      assert.throws(() => other.pid("postgres"))
+      assert.isFalse(existsSync(other.path("postgres")))
+      assert.notInclude(running.stdout, "hello.localhost")
+    } finally {
+      await other.dispose()
+    }
   })
 })
 
