@@ -37,6 +37,8 @@ import { Claims } from "./claims/Claims.ts"
 import * as ClaimsHttp from "./claims/Http.ts"
 import { Credits } from "./credits/Credits.ts"
 import * as CreditsHttp from "./credits/Http.ts"
+import { Challenges } from "./dns01/Challenges.ts"
+import * as DnsProvider from "./dns01/Provider.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
 import { Edges } from "./edges/Edges.ts"
 import * as EdgesHttp from "./edges/Http.ts"
@@ -129,7 +131,10 @@ const services = Layer.mergeAll(
   Statuses.layer,
   Bootstraps.layer,
   Edges.layer,
-  Layer.mergeAll(Admissions.layer, Sweep.layer).pipe(Layer.provide(Authorities.layer)),
+  Layer.mergeAll(Challenges.layer.pipe(Layer.provide(DnsProvider.layer)), Sweep.layer).pipe(
+    Layer.provideMerge(Admissions.layer),
+    Layer.provide(Authorities.layer)
+  ),
   Sharing.layer,
   TunnelControls.layer,
   Credits.layer,

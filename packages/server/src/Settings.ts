@@ -123,6 +123,28 @@ export const variables = {
     "Where weaknesses are reported; published at /.well-known/security.txt."
   ),
   securityPolicy: optional("CT_CP_SECURITY_POLICY", Forms.url, "Page that says how reports are treated."),
+  dnsUpdateServer: optional(
+    "CT_CP_DNS_UPDATE_SERVER",
+    Forms.address,
+    "Name server that takes signed dynamic updates (RFC 2136) of ACME challenges."
+  ),
+  dnsUpdateZone: optional("CT_CP_DNS_UPDATE_ZONE", Forms.text, "The zone that is updated there."),
+  dnsUpdateKeyName: defaulted("CT_CP_DNS_UPDATE_KEY_NAME", Forms.text, "catenet", "Name of the key for updates."),
+  dnsUpdateKey: optional("CT_CP_DNS_UPDATE_KEY", Forms.secretBase64, "The key, for hmac-sha256, as base64."),
+  desecToken: optional("DESEC_TOKEN", Forms.secret, "Token for the DNS service deSEC, where no server takes updates."),
+  desecDomain: optional("DESEC_DOMAIN", Forms.text, "Domain at deSEC in which challenges are published."),
+  desecApiBase: defaulted("DESEC_API_BASE", Forms.url, "https://desec.io/api/v1", "Address of the DNS service."),
+  dnsServers: optional(
+    "CT_CP_DNS_AUTHORITATIVE",
+    Forms.addresses,
+    "Name servers that must show a challenge; without it the update server, or the NS records of the domain."
+  ),
+  dnsTimeoutSeconds: defaulted(
+    "CT_CP_DNS_TIMEOUT_SECS",
+    Forms.whole(1, 300),
+    "8",
+    "Seconds in which all name servers must show a challenge. Agents wait ten."
+  ),
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
     Forms.whole(0, 1_000_000),
@@ -200,6 +222,15 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   legalFolder: variables.legalFolder.read,
   securityContact: variables.securityContact.read,
   securityPolicy: variables.securityPolicy.read,
+  dnsUpdateServer: variables.dnsUpdateServer.read,
+  dnsUpdateZone: variables.dnsUpdateZone.read,
+  dnsUpdateKeyName: variables.dnsUpdateKeyName.read,
+  dnsUpdateKey: variables.dnsUpdateKey.read,
+  desecToken: variables.desecToken.read,
+  desecDomain: variables.desecDomain.read,
+  desecApiBase: variables.desecApiBase.read,
+  dnsServers: variables.dnsServers.read,
+  dnsTimeoutSeconds: variables.dnsTimeoutSeconds.read,
   requestsPerMinute: variables.requestsPerMinute.read,
   alertIntervalSeconds: variables.alertIntervalSeconds.read,
   gateCookieDomain: variables.gateCookieDomain.read,

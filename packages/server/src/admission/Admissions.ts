@@ -60,22 +60,37 @@ const make = Effect.gen(function* () {
     yield* hosts.step(yield* owned(token, hostname), { _tag: "RevertConfirmed" })
   }, hosts.transaction)
 
+  /** Where the hostname stands, for the tunnel that owns it. */
+  const stateOf = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    const host = yield* hosts.find(hostname, { lock: false })
+    const tunnel = yield* tunnelOf(hostname, { lock: false })
+    if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
+    const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
+    if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
+      return yield* new NotHostnameOwner()
+    }
+    return Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission })
+  })
+
   return {
+    /** Whether the owner of a hostname may have a certificate issued now. */
+    mayIssue: Effect.fn("Admissions.mayIssue")(function* (token: RoutingToken, hostname: Hostname) {
+      return view(yield* stateOf(token, hostname), yield* unixSeconds).mayIssueNow
+    }, asDefects),
+
+    /** Fails unless the token owns the hostname; one that nobody has is not told apart. */
+    owns: Effect.fn("Admissions.owns")(
+      function* (token: RoutingToken, hostname: Hostname) {
+        yield* stateOf(token, hostname)
+      },
+      Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
+      asDefects
+    ),
+
     /** What the agent of this hostname is told. */
     ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
       const { hostname, token } = yield* read(path)
-      const now = yield* unixSeconds
-      const host = yield* hosts.find(hostname, { lock: false })
-      const tunnel = yield* tunnelOf(hostname, { lock: false })
-      if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
-      const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
-      if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
-        return yield* new NotHostnameOwner()
-      }
-      return answer(
-        Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission }),
-        now
-      )
+      return answer(yield* stateOf(token, hostname), yield* unixSeconds)
     }, asDefects),
 
     /** The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. */

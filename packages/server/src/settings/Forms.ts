@@ -49,17 +49,36 @@ export const list: Form<ReadonlyArray<string>> = from("a comma list", Schema.Arr
     .filter((item) => item !== "")
 )
 
+const Address = Schema.Struct({ host: Schema.String, port: Schema.Int })
+
+const parseAddress = (text: string): Address | undefined => {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text)
+  const port = between(0, 65_535)(match?.[3] ?? "")
+  const host = match?.[1] ?? match?.[2]
+  return host === undefined || port === undefined ? undefined : { host, port }
+}
+
 /** `127.0.0.1:8090`, `[::1]:8090` or `name:8090`. Port 0 lets the system choose. */
-export const address: Form<Address> = from(
-  "a host and a port, such as 127.0.0.1:8090",
-  Schema.Struct({ host: Schema.String, port: Schema.Int }),
+export const address: Form<Address> = from("a host and a port, such as 127.0.0.1:8090", Address, parseAddress)
+
+/** Addresses between commas, at least one. */
+export const addresses: Form<ReadonlyArray<Address>> = from(
+  "hosts with ports between commas, such as 192.0.2.1:53,[2001:db8::1]:53",
+  Schema.Array(Address),
   (text) => {
-    const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text)
-    const port = between(0, 65_535)(match?.[3] ?? "")
-    const host = match?.[1] ?? match?.[2]
-    return host === undefined || port === undefined ? undefined : { host, port }
+    const items = text.split(",").map((item) => parseAddress(item.trim()))
+    const whole = items.filter((item) => item !== undefined)
+    return whole.length === items.length ? whole : undefined
   }
 )
+
+/** Secret bytes as base64. */
+export const secretBase64: Form<Redacted.Redacted<Uint8Array>> = {
+  expected: "base64",
+  schema: Schema.Uint8ArrayFromBase64.pipe(
+    Schema.decodeTo(Schema.RedactedFromValue(Schema.Uint8Array), SchemaTransformation.passthrough())
+  )
+}
 
 const parseUrl = (protocols: ReadonlyArray<string>) => (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -1,0 +1,29 @@
+/** What the broker needs of a DNS back end. Which one there is, if any, is a matter of configuration. */
+import type { Hostname } from "@catenet/domain/Hostname"
+import { Context, Data, type Effect } from "effect"
+import type { Address } from "../settings/Forms.ts"
+
+/** The back end did not take a change. `why` is for the log. */
+export class ChangeRefused extends Data.TaggedError("ChangeRefused")<{ readonly why: string }> {
+  override get message() {
+    return `The DNS back end did not take the change: ${this.why}`
+  }
+}
+
+/** Name of the record of a challenge. */
+export const challengeName = (hostname: Hostname): string => `_acme-challenge.${hostname}`
+
+/** Whether a name lies in a zone, or is it. */
+export const isWithin = (name: string, zone: string): boolean => name === zone || name.endsWith(`.${zone}`)
+
+export class DnsProvider extends Context.Service<
+  DnsProvider,
+  {
+    /** The zone in which names can be changed; undefined where there is no back end. */
+    readonly zone: string | undefined
+    /** Makes the TXT records of a name in the zone be this text alone, or none. Repeating it does no harm. */
+    readonly set: (name: string, text: string | undefined) => Effect.Effect<void, ChangeRefused>
+    /** The servers that all the world will ask. */
+    readonly authoritative: Effect.Effect<ReadonlyArray<Address>, ChangeRefused>
+  }
+>()("server/DnsProvider") {}

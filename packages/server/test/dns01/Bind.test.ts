@@ -1,0 +1,86 @@
+/** The dynamic updates against BIND, where it is installed (`named` on PATH); skipped, and said so, where it is not. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import { spawn, spawnSync } from "node:child_process"
+import { createSocket } from "node:dgram"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { converged } from "../../src/dns01/Convergence.ts"
+import { exchange } from "../../src/dns01/Exchange.ts"
+import * as Message from "../../src/dns01/Message.ts"
+import * as Rfc2136 from "../../src/dns01/Rfc2136.ts"
+
+const isInstalled = spawnSync("named", ["-v"]).status === 0
+const secret = Buffer.alloc(32, 9)
+
+const freePort = Effect.callback<number>((resume) => {
+  const socket = createSocket("udp4")
+  socket.bind(0, "127.0.0.1", () => {
+    const { port } = socket.address()
+    socket.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+const bind = Effect.gen(function* () {
+  const folder = mkdtempSync(join(tmpdir(), "catenet-bind-"))
+  const port = yield* freePort
+  writeFileSync(
+    join(folder, "zone"),
+    `$TTL 60\n@ IN SOA ns.zone.test. a.zone.test. 1 60 60 60 60\n@ IN NS ns.zone.test.\nns IN A 127.0.0.1\n`
+  )
+  writeFileSync(
+    join(folder, "named.conf"),
+    `key "catenet" { algorithm hmac-sha256; secret "${secret.toString("base64")}"; };
+options { directory "${folder}"; listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; }; recursion no;
+  pid-file "${folder}/pid"; session-keyfile "${folder}/session"; dnssec-validation no; };
+controls { };
+zone "zone.test" { type primary; file "zone"; update-policy { grant catenet zonesub TXT; }; };`
+  )
+  yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof spawn>>((resume) => {
+      const child = spawn("named", ["-g", "-c", join(folder, "named.conf"), "-n", "1"])
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        if (text.includes("running")) resume(Effect.succeed(child))
+      })
+      child.on("exit", (code) => resume(Effect.die(new Error(`named ended with ${code}`))))
+    }).pipe(Effect.timeout("20 seconds"), Effect.orDie),
+    (child) =>
+      Effect.callback<void>((resume) => {
+        child.removeAllListeners("exit").on("exit", () => {
+          rmSync(folder, { recursive: true, force: true })
+          resume(Effect.void)
+        })
+        child.kill("SIGTERM")
+      })
+  )
+  return { host: "127.0.0.1", port }
+})
+
+describe("dynamic updates", () => {
+  it.live.skipIf(!isInstalled)(
+    "are taken by BIND, replace what was there, are seen and are taken back (needs `named` on PATH)",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* bind
+        const key = { name: "catenet", secret: Redacted.make(Uint8Array.from(secret)) }
+        const { set } = yield* Rfc2136.make({ server, zone: "zone.test", key })
+        const name = "_acme-challenge.a.zone.test"
+        for (const text of ["first-value", "second"]) {
+          yield* set(name, text)
+          yield* Effect.timeout(converged([server], name, text), "5 seconds")
+        }
+        const ask = exchange(server, Message.query(1, { name, type: Message.Type.TXT }))
+        assert.strictEqual((yield* ask).answer.answers.length, 1)
+        yield* set(name, undefined)
+        assert.strictEqual((yield* ask).answer.rcode, Message.Rcode.NxDomain)
+
+        const stranger = { ...key, secret: Redacted.make(new Uint8Array(32)) }
+        const other = yield* Rfc2136.make({ server, zone: "zone.test", key: stranger })
+        assert.include((yield* Effect.flip(other.set(name, "x"))).message, "code 9")
+        assert.include((yield* Effect.flip(set("_acme-challenge.elsewhere.test", "x"))).message, "code 10")
+      }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto)),
+    30_000
+  )
+})
