@@ -71,12 +71,19 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           if (number === 8) {
             yield* sql`insert into channels values (${"3".repeat(64)}, 's', ${"4".repeat(64)}, 1)`
           }
+          if (number === 12) {
+            const account = "5".repeat(64)
+            yield* sql`insert into accounts (account, balance, created_at) values (${account}, 7, 1)`
+            yield* sql`insert into credit_ledger (account, delta, reason, at) values (${account}, 7, 'paid', 1)`
+          }
         }
         const [tunnel] = yield* sql`select name, hostname, bridge_mode, require_login from tunnels`
         assert.deepStrictEqual(
           { ...tunnel },
           { name: "n", hostname: "a.example.test", bridge_mode: "off", require_login: false }
         )
+        const [account] = yield* sql<{ balance: bigint }>`select balance from accounts`
+        assert.strictEqual(account?.balance, 7n)
         const [host] = yield* sql`select status, claim, edge_id from hosts`
         assert.deepStrictEqual({ ...host }, { status: "gelb", claim: "queued", edge_id: "primary" })
         const [channel] = yield* sql`select owner from channels`
