@@ -2,6 +2,7 @@
  * The few DER forms that a certificate of our own needs (X.690). It writes only; reading certificates is left to
  * node:crypto.
  */
+import { DateTime } from "effect"
 
 const bytes = (...parts: ReadonlyArray<Uint8Array>): Buffer => Buffer.concat(parts)
 
@@ -51,6 +52,6 @@ export const oid = (dotted: string) => {
 
 /** UTCTime up to 2049, GeneralizedTime from 2050 on, as RFC 5280 4.1.2.5 demands. */
 export const time = (millis: number) => {
-  const digits = new Date(millis).toISOString().replace(/[-:T]|\.\d+/g, "")
+  const digits = DateTime.formatIso(DateTime.makeUnsafe(millis)).replace(/[-:T]|\.\d+/g, "")
   return digits < "2050" ? node(0x17, Buffer.from(digits.slice(2))) : node(0x18, Buffer.from(digits))
 }

@@ -6,14 +6,14 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Chain from "@catenet/crypto/receipt/Chain"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
-import { type Redacted, Redacted as Secret, Result, Schema } from "effect"
+import { Redacted, Result, Schema } from "effect"
 import type { Database } from "./Database.ts"
 
 const TipRow = Schema.Struct({ seq: Schema.Int, hash: Schema.String })
 const LineRow = Schema.Struct({ line: Schema.String })
 
 export const make = (db: Database, edgeId: string, seed: Redacted.Redacted<Uint8Array>) => ({
-  pubkey: Hex.encode(native.ed25519.publicKey(Secret.value(seed))),
+  pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
   /** Appends what happened to the tunnel's chain; call it in the transaction of what it attests. */
   append: (tunnel: string, now: number, event: Receipt.Event): void => {
     const [last] = db.all(TipRow, "select seq, hash from receipts where tunnel = ? order by seq desc limit 1", tunnel)
