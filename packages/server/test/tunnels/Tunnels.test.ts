@@ -130,7 +130,7 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("authorisi
       const edge = yield* RecordingEdge
       const { provisioning } = yield* TestServer.client
       yield* edge.behave(400)
-      const params = { routing_token: fresh("c"), hostname: host("refused.example.test") }
+      const params = { routing_token: fresh("c"), hostname: host("declined.example.test") }
       assert.strictEqual((yield* Effect.flip(provisioning.authorizeHost({ params })))._tag, "EdgeUnavailable")
       yield* edge.behave(200)
       yield* provisioning.authorizeHost({ params })
