@@ -173,10 +173,11 @@ export const hold = (
         yield* check(outcome, known, yield* send(endpoint, known))
         seen.add(outcome)
       }
-      if (outcomes.has(`${name} RouteNotFound`) && !seen.has(`${name} RouteNotFound`)) {
+      const nowhere = `${name} RouteNotFound`
+      if (outcomes.has(nowhere) && !seen.has(nowhere) && !(nowhere in never)) {
         const absent = { ...row, status: 404, code: "RouteNotFound" }
-        yield* check(`${name} RouteNotFound`, absent, yield* send(endpoint, absent, bare))
-        seen.add(`${name} RouteNotFound`)
+        yield* check(nowhere, absent, yield* send(endpoint, absent, bare))
+        seen.add(nowhere)
       }
       if (outcomes.has(`${name} RateLimited`)) {
         yield* send(endpoint, row, spent)
