@@ -16,6 +16,8 @@ const alphabets = { standard: `${shared}+/`, url: `${shared}-_` }
 
 type Form = keyof typeof alphabets
 
+// `held` keeps bits that were used already above the others; whatever takes bits from it cuts those off.
+
 const write = (form: Form, bytes: Uint8Array): string => {
   const alphabet = alphabets[form]
   let text = ""
@@ -28,7 +30,6 @@ const write = (form: Form, bytes: Uint8Array): string => {
       bits -= 6
       text += alphabet.charAt((held >>> bits) & 63)
     }
-    held &= (1 << bits) - 1
   }
   if (bits > 0) text += alphabet.charAt((held << (6 - bits)) & 63)
   return form === "standard" ? text.padEnd(Math.ceil(text.length / 4) * 4, "=") : text
@@ -49,7 +50,6 @@ const read = (form: Form, text: string): Result.Result<Uint8Array, NotBase64> =>
     if (bits >= 8) {
       bits -= 8
       bytes[at++] = held >>> bits
-      held &= (1 << bits) - 1
     }
   }
   return write(form, bytes) === text ? Result.succeed(bytes) : Result.fail(new NotBase64({ form }))

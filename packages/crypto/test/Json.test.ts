@@ -126,6 +126,17 @@ describe("JSON", () => {
     }
   })
 
+  it("holds a value inside 128 others, arrays or objects, and no deeper", () => {
+    const inside = (open: string, close: string, depth: number) =>
+      Result.isSuccess(Json.parse(`${open.repeat(depth)}1${close.repeat(depth)}`))
+    for (const [open, close] of [
+      ["[", "]"],
+      ['{"a":', "}"]
+    ] as const) {
+      assert.deepStrictEqual([inside(open, close, 128), inside(open, close, 129)], [true, false])
+    }
+  })
+
   it("keeps keys that mean something to the runtime, and keys of one escaped character", () => {
     const text = '{"__proto__":1,"constructor":2,"\\n":3,"\\\\":4,"A":5}'
     const read = Result.getOrThrow(Json.parse(text))

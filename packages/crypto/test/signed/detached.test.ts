@@ -115,4 +115,9 @@ describe("detached signatures", () => {
     const valid = [199, 200].map((now) => BillingCommitment.verify(native, made, signature, now))
     assert.deepStrictEqual(valid, [true, false])
   })
+  it("a heartbeat is signed over its domain, the length of the id, the id and the address", () => {
+    const bytes = EdgeHeartbeat.preimage({ id: "ü", peerAddress: "b:1" })
+    const written = "ct-edge-mesh-heartbeat-v1\x02\0\0\0\0\0\0\0\xc3\xbcb:1"
+    assert.strictEqual(Buffer.from(bytes).toString("latin1"), written)
+  })
 })
