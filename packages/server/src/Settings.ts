@@ -123,6 +123,7 @@ export const variables = {
     "Where weaknesses are reported; published at /.well-known/security.txt."
   ),
   securityPolicy: optional("CT_CP_SECURITY_POLICY", Forms.url, "Page that says how reports are treated."),
+  pgBin: optional("CT_CP_PG_BIN", Forms.text, "Folder of pg_dump and pg_restore; without it they are found on PATH."),
   dnsUpdateServer: optional(
     "CT_CP_DNS_UPDATE_SERVER",
     Forms.address,
@@ -222,6 +223,7 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   legalFolder: variables.legalFolder.read,
   securityContact: variables.securityContact.read,
   securityPolicy: variables.securityPolicy.read,
+  pgBin: variables.pgBin.read,
   dnsUpdateServer: variables.dnsUpdateServer.read,
   dnsUpdateZone: variables.dnsUpdateZone.read,
   dnsUpdateKeyName: variables.dnsUpdateKeyName.read,

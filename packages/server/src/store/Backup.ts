@@ -1,0 +1,105 @@
+/**
+ * The whole database in one file, and back, by the tools of PostgreSQL itself. They are found on PATH, or in the folder
+ * that `CT_CP_PG_BIN` names; one that is absent or older than the server is refused before anything happens.
+ */
+import { Data, Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { join } from "node:path"
+import process from "node:process"
+import { Settings } from "../Settings.ts"
+
+/** The tools cannot do it; the message is the sentence for the operator. */
+export class BackupRefused extends Data.TaggedError("BackupRefused")<{ readonly why: string }> {
+  override get message() {
+    return this.why
+  }
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly errors: string
+}
+
+/** Runs a tool to its end. Interrupting ends it. */
+const run = (command: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) =>
+  Effect.callback<Ended, BackupRefused>((resume) => {
+    // The tools are looked for where the shell would find them; nothing else of the environment is theirs.
+    const env = { ...environment, PATH: process.env["PATH"] ?? "" }
+    const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
+    let out = ""
+    let errors = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text))
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
+    child.on("error", () =>
+      resume(
+        Effect.fail(
+          new BackupRefused({
+            why: `${command} is not there; install the client programs of PostgreSQL or name their folder by CT_CP_PG_BIN.`
+          })
+        )
+      )
+    )
+    child.on("close", (code) => resume(Effect.succeed({ code, out, errors })))
+    return Effect.sync(() => child.kill())
+  })
+
+/** The address without what would show in a list of processes, and that beside it, as the tools read it. */
+const connection = (address: string) => {
+  const url = new URL(address)
+  const password = decodeURIComponent(url.password)
+  url.password = ""
+  return { address: url.href, environment: password === "" ? {} : { PGPASSWORD: password } }
+}
+
+const major = (text: string) => Number(/(\d+)(?:\.\d+|devel|beta\d*|rc\d*)/.exec(text)?.[1] ?? 0)
+
+const make = Effect.gen(function* () {
+  const { databaseUrl, pgBin } = yield* Settings
+  const { address, environment } = connection(Redacted.value(databaseUrl))
+  const tool = (name: string) => (pgBin === undefined ? name : join(pgBin, name))
+
+  const serverMajor = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ version: string }>`select current_setting('server_version') as version`
+    return major(row?.version ?? "")
+  })
+
+  /** A tool dumps and restores servers up to its own version. */
+  const fit = Effect.fnUntraced(function* (name: string) {
+    const { out } = yield* run(tool(name), ["--version"], environment)
+    const [own, server] = [major(out), yield* serverMajor]
+    if (own >= server) return
+    return yield* new BackupRefused({
+      why: `${tool(name)} is of PostgreSQL ${own} and the server is ${server}; name a newer folder by CT_CP_PG_BIN.`
+    })
+  })
+
+  const perform = Effect.fnUntraced(function* (name: string, args: ReadonlyArray<string>) {
+    yield* fit(name)
+    const { code, errors } = yield* run(tool(name), [...args, `--dbname=${address}`, "--no-password"], environment)
+    if (code === 0) return
+    const [first = "it said nothing"] = errors.trim().split("\n")
+    return yield* new BackupRefused({ why: `${name} failed: ${first}` })
+  })
+  return { perform }
+})
+
+/** Writes a consistent picture of the database to a file, while the service runs. The file holds secrets. */
+export const backup = Effect.fn("Backup.backup")(function* (file: string) {
+  const { perform } = yield* make
+  yield* perform("pg_dump", ["--format=custom", "--no-owner", "--no-privileges", `--file=${file}`])
+})
+
+/** Fills an empty database from such a file, wholly or not at all. One that holds tables is refused. */
+export const restore = Effect.fn("Backup.restore")(function* (file: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ found: boolean }>`
+    select exists (select 1 from pg_tables where schemaname = 'public') as found`
+  if (row?.found !== false) {
+    return yield* new BackupRefused({ why: "The database is not empty; name an empty one by CT_CP_DATABASE_URL." })
+  }
+  const { perform } = yield* make
+  yield* perform("pg_restore", ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file])
+})
