@@ -23,6 +23,7 @@ import { Audits } from "./audit/Audits.ts"
 import * as AuditRetention from "./audit/Retention.ts"
 import * as BadgesHttp from "./badges/Http.ts"
 import { Bootstraps } from "./bootstrap/Bootstraps.ts"
+import * as BridgeHttp from "./bridge/Http.ts"
 import { Directory } from "./directory/Directory.ts"
 import * as DirectoryHttp from "./directory/Http.ts"
 import { Rendezvous } from "./directory/Rendezvous.ts"
@@ -57,6 +58,7 @@ import * as PipelinesHttp from "./pipelines/Http.ts"
 import { Pipelines } from "./pipelines/Pipelines.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
 import { Hosts } from "./registry/Hosts.ts"
+import * as TunnelRecordsHttp from "./records/Http.ts"
 import { Rooms } from "./rooms/Rooms.ts"
 import * as ServiceAccountsHttp from "./serviceAccounts/Http.ts"
 import { ServiceAccounts } from "./serviceAccounts/ServiceAccounts.ts"
@@ -85,6 +87,8 @@ const handlers = Layer.mergeAll(
   AdmissionHttp.layer,
   TunnelsHttp.layer,
   TunnelControlsHttp.layer,
+  TunnelRecordsHttp.layer,
+  BridgeHttp.layer,
   BadgesHttp.layer,
   ChannelsHttp.layer,
   ClaimsHttp.layer,

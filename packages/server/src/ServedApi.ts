@@ -5,6 +5,7 @@
 import { AccountsApi, CreditsApi } from "@catenet/domain/api/AccountsApi"
 import { AdmissionApi } from "@catenet/domain/api/AdmissionApi"
 import { BillingApi, PaymentWebhookApi } from "@catenet/domain/api/BillingApi"
+import { BridgeApi } from "@catenet/domain/api/BridgeApi"
 import { ChannelsApi } from "@catenet/domain/api/ChannelsApi"
 import { ClaimsApi } from "@catenet/domain/api/ClaimsApi"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
@@ -19,7 +20,7 @@ import { ServiceAccountsApi } from "@catenet/domain/api/ServiceAccountsApi"
 import { StatusApi } from "@catenet/domain/api/StatusApi"
 import { NetworksApi, TopologiesApi } from "@catenet/domain/api/TopologiesApi"
 import { TunnelControlsApi } from "@catenet/domain/api/TunnelControlsApi"
-import { BadgesApi } from "@catenet/domain/api/TunnelRecordsApi"
+import { BadgesApi, PortalDownloadsApi, TunnelRecordsApi } from "@catenet/domain/api/TunnelRecordsApi"
 import { TunnelsApi } from "@catenet/domain/api/TunnelsApi"
 import { HttpApi } from "effect/http-api"
 
@@ -30,7 +31,10 @@ export class ServedApi extends HttpApi.make("catenet")
   .add(AdmissionApi)
   .add(TunnelsApi)
   .add(TunnelControlsApi)
+  .add(TunnelRecordsApi)
+  .add(PortalDownloadsApi)
   .add(BadgesApi)
+  .add(BridgeApi)
   .add(TopologiesApi)
   .add(NetworksApi)
   .add(PipelinesApi)

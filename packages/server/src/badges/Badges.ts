@@ -28,13 +28,14 @@ const make = Effect.gen(function* () {
   const edge = yield* EdgeFacts
   const random = yield* SecureRandom.SecureRandom
 
-  const find = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
-    const found = yield* store.find({ id, subject, lock })
+  const find = Effect.fnUntraced(function* ({ subject }: Account, id: string) {
+    const found = yield* store.find({ id, subject })
     return yield* Option.isSome(found) ? Effect.succeed(found.value.publicId) : new TunnelNotFound()
   })
 
   const step = Effect.fnUntraced(function* (account: Account, id: string, event: BadgeEvent) {
-    const publicId = yield* find(account, id, true)
+    yield* store.lock(id)
+    const publicId = yield* find(account, id)
     const before = publicId === null ? ({ _tag: "Disabled" } as const) : ({ _tag: "Enabled", publicId } as const)
     const { effects, next } = transition({ id, subject: account.subject }, before, event)
     if (next !== before) {
@@ -46,7 +47,7 @@ const make = Effect.gen(function* () {
 
   return {
     get: Effect.fn("Badges.get")(function* (account: Account, id: string) {
-      return new Badge({ public_id: yield* find(account, id, false) })
+      return new Badge({ public_id: yield* find(account, id) })
     }, asDefects),
 
     /** Switches the badge on; one that is on keeps its address. */

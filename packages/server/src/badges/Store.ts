@@ -7,13 +7,18 @@ import { SqlClient, SqlSchema } from "effect/sql"
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
+    /**
+     * Badges of a tunnel are switched one after the other. A statement of its own, so that what is read next is what
+     * the one before has left.
+     */
+    lock: (id: string) => sql`select 1 from tunnels where id = ${id} for update`,
     /** Null for a tunnel of the account whose badge is off; nothing when it is not the account's. */
     find: SqlSchema.findOneOption({
-      Request: Schema.Struct({ id: Schema.String, subject: Schema.String, lock: Schema.Boolean }),
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
       Result: Schema.Struct({ publicId: Schema.NullOr(BadgeId) }),
-      execute: ({ id, lock, subject }) => sql`
+      execute: ({ id, subject }) => sql`
         select b.public_id from tunnels t left join badges b on b.tunnel_id = t.id
-        where t.id = ${id} and t.subject = ${subject} ${lock ? sql`for update of t` : sql``}`
+        where t.id = ${id} and t.subject = ${subject}`
     }),
     insert: (tunnelId: string, publicId: string) => sql`insert into badges ${sql.insert({ tunnelId, publicId })}`,
     remove: (tunnelId: string) => sql`delete from badges where tunnel_id = ${tunnelId}`,

@@ -3,10 +3,9 @@
  * whose answer cannot be read, is silent, and silence is told apart from an answer. Nothing is ever made up.
  */
 import type { ChannelId } from "@catenet/domain/Channel"
-import type { HolderKey } from "@catenet/domain/Keys"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import type { TunnelHistory } from "@catenet/domain/TunnelTraffic"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as EdgeClient from "../edges/EdgeClient.ts"
 
@@ -43,7 +42,7 @@ const make = Effect.gen(function* () {
     statuses: (tokens: ReadonlyArray<RoutingToken>) =>
       tokens.length === 0
         ? Effect.succeed(Option.some([]))
-        : ask(({ facts }) => facts.statuses({ payload: { tokens: [...tokens] } })),
+        : ask(({ facts }) => facts.statuses({ payload: { tokens: tokens.map(Redacted.value) } })),
 
     /** The sessions of a tunnel, newest first, at most `limit`. */
     history: (token: RoutingToken, limit: number): Effect.Effect<History> =>
@@ -57,9 +56,12 @@ const make = Effect.gen(function* () {
         Option.getOrElse(() => silent)
       ),
 
-    /** Whether a holder was seen on a channel since the edge started. */
-    presence: (channel: ChannelId, holder: HolderKey) =>
-      ask(({ facts }) => facts.holderPresence({ params: { channel, holder } }))
+    /** The holders that were seen on a channel since the edge started. */
+    presence: (channel: ChannelId) =>
+      Effect.map(
+        ask(({ facts }) => facts.presence({ params: { channel } })),
+        Option.map(({ holders }) => holders)
+      )
   }
 })
 

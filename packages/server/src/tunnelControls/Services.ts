@@ -5,9 +5,14 @@ import { Alerts } from "../alerts/Alerts.ts"
 import { Deliveries } from "../alerts/Deliveries.ts"
 import { Outages } from "../alerts/Outages.ts"
 import { Badges } from "../badges/Badges.ts"
+import { Bridges } from "../bridge/Bridges.ts"
+import { Channels } from "../channels/Channels.ts"
+import { Members } from "../channels/Members.ts"
 import { Gate } from "../gate/Gate.ts"
 import { GateSessions } from "../gate/GateSessions.ts"
+import { Receipts } from "../receipts/Receipts.ts"
 import { EdgeFacts } from "../records/EdgeFacts.ts"
+import { Records } from "../records/Records.ts"
 import { ShareLinks } from "../shareLinks/ShareLinks.ts"
 
 export const layer = Layer.mergeAll(
@@ -16,5 +21,8 @@ export const layer = Layer.mergeAll(
   Outages.layer,
   Badges.layer,
   ShareLinks.layer,
-  Gate.layer
+  Gate.layer,
+  Records.layer,
+  Receipts.layer,
+  Bridges.layer.pipe(Layer.provide(Members.layer), Layer.provide(Channels.layer))
 ).pipe(Layer.provideMerge(Layer.mergeAll(Deliveries.layer, GateSessions.layer, EdgeFacts.layer)))

@@ -89,7 +89,12 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
         assert.strictEqual(down.headers["content-type"], "application/json")
         const message = bodyOf(down)
         assert.deepStrictEqual(Object.keys(message), [
-          ...["event", "tunnel_id", "name", "since", "threshold_secs", "sent_at"]
+          "event",
+          "tunnel_id",
+          "name",
+          "since",
+          "threshold_secs",
+          "sent_at"
         ])
         assert.deepInclude(message, { event: "tunnel.down", tunnel_id: id, threshold_secs: 60 })
         assert.strictEqual(String(message["sent_at"]), down.headers["x-ct-timestamp"])

@@ -60,13 +60,17 @@ export class FactsEdge extends Context.Service<
           : {
               open: sessions.some(({ disconnected_at }) => disconnected_at === null),
               uptime,
-              sessions: sessions.slice(0, limit).map((session) => ({
-                transport: "quic",
-                reason: session.disconnected_at === null ? null : "closed",
-                bytes_in: 0,
-                bytes_out: 0,
-                ...session
-              }))
+              sessions: sessions.slice(0, limit).map((session) =>
+                Object.assign(
+                  {
+                    transport: "quic",
+                    reason: session.disconnected_at === null ? null : "closed",
+                    bytes_in: 0,
+                    bytes_out: 0
+                  },
+                  session
+                )
+              )
             }
       const server = createServer((request, response) => {
         if (isAway) return void request.socket.destroy()
@@ -75,16 +79,20 @@ export class FactsEdge extends Context.Service<
         const facts = tunnels.get(token) ?? {}
         const answer = (value: unknown) =>
           response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value))
-        const problem = (code: string) =>
-          response
-            .writeHead(404, { "content-type": "application/problem+json" })
-            .end(JSON.stringify({ type: `urn:catenet:problem:${code}`, title: code, status: 404, code, detail: code }))
+        const disabled = {
+          type: "urn:catenet:problem:history-disabled",
+          title: "History disabled",
+          status: 404,
+
+          code: "HistoryDisabled",
+          detail: "This edge keeps no session history."
+        }
         let body = ""
         request.setEncoding("utf8").on("data", (text: string) => (body += text))
         request.on("end", () => {
           if (url.pathname === "/admin/tunnel-status/bulk") {
             const { tokens } = JSON.parse(body) as { tokens: ReadonlyArray<string> }
-            return void answer(tokens.map((each) => ({ ...status(tunnels.get(each) ?? {}), token: each })))
+            return void answer(tokens.map((each) => Object.assign(status(tunnels.get(each) ?? {}), { token: each })))
           }
           if (url.pathname.startsWith("/admin/tunnel-status/")) {
             asked.set(token, (asked.get(token) ?? 0) + 1)
@@ -92,7 +100,10 @@ export class FactsEdge extends Context.Service<
           }
           if (url.pathname.startsWith("/internal/tunnel/history/")) {
             const found = history(facts, Number(url.searchParams.get("limit") ?? 20))
-            return void (found === undefined ? problem("HistoryDisabled") : answer(found))
+            if (found !== undefined) return void answer(found)
+            return void response
+              .writeHead(404, { "content-type": "application/problem+json" })
+              .end(JSON.stringify(disabled))
           }
           if (url.pathname.startsWith("/internal/tunnel/receipts/")) {
             const page = facts.receipts ?? 404
@@ -100,7 +111,7 @@ export class FactsEdge extends Context.Service<
             return void response.writeHead(200, { "content-type": "application/json" }).end(page)
           }
           if (url.pathname.startsWith("/internal/channel/presence/")) {
-            return void answer({ seen: true, parked_now: true, last_seen_secs_ago: 7 })
+            return void answer({ holders: [{ holder: "ab".repeat(32), parked_now: true, last_seen_secs_ago: 7 }] })
           }
           if (url.pathname === "/internal/tunnel/access-policy") orders.push({ token, body })
           response.writeHead(200).end()

@@ -66,7 +66,7 @@ export const up = Statements.of(
   `create table bridges (
     tunnel_id text primary key references tunnels (id) on delete cascade,
     channel text not null check (channel ~ '^[0-9a-f]{64}$'),
-    grant_hex text not null check (grant_hex ~ '^[0-9a-f]{278}$'),
+    grant_hex text not null check (grant_hex ~ '^[0-9a-f]+$' and length(grant_hex) = 278),
     agent_version text,
     readiness jsonb,
     probed_at bigint
