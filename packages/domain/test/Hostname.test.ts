@@ -73,4 +73,11 @@ describe("a host name", () => {
       assert.isFalse(accepted(wrong), JSON.stringify(wrong))
     }
   })
+
+  it("loses the five ASCII blanks at its ends beside the space, and no other control character", () => {
+    for (const blank of [" ", "\t", "\n", "\v", "\f", "\r"]) {
+      assert.strictEqual<string>(Result.getOrThrow(read(`${blank}a.test${blank}`)), "a.test")
+    }
+    for (const other of ["\b", "\u000e", "\u001f", "\u0021"]) assert.isFalse(accepted(`a.test${other}`))
+  })
 })

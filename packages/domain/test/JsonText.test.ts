@@ -59,4 +59,23 @@ describe("JSON with large integers", () => {
     },
     often
   )
+
+  it("writes a number wherever that is exact", () => {
+    const written = [0n, 2n ** 53n - 1n, 2n ** 53n].map((n) => Schema.encodeSync(Uint64)(n))
+    assert.deepStrictEqual(written, [0, Number.MAX_SAFE_INTEGER, 2n ** 53n])
+  })
+
+  it("is documented as an unsigned 64-bit integer", () => {
+    assert.deepStrictEqual(Schema.toJsonSchemaDocument(Uint64).schema, {
+      type: "number",
+      multipleOf: 1,
+      minimum: 0,
+      format: "uint64"
+    })
+    const json = Schema.decodeUnknownExit(Schema.toCodecJson(Uint64))
+    assert.deepStrictEqual(
+      [0, 1, -1, "1"].map((value) => Exit.isSuccess(json(value))),
+      [true, true, false, false]
+    )
+  })
 })
