@@ -138,6 +138,7 @@ describe("a request that cannot be read", () => {
       "WrongShape"
     )
     assert.strictEqual(problem.errors.length, 20)
+    assert.deepStrictEqual(problem.errors[19].path, [19])
   })
 
   it("is of an unsupported type", async () => {

@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { idempotencyHeader } from "@catenet/domain/api/Idempotency"
+import { maxPage, nextLink, pageQuery } from "@catenet/domain/api/Page"
+
+describe("a page of a list", () => {
+  const read = Schema.decodeUnknownResult(Schema.Struct(pageQuery))
+  const reads = (query: object) => Result.isSuccess(read(query))
+
+  it("has 1 to 1000 entries from a cursor on", () => {
+    assert.strictEqual(maxPage, 1000)
+    assert.deepStrictEqual([{}, { limit: "1" }, { limit: "1000" }, { cursor: "c".repeat(512) }].map(reads), [
+      true,
+      true,
+      true,
+      true
+    ])
+    assert.deepStrictEqual(
+      [{ limit: "0" }, { limit: "1001" }, { limit: "x" }, { cursor: "" }, { cursor: "c".repeat(513) }].map(reads),
+      [false, false, false, false, false]
+    )
+  })
+
+  it("links to the next one", () => {
+    assert.strictEqual(nextLink("/l", { limit: 2, cursor: "a b" }), '</l?limit=2&cursor=a+b>; rel="next"')
+  })
+})
+
+it("an idempotency key has 1 to 255 characters", () => {
+  const read = Schema.decodeUnknownResult(Schema.Struct(idempotencyHeader))
+  const reads = (length: number) => Result.isSuccess(read({ "idempotency-key": "k".repeat(length) }))
+  assert.deepStrictEqual([1, 255, 0, 256].map(reads), [true, true, false, false])
+})
