@@ -48,12 +48,14 @@ const make = Effect.gen(function* () {
       ) {
         const read = readAlertForm(form.webhookUrl, form.thresholdMinutes)
         if (Result.isFailure(read)) return yield* new AlertRefused(read.failure)
-        const { thresholdSeconds, webhookUrl } = read.success
+        const { thresholdSeconds } = read.success
+        // As it will be called: without blanks and control characters, which neither a table nor a socket takes.
+        const { href: webhookUrl, origin } = new URL(read.success.webhookUrl)
         yield* tunnels.owned(id, account)
         const secret = secretFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
         const now = yield* unixSeconds
         const { created } = yield* store.put({ tunnelId: id, webhookUrl, thresholdSeconds, secret, now })
-        const detail = `${new URL(webhookUrl).origin} ${thresholdSeconds} s${created ? " created" : ""}`
+        const detail = `${origin} ${thresholdSeconds} s${created ? " created" : ""}`
         yield* audits.append(audit("tunnel_alert_set", account.subject, id, detail))
         const alert = shown(yield* Effect.catchTag(find(account, id), "AlertNotFound", Effect.die))
         return new SavedAlert(created ? { alert, secret } : { alert })

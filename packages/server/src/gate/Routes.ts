@@ -2,10 +2,11 @@
  * The two addresses of the login gate that answer without a page of the portal: the proxy's question, and a share link.
  * They speak in headers, cookies and redirects, so they are no part of the JSON API.
  */
-import { GateNotConfigured, type HostNotGated, type ShareLinkRefused } from "@catenet/domain/errors/Gate"
+import { GateNotConfigured, HostNotGated, type ShareLinkRefused } from "@catenet/domain/errors/Gate"
 import { MalformedRequest } from "@catenet/domain/errors/Requests"
+import { Hostname } from "@catenet/domain/Hostname"
 import { returnPath } from "@catenet/domain/rules/ShareLink"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import type { Extra } from "../http/Routes.ts"
 import { Settings } from "../Settings.ts"
@@ -24,6 +25,9 @@ export const cookieName = "ct_gate_session"
 const identityHeader = "x-gate-email"
 
 const queryOf = (url: string) => new URL(url, "http://localhost").searchParams
+
+/** What is no host name is the name of no gate. */
+const readHost = Schema.decodeUnknownOption(Hostname)
 
 /** A header takes no more than ASCII; the path is written as a browser would write it. */
 const addressAt = (host: string, path: string) => new URL(returnPath(path), `https://${host}`).href
@@ -46,11 +50,14 @@ const check = Effect.gen(function* () {
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers } = request
-    const host = (headers["x-forwarded-host"] ?? queryOf(request.url).get("host") ?? "").toLowerCase()
-    if (host === "") {
+    const asked = headers["x-forwarded-host"] ?? queryOf(request.url).get("host") ?? ""
+    if (asked === "") {
       const errors = [{ path: ["host"], message: "Expected a host, in x-forwarded-host or in the query" }]
       return yield* HttpServerRespondable.toResponse(new MalformedRequest({ errors }))
     }
+    const named = readHost(asked)
+    if (Option.isNone(named)) return HttpServerResponse.empty({ status: 200, headers: { [identityHeader]: "" } })
+    const host = named.value
     const identity = yield* gate.identify({
       host,
       session: notEmpty(request.cookies[cookieName]),
@@ -76,7 +83,9 @@ const share = Effect.gen(function* () {
     // A program that only wants to know whether the link leads anywhere must not use it up.
     if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
     const query = queryOf(request.url)
-    const host = (query.get("host") ?? "").toLowerCase()
+    const named = readHost(query.get("host"))
+    if (Option.isNone(named)) return yield* refuse(new HostNotGated())
+    const host = named.value
     return yield* links.redeem(host, Redacted.make(query.get("token") ?? "")).pipe(
       Effect.flatMap(({ seconds, session }) =>
         Effect.orDie(

@@ -8,7 +8,7 @@ import { BridgeMode, TunnelName } from "@catenet/domain/Tunnel"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
-export const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
+export const After = Schema.Struct({ createdAt: Schema.Int, id: TunnelId })
 
 const Owned = Schema.Struct({
   id: TunnelId,

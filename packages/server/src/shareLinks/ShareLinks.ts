@@ -13,6 +13,7 @@ import {
   TunnelNotFound,
   TunnelWithoutHostname
 } from "@catenet/domain/errors/Tunnels"
+import { ShareLinkId } from "@catenet/domain/Ids"
 import { UnixSeconds } from "@catenet/domain/Numbers"
 import * as Rules from "@catenet/domain/rules/ShareLink"
 import { MintedShareLink, ShareLink, type ShareTtl } from "@catenet/domain/ShareLink"
@@ -27,11 +28,10 @@ import { freshHex32 } from "../Secrets.ts"
 import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
-import { ShareLinkId } from "@catenet/domain/Ids"
 
 type Account = Caller["Service"]
 
-const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
+const After = Schema.Struct({ createdAt: Schema.Int, id: ShareLinkId })
 /** Seconds for which an expired link is still listed: thirty days. */
 const listedFor = 30 * 86_400
 const longestToken = 128

@@ -191,6 +191,8 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
       const open = yield* check("hal.zone.example", { "x-gate-email": "forged" })
       assert.deepStrictEqual([open.status, open.headers.get("x-gate-email")], [200, ""])
       assert.strictEqual((yield* TestServer.raw("/gate/check")).status, 400)
+      assert.strictEqual((yield* TestServer.raw("/gate/check?host=%00")).status, 200)
+      assert.strictEqual((yield* TestServer.raw("/gate/share?host=%00&token=%00")).status, 404)
       assert.strictEqual((yield* TestServer.raw("/gate/check?host=hal.zone.example")).status, 200)
     })
   )

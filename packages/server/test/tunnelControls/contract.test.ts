@@ -89,6 +89,14 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
           code: "WrongShape"
         },
         { call: "getAlert", at, as: ada, status: 404, code: "AlertNotFound", because: "a refusal changes nothing" },
+        {
+          call: "saveAlert",
+          at,
+          as: ada,
+          body: { ...receiver, webhook_url: "http://127.0.0.1:1/\u0000\ud800" },
+          status: 200,
+          because: "it is kept as it will be called"
+        },
         { call: "saveAlert", at, as: ada, body: receiver, status: 200 },
         { call: "saveAlert", at, as: ada, body: { ...receiver, threshold_minutes: 10_080 }, status: 200 },
         { call: "getAlert", at, as: ada, status: 200 },
