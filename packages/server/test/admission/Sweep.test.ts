@@ -187,7 +187,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
       yield* insert(301, "own.told.test", { status: "gruen", claim: null, pending_revert: true })
       const gruen = { status: "gruen", claim: null, pending_revert: true }
       yield* insert(302, "soon.told.test", gruen)
-      yield* insert(303, "refused.told.test", gruen)
+      yield* insert(303, "again.told.test", gruen)
       const order = JSON.stringify({ _tag: "AuthorizeHost", hostname: "x.test", tier: "passthrough" })
       const at = yield* now
       yield* inDatabase(
@@ -198,7 +198,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
       yield* together(3)
       assert.deepInclude((yield* read("new.told.test"))[0], { status: "gelb", claim: "offered" })
       const pending = (yield* read("%.told.test")).filter((row) => row.pending_revert)
-      assert.deepStrictEqual(pending.map(({ hostname }) => hostname).sort(), ["refused.told.test", "soon.told.test"])
+      assert.deepStrictEqual(pending.map(({ hostname }) => hostname).sort(), ["again.told.test", "soon.told.test"])
 
       const context = yield* Layer.build(replica())
       yield* Effect.provide(
@@ -207,7 +207,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
       )
       yield* together(1)
       assert.match((yield* edge.about(tokenOf(300), 1))[0]?.path ?? "", /new\.told\.test\?channel_tier=gelb$/)
-      assert.match((yield* edge.about(tokenOf(303), 1))[0]?.path ?? "", /refused\.told\.test$/)
+      assert.match((yield* edge.about(tokenOf(303), 1))[0]?.path ?? "", /again\.told\.test$/)
       assert.strictEqual(edge.orders.length, 2)
       const left = (yield* read("%.told.test")).filter((row) => row.pending_revert)
       assert.deepStrictEqual(
