@@ -5,7 +5,7 @@
  * Server.layer.pipe(Layer.provide(Settings.layer), Layer.launch, NodeRuntime.runMain)
  * ```
  */
-import { ServedApi } from "./ServedApi.ts"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -24,7 +24,7 @@ import { Settings } from "./Settings.ts"
 import * as Database from "./store/Database.ts"
 
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(ServedApi),
+  HttpApiBuilder.layer(ControlPlaneApi),
   Docs.layer,
   MetricsHttp.layer,
   PublicPages.layer,

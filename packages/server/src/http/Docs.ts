@@ -1,5 +1,5 @@
 /** The API described: `/openapi.json` for programs, `/docs` for people. Both come from the API value, nothing is fetched. */
-import { ServedApi } from "../ServedApi.ts"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
@@ -15,7 +15,7 @@ const cached = { "cache-control": "public, max-age=300" }
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const document = OpenApi.fromApi(ServedApi)
+    const document = OpenApi.fromApi(ControlPlaneApi)
     const json = HttpServerResponse.text(JSON.stringify(document), { contentType: "application/json", headers: cached })
     const page = HttpServerResponse.text(DocsPage.render(document), {
       contentType: "text/html; charset=utf-8",

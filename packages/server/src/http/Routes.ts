@@ -1,5 +1,5 @@
 /** Which methods an address answers: what tells 405 from 404. Derived from the API value. */
-import { ServedApi } from "../ServedApi.ts"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 
 /** Addresses beside the API: method and path. */
 export type Extra = ReadonlyArray<readonly [method: string, path: string]>
@@ -9,7 +9,7 @@ const patternOf = (path: string) =>
 
 /** The methods of an address, in alphabetical order; none where there is nothing. `GET` brings `HEAD` with it. */
 export const methodsOf = (extra: Extra): ((url: string) => ReadonlyArray<string>) => {
-  const declared = Object.values(ServedApi.groups).flatMap((group) =>
+  const declared = Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }): readonly [string, string] => [method, path])
   )
   const routes = [...declared, ...extra].map(([method, path]) => ({ method, pattern: patternOf(path) }))

@@ -7,7 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Agent, request } from "node:http"
-import { ServedApi } from "../../src/ServedApi.ts"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import * as Accounts from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -28,7 +28,7 @@ const world = Layer.unwrap(
 ).pipe(Layer.provideMerge(TestIssuer.layer))
 
 type Json = { readonly [key: string]: any }
-const document = OpenApi.fromApi(ServedApi) as unknown as Json
+const document = OpenApi.fromApi(ControlPlaneApi) as unknown as Json
 
 const routes = Object.entries(document["paths"] as Json).flatMap(([path, methods]) =>
   Object.entries(methods as Json).map(([method, operation]) => ({
