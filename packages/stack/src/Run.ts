@@ -2,6 +2,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
+import { backup, restore } from "./commands/backup.ts"
 import { edge } from "./commands/edge.ts"
 import { idp } from "./commands/idp.ts"
 import { migrate } from "./commands/migrate.ts"
@@ -16,7 +17,7 @@ const usage = 2
 const interrupted = 130
 
 const cli = root.pipe(
-  Command.withSubcommands([up, serve, edge, migrate, receipts, idp, origin]),
+  Command.withSubcommands([up, serve, edge, migrate, backup, restore, receipts, idp, origin]),
   (command) => Command.run(command, { version, renderErrors: true }),
   Effect.provide(NodeServices.layer),
   Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))

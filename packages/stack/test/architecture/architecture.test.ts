@@ -23,7 +23,7 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /**
  * Where the clock, timers, chance and the environment are touched without a service: sockets' own timers on the hot path,
- * a program's terminal and processes, and the development identity provider, which knows no Effect.
+ * a program's terminal and the processes it starts, and the development identity provider, which knows no Effect.
  */
 const ambient = new Set([
   "packages/agent/src/doctor/Network.ts",
@@ -33,6 +33,7 @@ const ambient = new Set([
   "packages/edge/src/gelb/Http2Visits.ts",
   "packages/edge/src/listen/Linger.ts",
   "packages/idp/src/Adapter.ts",
+  "packages/server/src/store/Backup.ts",
   "packages/stack/src/supervisor/ChildProcesses.ts",
   "packages/stack/src/supervisor/ParentWatch.ts",
   "packages/wire/src/transport/EdgeSlot.ts",

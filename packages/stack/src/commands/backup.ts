@@ -1,0 +1,54 @@
+/** `catenet backup` and `catenet restore`: the whole database as one file, by PostgreSQL's own tools. */
+import { Console, Effect, Layer } from "effect"
+import { Argument, Command } from "effect/cli"
+import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import * as Logs from "../Logs.ts"
+import { root } from "./root.ts"
+
+const parts = Effect.promise(() =>
+  Promise.all([
+    import("@catenet/server/store/Backup"),
+    import("@catenet/server/store/Database"),
+    import("@catenet/server/Settings")
+  ])
+)
+
+const run = Effect.fnUntraced(function* (task: "backup" | "restore", file: string) {
+  const { logFormat } = yield* root
+  const [Backup, Database, { Settings }] = yield* parts
+  yield* Backup[task](file).pipe(
+    Effect.provide(Database.layerClient.pipe(Layer.provideMerge(Settings.layer))),
+    Effect.mapError(asConfigurationInvalid),
+    Effect.provide(Logs.layer(logFormat, `catenet-${task}`))
+  )
+})
+
+const tools =
+  "Uses pg_dump and pg_restore from PATH, or from the folder that CT_CP_PG_BIN names; they must not be older than the\n" +
+  "server that CT_CP_DATABASE_URL names."
+
+export const backup = Command.make(
+  "backup",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("The file to write; it holds secrets, so keep it safe"))
+  },
+  Effect.fn(function* ({ file }) {
+    yield* run("backup", file)
+    yield* Console.log(`The database is in ${file}.`)
+  })
+).pipe(
+  Command.withDescription(`Writes the whole database into one file while everything runs on.\n${tools}`),
+  Command.withShortDescription("Write the database into one file")
+)
+
+export const restore = Command.make(
+  "restore",
+  { file: Argument.String("FILE").pipe(Argument.withDescription("A file that `catenet backup` wrote")) },
+  Effect.fn(function* ({ file }) {
+    yield* run("restore", file)
+    yield* Console.log(`The database is as ${file} says.`)
+  })
+).pipe(
+  Command.withDescription(`Brings a backup into an empty database; one that holds anything is refused.\n${tools}`),
+  Command.withShortDescription("Bring a backup into an empty database")
+)
