@@ -26,6 +26,10 @@ describe("a text of a form", () => {
     }
   })
 
+  it("needs no sample", () => {
+    assert.strictEqual(judged(Schema.String.check(formBy((text) => text === "a", "an a")), "b"), "malformed")
+  })
+
   it("is malformed inside a list, an object or a choice only when nothing else is wrong", () => {
     const Both = Schema.Struct({ a: Digit, b: Answer })
     assert.strictEqual(judged(Both, { a: "1", b: "yes" }), "accepted")
