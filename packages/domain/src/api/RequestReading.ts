@@ -101,6 +101,22 @@ const parse = (text: string) =>
 /**
  * Reads a JSON body inside a raw handler, for a route that decides something before it looks at the body. It refuses as
  * `ReadsBody` does, which stands on the endpoint too and answers for a body beyond the limit.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { HttpServerRequest } from "effect/http"
+ * import { readBody } from "@catenet/domain/api/RequestReading"
+ *
+ * const headers = { "content-type": "application/json" }
+ * const request = new Request("http://localhost", { method: "POST", headers, body: "{}" })
+ * const refused = await readBody(Schema.Struct({ n: Schema.Int })).pipe(
+ *   Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)),
+ *   Effect.flip,
+ *   Effect.runPromise
+ * )
+ * if (refused._tag !== "WrongShape") throw new Error("a member is missing")
+ * ```
  */
 export const readBody = <A, I>(schema: Schema.Codec<A, I>) => {
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
