@@ -151,6 +151,13 @@ describe("a request that cannot be read", () => {
     assert.strictEqual(problem.limit_bytes, 2 * 1024 * 1024)
   })
 
+  it("is no larger for breaking off", async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error("the line broke")) })
+    const headers = { "content-type": json }
+    const answer = await ask("/write", { method: "POST", headers, body, duplex: "half" } as RequestInit)
+    assert.strictEqual(answer.status, 400, answer.text)
+  })
+
   it("has a malformed path or query", async () => {
     const path = await refused(ask("/read/zz"), 400, "MalformedRequest")
     assert.deepStrictEqual(path.errors[0].path, ["holder"])
