@@ -10,6 +10,8 @@ export const serve = Command.make(
   {},
   Effect.fn(function* () {
     const { logFormat } = yield* root
+    // Schemas that are used after this are compiled on first use; that is worth a third of the rate of small answers.
+    yield* Effect.promise(() => import("effect/schema/SchemaJITCompiler/enable"))
     const [Server, { Settings }] = yield* Effect.promise(() =>
       Promise.all([import("@catenet/server/Server"), import("@catenet/server/Settings")])
     )

@@ -18,7 +18,7 @@ import { ConfigProvider, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 
 const told = Layer.effectDiscard(
-  Effect.map(HttpServer.HttpServer, ({ address }) => console.log(JSON.stringify(address)))
+  Effect.map(HttpServer.HttpServer, ({ address }) => console.log("port", "port" in address ? address.port : 0))
 )
 told.pipe(
   Layer.provide(Server.layer),
@@ -78,7 +78,7 @@ describe("what is published", () => {
       const port = await new Promise<string>((resolve, reject) => {
         child.stdout.on("data", (chunk: Buffer) => {
           printed += chunk.toString()
-          const found = /"port":(\d+)/.exec(printed)?.[1]
+          const found = /port (\d+)/.exec(printed)?.[1]
           if (found !== undefined) resolve(found)
         })
         child.once("exit", (code) => reject(new Error(`the embedding program ended with ${code}:\n${printed}`)))
