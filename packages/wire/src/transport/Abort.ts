@@ -11,10 +11,13 @@ const isCarrierStream = (stream: Duplex): stream is CarrierStream =>
 const isTcp = (stream: Duplex): stream is Socket =>
   stream instanceof Socket && !(stream instanceof TLSSocket) && stream.remoteAddress !== undefined
 
+/** A socket that is saying its end cannot be reset: Node gives up half-way and keeps the descriptor for good. */
+const isEnding = (socket: Socket): boolean => socket.writableEnded && !socket.writableFinished
+
 /** A mux reset with its reason, a TCP RST, or for TLS a close without close_notify. */
 export const abort = (stream: Duplex, code: ResetCode = "cancelled", sentence = ""): void => {
   if (stream.destroyed) return
   if (isCarrierStream(stream)) stream.reset(code, sentence)
-  else if (isTcp(stream)) stream.resetAndDestroy()
+  else if (isTcp(stream) && !isEnding(stream)) stream.resetAndDestroy()
   else stream.destroy()
 }
