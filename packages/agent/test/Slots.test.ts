@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { startEdge } from "./stage/Edge.ts"
-import { echo, startOrigin } from "./stage/Origins.ts"
+import { counter, echo, startOrigin } from "./stage/Origins.ts"
 import { exchange, makeStage, registered } from "./stage/Stage.ts"
 
 const slotsOnly = ["ct-edge"]
@@ -22,6 +22,36 @@ describe("a browser tunnel over parked slots", () => {
       await stage.edge.until(() => parked() === 3)
     }
     assert.strictEqual(stage.edge.slots.length, 8)
+  })
+
+  it("asks for the framed relay when that is wanted, also of an edge that multiplexes", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(counter)
+    await using home = await makeHome()
+    const env = {
+      CT_AGENT_REGISTER_TCP_ONLY: "1",
+      CT_AGENT_FRAMED_FALLBACK: "yes",
+      CT_AGENT_TCP_FALLBACK_POOL_SIZE: "2"
+    }
+    await using agent = runAgent(home, { ...stage.env, ...env, CT_AGENT_ORIGIN: origin.address })
+    await registered(agent)
+    for (const length of [1, 300_000])
+      assert.strictEqual(await exchange(await stage.edge.open(), "x".repeat(length)), `${length} bytes`)
+    assert.deepStrictEqual(new Set(stage.edge.slots.map(({ role }) => role)), new Set(["F"]))
+    assert.strictEqual(stage.edge.registrations.length, 0)
+  })
+
+  it("steps down from the framed role to the pinged one and from there to the silent one", async () => {
+    await using stage = await makeStage({ alpn: slotsOnly, unknownRoles: "FL" })
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = { ...stage.env, CT_AGENT_FRAMED_FALLBACK: "1", CT_AGENT_TCP_FALLBACK_POOL_SIZE: "1" }
+    await using agent = runAgent(home, { ...env, CT_AGENT_ORIGIN: origin.address })
+    await registered(agent)
+    await stage.edge.until(() => stage.edge.slots.length > 0)
+    assert.strictEqual(stage.edge.slots[0]?.role, "B")
+    assert.deepStrictEqual(stage.edge.asked, ["F", "L", "B"])
+    assert.strictEqual(await exchange(await stage.edge.open(), "hello"), "hello")
   })
 
   it("steps down to the silent role for an edge that does not know the pinged one", async () => {

@@ -21,6 +21,7 @@ import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
 import * as Browser from "../tunnel/Browser.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
+import * as Challenge from "../tunnel/Challenge.ts"
 import * as Tunnel from "../tunnel/Serve.ts"
 import * as Streams from "../tunnel/Streams.ts"
 import * as Terminate from "../tunnel/Terminate.ts"
@@ -34,10 +35,14 @@ const settings = Effect.gen(function* () {
   return parsed.success
 })
 
-const browser = Effect.fnUntraced(function* (origin: Settings.Origin) {
+const browser = Effect.fnUntraced(function* ({ origin, stateDir }: Settings.Settings) {
   const vitals = yield* Vitals
-  if (origin.terminate === undefined) return Browser.make(origin, vitals)
-  return Terminate.make(origin, yield* CertificatePair.watch(origin.terminate), vitals)
+  const { terminate } = origin
+  const ordinary =
+    terminate === undefined
+      ? Browser.make(origin, vitals)
+      : Terminate.make(origin, yield* CertificatePair.watch(terminate), vitals)
+  return yield* Challenge.make(stateDir, origin, vitals, ordinary)
 })
 
 /** Where the keys and the capability of this start are. */
@@ -61,7 +66,7 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, onboarded
   const { agentId, identity, token } = onboarded
   const how =
     token !== undefined && config.mode === "browser"
-      ? { token, handler: yield* browser(config.origin) }
+      ? { token, handler: yield* browser(config) }
       : yield* mesh(config, token)
   const registration = {
     token: how.token,

@@ -49,6 +49,10 @@ export interface Settings {
   readonly edge: Parse.HostPort | undefined
   readonly edgeCertificate: EdgeCertificate
   readonly fallback443: boolean
+  /** Never multiplexes: every client gets a connection of its own. */
+  readonly tcpOnly: boolean
+  /** Prefers the framed relay where it does not multiplex. */
+  readonly framed: boolean
   readonly poolSize: number
   readonly maxServing: number
   readonly directAdvertise: string | undefined
@@ -91,9 +95,11 @@ const warningsOf = (raw: Raw, mode: "browser" | "mesh") => {
         ? "CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE."
         : "CT_AGENT_DIRECT_ADVERTISE has no effect: a direct path needs QUIC, which this agent does not carry. Clients come through the edge."
     )
-  const flag = Parse.text(raw, "CT_AGENT_FALLBACK_443")?.toLowerCase()
-  if (flag !== undefined && ["no", "off", "none", "disabled"].includes(flag))
-    warnings.push(`CT_AGENT_FALLBACK_443=${flag} means yes: only 0, false and nothing mean no.`)
+  for (const name of ["CT_AGENT_FALLBACK_443", "CT_AGENT_REGISTER_TCP_ONLY", "CT_AGENT_FRAMED_FALLBACK"] as const) {
+    const flag = Parse.text(raw, name)?.toLowerCase()
+    if (flag !== undefined && ["no", "off", "none", "disabled"].includes(flag))
+      warnings.push(`${name}=${flag} means yes: only 0, false and nothing mean no.`)
+  }
   return warnings
 }
 
@@ -158,6 +164,8 @@ export const parse = (raw: Raw): Result.Result<Settings, ReadonlyArray<string>> 
       logIntervalSecs: Math.max(1, Parse.lenient(raw, "CT_AGENT_EDGE_CERT_LOG_INTERVAL_SECS") ?? 5)
     },
     fallback443: Parse.unlessFalse(raw, "CT_AGENT_FALLBACK_443"),
+    tcpOnly: Parse.unlessFalse(raw, "CT_AGENT_REGISTER_TCP_ONLY"),
+    framed: Parse.unlessFalse(raw, "CT_AGENT_FRAMED_FALLBACK"),
     poolSize: ask(Parse.positive(raw, "CT_AGENT_TCP_FALLBACK_POOL_SIZE", 6), 6),
     maxServing: ask(Parse.positive(raw, "CT_AGENT_TCP_FALLBACK_MAX_SERVING", 32), 32),
     directAdvertise: ask(Parse.ip(raw, "CT_AGENT_DIRECT_ADVERTISE"), undefined),

@@ -30,6 +30,9 @@ export const variables = {
   CT_AGENT_RECONNECT_BASE_MS: "first pause between attempts, default 500, at least 100",
   CT_AGENT_RECONNECT_MAX_MS: "longest pause between attempts, default 30000",
   CT_AGENT_FALLBACK_443: "anything but empty, 0 and false: also try port 443 of the edge",
+  CT_AGENT_REGISTER_TCP_ONLY: "anything but empty, 0 and false: never multiplex, one connection for each client",
+  CT_AGENT_FRAMED_FALLBACK:
+    "anything but empty, 0 and false: keep quiet streams alive where the edge does not multiplex",
   CT_AGENT_TCP_FALLBACK_POOL_SIZE: "parked connections when the edge does not multiplex, default 6",
   CT_AGENT_TCP_FALLBACK_MAX_SERVING: "connections served beside the parked ones, default 32",
   CT_AGENT_DIRECT_ADVERTISE: "IP address advertised for a direct path; checked, but a direct path needs QUIC",

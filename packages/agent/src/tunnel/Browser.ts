@@ -16,7 +16,8 @@ import * as Origin from "./Origin.ts"
 /** Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and told to the edge. */
 export type Handler = (stream: Duplex, header: OpenHeader | undefined) => Effect.Effect<void>
 
-const proxyHeader = (header: OpenHeader | undefined) =>
+/** The PROXY protocol header for the origin: the client that the edge named, or nobody. */
+export const proxyHeader = (header: OpenHeader | undefined) =>
   encodeProxyHeader({
     ...(header?.client === undefined ? {} : { source: header.client }),
     ...(header?.server === undefined ? {} : { destination: header.server }),

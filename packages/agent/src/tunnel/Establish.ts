@@ -1,6 +1,6 @@
 /**
  * One attempt to register: the edge's address, then its port 443 when that is allowed. Each is dialled once with both of our
- * protocols on offer, and the one that the edge selected is spoken.
+ * protocols on offer (the byte protocol alone with CT_AGENT_REGISTER_TCP_ONLY), and the one that the edge selected is spoken.
  */
 import { Effect } from "effect"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
@@ -39,14 +39,14 @@ export const establish = Effect.fn("Establish.establish")(function* (
   const on = Effect.fnUntraced(function* (address: HostPort) {
     const edge = formatHostPort(address)
     const socket = yield* Effect.acquireRelease(
-      dial(address, [muxAlpn, slotAlpn]),
+      dial(address, settings.tcpOnly ? [slotAlpn] : [muxAlpn, slotAlpn]),
       (socket) => Effect.sync(() => socket.destroy()),
       { interruptible: true }
     )
     if (socket.alpnProtocol === muxAlpn) return yield* MuxLink.open(edge, socket, registration, serve)
-    const { poolSize, maxServing } = settings
+    const { poolSize, maxServing, framed } = settings
     const again = dial(address, [slotAlpn])
-    return yield* SlotLink.open({ edge, dial: again, registration, serve, poolSize, maxServing }, socket)
+    return yield* SlotLink.open({ edge, dial: again, registration, serve, poolSize, maxServing, framed }, socket)
   })
   const [first, ...others] = rungs(yield* info.edge, settings.fallback443)
   let attempt = first === undefined ? Effect.die("no rung") : on(first)

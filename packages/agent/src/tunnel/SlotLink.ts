@@ -2,6 +2,7 @@
  * The carrier for edges that do not multiplex (data-plane.md 5): a pool of parked TLS connections, each of which serves one
  * client. A replacement is parked as soon as a slot is taken.
  */
+import type { BrowserSlot, MeshSlot } from "@catenet/wire/frames/Role"
 import { type AgentSlot, parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import { Deferred, Duration, Effect, Redacted, Result, Scope } from "effect"
 import type { TLSSocket } from "node:tls"
@@ -17,6 +18,8 @@ export interface SlotOptions {
   readonly serve: Serve
   readonly poolSize: number
   readonly maxServing: number
+  /** Asks for the framed relay first, which keeps quiet streams alive. */
+  readonly framed: boolean
 }
 
 const silenceTicks = 3
@@ -30,10 +33,10 @@ interface Parked {
   readonly slot: AgentSlot
 }
 
-type Role = "K" | "A" | "L" | "B"
+type Role = (MeshSlot | BrowserSlot)["role"]
 
-const older: Readonly<Record<Role, Role | undefined>> = { K: "A", A: undefined, L: "B", B: undefined }
-const pings = (role: Role) => role === "K" || role === "L"
+const older: Readonly<Record<Role, Role | undefined>> = { K: "A", A: undefined, F: "L", L: "B", B: undefined }
+const pings = (role: Role) => role !== "A" && role !== "B"
 
 /** Parks the first slot, and keeps the pool full until the scope closes or no slot can be had. */
 export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, first: TLSSocket) {
@@ -43,7 +46,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   const ended = yield* Deferred.make<string>()
   const sockets = new Set<TLSSocket>()
   const idle = new Set<TLSSocket>()
-  let role: Role = registration.host === undefined ? "K" : "L"
+  let role: Role = registration.host === undefined ? "K" : options.framed ? "F" : "L"
   const pool = { retired: false, serving: 0 }
   let receivedBefore = 0
 
@@ -59,7 +62,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
     const { host } = registration
     return host === undefined
       ? ({ role: role === "A" ? "A" : "K", token } as const)
-      : ({ role: role === "B" ? "B" : "L", token, host } as const)
+      : ({ role: role === "K" || role === "A" ? "L" : role, token, host } as const)
   }
 
   /** Parks a slot on this connection or a new one; steps down to the older role when an edge does not know the newer. */

@@ -1,5 +1,13 @@
 /** A certificate authority for tests: a root of its own and leaves for one host name (RFC 5280, ECDSA P-256, SHA-256). */
-import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from "node:crypto"
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate
+} from "node:crypto"
 
 export interface Leaf {
   /** PEM, the leaf alone. */
@@ -11,6 +19,8 @@ export interface Authority {
   readonly der: Uint8Array
   readonly pem: string
   leaf(name: string): Leaf
+  /** A certificate that proves this host to an ACME server (RFC 8737 section 3). */
+  challenge(name: string, keyAuthorization: string): Leaf
 }
 
 const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>) => {
@@ -48,17 +58,22 @@ const keyPair = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).private
 export const makeAuthority = (commonName = "test root"): Authority => {
   const key = keyPair()
   const der = mint(commonName, key, commonName, key, extension("551d13", true, sequence(Buffer.of(1, 1, 0xff))))
+  const leaf = (host: string, ...more: ReadonlyArray<Uint8Array>) => {
+    const own = keyPair()
+    const names = extension("551d11", false, sequence(tlv(0x82, Buffer.from(host))))
+    const signed = mint(commonName, key, host, own, Buffer.concat([names, ...more]))
+    return {
+      cert: new X509Certificate(signed).toString(),
+      key: own.export({ format: "pem", type: "pkcs8" }).toString()
+    }
+  }
   return {
     der: new Uint8Array(der),
     pem: new X509Certificate(der).toString(),
-    leaf: (host) => {
-      const own = keyPair()
-      const names = sequence(tlv(0x82, Buffer.from(host)))
-      const leaf = mint(commonName, key, host, own, extension("551d11", false, names))
-      return {
-        cert: new X509Certificate(leaf).toString(),
-        key: own.export({ format: "pem", type: "pkcs8" }).toString()
-      }
+    leaf: (host) => leaf(host),
+    challenge: (host, keyAuthorization) => {
+      const digest = createHash("sha256").update(keyAuthorization).digest()
+      return leaf(host, extension("2b0601050507011f", true, tlv(0x04, digest)))
     }
   }
 }

@@ -31,10 +31,12 @@ export interface Edge extends AsyncDisposable {
   readonly port: number
   readonly registrations: Array<InboundRegistration & { readonly proven: boolean }>
   readonly slots: Array<EdgeSlot & { readonly role: string }>
+  /** The roles of all slots that were asked for, those that were not known among them. */
+  readonly asked: Array<string>
   readonly sessions: Set<Mux>
   readonly sockets: Set<Socket>
   /** Opens a stream to the agent, on its newest session or its oldest parked slot. */
-  open(): Promise<Duplex>
+  open(kind?: "visitor" | "acme"): Promise<Duplex>
   /** Waits until this is true; checked at every registration and admission. */
   until(condition: () => boolean): Promise<void>
   /** Breaks every connection without a word. */
@@ -44,6 +46,7 @@ export interface Edge extends AsyncDisposable {
 export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
   const registrations: Edge["registrations"] = []
   const slots: Edge["slots"] = []
+  const asked: Array<string> = []
   const sessions = new Set<Mux>()
   const sockets = new Set<Socket>()
   let changed = Promise.withResolvers<void>()
@@ -84,6 +87,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     if (Result.isFailure(admission) || admission.success.role === "M") return
     if (admission.success.role === "C") return void serveClient(socket, (token) => open("mesh", token))
     const { role } = admission.success
+    asked.push(role)
     if (options.unknownRoles?.includes(role) === true) return void socket.destroy()
     answerAdmission(socket, options.no !== true)
     if (options.no === true) return change()
@@ -91,7 +95,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     change()
   }
 
-  const open = async (kind: "visitor" | "mesh", token: string | undefined): Promise<Duplex | undefined> => {
+  const open = async (kind: "visitor" | "acme" | "mesh", token: string | undefined): Promise<Duplex | undefined> => {
     const registration = registrations.findLast(
       ({ request }) => token === undefined || Buffer.from(request.token).toString("hex") === token
     )
@@ -125,10 +129,11 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     port: (server.address() as AddressInfo).port,
     registrations,
     slots,
+    asked,
     sessions,
     sockets,
-    open: async () => {
-      const stream = await open("visitor", undefined)
+    open: async (kind = "visitor") => {
+      const stream = await open(kind, undefined)
       if (stream === undefined) throw new Error("no agent")
       return stream
     },

@@ -1,0 +1,53 @@
+/**
+ * Where an ACME client leaves the certificates that prove a host name by TLS-ALPN-01 (RFC 8737), and where the serving agent
+ * looks for them: one file for each host in the state folder, so that both may be different processes. It keeps what it is given;
+ * whether the certificate proves anything is between the client and the authority.
+ */
+import { Clock, Effect, FileSystem, Option } from "effect"
+import { createSecureContext, type SecureContext } from "node:tls"
+import * as PrivateFile from "../state/PrivateFile.ts"
+
+/** The challenge certificate and its key, PEM. */
+export interface Challenge {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** A challenge that is older belongs to a client that died. */
+const longestMillis = 3_600_000
+
+const folderOf = (stateDir: string) => `${stateDir}/tls-alpn-01`
+
+/** `host` is in normal form, which has no character that means something in a path. */
+const pathOf = (stateDir: string, host: string) => `${folderOf(stateDir)}/${host}.pem`
+
+/** Answers validations of this host with this challenge until the scope closes. The last one that was offered for a host counts. */
+export const offer = Effect.fn("Challenges.offer")(function* (stateDir: string, host: string, challenge: Challenge) {
+  const fs = yield* FileSystem.FileSystem
+  const path = pathOf(stateDir, host)
+  const bytes = new TextEncoder().encode(`${challenge.key.trim()}\n${challenge.certificate.trim()}\n`)
+  yield* Effect.acquireRelease(
+    Effect.andThen(PrivateFile.folder(folderOf(stateDir)), PrivateFile.replaceAll([{ path, bytes }])),
+    () => Effect.ignore(fs.remove(path, { force: true }))
+  )
+})
+
+/** The challenge that is pending for this host, ready to be shown. One that cannot be used is said and counts as none. */
+export const pending = Effect.fn("Challenges.pending")(function* (
+  stateDir: string,
+  host: string
+): Effect.fn.Return<SecureContext | undefined, never, FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  const path = pathOf(stateDir, host)
+  const found = yield* Effect.option(fs.stat(path))
+  if (Option.isNone(found)) return undefined
+  const now = yield* Clock.currentTimeMillis
+  const born = Option.match(found.value.mtime, { onNone: () => now, onSome: (date) => date.getTime() })
+  if (now - born >= longestMillis) return undefined
+  return yield* fs.readFileString(path).pipe(
+    Effect.flatMap((pem) => Effect.try(() => createSecureContext({ cert: pem, key: pem }))),
+    Effect.catch((error) =>
+      Effect.as(Effect.logWarning(`${path} is no certificate with its key: ${error.message}`), undefined)
+    )
+  )
+})

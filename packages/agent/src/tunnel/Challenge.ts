@@ -1,0 +1,110 @@
+/**
+ * TLS-ALPN-01 (RFC 8737): a certificate authority that validates a host of this tunnel is answered by the agent itself while a
+ * challenge for the host is pending. Without one the origin may answer, when it holds its own certificates and speaks TLS;
+ * else the authority is refused by a TLS alert. Other visitors are not touched.
+ */
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { splice } from "@catenet/wire/transport/Splice"
+import { Duration, Effect, FileSystem } from "effect"
+import type { Duplex } from "node:stream"
+import { type SecureContext, TLSSocket } from "node:tls"
+import * as Challenges from "../certificate/Challenges.ts"
+import type { Vitals } from "../observe/Vitals.ts"
+import type { Origin as OriginSettings } from "../settings/Settings.ts"
+import { type Handler, proxyHeader } from "./Browser.ts"
+import { arrive } from "./FirstBytes.ts"
+import * as Hello from "./Hello.ts"
+import { Lingering } from "./Lingering.ts"
+import * as Origin from "./Origin.ts"
+
+const acmeAlpn = "acme-tls/1"
+const answerMillis = 10_000
+/** A fatal alert no_application_protocol (RFC 8446 section 6). */
+const noApplicationProtocol = Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 120)
+
+/** A TLS server begins with an alert, or with a handshake record whose first message is a ServerHello. */
+const answersTls = ([type, , , , , message = 2]: Uint8Array) => type === 0x15 || (type === 0x16 && message === 2)
+
+const refuse = (stream: Duplex) => {
+  stream.end(noApplicationProtocol)
+  stream.resume()
+}
+
+/** The host that is being validated; undefined for every other visitor. Slots do not say what a stream is; its hello does. */
+const validated = (stream: Duplex, header: OpenHeader | undefined) =>
+  header === undefined
+    ? Effect.map(Hello.peek(stream), (hello) => (hello?.alpn.includes(acmeAlpn) ? hello.serverName : undefined))
+    : Effect.succeed(header.kind === "acme" ? header.host : undefined)
+
+/** Shows the challenge certificate and says whether the authority took it. No byte follows the handshake. */
+const show = (stream: Duplex, secureContext: SecureContext) =>
+  Effect.callback<boolean>((resume) => {
+    const socket = new TLSSocket(new Lingering(stream), { isServer: true, secureContext, ALPNProtocols: [acmeAlpn] })
+    const gone = () => resume(Effect.succeed(false))
+    socket.on("error", gone)
+    socket.once("close", gone)
+    socket.once("secure", () => {
+      socket.end()
+      socket.resume()
+      resume(Effect.succeed(true))
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: answerMillis,
+      orElse: () => Effect.sync(() => (stream.destroy(), false))
+    })
+  )
+
+/** Lets the origin answer. False when it is down or does not speak TLS; then nothing was said to the client. */
+const byOrigin = Effect.fnUntraced(
+  function* (origin: OriginSettings, stream: Duplex, header: OpenHeader | undefined) {
+    yield* Hello.peek(stream)
+    const socket = yield* Origin.dial(origin)
+    if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+    const hello: Buffer | null = stream.read()
+    if (hello !== null) socket.write(hello)
+    const answered = yield* Effect.timeoutOrElse(arrive(socket), {
+      duration: answerMillis,
+      orElse: () => Effect.succeed(false)
+    })
+    const first: Buffer | null = answered ? socket.read() : null
+    if (first === null || !answersTls(first)) {
+      socket.destroy()
+      return false
+    }
+    stream.write(first)
+    yield* Effect.promise((signal) => splice(stream, socket, { signal }))
+    return true
+  },
+  (asked) => Effect.catchTag(asked, "OriginDown", () => Effect.succeed(false))
+)
+
+/** Answers validations, and leaves every other visitor to `ordinary`. */
+export const make = Effect.fnUntraced(function* (
+  stateDir: string,
+  origin: OriginSettings,
+  vitals: Vitals["Service"],
+  ordinary: Handler
+) {
+  const fs = yield* FileSystem.FileSystem
+  const serve: Handler = Effect.fnUntraced(
+    function* (stream, header) {
+      const host = yield* validated(stream, header)
+      if (host === undefined) return yield* ordinary(stream, header)
+      const challenge = yield* Challenges.pending(stateDir, host)
+      if (challenge === undefined) {
+        if (origin.terminate === undefined && (yield* byOrigin(origin, stream, header))) return
+        yield* Effect.logInfo(`${host} is being validated, and no challenge is pending`)
+        return refuse(stream)
+      }
+      const [took, taken] = yield* Effect.timed(show(stream, challenge))
+      if (taken) {
+        vitals.traffic.handshakes++
+        vitals.traffic.handshakeMillis += Duration.toMillis(took)
+      }
+      yield* Effect.logInfo(taken ? `${host} was validated` : `the validation of ${host} broke off`)
+    },
+    (serving) => Effect.provideService(serving, FileSystem.FileSystem, fs)
+  )
+  return serve
+})
