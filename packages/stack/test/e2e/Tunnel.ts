@@ -1,8 +1,19 @@
 /** A tunnel of a test: provisioned and authorised over the control plane's routes, served by a `ct-agent` process. */
 import { join } from "node:path"
-import type { Spawned, Stack } from "./Stack.ts"
+import type { Ports, Spawned } from "./Stack.ts"
 import { agent } from "./Stack.ts"
 import { ask, type Target } from "./Visitor.ts"
+
+/** A platform with one edge in front: what a tunnel needs of it. */
+export interface Place {
+  readonly folder: string
+  readonly ports: Pick<Ports, "frontDoor" | "edgeAdmin">
+  readonly secrets: Readonly<Record<string, string>>
+  /** The root that visitors trust, PEM. */
+  readonly root: string
+  url(path: string): string
+  admin(method: string, path: string, body?: unknown): Promise<Response>
+}
 
 export interface Tunnel {
   readonly hostname: string
@@ -19,7 +30,7 @@ const field = async (response: Response, name: string): Promise<string> => {
 }
 
 /** Makes a tunnel for a host name; its agent is not started. */
-export const provision = async (stack: Stack, hostname: string, originPort: number): Promise<Tunnel> => {
+export const provision = async (stack: Place, hostname: string, originPort: number): Promise<Tunnel> => {
   const name = hostname.split(".")[0] ?? hostname
   const provisioned = await stack.admin("POST", "/admin/provision-tunnel", { subject: "tester", name, hostname })
   const token = await field(provisioned, "routing_token")
@@ -44,7 +55,7 @@ export const provision = async (stack: Stack, hostname: string, originPort: numb
 }
 
 /** Whether an agent of the tunnel is registered with the edge. */
-export const connected = async (stack: Stack, token: string): Promise<boolean> => {
+export const connected = async (stack: Place, token: string): Promise<boolean> => {
   const response = await fetch(`http://127.0.0.1:${stack.ports.edgeAdmin}/admin/tunnel-status/${token}`, {
     headers: { "x-ct-admin-token": stack.secrets["edgeAdminToken"] ?? "" }
   })
@@ -62,7 +73,7 @@ export const until = async (holds: () => Promise<boolean>, what: string, within 
 
 /** Starts the tunnel's agent and waits until the edge knows it. */
 export const serve = async (
-  stack: Stack,
+  stack: Place,
   { token, variables }: Tunnel,
   more: Readonly<Record<string, string>> = {}
 ): Promise<Spawned> => {

@@ -1,0 +1,60 @@
+/**
+ * A program that is many agents: it registers them one after the other, and at each line on its input drops all their
+ * connections and dials all of them again at the same moment. Arguments: port of the edge, file of its root (DER), count.
+ * It prints `registered`, and a JSON line after each storm.
+ */
+import { MUX_ALPN, Mux } from "@catenet/wire/transport/Mux"
+import { X509Certificate } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { setPriority } from "node:os"
+import { createInterface } from "node:readline"
+import { connect, type TLSSocket } from "node:tls"
+import { Result } from "effect"
+
+const [port = "", root = "", count = ""] = process.argv.slice(2)
+const ca = new X509Certificate(readFileSync(root)).toString()
+const paceAtStart = 20
+
+// A thousand agents have processors of their own; here they must not take the edge's.
+setPriority(19)
+
+const tokens = Array.from({ length: Number(count) }, (_, index) => {
+  const token = Buffer.alloc(32, 7)
+  token.writeUInt32BE(index)
+  return token
+})
+
+const register = async (token: Buffer): Promise<TLSSocket> => {
+  const socket = connect({
+    host: "127.0.0.1",
+    port: Number(port),
+    servername: "localhost",
+    ca,
+    ALPNProtocols: [MUX_ALPN]
+  })
+  await new Promise<void>((resolve, reject) => socket.once("secureConnect", resolve).once("error", reject))
+  const mux = new Mux(socket, { side: "dialler", onStream: (stream) => stream.reset("refused") })
+  const registered = await mux.register({ token, hosts: [], agentId: "storm", wishes: { proxyProtocol: false } })
+  if (Result.isFailure(registered)) throw new Error(registered.failure.sentence)
+  return socket
+}
+
+let sockets: ReadonlyArray<TLSSocket> = []
+
+const storm = async () => {
+  for (const socket of sockets) socket.destroy()
+  const from = performance.now()
+  const outcomes = await Promise.allSettled(tokens.map(register))
+  sockets = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
+  const seconds = (performance.now() - from) / 1000
+  process.stdout.write(`${JSON.stringify({ registered: sockets.length, seconds })}\n`)
+}
+
+const begun: Array<TLSSocket> = []
+for (let made = 0; made < tokens.length; made += paceAtStart)
+  begun.push(...(await Promise.all(tokens.slice(made, made + paceAtStart).map(register))))
+sockets = begun
+process.stdout.write("registered\n")
+const lines = createInterface({ input: process.stdin })
+lines.on("line", () => void storm())
+lines.on("close", () => process.exit(0))
