@@ -4,7 +4,7 @@
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, LogLevel, References } from "effect"
-import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Traffic } from "../observability/Traffic.ts"
 import * as Answer from "./Answer.ts"
 import * as Failures from "./Failures.ts"
@@ -30,6 +30,12 @@ const logged = <R>(handled: Effect.Effect<Response, never, R>) =>
     yield* Effect.annotateLogs(Effect.logDebug("answered"), facts)
     return response
   })
+
+/** An answer without a body says so; else it would be sent in chunks, of which there are none. */
+const sized = (response: Response): Response =>
+  response.body._tag === "Empty" && response.status !== 204 && response.status !== 304
+    ? HttpServerResponse.setHeader(response, "content-length", "0")
+    : response
 
 /** The shell around all routes. */
 export const make = (options: {
@@ -58,7 +64,7 @@ export const make = (options: {
         // The router leaves what it matched in the fiber of the request.
         const matched = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)
         traffic.add(method, matched?.route.path ?? "none", response.status, since)
-        return response
+        return sized(response)
       })
     })
   }

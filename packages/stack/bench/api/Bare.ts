@@ -1,0 +1,293 @@
+/**
+ * The server that the control plane is measured against: `node:http`, the usual driver with prepared statements, the
+ * usual library for tokens, and for each route the statements, checks and answer of the control plane's own handler,
+ * written straight down. It counts nothing, limits nobody, describes nothing and refuses in one way only.
+ */
+import { createPublicKey, createCipheriv, hash, randomBytes, timingSafeEqual } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createRequire } from "node:module"
+import { jwtVerify } from "jose"
+
+type Row = Readonly<Record<string, unknown>>
+interface Statement {
+  readonly name: string
+  readonly text: string
+}
+interface Connection {
+  query(
+    statement: Statement & { readonly values?: ReadonlyArray<unknown> }
+  ): Promise<{ readonly rows: ReadonlyArray<Row> }>
+}
+interface Pool extends Connection {
+  connect(): Promise<Connection & { readonly release: () => void }>
+}
+interface Driver {
+  readonly Pool: new (options: { readonly connectionString: string; readonly max: number }) => Pool
+  readonly types: { readonly setTypeParser: (oid: number, parse: (text: string) => unknown) => void }
+}
+
+const env = (name: string) => process.env[name] ?? ""
+const driver: Driver = createRequire(env("DRIVER"))("pg")
+driver.types.setTypeParser(20, Number)
+const pool = new driver.Pool({ connectionString: env("DATABASE_URL"), max: Number(env("POOL")) })
+const key = createPublicKey(readFileSync(env("KEY_PATH")))
+const adminToken = Buffer.from(env("ADMIN_TOKEN"), "hex")
+const remembered = env("REMEMBERS") === "" ? undefined : new Map<string, { subject: string; expiresAt: number }>()
+
+class Refused extends Error {}
+
+const hex32 = /^[0-9a-f]{32}$/i
+const hex64 = /^[0-9a-f]{64}$/i
+const digest = (text: string) => hash("sha256", text)
+const now = () => Math.floor(Date.now() / 1000)
+
+const subjectOf = async ({ headers }: IncomingMessage): Promise<string> => {
+  const token = headers.authorization?.slice("Bearer ".length) ?? ""
+  const known = remembered?.get(token)
+  if (known !== undefined && known.expiresAt > now()) return known.subject
+  const { payload } = await jwtVerify(token, key, {
+    algorithms: ["RS256"],
+    issuer: env("ISSUER"),
+    audience: env("AUDIENCE"),
+    requiredClaims: ["exp", "sub"],
+    clockTolerance: 30
+  })
+  if (payload["typ"] !== "Bearer" || payload.sub === undefined) throw new Refused()
+  remembered?.set(token, { subject: payload.sub, expiresAt: payload.exp ?? 0 })
+  return payload.sub
+}
+
+const bodyOf = (request: IncomingMessage): Promise<Row> =>
+  new Promise((resolve, reject) => {
+    let text = ""
+    request.setEncoding("utf8")
+    request.on("data", (chunk: string) => (text += chunk))
+    request.on("end", () => resolve(JSON.parse(text)))
+    request.on("error", reject)
+  })
+
+const textIn = (body: Row, name: string, pattern: RegExp): string => {
+  const value = body[name]
+  if (typeof value !== "string" || !pattern.test(value)) throw new Refused()
+  return value.toLowerCase()
+}
+
+const begin = { name: "begin", text: "begin" }
+const commit = { name: "commit", text: "commit" }
+const rollback = { name: "rollback", text: "rollback" }
+
+const transaction = async <A>(run: (connection: Connection) => Promise<A>): Promise<A> => {
+  const connection = await pool.connect()
+  try {
+    await connection.query(begin)
+    const result = await run(connection)
+    await connection.query(commit)
+    return result
+  } catch (error) {
+    await connection.query(rollback)
+    throw error
+  } finally {
+    connection.release()
+  }
+}
+
+const statement = (name: string, text: string) => {
+  const prepared = { name, text }
+  return (connection: Connection, ...values: ReadonlyArray<unknown>) =>
+    connection.query({ ...prepared, values }).then(({ rows }) => rows)
+}
+
+const memberAt = statement(
+  "member-at",
+  `select c.operator_pubkey, m.noise_pubkey, m.noise_attestation
+   from channel_members m join channels c on c.channel = m.channel where m.channel = $1 and m.holder = $2`
+)
+const describeChannel = statement(
+  "describe-channel",
+  `select channel, operator_pubkey, (select count(*) from channel_members m where m.channel = c.channel) as members
+   from channels c where channel = $1 and owner = $2`
+)
+const seen = `select t.id, t.subject, t.name, t.hostname, t.routing_token, coalesce(h.status, 'rot') as status, h.deadline,
+  t.require_login, t.allow_any_login, t.bridge_mode, t.created_at
+  from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token`
+const listTunnels = statement(
+  "list-tunnels",
+  `${seen} where t.id in (select id from tunnels where subject = $1
+   union all select tunnel_id from tunnel_grants where grantee = $2) order by t.created_at, t.id`
+)
+const ownedTunnel = statement("owned-tunnel", `${seen} where t.id = $1 and t.subject = $2`)
+const lock = statement("lock", "select pg_advisory_xact_lock(hashtextextended($1, $2))")
+const findChannel = statement("find-channel", "select channel, owner, operator_pubkey from channels where channel = $1")
+const countChannels = statement(
+  "count-channels",
+  `select (select count(*) from channels where owner = $1) as count,
+   (select max_channels from account_limits where subject = $2) as limit`
+)
+const insertChannel = statement(
+  "insert-channel",
+  "insert into channels (channel, owner, operator_pubkey, created_at) values ($1, $2, $3, $4)"
+)
+const countTunnels = statement(
+  "count-tunnels",
+  `select (select count(*) from tunnels where subject = $1) as count,
+   (select max_tunnels from account_limits where subject = $2) as limit`
+)
+const insertTunnel = statement(
+  "insert-tunnel",
+  "insert into tunnels (id, subject, name, hostname, routing_token, created_at) values ($1, $2, $3, $4, $5, $6)"
+)
+const savepoint = statement("savepoint", "savepoint audit")
+const release = statement("release", "release savepoint audit")
+const insertAudit = statement(
+  "insert-audit",
+  "insert into audit_log (actor, action, target, detail, at) values ($1, $2, $3, $4, $5)"
+)
+const claimAnswer = statement(
+  "claim-answer",
+  `insert into idempotent_answers (key_hash, request_hash, created_at) values ($1, $2, $3)
+   on conflict (key_hash) do nothing returning key_hash`
+)
+const completeAnswer = statement(
+  "complete-answer",
+  "update idempotent_answers set nonce = $1, sealed = $2 where key_hash = $3"
+)
+
+const audit = async (connection: Connection, actor: string, action: string, target: string, detail: string) => {
+  await savepoint(connection)
+  await insertAudit(connection, actor, action, target, detail, now())
+  await release(connection)
+}
+
+const most = 1_000_000
+const within = (row: Row | undefined) => {
+  if (Number(row?.["count"]) >= Number(row?.["limit"] ?? most)) throw new Refused()
+}
+
+const shown = (row: Row | undefined, viewer: string) => ({
+  id: row?.["id"],
+  name: row?.["name"],
+  hostname: row?.["hostname"],
+  status: row?.["status"],
+  claim_deadline: row?.["deadline"],
+  require_login: row?.["require_login"],
+  allow_any_login: row?.["allow_any_login"],
+  bridge_mode: row?.["bridge_mode"],
+  owned: row?.["subject"] === viewer,
+  created_at: row?.["created_at"]
+})
+
+const seal = (sealingKey: Buffer, text: string) => {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv("chacha20-poly1305", sealingKey, nonce, { authTagLength: 16 })
+  cipher.setAAD(Buffer.from("bare"), { plaintextLength: Buffer.byteLength(text) })
+  return { nonce, sealed: Buffer.concat([cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]) }
+}
+
+const createTunnel = async (request: IncomingMessage) => {
+  const subject = await subjectOf(request)
+  const body = await bodyOf(request)
+  const name = textIn(body, "name", /^.{1,60}$/u)
+  const given = String(request.headers["idempotency-key"])
+  const keyHash = digest(JSON.stringify(["key", subject, "create-tunnel", given]))
+  const sealingKey = hash("sha256", JSON.stringify(["seal", subject, "create-tunnel", given]), "buffer")
+  const requestHash = digest(JSON.stringify([JSON.stringify(body)]))
+  return transaction(async (connection) => {
+    if ((await claimAnswer(connection, keyHash, requestHash, now())).length === 0) throw new Refused()
+    await lock(connection, subject, 2)
+    within((await countTunnels(connection, subject, subject))[0])
+    const id = randomBytes(16).toString("hex")
+    const token = randomBytes(32).toString("hex")
+    await insertTunnel(connection, id, subject, name, null, token, now())
+    await audit(connection, subject, "tunnel_enrolled", id, "")
+    const tunnel = shown((await ownedTunnel(connection, id, subject))[0], subject)
+    const { nonce, sealed } = seal(sealingKey, JSON.stringify({ id, token, hostname: null, calls: [], tunnel }))
+    await completeAnswer(connection, nonce, sealed, keyHash)
+    return JSON.stringify(tunnel)
+  })
+}
+
+const registerChannel = async (request: IncomingMessage) => {
+  const subject = await subjectOf(request)
+  const body = await bodyOf(request)
+  const channel = textIn(body, "channel", hex64)
+  const operator = textIn(body, "operator_pubkey", hex64)
+  await transaction(async (connection) => {
+    await lock(connection, channel, 3)
+    if ((await findChannel(connection, channel)).length > 0) throw new Refused()
+    await lock(connection, subject, 4)
+    within((await countChannels(connection, subject, subject))[0])
+    await insertChannel(connection, channel, subject, operator, now())
+    await audit(connection, subject, "channel_registered", channel, operator)
+  })
+  return ""
+}
+
+const authorize = async (request: IncomingMessage) => {
+  const given = Buffer.from(String(request.headers["x-ct-admin-token"]), "hex")
+  if (given.length !== adminToken.length || !timingSafeEqual(given, adminToken)) throw new Refused()
+  const body = await bodyOf(request)
+  const [member] = await memberAt(pool, textIn(body, "channel", hex64), textIn(body, "holder", hex64))
+  if (member === undefined) throw new Refused()
+  return JSON.stringify(member)
+}
+
+const getChannel = async (request: IncomingMessage, channel: string) => {
+  const subject = await subjectOf(request)
+  if (!hex64.test(channel)) throw new Refused()
+  const [found] = await describeChannel(pool, channel.toLowerCase(), subject)
+  if (found === undefined) throw new Refused()
+  return JSON.stringify(found)
+}
+
+const getTunnels = async (request: IncomingMessage) => {
+  const subject = await subjectOf(request)
+  return JSON.stringify((await listTunnels(pool, subject, subject)).map((row) => shown(row, subject)))
+}
+
+const getTunnel = async (request: IncomingMessage, id: string) => {
+  const subject = await subjectOf(request)
+  if (!hex32.test(id)) throw new Refused()
+  const [found] = await ownedTunnel(pool, id.toLowerCase(), subject)
+  if (found === undefined) throw new Refused()
+  return JSON.stringify(shown(found, subject))
+}
+
+let status = "{}"
+
+const route = (request: IncomingMessage): Promise<string> | string => {
+  const { method, url = "/" } = request
+  if (method === "GET") {
+    if (url === "/status") return status
+    if (url === "/me/tunnels") return getTunnels(request)
+    if (url.startsWith("/me/tunnels/")) return getTunnel(request, url.slice("/me/tunnels/".length))
+    if (url.startsWith("/me/channels/")) return getChannel(request, url.slice("/me/channels/".length))
+  } else if (method === "POST") {
+    if (url === "/me/tunnels") return createTunnel(request)
+    if (url === "/me/channels") return registerChannel(request)
+    if (url === "/internal/channel/authorize") return authorize(request)
+  } else if (method === "PUT" && url === "/status")
+    return bodyOf(request).then((body) => (status = JSON.stringify(body)))
+  throw new Refused()
+}
+
+const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  try {
+    const body = await route(request)
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      "cache-control": "no-store"
+    })
+    response.end(body)
+  } catch (error) {
+    response.writeHead(400, { "content-type": "text/plain", "content-length": 0 }).end()
+    if (!(error instanceof Refused)) process.stderr.write(`${String(error)}\n`)
+  }
+}
+
+createServer({ keepAliveTimeout: 65_000 }, (request, response) => void answer(request, response)).listen(
+  Number(env("PORT")),
+  "127.0.0.1"
+)
+process.once("SIGTERM", () => process.exit(0))

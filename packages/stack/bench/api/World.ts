@@ -1,0 +1,78 @@
+/**
+ * What both servers stand on: a PostgreSQL of the bench's own, a key that signs access tokens, and databases on the
+ * newest schema. All of it goes when the bench ends.
+ */
+import { migrate } from "@catenet/server/store/Migrations"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { exportSPKI, generateKeyPair, SignJWT } from "jose"
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Cluster from "../../src/postgres/Cluster.ts"
+
+export const issuer = "http://127.0.0.1:9/realms/bench"
+export const audience = "catenet"
+export const adminToken = "ad".repeat(32)
+
+export interface World {
+  /** File of the public key that verifies access tokens. */
+  readonly keyPath: string
+  readonly tokenOf: (subject: string) => Promise<string>
+  /** Makes a database on the newest schema, runs statements in it, and returns its URL. */
+  readonly database: (name: string, ...fill: ReadonlyArray<string>) => Promise<string>
+  /** Runs statements in a database. */
+  readonly run: (url: string, ...statements: ReadonlyArray<string>) => Promise<void>
+  readonly dispose: () => Promise<void>
+}
+
+const inDatabase = <A, E>(url: string, effect: Effect.Effect<A, E, SqlClient.SqlClient>): Promise<A> =>
+  Effect.runPromise(
+    effect.pipe(
+      Effect.provide(Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }))),
+      Effect.provideService(References.MinimumLogLevel, "Warn")
+    )
+  )
+
+const statements = (all: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const statement of all) yield* sql.unsafe(statement)
+  })
+
+export const make = async (): Promise<World> => {
+  const folder = mkdtempSync(join(tmpdir(), "catenet-bench-"))
+  const data = join(folder, "postgres")
+  const scope = Scope.makeUnsafe()
+  const dispose = async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    rmSync(realpathSync(data), { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const cluster = await Effect.runPromise(Cluster.start({ folder: data, disposable: true }).pipe(Scope.provide(scope)))
+  const { privateKey, publicKey } = await generateKeyPair("RS256")
+  const keyPath = join(folder, "key.pem")
+  writeFileSync(keyPath, await exportSPKI(publicKey))
+  return {
+    keyPath,
+    tokenOf: (subject) =>
+      new SignJWT({ typ: "Bearer" })
+        .setProtectedHeader({ alg: "RS256", kid: "bench", typ: "JWT" })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(subject)
+        .setIssuedAt()
+        .setExpirationTime("8 hours")
+        .sign(privateKey),
+    database: async (name, ...fill) => {
+      await inDatabase(Redacted.value(cluster.url("postgres")), statements([`create database ${name}`]))
+      const url = Redacted.value(cluster.url(name))
+      await inDatabase(url, migrate)
+      await inDatabase(url, statements([...fill, "vacuum analyze"]))
+      return url
+    },
+    run: (url, ...all) => inDatabase(url, statements(all)),
+    dispose
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Requests a second, latency and processor time of the control plane beside a bare server that does the same statements
+ * and the same token check, in turns, at 64 kept-alive connections. `CATENET_BENCH_ROUNDS` and `CATENET_BENCH_MILLIS`
+ * make it longer.
+ */
+import { median, percentile, type Row } from "../Report.ts"
+import { accounts, type Call, calls, fill, subjectOf, tidy } from "./Calls.ts"
+import * as Processor from "./Processor.ts"
+import { ask, pump } from "./Pump.ts"
+import * as Servers from "./Servers.ts"
+import * as World from "./World.ts"
+
+const rounds = Number(process.env["CATENET_BENCH_ROUNDS"] ?? 5)
+const millis = Number(process.env["CATENET_BENCH_MILLIS"] ?? 2000)
+const only = process.env["CATENET_BENCH_ONLY"]
+
+interface Side {
+  readonly name: string
+  readonly server: Servers.Server
+  readonly database: string
+}
+
+interface Turn {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  /** Microseconds of the server's processor time for each request. */
+  readonly processor: number
+}
+
+const turn = async ({ server }: Side, next: (connection: number) => string, long: number): Promise<Turn> => {
+  const before = Processor.secondsOf(server.pid)
+  const { count, latencies, perSecond } = await pump({
+    port: server.port,
+    connections: accounts,
+    millis: long,
+    next,
+    status: 200
+  })
+  return {
+    perSecond,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    processor: ((Processor.secondsOf(server.pid) - before) * 1e6) / count
+  }
+}
+
+/** Everyone takes a turn in every round; who begins changes. The first turn of each is not counted. */
+const inTurns = async (
+  world: World.World,
+  call: Call,
+  tokens: ReadonlyArray<string>,
+  sides: ReadonlyArray<Side>
+): Promise<ReadonlyArray<ReadonlyArray<Turn>>> => {
+  const next = call.next(tokens)
+  const taken: Array<Array<Turn>> = sides.map(() => [])
+  for (let round = 0; round <= rounds; round++) {
+    for (let place = 0; place < sides.length; place++) {
+      const n = (place + round) % sides.length
+      const side = sides[n]
+      if (side === undefined) continue
+      const result = await turn(side, next, round === 0 ? millis / 2 : millis)
+      if (call.writes) await world.run(side.database, ...tidy)
+      if (round > 0) taken[n]?.push(result)
+    }
+  }
+  return taken
+}
+
+const ratio = (ours: ReadonlyArray<Turn>, theirs: ReadonlyArray<Turn>, of: (turn: Turn) => number) =>
+  median(ours.map((turn, round) => of(turn) / of(theirs[round] ?? turn)))
+
+const rowsOf = (call: Call, sides: ReadonlyArray<Side>, taken: ReadonlyArray<ReadonlyArray<Turn>>) => {
+  const [ours = [], ...others] = taken
+  return others.flatMap((theirs, n): ReadonlyArray<Row> => {
+    const against = sides[n + 1]?.name ?? ""
+    const row = (name: string, of: (turn: Turn) => number, unit: string): Row => ({
+      name,
+      value: median(ours.map(of)),
+      unit,
+      ratio: ratio(ours, theirs, of),
+      against: `${against} (${median(theirs.map(of)).toFixed(of === requestsOf ? 0 : 2)})`
+    })
+    const requestsOf = ({ perSecond }: Turn) => perSecond
+    return [
+      row(n === 0 ? call.name : "", requestsOf, "/s"),
+      row("  p50", ({ p50 }) => p50, "ms"),
+      row("  p99", ({ p99 }) => p99, "ms"),
+      row("  processor time", ({ processor }) => processor, "us")
+    ]
+  })
+}
+
+/** Two servers that do not say the same cannot be compared. */
+const agree = async (call: Call, tokens: ReadonlyArray<string>, sides: ReadonlyArray<Side>) => {
+  if (call.writes) return
+  const text = call.next(tokens)(3)
+  const [first, ...others] = await Promise.all(sides.map(({ server }) => ask(server.port, text)))
+  if (call.name.endsWith("/status")) return
+  for (const other of others) if (other !== first) throw new Error(`${call.name} differs:\n${first}\n${other}`)
+}
+
+export const rows = async (): Promise<ReadonlyArray<Row>> => {
+  const world = await World.make()
+  const running: Array<Servers.Server> = []
+  try {
+    const side = async (name: string, database: string, start: (url: string) => Promise<Servers.Server>) => {
+      const url = await world.database(database, ...fill)
+      const server = await start(url)
+      running.push(server)
+      return { name, server, database: url }
+    }
+    const ours = await side("", "ours", (url) => Servers.controlPlane(world, url))
+    const bare = await side("bare", "bare", (url) => Servers.bare(world, url, false))
+    const remembering = await side("bare, remembering tokens", "remembering", (url) => Servers.bare(world, url, true))
+    const status = await ask(ours.server.port, calls[0]?.next([])(0) ?? "")
+    for (const { server } of [bare, remembering])
+      await fetch(`http://127.0.0.1:${server.port}/status`, { method: "PUT", body: status })
+    const tokens = await Promise.all(Array.from({ length: accounts }, (_, n) => world.tokenOf(subjectOf(n))))
+    const found: Array<Row> = []
+    for (const call of calls) {
+      if (only !== undefined && !call.name.includes(only)) continue
+      const sides = call.bearer ? [ours, bare, remembering] : [ours, bare]
+      await agree(call, tokens, sides)
+      found.push(...rowsOf(call, sides, await inTurns(world, call, tokens, sides)))
+    }
+    return found
+  } finally {
+    for (const server of running) await server.stop()
+    await world.dispose()
+  }
+}
