@@ -12,8 +12,9 @@ import {
   UnsupportedMediaType
 } from "@catenet/domain/errors/Requests"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
-import { Cause, Effect, Predicate } from "effect"
+import { Cause, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { isAway } from "../store/Away.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -32,12 +33,6 @@ const unreadable = (reason: HttpServerError.RequestParseError) =>
   reason.reason === "BodyTooLarge"
     ? toResponse(new BodyTooLarge({ limit_bytes: maxBodyBytes }))
     : toResponse(new MalformedRequest({ errors: [] }))
-
-/** The database is away, which is not a fault of the program and passes. */
-const isUnreachable = (defect: unknown) =>
-  Predicate.isTagged(defect, "SqlError") &&
-  Predicate.hasProperty(defect, "reason") &&
-  Predicate.isTagged(defect.reason, "ConnectionError")
 
 const internal = (request: Request, cause: Cause.Cause<unknown>, id: string) =>
   Effect.andThen(
@@ -61,7 +56,7 @@ export const answer = (
     if (error.reason._tag === "RouteNotFound") return nothingThere(request, methodsOf(request.url))
     if (error.reason._tag === "RequestParseError") return unreadable(error.reason)
   }
-  if (isUnreachable(error)) {
+  if (isAway(error)) {
     return Effect.map(toResponse(new DatabaseUnreachable()), HttpServerResponse.setHeader("retry-after", "2"))
   }
   return internal(request, cause, id)

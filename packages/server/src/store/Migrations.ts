@@ -4,7 +4,8 @@
  * this program is refused, because an older program would write what the newer schema no longer means.
  */
 import { Data, Effect, Predicate } from "effect"
-import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { Migrator, SqlClient } from "effect/sql"
+import { isAway } from "./Away.ts"
 import { migrations } from "./migrations/Registry.ts"
 
 /** The database does not answer. */
@@ -54,7 +55,8 @@ const refuseNewer = Effect.fnUntraced(function* (known: number) {
   if (found > known) return yield* new SchemaTooNew({ found, known })
 })
 
-const unreachable = (error: SqlError.SqlError) => error.reason._tag === "ConnectionError"
+const refused = (cause: unknown) =>
+  isAway(cause) ? new DatabaseUnreachable({ cause }) : new MigrationFailed({ cause })
 
 /**
  * Applies the pending migrations up to `last` (all of them by default) and returns their names.
@@ -75,12 +77,8 @@ export const migrateTo = (last: number = Number.MAX_SAFE_INTEGER) =>
     )
     return applied.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
   }).pipe(
-    Effect.catchTag("SqlError", (error) =>
-      Effect.fail(
-        unreachable(error) ? new DatabaseUnreachable({ cause: error }) : new MigrationFailed({ cause: error })
-      )
-    ),
-    Effect.catchTag("MigrationError", (error) => Effect.fail(new MigrationFailed({ cause: error.cause ?? error }))),
+    Effect.catchTag("SqlError", (error) => Effect.fail(refused(error))),
+    Effect.catchTag("MigrationError", (error) => Effect.fail(refused(error.cause ?? error))),
     Effect.withSpan("Migrations.migrate")
   )
 

@@ -10,7 +10,7 @@ import * as Accounts from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const secret = "shared with the provider"
+export const secret = "shared with the provider"
 export const world = Accounts.world({ CT_PAYMENT_WEBHOOK_SECRET: secret })
 
 /** A second replica on the same database. */

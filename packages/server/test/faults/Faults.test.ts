@@ -1,0 +1,109 @@
+/**
+ * The same scenario twice: once undisturbed, once while replicas, the database and the identity provider are killed in
+ * the middle of their work. Both leave the same behind: nothing is lost, nothing is there twice, nothing is left over at
+ * the provider or at the edge. `FAULT_KILLS` says how many of each kind, `FAULT_RUNS` how often, `FAULT_SEED` which.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import * as Generator from "../fuzz/Generator.ts"
+import * as Client from "./Client.ts"
+import * as EndState from "./EndState.ts"
+import * as Postgres from "./Postgres.ts"
+import type { Victim } from "./Program.ts"
+import * as Scenario from "./Scenario.ts"
+import * as World from "./World.ts"
+
+const kills = Number(process.env["FAULT_KILLS"] ?? 2)
+const runs = Number(process.env["FAULT_RUNS"] ?? 1)
+const firstSeed = Number(process.env["FAULT_SEED"] ?? 1)
+
+const kinds = ["server", "postgres", "provider"] as const
+
+interface Kill {
+  readonly kind: (typeof kinds)[number]
+  readonly step: number
+  readonly delay: number
+}
+
+/** Half of the provider's deaths come while it is asked for something. */
+const plan = (seed: number, steps: ReadonlyArray<string>): ReadonlyArray<Kill> => {
+  const random = Generator.random(seed)
+  const asking = steps.flatMap((name, step) => (name.includes("/me/service-accounts") ? [step] : []))
+  return kinds.flatMap((kind) =>
+    Array.from({ length: kills }, (_, n) => ({
+      kind,
+      step: kind === "provider" && n % 2 === 0 ? random.pick(asking) : random.below(steps.length),
+      delay: random.below(25)
+    }))
+  )
+}
+
+type World = Effect.Success<ReturnType<typeof World.make>>
+
+/** Plays the scenario in a world, and answers what it has left behind, with the names of what was given by chance. */
+const outcome = (world: World, beside: Parameters<typeof Client.make>[0]["beside"]) =>
+  Effect.gen(function* () {
+    const client = yield* Client.make({
+      urls: world.servers.map(({ url }) => url),
+      credentials: world.credentials,
+      beside
+    })
+    const names = new Map<string, string>()
+    yield* Scenario.play(client, world.owner, names)
+    return { client, names }
+  })
+
+/** The audit log tells every change, so one that was asked for again is told again, and so is one that was undone. */
+const isRepeatable = (line: string) => line.startsWith("audit_log ")
+const isUndoing = (line: string) => line.includes('"service_account_kept"')
+
+const compare = (plain: ReadonlyArray<string>, shaken: ReadonlyArray<string>, repeats: number) => {
+  const others = (lines: ReadonlyArray<string>) => lines.filter((line) => !isRepeatable(line))
+  assert.deepStrictEqual(others(shaken), others(plain))
+  const told = shaken.filter((line) => isRepeatable(line) && !isUndoing(line))
+  assert.deepStrictEqual([...new Set(told)], [...new Set(plain.filter(isRepeatable))])
+  assert.isAtMost(told.length - plain.filter(isRepeatable).length, repeats)
+}
+
+layer(Layer.empty, { excludeTestServices: true })("whatever is killed", (it) => {
+  it.effect(
+    `leaves what was asked for, once, after ${kills} kills of each kind, ${runs} times from seed ${firstSeed}`,
+    () =>
+      Effect.gen(function* () {
+        const postgres = yield* Postgres.make
+        const quiet = yield* World.make(postgres, "quiet", 1)
+        const undisturbed = yield* outcome(quiet, () => Effect.void)
+        const left = yield* EndState.read(quiet.leftBehind)
+        for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
+          const planned = plan(seed, undisturbed.client.steps)
+          yield* Effect.gen(function* () {
+            const world = yield* World.make(postgres, `shaken_${seed}`, 2)
+            const scope = yield* Effect.scope
+            const strikes: Array<Fiber.Fiber<void>> = []
+            const victimOf = ({ kind }: Kill, replica: number): Victim | undefined =>
+              ({ server: world.servers[replica], postgres, provider: world.provider })[kind]
+            const disturbed = yield* outcome(world, (step, replica) =>
+              Effect.gen(function* () {
+                for (const kill of planned.filter((each) => each.step === step)) {
+                  const strike = victimOf(kill, replica)?.strike ?? Effect.void
+                  strikes.push(yield* Effect.forkIn(Effect.delay(strike, `${kill.delay} millis`), scope))
+                }
+              })
+            )
+            yield* Fiber.joinAll(strikes)
+            const shaken = yield* EndState.read(world.leftBehind)
+            const certain = EndState.valuesOf(left).intersection(EndState.valuesOf(shaken))
+            compare(
+              EndState.linesOf(left, undisturbed.names, certain),
+              EndState.linesOf(shaken, disturbed.names, certain),
+              yield* disturbed.client.repeats
+            )
+          }).pipe(
+            Effect.scoped,
+            Effect.tapCause(() => Effect.logError("seed", seed, planned))
+          )
+        }
+      }).pipe(Effect.scoped),
+    60_000 + runs * (20_000 + 10_000 * kills)
+  )
+})

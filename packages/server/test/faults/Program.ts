@@ -1,0 +1,90 @@
+/** Programs of ours as processes of their own, each on a port that it keeps over its deaths. */
+import { assert } from "@effect/vitest"
+import { Effect, Schedule, Semaphore } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { type AddressInfo, createServer } from "node:net"
+import { join } from "node:path"
+
+/** Whatever can be killed in the middle of its work. */
+export interface Victim {
+  readonly name: string
+  /** Kills it without a warning and starts it again; done when it answers. */
+  readonly strike: Effect.Effect<void>
+}
+
+export interface Program extends Victim {
+  readonly url: string
+}
+
+export const freePort = Effect.callback<number>((resume) => {
+  const probe = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = probe.address() as AddressInfo
+    probe.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/** Several ports that are free together. */
+export const freePorts = (count: number) =>
+  Effect.repeat(Effect.replicateEffect(freePort, count), { until: (ports) => new Set(ports).size === count })
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
+
+const killed = (child: ChildProcess) =>
+  Effect.callback<void>((resume) => {
+    if (hasEnded(child)) return resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+    child.kill("SIGKILL")
+  })
+
+/**
+ * Starts a program of Node and waits until its health address answers. A program that ends by itself fails the test:
+ * none of ours may fall because another one did.
+ */
+export const start = (options: {
+  readonly name: string
+  readonly port: number
+  readonly main: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  readonly health: string
+}) =>
+  Effect.gen(function* () {
+    const url = `http://127.0.0.1:${options.port}`
+    let child: ChildProcess | undefined
+    let log = ""
+    const spawned = Effect.sync(() => {
+      const next = spawn(process.execPath, [...options.main], {
+        env: { ...options.env, PATH: process.env["PATH"], HOME: process.env["HOME"] },
+        stdio: ["ignore", "ignore", "pipe"]
+      })
+      next.stderr.setEncoding("utf8").on("data", (text: string) => (log = (log + text).slice(-2000)))
+      child = next
+    })
+    const answers = Effect.tryPromise(async () => {
+      const { status } = await fetch(url + options.health, { signal: AbortSignal.timeout(2000) })
+      if (status !== 200) throw new Error(`it answers ${status}`)
+    }).pipe(
+      Effect.tapError(() => Effect.sync(() => assert(child && !hasEnded(child), `${options.name} has ended: ${log}`))),
+      Effect.retry(Schedule.spaced("50 millis")),
+      Effect.timeout("60 seconds"),
+      Effect.orDie
+    )
+    const end = Effect.suspend(() => (child === undefined ? Effect.void : killed(child)))
+    yield* Effect.acquireRelease(spawned, () => end)
+    yield* answers
+    const one = yield* Semaphore.make(1)
+    const strike = Effect.gen(function* () {
+      assert(child && !hasEnded(child), `${options.name} has ended by itself: ${log}`)
+      yield* end
+      yield* spawned
+      yield* answers
+    }).pipe(one.withPermits(1))
+    return { name: options.name, url, strike } satisfies Program
+  })
+
+const packages = join(import.meta.dirname, "../../..")
+
+/** The control plane's own entry point. */
+export const controlPlane = [join(packages, "server/src/main.ts")]
+
+/** The embedded identity provider, by the command that users have. */
+export const provider = [join(packages, "stack/src/main.ts"), "idp"]
