@@ -17,18 +17,24 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak"])
+const long = new Set(["soak", "api", "scale"])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
   bundles: { title: "Programs as one file", run: async () => (await import("./bundles.ts")).rows() },
   tunnel: { title: "Through the tunnel", run: onStack(async (stack) => (await import("./tunnel.ts")).rows(stack)) },
+  carriers: { title: "Through each carrier", run: async () => (await import("./data/carriers.ts")).rows() },
+  mesh: { title: "Through the mesh plane (Noise)", run: async () => (await import("./data/mesh.ts")).rows() },
+  ladder: { title: "At a constant rate", run: async () => (await import("./data/ladder.ts")).rows() },
+  processor: { title: "Processor time of relaying", run: async () => (await import("./data/processor.ts")).rows() },
   compared: {
     title: "Beside programs that people use today",
     run: onStack(async (stack) => (await import("./compared.ts")).rows(stack))
   },
-  agents: { title: "Idle agents", run: onStack(async (stack) => (await import("./idleAgents.ts")).rows(stack)) },
+  idle: { title: "Idle agents and visitors", run: async () => (await import("./data/idle.ts")).rows() },
   status: { title: "Control plane", run: onStack(async (stack) => (await import("./status.ts")).rows(stack)) },
+  api: { title: "Control plane beside a bare server", run: async () => (await import("./api/rows.ts")).rows() },
+  scale: { title: "Control plane on a full database", run: async () => (await import("./scale/rows.ts")).rows() },
   soak: {
     title: "Thirty minutes of mixed visitors",
     run: onStack(async (stack) => (await import("./soak.ts")).rows(stack))
@@ -38,6 +44,13 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
 }
 
 const wanted = process.argv.slice(2)
+if (wanted.includes("--help")) {
+  const lines = Object.entries(groups).map(
+    ([name, { title }]) => `  ${name.padEnd(12)}${title}${long.has(name) ? " (only when named)" : ""}\n`
+  )
+  process.stdout.write(`npm run bench -- [name ...]\n\n${lines.join("")}`)
+  process.exit(0)
+}
 const unknown = wanted.filter((name) => !Object.hasOwn(groups, name))
 if (unknown.length > 0) {
   process.stderr.write(`There is no benchmark ${unknown.join(", ")}. There are: ${Object.keys(groups).join(", ")}.\n`)

@@ -1,0 +1,167 @@
+/**
+ * One edge and one origin in processes of their own, without a control plane: what a visitor's bytes pass through and
+ * nothing else. Tunnels are authorised over the edge's admin API, their agents are `ct-agent` processes.
+ */
+import * as Certificates from "@catenet/edge/ca/Certificates"
+import { generateKeyPairSync, randomBytes } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { agent, freePorts, type Ports, Spawned } from "../../test/e2e/Stack.ts"
+import { until } from "../../test/e2e/Tunnel.ts"
+import type { Aim } from "../Load.ts"
+import * as Service from "./Service.ts"
+
+const edgeProgram = join(dirname(fileURLToPath(import.meta.url)), "../../../edge/src/main.ts")
+const adminToken = "ad".repeat(32)
+const zone = "bench.localhost"
+const issuer = "Bench root"
+
+export type Tier = "gelb" | "gruen"
+
+export interface Tunnel {
+  readonly host: string
+  readonly token: string
+  readonly aim: Required<Aim>
+}
+
+const local = (port: number) => `127.0.0.1:${port}`
+
+const mintPair = () => {
+  const key = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+  const [rootKey, leafKey] = [key(), key()]
+  const validity = { from: Date.now() - 60_000, until: Date.now() + 86_400_000 }
+  return {
+    ca: Certificates.pem(Certificates.mintRoot(issuer, rootKey, validity)),
+    cert: Certificates.pem(Certificates.mintLeaf(issuer, rootKey, leafKey, [`*.${zone}`], validity)),
+    key: String(leafKey.export({ type: "pkcs8", format: "pem" }))
+  }
+}
+
+export class Relay {
+  readonly folder: string
+  readonly ports: Ports
+  readonly edge: Spawned
+  readonly origin: Service.Service<{ readonly plain: number; readonly tls: number }>
+  /** PEM that visitors trust. */
+  readonly ca: string
+  readonly #agents: Array<Spawned> = []
+  readonly #services: Array<Service.Service<object>> = []
+
+  private constructor(folder: string, ports: Ports, edge: Spawned, origin: Relay["origin"], ca: string) {
+    this.folder = folder
+    this.ports = ports
+    this.edge = edge
+    this.origin = origin
+    this.ca = ca
+  }
+
+  /** `more` are variables of the edge. Its caps are lifted: a benchmark comes from one address. */
+  static async make(more: Readonly<Record<string, string>> = {}): Promise<Relay> {
+    const folder = mkdtempSync(join(tmpdir(), "catenet-bench-"))
+    const ports = await freePorts()
+    const { ca, cert, key } = mintPair()
+    const file = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text, { mode: 0o600 })
+      return join(folder, name)
+    }
+    const edge = new Spawned([edgeProgram], {
+      CT_EDGE_LISTEN: local(ports.mesh),
+      CT_FRONT_DOOR: local(ports.frontDoor),
+      CT_EDGE_ADMIN_LISTEN: local(ports.edgeAdmin),
+      CT_EDGE_ADMIN_TOKEN: adminToken,
+      CT_EDGE_CERT_OUT: join(folder, "edge-cert.der"),
+      CT_EDGE_WILDCARD_CERT: file("wildcard.pem", cert),
+      CT_EDGE_WILDCARD_KEY: file("wildcard-key.pem", key),
+      CT_EDGE_MAX_CONNECTIONS: "0",
+      CT_EDGE_MAX_CONNECTIONS_PER_IP: "0",
+      CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "0",
+      CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "0",
+      CT_EDGE_RECEIPTS: "1",
+      CT_EDGE_SHUTDOWN_GRACE_SECS: "0",
+      ...more
+    })
+    try {
+      await edge.printed("edge ready")
+      const service = new URL("originService.ts", import.meta.url)
+      return new Relay(folder, ports, edge, await Service.start(service, { cert, key }), ca)
+    } catch (error) {
+      await edge.stop("SIGKILL")
+      rmSync(folder, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  /** PEM of the edge's own root, which agents trust. */
+  get meshRoot(): string {
+    return Certificates.pem(readFileSync(join(this.folder, "edge-cert.der")))
+  }
+
+  async admin(method: string, path: string): Promise<Response> {
+    return fetch(`http://${local(this.ports.edgeAdmin)}${path}`, {
+      method,
+      headers: { "x-ct-admin-token": adminToken }
+    })
+  }
+
+  /** Gives a new host to a new token. */
+  async tunnel(name: string, tier: Tier): Promise<Tunnel> {
+    const host = `${name}.${zone}`
+    const token = randomBytes(32).toString("hex")
+    const query = tier === "gelb" ? "?channel_tier=gelb" : ""
+    const { status } = await this.admin("POST", `/admin/authorize-host/${token}/${host}${query}`)
+    if (status !== 200) throw new Error(`authorize-host answered ${status}`)
+    return { host, token, aim: { port: this.ports.frontDoor, servername: host, ca: this.ca } }
+  }
+
+  /** Starts a `ct-agent` that dials this port of the edge; resolves when it is registered. */
+  async agent(tunnel: Tunnel, edgePort: number, more: Readonly<Record<string, string>>): Promise<Spawned> {
+    const started = agent([], {
+      CT_AGENT_CP_URL: `http://${local(1)}`,
+      CT_AGENT_TOKEN: tunnel.token,
+      CT_AGENT_HOSTNAME: tunnel.host,
+      CT_AGENT_MODE: "browser",
+      CT_AGENT_EDGE: local(edgePort),
+      CT_AGENT_EDGE_CERT: join(this.folder, "edge-cert.der"),
+      CT_AGENT_STATE_DIR: join(this.folder, tunnel.host),
+      ...more
+    })
+    this.#agents.push(started)
+    const failed = started.ended.then(({ code, stderr }) => {
+      throw new Error(`the agent ended with ${code}:\n${stderr}`)
+    })
+    failed.catch(() => {})
+    await Promise.race([
+      until(() => this.connected(tunnel.token), `the registration of ${tunnel.host}`, 30_000),
+      failed
+    ])
+    return started
+  }
+
+  async connected(token: string): Promise<boolean> {
+    return (await (await this.admin("GET", `/admin/tunnel-status/${token}`)).text()).includes('"connected":true')
+  }
+
+  /** Starts a helper process that ends with this edge. */
+  async service<A extends object>(file: string, options: object): Promise<Service.Service<A>> {
+    const started = await Service.start<A>(new URL(file, import.meta.url), options)
+    this.#services.push(started)
+    return started
+  }
+
+  /** Runs `ct-agent` with these arguments for as long as this edge lives. */
+  run(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Spawned {
+    const started = agent(args, env)
+    this.#agents.push(started)
+    return started
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all(this.#services.map((service) => service.stop()))
+    await Promise.all(this.#agents.map((running) => running.stop("SIGKILL")))
+    await this.edge.stop("SIGKILL")
+    await this.origin.stop()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
