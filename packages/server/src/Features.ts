@@ -50,6 +50,7 @@ import { Idempotency } from "./idempotency/Idempotency.ts"
 import { RealmAdmin } from "./identityProvider/RealmAdmin.ts"
 import * as InvitationsHttp from "./invitations/Http.ts"
 import { Invitations } from "./invitations/Invitations.ts"
+import { Limits } from "./limits/Limits.ts"
 import { Outbox } from "./outbox/Outbox.ts"
 import * as OutboxWorker from "./outbox/Worker.ts"
 import { Payments } from "./payments/Payments.ts"
@@ -154,7 +155,7 @@ const services = Layer.mergeAll(
   Layer.provideMerge(ServiceAccounts.layer.pipe(Layer.provide(RealmAdmin.layer))),
   Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer)),
   Layer.provideMerge(Outbox.layer),
-  Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer))
+  Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer, Limits.layer))
 )
 
 /** Who may call, and how requests are read. */

@@ -40,6 +40,10 @@ export const variables = {
     Forms.text,
     "PEM file with the one key that signs access tokens; then none is fetched."
   ),
+  oidcClientId: optional("CT_OIDC_CLIENT_ID", Forms.text, "Our client at the provider, for signing people in."),
+  oidcClientSecret: optional("CT_OIDC_CLIENT_SECRET", Forms.secret, "Its secret; without it a public client."),
+  oidcAuthorizeUrl: optional("CT_OIDC_AUTHORIZE_URL", Forms.url, "Where sign-ins begin, when not below the issuer."),
+  oidcTokenUrl: optional("CT_OIDC_TOKEN_URL", Forms.url, "Where codes are exchanged, when not below the issuer."),
   identityProviderUrl: optional(
     "KEYCLOAK_PUBLIC_URL",
     Forms.url,
@@ -163,6 +167,17 @@ export const variables = {
     Forms.text,
     "Domain of the login gate's cookie: the zone of the tunnels' host names. Without it there is no gate."
   ),
+  gateRedirectUri: optional(
+    "CT_GATE_REDIRECT_URI",
+    Forms.url,
+    "Address of /gate/callback as the provider knows it; by default that of the portal."
+  ),
+  anonymousWritesPerMinute: defaulted(
+    "CT_CP_UNAUTH_WRITE_PER_MIN",
+    Forms.whole(0, 1_000_000),
+    "120",
+    "Visitors' sign-ins and requests for access that one address may begin in a minute; 0 for no limit."
+  ),
   bridgeHolderKey: optional("CT_BRIDGE_HOLDER_KEY", Forms.secretBytes, "Private holder key of the agent bridge."),
   bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", Forms.secretBytes, "Private Noise key of the agent bridge."),
   outboxIntervalSeconds: defaulted(
@@ -193,6 +208,10 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   oidcIssuer: variables.oidcIssuer.read,
   oidcAccessAudience: variables.oidcAccessAudience.read,
   oidcPublicKeyPath: variables.oidcPublicKeyPath.read,
+  oidcClientId: variables.oidcClientId.read,
+  oidcClientSecret: variables.oidcClientSecret.read,
+  oidcAuthorizeUrl: variables.oidcAuthorizeUrl.read,
+  oidcTokenUrl: variables.oidcTokenUrl.read,
   identityProviderUrl: variables.identityProviderUrl.read,
   oidcRealm: variables.oidcRealm.read,
   adminClientId: variables.adminClientId.read,
@@ -236,6 +255,8 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   requestsPerMinute: variables.requestsPerMinute.read,
   alertIntervalSeconds: variables.alertIntervalSeconds.read,
   gateCookieDomain: variables.gateCookieDomain.read,
+  gateRedirectUri: variables.gateRedirectUri.read,
+  anonymousWritesPerMinute: variables.anonymousWritesPerMinute.read,
   bridgeHolderKey: variables.bridgeHolderKey.read,
   bridgeNoiseKey: variables.bridgeNoiseKey.read,
   outboxIntervalSeconds: variables.outboxIntervalSeconds.read

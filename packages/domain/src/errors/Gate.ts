@@ -1,5 +1,6 @@
 /** Refusals at the login gate of a tunnel. Visitors see them as pages; programs get the same facts. */
 import { Schema } from "effect"
+import { Hostname } from "../Hostname.ts"
 import { Count, UnixSeconds } from "../Numbers.ts"
 import { Problem } from "../Problem.ts"
 
@@ -18,13 +19,31 @@ export class ShareLinkRefused extends Problem<ShareLinkRefused>()("ShareLinkRefu
 }) {}
 
 /** A signed-in visitor whom the owner has not allowed. */
-export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()("VisitorNotAllowed", {
+export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()(
+  "VisitorNotAllowed",
+  {
+    status: 403,
+    title: "Not allowed",
+    detail: ({ host }) => `Your account is not allowed on ${host}; its owner can add you.`
+  },
+  { host: Hostname }
+) {}
+
+/** The answer of the identity provider is not for a sign-in that this browser began, or it was used or is too late. */
+export class SignInRefused extends Problem<SignInRefused>()("SignInRefused", {
   status: 403,
-  title: "Not allowed",
-  detail: () => "Your account is not allowed on this site; its owner can add you."
+  title: "Sign-in refused",
+  detail: () => "This sign-in was not begun in this browser, or it is over."
 }) {}
 
-/** The gate needs a cookie domain, and none is configured. */
+/** The identity provider did not say who it is that signed in. */
+export class SignInFailed extends Problem<SignInFailed>()("SignInFailed", {
+  status: 502,
+  title: "Sign-in failed",
+  detail: () => "The identity provider did not complete the sign-in."
+}) {}
+
+/** The gate needs a cookie domain, and for signing in a client at the identity provider; one of them is not configured. */
 export class GateNotConfigured extends Problem<GateNotConfigured>()("GateNotConfigured", {
   status: 503,
   title: "Gate not configured",

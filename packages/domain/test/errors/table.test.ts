@@ -197,6 +197,8 @@ const table = [
   [Gate.HostNotGated, 404, ["ungated host"]],
   [Gate.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
   [Gate.VisitorNotAllowed, 403, ["(gate)"]],
+  [Gate.SignInRefused, 403, ["(gate)"]],
+  [Gate.SignInFailed, 502, ["(gate)"]],
   [Gate.GateNotConfigured, 503, ["(gate)"]],
   [Gate.AccessWindowClosed, 503, ["access window closed"]]
 ] as const

@@ -1,15 +1,17 @@
 /**
- * Forgets what is over: sessions, answers kept for repetition, claim invites, invitations' challenges. Every replica
- * does it; each statement removes what is there, so that doing it twice does no harm and nothing depends on when.
+ * Forgets what is over: sessions, answers kept for repetition, claim invites, invitations' challenges, counts of past
+ * minutes. Every replica does it; each statement removes what is there, so that doing it twice does no harm and nothing
+ * depends on when.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { ClaimInvites } from "../claims/ClaimInvites.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Invitations } from "../invitations/Invitations.ts"
+import { Limits } from "../limits/Limits.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 
 const work = Effect.gen(function* () {
-  const owners = [yield* Sessions, yield* Idempotency, yield* ClaimInvites, yield* Invitations]
+  const owners = [yield* Sessions, yield* Idempotency, yield* ClaimInvites, yield* Invitations, yield* Limits]
   yield* Effect.forEach(
     owners,
     ({ sweep }) =>

@@ -10,6 +10,8 @@ import { Channels } from "../channels/Channels.ts"
 import { Members } from "../channels/Members.ts"
 import { Gate } from "../gate/Gate.ts"
 import { GateSessions } from "../gate/GateSessions.ts"
+import { GateSignIns } from "../gate/GateSignIns.ts"
+import { SignIns } from "../identityProvider/SignIns.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import { EdgeFacts } from "../records/EdgeFacts.ts"
 import { Records } from "../records/Records.ts"
@@ -21,7 +23,7 @@ export const layer = Layer.mergeAll(
   Outages.layer,
   Badges.layer,
   ShareLinks.layer,
-  Gate.layer,
+  GateSignIns.layer.pipe(Layer.provideMerge(Gate.layer), Layer.provide(SignIns.layer)),
   Records.layer,
   Receipts.layer,
   Bridges.layer.pipe(Layer.provide(Members.layer), Layer.provide(Channels.layer))

@@ -8,7 +8,11 @@ import { bearerOf, database } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { account, tunnel, variables, world } from "../records/World.ts"
 
-const zone = { CT_GATE_COOKIE_DOMAIN: "zone.example", CT_PORTAL_BASE_URL: "https://portal.zone.example" }
+const zone = {
+  CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_OIDC_CLIENT_ID: "portal",
+  CT_PORTAL_BASE_URL: "https://portal.zone.example"
+}
 
 const gated = (sub: string, host: string) => tunnel(sub, "cam", host, true)
 

@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "@effect/sql-pg"
@@ -13,6 +13,15 @@ const asReplica = Effect.provide(
   )
 )
 const total = Object.keys(migrations).length
+
+it("numbers ascend, and 0011, which was given up before it was released, stays unused", () => {
+  const numbers = Object.keys(migrations).map((name) => Number.parseInt(name, 10))
+  assert.deepStrictEqual(
+    numbers,
+    [...new Set(numbers)].toSorted((a, b) => a - b)
+  )
+  assert.notInclude(numbers, 11)
+})
 
 layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds" })("an empty database", (it) => {
   it.effect("is migrated once by replicas that start together", () =>
@@ -71,6 +80,13 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           if (number === 8) {
             yield* sql`insert into channels values (${"3".repeat(64)}, 's', ${"4".repeat(64)}, 1)`
           }
+          if (number === 15) {
+            yield* sql`insert into share_links (id, tunnel_id, host, single_use, token_hash, created_at, expires_at)
+              values (${"6".repeat(32)}, ${"1".repeat(32)}, 'a.example.test', false, ${"7".repeat(64)}, 1, 2)`
+            yield* sql`insert into gate_sessions (token_hash, host, email, share_link_id, expires_at) values
+              (${"8".repeat(64)}, 'a.example.test', null, ${"6".repeat(32)}, 2),
+              (${"9".repeat(64)}, 'a.example.test', 'v@example.test', null, 2)`
+          }
           if (number === 12) {
             const account = "5".repeat(64)
             yield* sql`insert into accounts (account, balance, created_at) values (${account}, 7, 1)`
@@ -88,6 +104,12 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         assert.deepStrictEqual({ ...host }, { status: "gelb", claim: "queued", edge_id: "primary" })
         const [channel] = yield* sql`select owner from channels`
         assert.deepStrictEqual({ ...channel }, { owner: "s" })
+        const sessions = yield* sql<{ by: string }>`select share_link_id as by from gate_sessions`
+        assert.deepStrictEqual(
+          sessions.map(({ by }) => by),
+          ["6".repeat(32)],
+          "visitors without an account sign in again"
+        )
         assert.deepStrictEqual(yield* migrate, [])
       })
     )

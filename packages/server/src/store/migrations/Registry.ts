@@ -1,4 +1,7 @@
-/** All migrations in their order. The number is the order; a name is never reused and a released entry never edited. */
+/**
+ * All migrations in their order. The number is the order; a name is never reused and a released entry never edited. 0011
+ * was given up before it was released: no database has it, and the number stays unused.
+ */
 import * as outbox from "./0001_outbox.ts"
 import * as enrolment from "./0002_enrolment.ts"
 import * as tunnels from "./0003_tunnels.ts"
@@ -14,6 +17,7 @@ import * as serviceAccounts from "./0013_service_accounts.ts"
 import * as admissionQueue from "./0014_admission_queue.ts"
 import * as tunnelControls from "./0015_tunnel_controls.ts"
 import * as ledger from "./0016_ledger.ts"
+import * as gateSignIns from "./0018_gate_sign_ins.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -30,5 +34,6 @@ export const migrations = {
   "0013_service_accounts": serviceAccounts.up,
   "0014_admission_queue": admissionQueue.up,
   "0015_tunnel_controls": tunnelControls.up,
-  "0016_ledger": ledger.up
+  "0016_ledger": ledger.up,
+  "0018_gate_sign_ins": gateSignIns.up
 } as const

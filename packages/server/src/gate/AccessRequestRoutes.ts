@@ -1,0 +1,83 @@
+/**
+ * `GET` and `POST /gate/request-access`: a visitor asks the owner of a gated host to be let in. The owner finds the request
+ * among those of the tunnel. Whether it was kept, or the visitor is let in already, is not told.
+ */
+import { Email } from "@catenet/domain/Email"
+import { HostNotGated } from "@catenet/domain/errors/Gate"
+import { BodyTooLarge, UnsupportedMediaType, WrongShape } from "@catenet/domain/errors/Requests"
+import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
+import { Effect, Option, Schema } from "effect"
+import { HttpServerRequest, HttpServerResponse, UrlParams } from "effect/http"
+import { Limits } from "../limits/Limits.ts"
+import { Settings } from "../Settings.ts"
+import * as Browser from "./Browser.ts"
+import { Gate } from "./Gate.ts"
+import * as Page from "./Page.ts"
+import { addressOf } from "./SignInRoutes.ts"
+
+export const path = "/gate/request-access"
+
+const formType = "application/x-www-form-urlencoded"
+const longestNote = 500
+
+/** One line of at most 500 characters. */
+const noteOf = (text: string) =>
+  Array.from(text.replace(/[\p{Cc}\p{Cs}]+/gu, " ").trim())
+    .slice(0, longestNote)
+    .join("")
+
+const readEmail = Schema.decodeUnknownOption(Email)
+const page = (html: string) => HttpServerResponse.text(html, { contentType: Page.contentType })
+
+export const show = Effect.gen(function* () {
+  const gate = yield* Gate
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const named = Browser.readHost(Browser.queryOf(request.url).get("host"))
+    const host = yield* Option.isSome(named) ? Effect.as(gate.of(named.value), named.value) : new HostNotGated()
+    return page(Page.request(host, path))
+  }).pipe(
+    Effect.catchTag("HostNotGated", (refusal) =>
+      HttpServerRequest.HttpServerRequest.use((request) => Browser.refuse(request, refusal))
+    )
+  )
+})
+
+const form = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const type = (request.headers["content-type"] ?? "").replace(/;.*$/su, "").trim().toLowerCase()
+  if (type !== formType) return yield* new UnsupportedMediaType({ expected: formType })
+  const params = yield* Effect.mapError(request.urlParamsBody, () => new BodyTooLarge({ limit_bytes: maxBodyBytes }))
+  const [host, email, note] = ["host", "email", "note"].map((name) => UrlParams.getFirst(params, name))
+  return { host, email, note }
+})
+
+const wrong = (field: string, message: string) => new WrongShape({ errors: [{ path: [field], message }] })
+
+export const ask = Effect.gen(function* () {
+  const gate = yield* Gate
+  const limits = yield* Limits
+  const { anonymousWritesPerMinute } = yield* Settings
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const asked = Effect.gen(function* () {
+      yield* limits.take(`gate ${addressOf(request)}`, anonymousWritesPerMinute)
+      const given = yield* form
+      const text = (field: "host" | "email") =>
+        Effect.mapError(Effect.fromOption(given[field] ?? Option.none()), () => wrong(field, "Expected a value"))
+      const named = Browser.readHost(yield* text("host"))
+      const email = yield* Effect.mapError(Effect.fromOption(readEmail(yield* text("email"))), () =>
+        wrong("email", "Expected an e-mail address")
+      )
+      if (Option.isNone(named)) return yield* new HostNotGated()
+      yield* gate.request(named.value, email, noteOf(Option.getOrElse(given.note ?? Option.none(), () => "")))
+      const detail = `The owner of ${named.value} has been asked to let ${email} in.`
+      return page(Page.render({ title: "Asked", detail }))
+    })
+    return yield* Effect.catchTag(
+      asked,
+      ["BodyTooLarge", "HostNotGated", "RateLimited", "UnsupportedMediaType", "WrongShape"],
+      (refusal) => Browser.refuse(request, refusal)
+    )
+  })
+})

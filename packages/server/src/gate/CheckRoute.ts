@@ -1,0 +1,41 @@
+/** `GET /gate/check`: the proxy's question whether a visitor may pass. It is answered in headers. */
+import { MalformedRequest } from "@catenet/domain/errors/Requests"
+import { returnPath } from "@catenet/domain/rules/ShareLink"
+import { Effect, Option, Redacted } from "effect"
+import { HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { Settings } from "../Settings.ts"
+import { cookieOf, queryOf, readHost, sessionCookie } from "./Browser.ts"
+import { Gate } from "./Gate.ts"
+import { GateSignIns } from "./GateSignIns.ts"
+
+const identityHeader = "x-gate-email"
+
+const bearerOf = (header: string | undefined) =>
+  Option.map(Option.fromNullishOr(/^Bearer (.+)$/u.exec(header ?? "")?.[1]), (text) => Redacted.make(text))
+
+export const check = Effect.gen(function* () {
+  const gate = yield* Gate
+  const { available } = yield* GateSignIns
+  const { portalBaseUrl } = yield* Settings
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { headers } = request
+    const asked = headers["x-forwarded-host"] ?? queryOf(request.url).get("host") ?? ""
+    if (asked === "") {
+      const errors = [{ path: ["host"], message: "Expected a host, in x-forwarded-host or in the query" }]
+      return yield* HttpServerRespondable.toResponse(new MalformedRequest({ errors }))
+    }
+    const named = readHost(asked)
+    if (Option.isNone(named)) return HttpServerResponse.empty({ status: 200, headers: { [identityHeader]: "" } })
+    const host = named.value
+    const bearer = bearerOf(headers["authorization"])
+    const identity = yield* gate.identify({ host, session: cookieOf(request, sessionCookie), bearer })
+    if (Option.isSome(identity))
+      return HttpServerResponse.empty({ status: 200, headers: { [identityHeader]: identity.value } })
+    if (!available) return HttpServerResponse.empty({ status: 401 })
+    const start = new URL("/gate/start", portalBaseUrl)
+    start.searchParams.set("host", host)
+    start.searchParams.set("return", returnPath(headers["x-forwarded-uri"]))
+    return HttpServerResponse.redirect(start.href, { status: 302 })
+  })
+})

@@ -1,0 +1,99 @@
+/**
+ * Signing people in at the identity provider (OpenID Connect Core, section 3.1): authorization code with PKCE, state and
+ * nonce. All three follow from one secret that the browser alone keeps, so nothing of a sign-in that is under way is worth
+ * stealing here. That a secret is used once is for the caller to see to.
+ */
+import * as Base64 from "@catenet/crypto/Base64"
+import * as Bytes from "@catenet/crypto/Bytes"
+import { native } from "@catenet/crypto/native"
+import { Email } from "@catenet/domain/Email"
+import { SignInFailed } from "@catenet/domain/errors/Gate"
+import { Subject } from "@catenet/domain/Subject"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import * as OpenId from "openid-client"
+import { Settings } from "../Settings.ts"
+
+/** Who has signed in. */
+export interface Person {
+  readonly subject: Subject
+  /** Only an address that the provider says it has verified. */
+  readonly email: Email | null
+  /** Handed back to the provider at sign-out. */
+  readonly idToken: string
+}
+
+const digest = (text: string) => Base64.encodeUrl(native.sha256(Bytes.fromText(text)))
+const derive = (secret: Redacted.Redacted, use: string) => digest(`catenet sign-in ${use}\0${Redacted.value(secret)}`)
+
+/** What the provider has to hand back with its answer for this secret. */
+export const stateOf = (secret: Redacted.Redacted): string => derive(secret, "state")
+
+const readSubject = Schema.decodeUnknownEffect(Subject)
+const readEmail = Schema.decodeUnknownOption(Email)
+
+const make = Effect.gen(function* () {
+  const { oidcAuthorizeUrl, oidcClientId, oidcClientSecret, oidcIssuer, oidcTokenUrl } = yield* Settings
+  if (oidcIssuer === undefined || oidcClientId === undefined) return Option.none()
+  const protocol = `${oidcIssuer}/protocol/openid-connect`
+  const client = new OpenId.Configuration(
+    {
+      issuer: oidcIssuer,
+      authorization_endpoint: oidcAuthorizeUrl?.href ?? `${protocol}/auth`,
+      token_endpoint: oidcTokenUrl?.href ?? `${protocol}/token`,
+      jwks_uri: `${protocol}/certs`
+    },
+    oidcClientId,
+    { id_token_signed_response_alg: "RS256", [OpenId.clockTolerance]: 60 },
+    oidcClientSecret === undefined ? OpenId.None() : OpenId.ClientSecretPost(Redacted.value(oidcClientSecret))
+  )
+  client.timeout = 10
+  OpenId.enableNonRepudiationChecks(client)
+  if (oidcIssuer.startsWith("http:")) OpenId.allowInsecureRequests(client)
+
+  return Option.some({
+    /** Where to send the browser; `prompt` asks the provider for credentials although it knows the browser. */
+    begin: (secret: Redacted.Redacted, options: { readonly redirectUri: URL; readonly prompt?: "login" }): URL =>
+      OpenId.buildAuthorizationUrl(client, {
+        redirect_uri: options.redirectUri.href,
+        scope: "openid email",
+        state: stateOf(secret),
+        nonce: derive(secret, "nonce"),
+        code_challenge: digest(derive(secret, "verifier")),
+        code_challenge_method: "S256",
+        ...(options.prompt === undefined ? {} : { prompt: options.prompt })
+      }),
+
+    /** Exchanges the code in the provider's answer, which came to the redirect address with this query. */
+    finish: Effect.fn("SignIns.finish")(
+      function* (secret: Redacted.Redacted, options: { readonly redirectUri: URL; readonly query: URLSearchParams }) {
+        const answer = new URL(options.redirectUri)
+        answer.search = options.query.toString()
+        const tokens = yield* Effect.tryPromise(() =>
+          OpenId.authorizationCodeGrant(client, answer, {
+            expectedState: stateOf(secret),
+            expectedNonce: derive(secret, "nonce"),
+            pkceCodeVerifier: derive(secret, "verifier"),
+            idTokenExpected: true
+          })
+        )
+        const claims: Readonly<Record<string, unknown>> = tokens.claims() ?? {}
+        const person: Person = {
+          subject: yield* readSubject(claims["sub"]),
+          email: claims["email_verified"] === true ? Option.getOrNull(readEmail(claims["email"])) : null,
+          idToken: tokens.id_token ?? ""
+        }
+        return person
+      },
+      // The cause may quote what the provider sent; its name is enough to look for the reason there.
+      Effect.tapError(({ cause }) =>
+        Effect.logWarning("A sign-in was not completed.", { why: cause instanceof Error ? cause.message : "unknown" })
+      ),
+      Effect.mapError(() => new SignInFailed())
+    )
+  })
+})
+
+/** Nothing where no client at a provider is configured. */
+export class SignIns extends Context.Service<SignIns, Effect.Success<typeof make>>()("server/SignIns") {
+  static readonly layer = Layer.effect(SignIns, make)
+}
