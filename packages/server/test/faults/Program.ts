@@ -1,6 +1,8 @@
 /** Programs of ours as processes of their own, each on a port that it keeps over its deaths. */
 import { assert } from "@effect/vitest"
 import { Effect, Schedule, Semaphore } from "effect"
+import { HttpServer } from "effect/http"
+import { NetAddress } from "effect/net"
 import { type ChildProcess, spawn } from "node:child_process"
 import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
@@ -88,3 +90,10 @@ export const controlPlane = [join(packages, "server/src/main.ts")]
 
 /** The embedded identity provider, by the command that users have. */
 export const provider = [join(packages, "stack/src/main.ts"), "idp"]
+
+/** Lets the clients of the harness talk to a program instead of a server in this process. */
+export const at = ({ url }: Program) =>
+  Effect.provideService(HttpServer.HttpServer, {
+    address: NetAddress.inetAddressFromStringUnsafe(new URL(url).host),
+    serve: () => Effect.void
+  })
