@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto"
-import { request } from "node:https"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type ClientOptions, WebSocket, WebSocketServer } from "ws"
 import { growthDuring } from "./Memory.ts"
-import { block, blockSize, digestOfStream, httpOrigin, netOrigin, type Origin } from "./Origins.ts"
+import { block, digestOfStream, httpOrigin, netOrigin, type Origin } from "./Origins.ts"
 import { type Spawned, Stack } from "./Stack.ts"
+import { download, upload } from "./Transfers.ts"
 import { get, provision, serve, type Tunnel, until } from "./Tunnel.ts"
 import { ask, dial } from "./Visitor.ts"
 
@@ -18,51 +17,6 @@ let tunnel: Tunnel
 let agent: Spawned
 
 const watched = () => ({ edge: stack.pid("edge"), agent: agent.child.pid ?? -1 })
-
-const download = (path: string): Promise<{ digest: string; size: number }> =>
-  new Promise((resolve, reject) => {
-    const hash = createHash("sha256")
-    let size = 0
-    const { ca, host, port } = tunnel.target
-    request({ host: "127.0.0.1", port, servername: host, ca, agent: false, path, headers: { host } }, (response) => {
-      response.on("data", (chunk: Buffer) => {
-        hash.update(chunk)
-        size += chunk.length
-      })
-      response.on("error", reject)
-      response.on("end", () => resolve({ digest: hash.digest("hex"), size }))
-    })
-      .on("error", reject)
-      .end()
-  })
-
-/** Sends the test stream, chunked when no length is announced. */
-const upload = (size: number, chunked: boolean): Promise<{ digest: string; size: number }> =>
-  new Promise((resolve, reject) => {
-    const { ca, host, port } = tunnel.target
-    const headers = { host, ...(chunked ? {} : { "content-length": String(size) }) }
-    const outgoing = request(
-      { host: "127.0.0.1", port, servername: host, ca, agent: false, method: "POST", path: "/digest", headers },
-      (response) => {
-        const chunks: Array<Buffer> = []
-        response.on("data", (chunk: Buffer) => chunks.push(chunk))
-        response.on("error", reject)
-        response.on("end", () => resolve(JSON.parse(Buffer.concat(chunks).toString())))
-      }
-    )
-    outgoing.on("error", reject)
-    let sent = 0
-    let index = 0
-    const pump = () => {
-      while (sent < size) {
-        const next = block(index++, blockSize).subarray(0, size - sent)
-        sent += next.length
-        if (!outgoing.write(next)) return void outgoing.once("drain", pump)
-      }
-      outgoing.end()
-    }
-    pump()
-  })
 
 describe("traffic through a gelb tunnel", () => {
   beforeAll(async () => {
@@ -81,14 +35,14 @@ describe("traffic through a gelb tunnel", () => {
   })
 
   it("brings 256 MB down unchanged, without growing", async () => {
-    const { growth, result } = await growthDuring(watched(), download(`/stream/${large}`))
+    const { growth, result } = await growthDuring(watched(), download(tunnel.target, `/stream/${large}`))
     assert.deepStrictEqual(result, { digest: digestOfStream(large), size: large })
     assert.isBelow(growth["edge"] ?? 0, 100)
     assert.isBelow(growth["agent"] ?? 0, 100)
   })
 
   it("brings 256 MB up unchanged, without growing", async () => {
-    const { growth, result } = await growthDuring(watched(), upload(large, false))
+    const { growth, result } = await growthDuring(watched(), upload(tunnel.target, large, false))
     assert.deepStrictEqual(result, { digest: digestOfStream(large), size: large })
     assert.isBelow(growth["edge"] ?? 0, 100)
     assert.isBelow(growth["agent"] ?? 0, 100)
@@ -96,7 +50,7 @@ describe("traffic through a gelb tunnel", () => {
 
   it("takes a chunked upload", async () => {
     const size = 3 * megabyte + 17
-    assert.deepStrictEqual(await upload(size, true), { digest: digestOfStream(size), size })
+    assert.deepStrictEqual(await upload(tunnel.target, size, true), { digest: digestOfStream(size), size })
   })
 
   it("holds back for a slow reader instead of filling memory", async () => {
