@@ -69,6 +69,12 @@ const buildLibrary = (name) => {
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"))
 }
 
+/** One character outside Latin-1 makes V8 keep the whole source in two bytes a character. */
+const toAscii = (file) => {
+  const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll(/[^\0-\x7f]/g, escape))
+}
+
 const buildProgram = async ({ description, name, package: from }) => {
   const bundle = await rolldown({
     input: join(root, "packages", from, "src", "main.ts"),
@@ -88,6 +94,7 @@ const buildProgram = async ({ description, name, package: from }) => {
     minify: true
   })
   await bundle.close()
+  toAscii(join(target, `${name}.js`))
   const { version } = readJson(join(root, "packages", from, "package.json"))
   const { optionalDependencies } = readJson(join(root, "packages", "stack", "package.json"))
   writeJson(join(target, "package.json"), {

@@ -31,6 +31,7 @@ const serve = async (program: string, database: string) => {
     stdio: "ignore"
   })
   const answered = async (): Promise<void> => {
+    if (child.exitCode !== null) throw new Error(`${program} serve ended with exit code ${child.exitCode}`)
     const status = await fetch(`http://127.0.0.1:${port}/status`).then(
       (response) => response.status,
       () => 0

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
 import * as Logs from "../Logs.ts"
+import { settled } from "../Settled.ts"
 import { root } from "./root.ts"
 
 export const edge = Command.make(
@@ -11,7 +12,7 @@ export const edge = Command.make(
   Effect.fn(function* () {
     const { logFormat } = yield* root
     const { Edge } = yield* Effect.promise(() => import("@catenet/edge/Edge"))
-    return yield* Layer.launch(Edge.layer).pipe(
+    return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => settled))).pipe(
       Effect.mapError(asConfigurationInvalid),
       Effect.provide(Logs.layer(logFormat, "catenet-edge"))
     )

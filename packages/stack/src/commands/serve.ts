@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
 import * as Logs from "../Logs.ts"
+import { settled } from "../Settled.ts"
 import { root } from "./root.ts"
 
 export const serve = Command.make(
@@ -15,10 +16,12 @@ export const serve = Command.make(
     const [Server, { Settings }] = yield* Effect.promise(() =>
       Promise.all([import("@catenet/server/Server"), import("@catenet/server/Settings")])
     )
-    return yield* Layer.launch(Server.layer.pipe(Layer.provide(Settings.layer))).pipe(
-      Effect.mapError(asConfigurationInvalid),
-      Effect.provide(Logs.layer(logFormat, "catenet-control-plane"))
-    )
+    return yield* Layer.launch(
+      Server.layer.pipe(
+        Layer.provide(Settings.layer),
+        Layer.tap(() => settled)
+      )
+    ).pipe(Effect.mapError(asConfigurationInvalid), Effect.provide(Logs.layer(logFormat, "catenet-control-plane")))
   })
 ).pipe(
   Command.withDescription(
