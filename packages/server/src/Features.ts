@@ -15,6 +15,8 @@ import * as Metered from "./access/Metered.ts"
 import * as SameOrigin from "./access/SameOrigin.ts"
 import { Admissions } from "./admission/Admissions.ts"
 import { Authorities } from "./admission/Authorities.ts"
+import { AddressRecords } from "./addressRecords/AddressRecords.ts"
+import * as AddressRecordsWorker from "./addressRecords/Worker.ts"
 import * as AdmissionHttp from "./admission/Http.ts"
 import { Sweep } from "./admission/Sweep.ts"
 import * as AdmissionSweep from "./admission/SweepLoop.ts"
@@ -39,6 +41,7 @@ import * as ClaimsHttp from "./claims/Http.ts"
 import { Credits } from "./credits/Credits.ts"
 import * as CreditsHttp from "./credits/Http.ts"
 import { Challenges } from "./dns01/Challenges.ts"
+import * as DnsPresence from "./dns01/Presence.ts"
 import * as DnsProvider from "./dns01/Provider.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
 import { Edges } from "./edges/Edges.ts"
@@ -107,6 +110,7 @@ const handlers = Layer.mergeAll(
 /** What runs without being asked. */
 const background = Layer.mergeAll(
   OutboxWorker.layer,
+  AddressRecordsWorker.layer,
   AlertWatcher.layer,
   TunnelControlsSweep.layer,
   ServiceAccountsSweep.layer,
@@ -136,7 +140,7 @@ const services = Layer.mergeAll(
   Statuses.layer,
   Bootstraps.layer,
   Edges.layer,
-  Layer.mergeAll(Challenges.layer.pipe(Layer.provide(DnsProvider.layer)), Sweep.layer).pipe(
+  Layer.mergeAll(Challenges.layer, Sweep.layer).pipe(
     Layer.provideMerge(Admissions.layer),
     Layer.provide(Authorities.layer)
   ),
@@ -153,7 +157,8 @@ const services = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(Tunnels.layer),
   Layer.provideMerge(ServiceAccounts.layer.pipe(Layer.provide(RealmAdmin.layer))),
-  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer)),
+  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer, AddressRecords.layer)),
+  Layer.provide(DnsProvider.layer),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer, Limits.layer))
 )
@@ -164,6 +169,7 @@ const access = Layer.mergeAll(
   AccountAccess.layer,
   SameOrigin.layer,
   Metered.layer,
+  DnsPresence.layer.pipe(Layer.provide(DnsProvider.layer)),
   ReadsBody.layer,
   ReadsParameters.layer
 ).pipe(Layer.provideMerge(AccessTokens.layer), Layer.provideMerge(KeySet.layer), Layer.provideMerge(Sessions.layer))

@@ -68,7 +68,11 @@ export const variables = {
     "15",
     "How often clients of service accounts that were given up are looked for."
   ),
-  hostnameZone: optional("CT_CP_HOSTNAME_ZONE", Forms.text, "Zone in which tunnels get a hostname by themselves."),
+  hostnameZone: optional(
+    "CT_CP_HOSTNAME_ZONE",
+    Forms.text,
+    "Zone in which tunnels get a hostname by themselves; without it that of the DNS back end, with CT_CP_DNS_EDGE_IP."
+  ),
   tunnelsPerAccount: defaulted(
     "CT_CP_TUNNELS_PER_ACCOUNT",
     Forms.whole(0, 1_000_000),
@@ -149,6 +153,11 @@ export const variables = {
     Forms.whole(1, 300),
     "8",
     "Seconds in which all name servers must show a challenge. Agents wait ten."
+  ),
+  dnsEdgeAddresses: optional(
+    "CT_CP_DNS_EDGE_IP",
+    Forms.ipAddresses,
+    "Where the edge is reached: hostnames that the platform gives out get address records in the zone that is updated."
   ),
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
@@ -252,6 +261,7 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   desecApiBase: variables.desecApiBase.read,
   dnsServers: variables.dnsServers.read,
   dnsTimeoutSeconds: variables.dnsTimeoutSeconds.read,
+  dnsEdgeAddresses: variables.dnsEdgeAddresses.read,
   requestsPerMinute: variables.requestsPerMinute.read,
   alertIntervalSeconds: variables.alertIntervalSeconds.read,
   gateCookieDomain: variables.gateCookieDomain.read,

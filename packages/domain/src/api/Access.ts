@@ -69,5 +69,10 @@ export class SameOrigin extends HttpApiMiddleware.Service<SameOrigin, { requires
   { error: CrossSiteRequest }
 ) {}
 
+/** Stands on the routes of the DNS-01 broker: where names cannot be changed, the routes are absent (404). */
+export class BrokersDns extends HttpApiMiddleware.Service<BrokersDns>()("@catenet/domain/BrokersDns", {
+  error: RouteNotFound
+}) {}
+
 /** A token bucket a caller, or an address for a caller without credentials. */
 export class Metered extends HttpApiMiddleware.Service<Metered>()("@catenet/domain/Metered", { error: RateLimited }) {}

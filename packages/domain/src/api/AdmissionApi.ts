@@ -14,11 +14,10 @@ import {
   NotAdmitted,
   NotHostnameOwner
 } from "../errors/CertificateAdmission.ts"
-import { RouteNotFound } from "../errors/Requests.ts"
 import { Hostname } from "../Hostname.ts"
 import { line } from "../Text.ts"
 import { RoutingToken } from "../Tokens.ts"
-import { Metered } from "./Access.ts"
+import { BrokersDns, Metered } from "./Access.ts"
 import { ReadsBody } from "./RequestReading.ts"
 
 const params = { routing_token: Schema.RedactedFromValue(Schema.String), hostname: Schema.String }
@@ -42,11 +41,15 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
       payload: Schema.Struct({ ...challenge, value: line(255) }),
       success: HttpApiSchema.Empty(200),
       error: [NotHostnameOwner, HostnameUnknown, NotAdmitted, DnsProviderFailed, DnsBusy, DnsNotConverged]
-    }).middleware(ReadsBody),
+    })
+      .middleware(ReadsBody)
+      .middleware(BrokersDns),
     HttpApiEndpoint.post("clearChallenge", "/agent/dns01-challenge/clear", {
       payload: Schema.Struct(challenge),
       success: HttpApiSchema.Empty(200),
-      error: [NotHostnameOwner, DnsProviderFailed, RouteNotFound]
-    }).middleware(ReadsBody)
+      error: [NotHostnameOwner, DnsProviderFailed]
+    })
+      .middleware(ReadsBody)
+      .middleware(BrokersDns)
   )
   .middleware(Metered) {}

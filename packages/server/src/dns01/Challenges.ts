@@ -2,14 +2,7 @@
  * The DNS-01 broker: an agent that may issue now has its challenge published, without ever seeing the credentials of the
  * zone. The answer comes when every authoritative server shows the challenge, so that the authority will see it too.
  */
-import {
-  DnsBusy,
-  DnsNotConverged,
-  DnsProviderFailed,
-  HostnameUnknown,
-  NotAdmitted
-} from "@catenet/domain/errors/CertificateAdmission"
-import { RouteNotFound } from "@catenet/domain/errors/Requests"
+import { DnsBusy, DnsNotConverged, DnsProviderFailed, NotAdmitted } from "@catenet/domain/errors/CertificateAdmission"
 import type { Hostname } from "@catenet/domain/Hostname"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer } from "effect"
@@ -45,7 +38,7 @@ const make = Effect.gen(function* () {
     function* (hostname: Hostname, value: string) {
       yield* place
       const name = challengeName(hostname)
-      yield* provider.set(name, value)
+      yield* provider.set({ name, type: "TXT", values: [value] })
       yield* converged(yield* provider.authoritative, name, value).pipe(
         Effect.timeoutOrElse({
           duration: `${dnsTimeoutSeconds} seconds`,
@@ -67,7 +60,6 @@ const make = Effect.gen(function* () {
       readonly hostname: Hostname
       readonly value: string
     }) {
-      if (provider.zone === undefined) return yield* new HostnameUnknown()
       if (!(yield* admissions.mayIssue(request.token, request.hostname))) return yield* new NotAdmitted()
       if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
       yield* publish(request.hostname, request.value)
@@ -78,10 +70,10 @@ const make = Effect.gen(function* () {
       readonly token: RoutingToken
       readonly hostname: Hostname
     }) {
-      if (provider.zone === undefined) return yield* new RouteNotFound()
       yield* admissions.owns(request.token, request.hostname)
       if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
-      yield* Effect.catchTag(provider.set(challengeName(request.hostname), undefined), "ChangeRefused", failed)
+      const name = challengeName(request.hostname)
+      yield* Effect.catchTag(provider.set({ name, type: "TXT", values: [] }), "ChangeRefused", failed)
     })
   }
 })

@@ -1,4 +1,4 @@
-/** What the broker needs of a DNS back end. Which one there is, if any, is a matter of configuration. */
+/** What the platform needs of a DNS back end. Which one there is, if any, is a matter of configuration. */
 import type { Hostname } from "@catenet/domain/Hostname"
 import { Context, Data, type Effect } from "effect"
 import type { Address } from "../settings/Forms.ts"
@@ -8,6 +8,13 @@ export class ChangeRefused extends Data.TaggedError("ChangeRefused")<{ readonly 
   override get message() {
     return `The DNS back end did not take the change: ${this.why}`
   }
+}
+
+/** All records of one type at a name in the zone; no values is none. Addresses and texts are written as people do. */
+export interface RecordSet {
+  readonly name: string
+  readonly type: "A" | "AAAA" | "TXT"
+  readonly values: ReadonlyArray<string>
 }
 
 /** Name of the record of a challenge. */
@@ -21,8 +28,8 @@ export class DnsProvider extends Context.Service<
   {
     /** The zone in which names can be changed; undefined where there is no back end. */
     readonly zone: string | undefined
-    /** Makes the TXT records of a name in the zone be this text alone, or none. Repeating it does no harm. */
-    readonly set: (name: string, text: string | undefined) => Effect.Effect<void, ChangeRefused>
+    /** Makes a record set of the zone be this one. Repeating it does no harm. */
+    readonly set: (records: RecordSet) => Effect.Effect<void, ChangeRefused>
     /** The servers that all the world will ask. */
     readonly authoritative: Effect.Effect<ReadonlyArray<Address>, ChangeRefused>
   }

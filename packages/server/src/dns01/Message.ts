@@ -1,11 +1,11 @@
 /**
- * DNS messages (RFC 1035), as far as a challenge needs them: a question for one record set, a dynamic update (RFC 2136)
+ * DNS messages (RFC 1035), as far as challenges and addresses need them: a question for one record set, a dynamic update (RFC 2136)
  * of one, and the answers to both. Bytes in, values out; a malformed answer is no answer.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import { Option, Result } from "effect"
 
-export const Type = { NS: 2, SOA: 6, TXT: 16, TSIG: 250 } as const
+export const Type = { A: 1, NS: 2, SOA: 6, TXT: 16, AAAA: 28, TSIG: 250 } as const
 export const Class = { IN: 1, ANY: 255 } as const
 /** Response codes that have a meaning here. */
 export const Rcode = { NoError: 0, NxDomain: 3 } as const
@@ -58,6 +58,17 @@ export const txt = (text: string): Uint8Array => {
   return Bytes.concat(Uint8Array.of(bytes.length), bytes)
 }
 
+/** The data of an A or AAAA record of an address, which must be one. */
+export const address = (text: string): Uint8Array => {
+  if (!text.includes(":")) return Uint8Array.from(text.split("."), Number)
+  // The form of URLs has no dotted part at the end.
+  const [left = "", right] = new URL(`http://[${text}]`).hostname.slice(1, -1).split("::")
+  const groups = (part: string) => (part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16)))
+  const [first, last] = [groups(left), groups(right ?? "")]
+  const between = Array.from({ length: 8 - first.length - last.length }, () => 0)
+  return Bytes.concat(...[...first, ...between, ...last].map(uint16))
+}
+
 /** A whole record. */
 export const record = (from: NewRecord): Uint8Array =>
   Bytes.concat(
@@ -76,24 +87,25 @@ const header = (id: number, flags: number, counts: readonly [number, number, num
 export const query = (id: number, of: { readonly name: string; readonly type: number }): Uint8Array =>
   Bytes.concat(header(id, 0, [1, 0, 0, 0]), name(of.name), uint16(of.type), uint16(Class.IN))
 
-/** Makes the TXT record set of a name consist of this text alone, or, without one, of nothing. */
+/** Makes a record set of a name consist of these data alone. */
 export const update = (
   id: number,
-  of: { readonly zone: string; readonly name: string; readonly ttl: number; readonly text: string | undefined }
+  of: {
+    readonly zone: string
+    readonly name: string
+    readonly type: number
+    readonly ttl: number
+    readonly data: ReadonlyArray<Uint8Array>
+  }
 ): Uint8Array => {
-  const none = new Uint8Array(0)
-  const emptied = record({ name: of.name, type: Type.TXT, class: Class.ANY, ttl: 0, data: none })
-  const added =
-    of.text === undefined
-      ? none
-      : record({ name: of.name, type: Type.TXT, class: Class.IN, ttl: of.ttl, data: txt(of.text) })
+  const emptied = { name: of.name, type: of.type, class: Class.ANY, ttl: 0, data: new Uint8Array(0) }
+  const added = of.data.map((data) => ({ name: of.name, type: of.type, class: Class.IN, ttl: of.ttl, data }))
   return Bytes.concat(
-    header(id, updateOpcode, [1, 0, of.text === undefined ? 1 : 2, 0]),
+    header(id, updateOpcode, [1, 0, 1 + added.length, 0]),
     name(of.zone),
     uint16(Type.SOA),
     uint16(Class.IN),
-    emptied,
-    added
+    ...[emptied, ...added].map(record)
   )
 }
 

@@ -41,7 +41,7 @@ const make = Effect.gen(function* () {
   const isHalf = [dnsUpdateServer, settings.dnsUpdateZone, dnsUpdateKey, desecToken, desecDomain].some(
     (value) => value !== undefined
   )
-  if (isHalf) yield* Effect.logWarning("There is no DNS-01 broker: only a part of a DNS back end is configured.")
+  if (isHalf) yield* Effect.logWarning("There is no DNS back end: only a part of a DNS back end is configured.")
   return none
 })
 

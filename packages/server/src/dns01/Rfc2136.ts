@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../Now.ts"
 import type { Address } from "../settings/Forms.ts"
-import { ChangeRefused } from "./DnsProvider.ts"
+import { ChangeRefused, type RecordSet } from "./DnsProvider.ts"
 import { exchange } from "./Exchange.ts"
 import * as Message from "./Message.ts"
 import * as Tsig from "./Tsig.ts"
 
-/** Seconds for which resolvers may keep a challenge. */
+/** Seconds for which resolvers may keep a record. */
 const ttl = 60
 
 /** A message id that cannot be guessed. */
@@ -25,8 +25,9 @@ export const make = Effect.fnUntraced(function* (to: {
   const random = yield* SecureRandom.SecureRandom
   return {
     set: Effect.fn("Rfc2136.set")(
-      function* (name: string, text: string | undefined) {
-        const message = Message.update(yield* freshId, { zone: to.zone, name, ttl, text })
+      function* ({ name, type, values }: RecordSet) {
+        const data = values.map(type === "TXT" ? Message.txt : Message.address)
+        const message = Message.update(yield* freshId, { zone: to.zone, name, type: Message.Type[type], ttl, data })
         const signed = Tsig.sign(message, to.key, yield* unixSeconds)
         const { answer, bytes } = yield* exchange(to.server, signed.message)
         if (answer.rcode !== Message.Rcode.NoError) {

@@ -1,5 +1,6 @@
 /** The forms that variables take: how a text is read and what to call it when it is refused. */
 import { type Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { isIP } from "node:net"
 import type { Form } from "./Variable.ts"
 
 export interface Address {
@@ -60,6 +61,16 @@ const parseAddress = (text: string): Address | undefined => {
 
 /** `127.0.0.1:8090`, `[::1]:8090` or `name:8090`. Port 0 lets the system choose. */
 export const address: Form<Address> = from("a host and a port, such as 127.0.0.1:8090", Address, parseAddress)
+
+/** IP addresses without ports between commas, at least one. */
+export const ipAddresses: Form<ReadonlyArray<string>> = from(
+  "IP addresses between commas, such as 192.0.2.1,2001:db8::1",
+  Schema.Array(Schema.String),
+  (text) => {
+    const items = text.split(",").map((item) => item.trim())
+    return items.every((item) => isIP(item) !== 0 && !item.includes("%")) ? items : undefined
+  }
+)
 
 /** Addresses between commas, at least one. */
 export const addresses: Form<ReadonlyArray<Address>> = from(

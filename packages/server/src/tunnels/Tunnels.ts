@@ -15,6 +15,7 @@ import { RoutingToken } from "@catenet/domain/Tokens"
 import { Installation, Tunnel, type TunnelChange, type TunnelName } from "@catenet/domain/Tunnel"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { AddressRecords } from "../addressRecords/AddressRecords.ts"
 import { Audits } from "../audit/Audits.ts"
 import { Enrolments } from "../enrolment/Enrolments.ts"
 import { paged, type Page } from "../http/Paging.ts"
@@ -63,16 +64,24 @@ const make = Effect.gen(function* () {
   const store = yield* Store.make
   const hosts = yield* Hosts
   const outbox = yield* Outbox
+  const addresses = yield* AddressRecords
   const audits = yield* Audits
   const enrolments = yield* Enrolments
   const { once } = yield* Idempotency
-  const { hostnameZone, meshEdgePort, portalBaseUrl, tunnelsPerAccount } = yield* Settings
+  const { meshEdgePort, portalBaseUrl, tunnelsPerAccount, ...settings } = yield* Settings
+  const hostnameZone = settings.hostnameZone ?? addresses.zone
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
   /** Names of the platform itself lead to no tunnel. */
   const reserved = new Set([portalBaseUrl.hostname, hostnameZone?.toLowerCase()])
 
-  const insert = Effect.fnUntraced(function* (owner: Subject, name: string, hostname: Hostname | null) {
+  /** A hostname that is given out here leads to the edge; one that an owner brings is led there by its owner. */
+  const insert = Effect.fnUntraced(function* (
+    owner: Subject,
+    name: string,
+    hostname: Hostname | null,
+    by: "us" | "owner"
+  ) {
     const id = idFrom(yield* withEntropy(freshHex32))
     const token = tokenFrom(yield* withEntropy(freshHex64))
     yield* store.insert({ subject: owner, name, id, hostname, routingToken: token, createdAt: yield* unixSeconds })
@@ -81,6 +90,7 @@ const make = Effect.gen(function* () {
     if (reserved.has(hostname) || Option.isSome(yield* hosts.find(hostname, { lock: true }))) {
       return yield* new HostnameTaken({ hostname })
     }
+    if (by === "us") yield* addresses.want(hostname)
     const { ids } = yield* hosts.record(token, hostname)
     return { id, token, hostname, calls: ids }
   })
@@ -116,7 +126,7 @@ const make = Effect.gen(function* () {
     ) {
       const { hostname, name, subject } = request
       const repeat = key === undefined ? undefined : { caller: "operator", operation: "provision-tunnel", key, request }
-      const made = yield* settled(once(repeat, Made, insert(subject, name, hostname)), hostname)
+      const made = yield* settled(once(repeat, Made, insert(subject, name, hostname, "us")), hostname)
       yield* tell(made)
       return { routing_token: made.token, hostname }
     }, asDefects),
@@ -133,7 +143,7 @@ const make = Effect.gen(function* () {
       const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
       const command = Effect.gen(function* () {
         yield* checkLimit(subject)
-        const made = yield* insert(subject, request.name, hostname)
+        const made = yield* insert(subject, request.name, hostname, request.hostname === undefined ? "us" : "owner")
         const tunnel = yield* Effect.catchTag(owned(made.id, account), "TunnelNotFound", Effect.die)
         return { ...made, tunnel: shown(tunnel, subject) }
       })

@@ -99,8 +99,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("certificate 
         ],
         {
           "setChallenge DnsBusy": elsewhere,
-          "setChallenge DnsNotConverged": elsewhere,
-          "clearChallenge RouteNotFound": elsewhere
+          "setChallenge DnsNotConverged": elsewhere
         }
       )
     })

@@ -36,7 +36,7 @@ const bind = Effect.gen(function* () {
 options { directory "${folder}"; listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; }; recursion no;
   pid-file "${folder}/pid"; session-keyfile "${folder}/session"; dnssec-validation no; };
 controls { };
-zone "zone.test" { type primary; file "zone"; update-policy { grant catenet zonesub TXT; }; };`
+zone "zone.test" { type primary; file "zone"; update-policy { grant catenet zonesub TXT A AAAA; }; };`
   )
   yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof spawn>>((resume) => {
@@ -68,18 +68,28 @@ describe("dynamic updates", () => {
         const { set } = yield* Rfc2136.make({ server, zone: "zone.test", key })
         const name = "_acme-challenge.a.zone.test"
         for (const text of ["first-value", "second"]) {
-          yield* set(name, text)
+          yield* set({ name, type: "TXT", values: [text] })
           yield* Effect.timeout(converged([server], name, text), "5 seconds")
         }
         const ask = exchange(server, Message.query(1, { name, type: Message.Type.TXT }))
         assert.strictEqual((yield* ask).answer.answers.length, 1)
-        yield* set(name, undefined)
+        yield* set({ name, type: "TXT", values: [] })
         assert.strictEqual((yield* ask).answer.rcode, Message.Rcode.NxDomain)
+
+        yield* set({ name: "a.zone.test", type: "A", values: ["192.0.2.1", "192.0.2.2"] })
+        yield* set({ name: "a.zone.test", type: "AAAA", values: ["2001:db8::1"] })
+        const addresses = (type: number) => exchange(server, Message.query(2, { name: "a.zone.test", type }))
+        assert.strictEqual((yield* addresses(Message.Type.A)).answer.answers.length, 2)
+        const [only] = (yield* addresses(Message.Type.AAAA)).answer.answers
+        assert.deepStrictEqual(only?.data, Message.address("2001:db8::1"))
 
         const stranger = { ...key, secret: Redacted.make(new Uint8Array(32)) }
         const other = yield* Rfc2136.make({ server, zone: "zone.test", key: stranger })
-        assert.include((yield* Effect.flip(other.set(name, "x"))).message, "code 9")
-        assert.include((yield* Effect.flip(set("_acme-challenge.elsewhere.test", "x"))).message, "code 10")
+        assert.include((yield* Effect.flip(other.set({ name, type: "TXT", values: ["x"] }))).message, "code 9")
+        assert.include(
+          (yield* Effect.flip(set({ name: "_acme-challenge.elsewhere.test", type: "TXT", values: ["x"] }))).message,
+          "code 10"
+        )
       }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto)),
     30_000
   )

@@ -136,7 +136,8 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
   it.effect("there is no broker", () =>
     Effect.gen(function* () {
       const token = yield* tunnel("a.zone.test", true)
-      assert.strictEqual((yield* set(token, "a.zone.test")).status, 404)
+      assert.deepInclude(yield* set(token, "a.zone.test"), { status: 404, code: "RouteNotFound" })
+      assert.deepInclude(yield* post("/agent/dns01-challenge", {}), { status: 404, code: "RouteNotFound" })
       assert.deepInclude(yield* clear(token, "a.zone.test"), { status: 404, code: "RouteNotFound" })
     })
   )

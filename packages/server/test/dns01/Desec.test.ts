@@ -44,18 +44,27 @@ const backEnd = Effect.flatMap(Service, ({ base }) =>
   Desec.make({ base, zone: "zone.test", token: Redacted.make("t0k3n") })
 ).pipe(Effect.provide(FetchHttpClient.layer))
 
+const challenge = { name: "_acme-challenge.a.zone.test", type: "TXT", values: ["x"] } as const
+
 layer(Service.layer, { excludeTestServices: true })("the back end over HTTP", (it) => {
   it.effect("sets and empties the record set below the domain, with the token", () =>
     Effect.gen(function* () {
       const { calls } = yield* Service
       const { set } = yield* backEnd
-      yield* set("_acme-challenge.a.b.zone.test", 'a"b\\c')
-      yield* set("_acme-challenge.a.b.zone.test", undefined)
+      const name = "_acme-challenge.a.b.zone.test"
+      yield* set({ name, type: "TXT", values: ['a"b\\c'] })
+      yield* set({ name, type: "TXT", values: [] })
+      yield* set({ name: "zone.test", type: "AAAA", values: ["2001:db8::1", "2001:db8::2"] })
       const shape = { subname: "_acme-challenge.a.b", type: "TXT", ttl: 3600 }
       const line = "PATCH /api/v1/domains/zone.test/rrsets/"
       assert.deepStrictEqual(calls, [
         { line, token: "Token t0k3n", body: [{ ...shape, records: ['"a\\"b\\\\c"'] }] },
-        { line, token: "Token t0k3n", body: [{ ...shape, records: [] }] }
+        { line, token: "Token t0k3n", body: [{ ...shape, records: [] }] },
+        {
+          line,
+          token: "Token t0k3n",
+          body: [{ subname: "", type: "AAAA", ttl: 3600, records: ["2001:db8::1", "2001:db8::2"] }]
+        }
       ])
     })
   )
@@ -66,7 +75,7 @@ layer(Service.layer, { excludeTestServices: true })("the back end over HTTP", (i
       const { set } = yield* backEnd
       for (const status of [400, 401, 404, 429, 500]) {
         yield* answer(status)
-        const refusal = yield* Effect.flip(set("_acme-challenge.a.zone.test", "x"))
+        const refusal = yield* Effect.flip(set(challenge))
         assert.include(refusal.message, String(status))
         assert.notInclude(refusal.message, "t0k3n")
       }
@@ -75,7 +84,7 @@ layer(Service.layer, { excludeTestServices: true })("the back end over HTTP", (i
         zone: "zone.test",
         token: Redacted.make("t0k3n")
       }).pipe(Effect.provide(FetchHttpClient.layer))
-      const refusal = yield* Effect.flip(away.set("_acme-challenge.a.zone.test", "x"))
+      const refusal = yield* Effect.flip(away.set(challenge))
       assert.strictEqual(refusal._tag, "ChangeRefused")
     })
   )

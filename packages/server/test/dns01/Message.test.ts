@@ -28,16 +28,39 @@ describe("messages", () => {
   })
 
   it("replace a record set, and empty it (RFC 2136, 2.5.2)", () => {
-    const of = { zone: "example.test", name: "_acme-challenge.cam.Example.test", ttl: 60 }
+    const of = { zone: "example.test", name: "_acme-challenge.cam.Example.test", type: Message.Type.TXT, ttl: 60 }
     const zone = "076578616d706c6504746573740000060001"
     assert.strictEqual(
-      Hex.encode(Message.update(0x1234, { ...of, text: "abc-DEF_123" })),
+      Hex.encode(Message.update(0x1234, { ...of, data: [Message.txt("abc-DEF_123")] })),
       `123428000001000000020000${zone}${challenge}001000ff000000000000${challenge}001000010000` +
         `003c000c0b6162632d4445465f313233`
     )
     assert.strictEqual(
-      Hex.encode(Message.update(0x1234, { ...of, text: undefined })),
+      Hex.encode(Message.update(0x1234, { ...of, data: [] })),
       `123428000001000000010000${zone}${challenge}001000ff000000000000`
+    )
+  })
+
+  it("carry addresses of both families, however they are written", () => {
+    const written = (text: string) => Hex.encode(Message.address(text))
+    assert.strictEqual(written("192.0.2.255"), "c00002ff")
+    const cases = [
+      ["2001:db8::1", "20010db8000000000000000000000001"],
+      ["2001:DB8:0:0:1:0:0:1", "20010db8000000000001000000000001"],
+      ["::", "00".repeat(16)],
+      ["::ffff:192.0.2.1", "00000000000000000000ffffc0000201"],
+      ["fe80::", `fe80${"00".repeat(14)}`],
+      ["1:2:3:4:5:6:7:8", "00010002000300040005000600070008"]
+    ] as const
+    for (const [text, hex] of cases) assert.strictEqual(written(text), hex, text)
+    const of = { zone: "z.test", name: "a.z.test", type: Message.Type.A, ttl: 60 }
+    const two = Message.update(1, { ...of, data: ["192.0.2.1", "192.0.2.2"].map(Message.address) })
+    assert.strictEqual(
+      Hex.encode(two),
+      "000128000001000000030000017a04746573740000060001" +
+        "0161017a0474657374000001" +
+        "00ff000000000000" +
+        ["c0000201", "c0000202"].map((data) => `0161017a047465737400000100010000003c0004${data}`).join("")
     )
   })
 

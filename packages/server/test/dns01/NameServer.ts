@@ -55,8 +55,10 @@ export class NameServer extends Context.Service<
   NameServer,
   {
     readonly port: number
-    /** What is in the zone. */
+    /** The texts in the zone. */
     readonly texts: Map<string, string>
+    /** The addresses in the zone as hex, by name and type. */
+    readonly addresses: Map<string, ReadonlyArray<string>>
     /** `hidden`: takes updates and does not show them. */
     readonly behave: (how: "well" | "refusing" | "hidden" | "silent" | "unsigned") => Effect.Effect<void>
   }
@@ -65,6 +67,7 @@ export class NameServer extends Context.Service<
     NameServer,
     Effect.gen(function* () {
       const texts = new Map<string, string>()
+      const addresses = new Map<string, ReadonlyArray<string>>()
       let how = "well"
       const socket = createSocket("udp4")
       const head = (bytes: Buffer, flags: number, counts: ReadonlyArray<number>) => {
@@ -80,11 +83,24 @@ export class NameServer extends Context.Service<
         if (!isGood || how === "refusing") return head(bytes, 0xa800 | 9, [0, 0, 0, 0])
         const zone = nameAt(unsigned, 12)
         const emptied = nameAt(unsigned, zone.end + 4)
-        texts.delete(emptied.name)
-        if (unsigned.readUInt16BE(8) === 2) {
-          const added = nameAt(unsigned, emptied.end + 10)
-          const text = added.end + 10
-          texts.set(added.name, unsigned.toString("latin1", text + 1, text + 1 + unsigned[text]!))
+        const type = unsigned.readUInt16BE(emptied.end)
+        const data: Array<Buffer> = []
+        for (let at = emptied.end + 10, left = unsigned.readUInt16BE(8) - 1; left > 0; left--) {
+          const start = nameAt(unsigned, at).end + 10
+          at = start + unsigned.readUInt16BE(start - 2)
+          data.push(unsigned.subarray(start, at))
+        }
+        if (type === 16) {
+          texts.delete(emptied.name)
+          for (const text of data) texts.set(emptied.name, text.toString("latin1", 1))
+        } else {
+          const key = `${emptied.name} ${type === 1 ? "A" : "AAAA"}`
+          addresses.delete(key)
+          if (data.length > 0)
+            addresses.set(
+              key,
+              data.map((each) => each.toString("hex"))
+            )
         }
         const answer = head(bytes, 0xa800, [0, 0, 0, 0])
         return how === "unsigned" ? answer : signed(answer, mac, timers)
@@ -108,7 +124,7 @@ export class NameServer extends Context.Service<
         Effect.callback<void>((resume) => void socket.bind(0, "127.0.0.1", () => resume(Effect.void))),
         () => Effect.sync(() => socket.close())
       )
-      return { port: socket.address().port, texts, behave: (next) => Effect.sync(() => void (how = next)) }
+      return { port: socket.address().port, texts, addresses, behave: (next) => Effect.sync(() => void (how = next)) }
     })
   )
 }

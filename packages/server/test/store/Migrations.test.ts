@@ -87,13 +87,17 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
               (${"8".repeat(64)}, 'a.example.test', null, ${"6".repeat(32)}, 2),
               (${"9".repeat(64)}, 'a.example.test', 'v@example.test', null, 2)`
           }
+          if (number === 18) {
+            yield* sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
+              values (${"a".repeat(32)}, 's', 'n', 'n-043a7187.example.test', ${"b".repeat(64)}, 2)`
+          }
           if (number === 12) {
             const account = "5".repeat(64)
             yield* sql`insert into accounts (account, balance, created_at) values (${account}, 7, 1)`
             yield* sql`insert into credit_ledger (account, delta, reason, at) values (${account}, 7, 'paid', 1)`
           }
         }
-        const [tunnel] = yield* sql`select name, hostname, bridge_mode, require_login from tunnels`
+        const [tunnel] = yield* sql`select name, hostname, bridge_mode, require_login from tunnels order by id`
         assert.deepStrictEqual(
           { ...tunnel },
           { name: "n", hostname: "a.example.test", bridge_mode: "off", require_login: false }
@@ -109,6 +113,12 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           sessions.map(({ by }) => by),
           ["6".repeat(32)],
           "visitors without an account sign in again"
+        )
+        const records = yield* sql<{ hostname: string }>`select hostname from address_records where wanted`
+        assert.deepStrictEqual(
+          records.map(({ hostname }) => hostname),
+          ["n-043a7187.example.test"],
+          "of the names there are, those that were given out"
         )
         assert.deepStrictEqual(yield* migrate, [])
       })
