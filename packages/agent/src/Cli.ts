@@ -96,6 +96,10 @@ const connect = Command.make(
       Flag.withDefault(false),
       Flag.withDescription("Join one connection with stdin and stdout, as an ssh ProxyCommand does")
     ),
+    viaEdge: Flag.Boolean("via-edge").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Do not use a direct path to the agent, even when it offers one")
+    ),
     ca: Flag.String("ca").pipe(
       Flag.optional,
       Flag.withMetavar("FILE"),
@@ -111,7 +115,8 @@ const connect = Command.make(
 ).pipe(
   Command.withDescription(
     "Brings local clients to the origin of a mesh tunnel, sealed end to end. Every connection is a session of its own; one that " +
-      "cannot be opened is tried again for ten seconds."
+      "cannot be opened is tried again for ten seconds. When the agent has a port of its own that can be reached " +
+      "(CT_AGENT_DIRECT_ADVERTISE), sessions go there and not through the edge."
   ),
   Command.withShortDescription("Use a mesh tunnel from the other end"),
   Command.withExamples([

@@ -5,6 +5,7 @@ import { Effect, FileSystem, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { FetchHttpClient } from "effect/http"
 import { X509Certificate } from "node:crypto"
+import * as DirectRoute from "../connect/DirectRoute.ts"
 import * as Forward from "../connect/Forward.ts"
 import { ConfigurationInvalid, Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
@@ -18,6 +19,7 @@ export interface Options {
   readonly listen: Option.Option<string>
   readonly udp: boolean
   readonly stdio: boolean
+  readonly viaEdge: boolean
   readonly ca: Option.Option<string>
 }
 
@@ -70,7 +72,8 @@ export const connect = (options: Options) =>
     const raw = yield* Environment.read(yield* configFile)
     const { capability, edge } = yield* readCapability(options.capability)
     const ca = yield* readRoot(raw, Option.getOrUndefined(options.ca))
-    const target = { capability, edge, ca, datagrams: options.udp }
+    const route = options.viaEdge ? undefined : DirectRoute.make()
+    const target = { capability, edge, ca, datagrams: options.udp, route }
     if (!options.stdio) {
       const listen = yield* listenOf(options.listen)
       return yield* options.udp ? Forward.udp(target, listen) : Forward.tcp(target, listen)

@@ -3,8 +3,10 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { FetchHttpClient } from "effect/http"
+import type { Socket } from "node:net"
 import { configFile } from "../Flags.ts"
 import { ConfigurationInvalid } from "../Failure.ts"
+import * as DirectListener from "../mesh/DirectListener.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
 import * as Mesh from "../mesh/Mesh.ts"
 import * as OriginKeys from "../mesh/OriginKeys.ts"
@@ -54,20 +56,30 @@ export const placesOf = Effect.fnUntraced(function* (config: Settings.Settings) 
 })
 
 /** The origin's keys decide which token is registered: a stored capability brings its own. */
-const mesh = Effect.fnUntraced(function* (config: Settings.Settings, token: Onboarding.Onboarded["token"]) {
+const mesh = Effect.fnUntraced(function* (
+  config: Settings.Settings,
+  given: Onboarding.Onboarded["token"],
+  streams: Streams.Streams
+) {
   const info = yield* ConnectionInfo
   const places = yield* placesOf(config)
-  const { keys, capability } = yield* OriginKeys.load(places, token, formatHostPort(yield* info.edge))
+  const { keys, capability } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge))
   yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
-  return { token: capability.routingToken, handler: yield* Mesh.make(config.origin, keys, yield* Vitals) }
+  const token = capability.routingToken
+  const { direct, relayed } = yield* Mesh.make(config.origin, keys, token)
+  const { directAdvertise: advertise, directPort: port } = config
+  const serve = (socket: Socket, admitted: () => void) => streams.run(direct(socket, admitted))
+  const listener = advertise === undefined ? undefined : yield* DirectListener.open({ advertise, port, serve })
+  return { token, handler: relayed(listener) }
 })
 
 const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, onboarded: Onboarding.Onboarded) {
   const { agentId, identity, token } = onboarded
+  const streams = yield* Streams.make
   const how =
     token !== undefined && config.mode === "browser"
       ? { token, handler: yield* browser(config) }
-      : yield* mesh(config, token)
+      : yield* mesh(config, token, streams)
   const registration = {
     token: how.token,
     host: config.mode === "browser" ? config.hostname : undefined,
@@ -75,7 +87,7 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, onboarded
     identity: identity?.seed,
     proxyProtocol: config.origin.proxyProtocol === "v2"
   }
-  return yield* Tunnel.serve(config, registration, yield* Streams.make(how.handler))
+  return yield* Tunnel.serve(config, registration, how.handler, streams)
 })
 
 const body = Effect.fnUntraced(function* (config: Settings.Settings, demanded: boolean) {

@@ -1,6 +1,7 @@
 /**
  * The client's side of a mesh tunnel: from a capability to a sealed stream that ends at the origin. Each stream is a TLS
- * connection of its own (role C), tried at the edge's address and then at its port 443.
+ * connection of its own (role C), tried at the edge's address and then at its port 443. When the agent tells of a direct path,
+ * the stream moves there if that works soon, and later ones begin there.
  */
 import type { Capability } from "@catenet/crypto/Capability"
 import { native } from "@catenet/crypto/native"
@@ -8,11 +9,14 @@ import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { Data, Effect, Option, Redacted, Result } from "effect"
 import type { TLSSocket } from "node:tls"
+import * as DirectOffer from "../mesh/DirectOffer.ts"
 import * as Handshake from "../mesh/Handshake.ts"
 import { NoiseStream } from "../mesh/NoiseStream.ts"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 import * as EdgeDial from "../tunnel/EdgeDial.ts"
 import { rungs } from "../tunnel/Establish.ts"
+import * as Origin from "../tunnel/Origin.ts"
+import type { DirectRoute } from "./DirectRoute.ts"
 
 /** The edge asks for more work than a client should do, or its challenge never came. */
 export class RendezvousFailed extends Data.TaggedError("RendezvousFailed")<{
@@ -30,8 +34,14 @@ export interface Target {
   /** PEM of the edge's root. */
   readonly ca: string
   readonly datagrams: boolean
+  /** What is known about the direct path; undefined to stay on the edge. */
+  readonly route: DirectRoute | undefined
 }
 
+const nothing = new Uint8Array()
+/** How long the direct path is tried; the stream through the edge stands ready meanwhile. */
+const directMillis = 1500
+const keepAliveMillis = 20_000
 const slice = 4096
 
 /** Searches in slices, so that other streams go on meanwhile. */
@@ -56,12 +66,13 @@ const meet = Effect.fnUntraced(function* (socket: TLSSocket, edge: string, token
   if (Result.isFailure(met)) return yield* new RendezvousFailed({ edge, why: `no challenge (${met.failure.reason})` })
 })
 
-const on = Effect.fnUntraced(function* ({ capability, ca, datagrams }: Target, address: HostPort) {
+/** A session through the edge at this address, begun with this payload. */
+const on = Effect.fnUntraced(function* ({ capability, ca }: Target, address: HostPort, payload: Uint8Array) {
   const edge = formatHostPort(address)
   const socket = yield* EdgeDial.dial(address, ca, ["ct-edge"])
   return yield* Effect.gen(function* () {
     yield* meet(socket, edge, capability.routingToken)
-    const session = yield* Handshake.begin(socket, capability.originKey).pipe(
+    const begun = yield* Handshake.begin(socket, capability.originKey, payload).pipe(
       Effect.catchTag("HandshakeFailed", ({ why }) =>
         Effect.fail(
           new RendezvousFailed({
@@ -71,16 +82,56 @@ const on = Effect.fnUntraced(function* ({ capability, ca, datagrams }: Target, a
         )
       )
     )
-    return new NoiseStream(socket, session, { datagrams })
+    return { ...begun, socket }
   }).pipe(Effect.onError(() => Effect.sync(() => socket.destroy())))
 })
 
+const byEdge = (target: Target, payload: Uint8Array) => {
+  const [first, second] = rungs(target.edge, true)
+  const attempt = on(target, first ?? target.edge, payload)
+  return second === undefined
+    ? attempt
+    : Effect.catchTag(attempt, "DialFailed", (error) =>
+        Effect.mapError(on(target, second, payload), (later) => (later._tag === "DialFailed" ? error : later))
+      )
+}
+
+/** A stream to the agent's own port; none when that does not work soon. */
+const directly = ({ capability, datagrams }: Target, address: HostPort) =>
+  Effect.gen(function* () {
+    const socket = yield* Origin.dial(address)
+    socket.setKeepAlive(true, keepAliveMillis)
+    const ticket = DirectOffer.ticket(Redacted.value(capability.routingToken))
+    const { session } = yield* Handshake.begin(socket, capability.originKey, ticket).pipe(
+      Effect.onError(() => Effect.sync(() => socket.destroy()))
+    )
+    return new NoiseStream(socket, session, { datagrams })
+  }).pipe(Effect.timeout(directMillis), Effect.option)
+
 /** One stream to the origin. */
 export const open = Effect.fn("MeshClient.open")(function* (target: Target) {
-  const [first, second] = rungs(target.edge, true)
-  const attempt = on(target, first ?? target.edge)
-  if (second === undefined) return yield* attempt
-  return yield* Effect.catchTag(attempt, "DialFailed", (error) =>
-    Effect.mapError(on(target, second), (later) => (later._tag === "DialFailed" ? error : later))
+  const { datagrams, route } = target
+  const known = route?.address()
+  if (route !== undefined && known !== undefined) {
+    const stream = yield* directly(target, known)
+    if (Option.isSome(stream)) return stream.value
+    yield* route.failed
+  }
+  const asks = route !== undefined && (yield* route.wanted)
+  const { said, session, socket } = yield* byEdge(target, asks ? DirectOffer.question : nothing).pipe(
+    // An agent that takes the question for nonsense is not asked again soon.
+    Effect.tapErrorTag("RendezvousFailed", () => (asks ? route.failed : Effect.void))
   )
+  const relayed = new NoiseStream(socket, session, { datagrams })
+  const listener = DirectOffer.readAnswer(said)
+  if (!asks || listener === undefined) return relayed
+  const direct = yield* directly(target, listener)
+  if (Option.isSome(direct)) {
+    relayed.destroy()
+    yield* route.found(listener)
+    return direct.value
+  }
+  yield* route.failed
+  if (!datagrams) relayed.begin()
+  return relayed
 })

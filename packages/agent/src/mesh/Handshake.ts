@@ -1,4 +1,4 @@
-/** The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, empty prologue and payloads, framed messages. */
+/** The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, empty prologue, framed messages. */
 import * as Frame from "@catenet/crypto/noise/Frame"
 import { initiate, respond } from "@catenet/crypto/noise/Noise"
 import type { Transport } from "@catenet/crypto/noise/Transport"
@@ -10,16 +10,22 @@ import type { Duplex } from "node:stream"
 import type { Session } from "./NoiseStream.ts"
 
 /** The peer did not prove its key, did not answer in time, or went away. */
-export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{ readonly why: string }> {
+export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{
+  readonly why: string
+  /** The peer knew the origin's key, and was refused for what it said. */
+  readonly forUs: boolean
+}> {
   override get message() {
     return `Noise handshake: ${this.why}`
   }
 }
 
 const handshakeMillis = 10_000
-const nothing = new Uint8Array()
 
-const failed = (why: string) => new HandshakeFailed({ why })
+const failed = (why: string) => new HandshakeFailed({ why, forUs: false })
+
+/** The payload of the second message for that of the first, or why there is none. */
+export type Reply = (payload: Uint8Array) => Result.Result<Uint8Array, string>
 
 /** The first framed message, and the decoder with what came behind it. The stream is left paused. */
 const firstMessage = (stream: Duplex) =>
@@ -75,7 +81,11 @@ const orFail = <A, E extends { readonly message: string }>(result: Result.Result
   Effect.fromResult(Result.mapError(result, ({ message }) => failed(message)))
 
 /** The origin's side. Every key is tried on the first message; the one that opens it answers. */
-export const answer = Effect.fn("Handshake.answer")(function* (stream: Duplex, keys: ReadonlyArray<KeyPair>) {
+export const answer = Effect.fn("Handshake.answer")(function* (
+  stream: Duplex,
+  keys: ReadonlyArray<KeyPair>,
+  reply: Reply
+) {
   const random = yield* SecureRandom.SecureRandom
   const { message, decoder, early } = yield* firstMessage(stream)
   for (const key of keys) {
@@ -83,17 +93,22 @@ export const answer = Effect.fn("Handshake.answer")(function* (stream: Duplex, k
     const handshake = yield* orFail(respond(native, { pattern: "IK", static: key, entropy }))
     const opened = handshake.readMessage(message)
     if (Result.isFailure(opened)) continue
-    if (opened.success.length > 0 && opened.success[0] !== 1)
-      return yield* failed("the payload of the first message is malformed")
-    yield* send(stream, yield* orFail(handshake.writeMessage(nothing)))
+    const answer = reply(opened.success)
+    if (Result.isFailure(answer)) return yield* new HandshakeFailed({ why: answer.failure, forUs: true })
+    yield* send(stream, yield* orFail(handshake.writeMessage(answer.success)))
     const transport: Transport = yield* orFail(handshake.finish())
-    return { transport, decoder, early } satisfies Session
+    const session: Session = { transport, decoder, early }
+    return { session, answer: answer.success }
   }
   return yield* failed("the first message is for none of this origin's keys")
 })
 
-/** The client's side, with a static key of its own for this session only. */
-export const begin = Effect.fn("Handshake.begin")(function* (stream: Duplex, originKey: Uint8Array) {
+/** The client's side, with a static key of its own for this session only. Gives the session and what the origin said. */
+export const begin = Effect.fn("Handshake.begin")(function* (
+  stream: Duplex,
+  originKey: Uint8Array,
+  payload: Uint8Array
+) {
   const random = yield* SecureRandom.SecureRandom
   const handshake = yield* orFail(
     initiate(native, {
@@ -103,9 +118,10 @@ export const begin = Effect.fn("Handshake.begin")(function* (stream: Duplex, ori
       entropy: yield* random.randomBytes(32)
     })
   )
-  yield* send(stream, yield* orFail(handshake.writeMessage(nothing)))
+  yield* send(stream, yield* orFail(handshake.writeMessage(payload)))
   const { message, decoder, early } = yield* firstMessage(stream)
-  yield* orFail(handshake.readMessage(message))
+  const said = yield* orFail(handshake.readMessage(message))
   const transport: Transport = yield* orFail(handshake.finish())
-  return { transport, decoder, early } satisfies Session
+  const session: Session = { transport, decoder, early }
+  return { session, said }
 })

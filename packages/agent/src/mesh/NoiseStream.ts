@@ -6,7 +6,7 @@
 import * as Frame from "@catenet/crypto/noise/Frame"
 import type { Transport } from "@catenet/crypto/noise/Transport"
 import { abort } from "@catenet/wire/transport/Abort"
-import { Result } from "effect"
+import { Deferred, Effect, Result } from "effect"
 import { Duplex } from "node:stream"
 
 export interface Session {
@@ -23,6 +23,7 @@ export class NoiseStream extends Duplex {
   readonly #carrier: Duplex
   readonly #session: Session
   readonly #datagrams: boolean
+  readonly #begun = Deferred.makeUnsafe<boolean>()
 
   /** Takes the carrier over. With `datagrams` every write is one frame and every frame is one read. */
   constructor(carrier: Duplex, session: Session, { datagrams = false }: { readonly datagrams?: boolean } = {}) {
@@ -30,6 +31,8 @@ export class NoiseStream extends Duplex {
     this.#carrier = carrier
     this.#session = session
     this.#datagrams = datagrams
+    // The stream may break before its next owner listens; that must not end the process.
+    this.on("error", () => {})
     carrier.on("error", (error) => this.destroy(error))
     carrier.on("close", () => {
       if (!this.readableEnded && !carrier.readableEnded) this.destroy(new Error("the connection was cut"))
@@ -38,9 +41,25 @@ export class NoiseStream extends Duplex {
       const torn = session.decoder.end()
       if (Result.isFailure(torn)) this.destroy(torn.failure)
       else this.push(null)
+      this.#settle(false)
     })
     for (const message of session.early) this.#open(message)
     carrier.on("data", (chunk: Uint8Array) => this.#receive(chunk))
+  }
+
+  /** True when the peer's first frame has come, empty or not; false when the stream is over without one. */
+  get begun(): Effect.Effect<boolean> {
+    return Effect.suspend(() => {
+      // Lets the carrier flow, which whoever had it before left paused.
+      this.read(0)
+      return Deferred.await(this.#begun)
+    })
+  }
+
+  /** Sends an empty frame: nothing to read, but the peer knows that this stream is used. */
+  begin() {
+    const frame = this.#session.transport.encryptFrame(new Uint8Array())
+    if (Result.isSuccess(frame)) this.#carrier.write(frame.success)
   }
 
   override _read() {
@@ -66,8 +85,13 @@ export class NoiseStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done) {
+    this.#settle(false)
     if (error !== null || !this.readableEnded) abort(this.#carrier)
     done(error)
+  }
+
+  #settle(begun: boolean) {
+    Deferred.doneUnsafe(this.#begun, Effect.succeed(begun))
   }
 
   #receive(chunk: Uint8Array) {
@@ -80,6 +104,7 @@ export class NoiseStream extends Duplex {
     if (this.destroyed) return
     const plain = this.#session.transport.decrypt(message)
     if (Result.isFailure(plain)) return void this.destroy(plain.failure)
+    this.#settle(true)
     // Outside of datagram mode an empty chunk would say nothing, and Node takes it for a pause.
     if (plain.success.length === 0 && !this.#datagrams) return
     if (!this.push(plain.success)) this.#carrier.pause()

@@ -37,6 +37,8 @@ export interface Session {
   live: number
   registeredSince: number | undefined
   lastSeen: number | undefined
+  /** How many registrations in a row the edge has refused. */
+  refusals: number
   lastError: string | undefined
 }
 
@@ -75,6 +77,7 @@ export class Vitals extends Context.Service<
         live: 0,
         registeredSince: undefined,
         lastSeen: undefined,
+        refusals: 0,
         lastError: undefined
       }
       const traffic: Traffic = {

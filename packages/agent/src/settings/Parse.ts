@@ -110,6 +110,15 @@ export const positive = (raw: Raw, name: Variable, unset: number): Parsed<number
     (number) => number ?? unset
   )
 
+/** A port, 0 for any free one. */
+export const port = (raw: Raw, name: Variable): Parsed<number | undefined> =>
+  optional(raw, name, (value) => {
+    const number = digits(value, 0, 65_535)
+    return number === undefined
+      ? Result.fail(`${name} is not a port. Write a number from 1 to 65535, or unset it for any free port.`)
+      : Result.succeed(number)
+  })
+
 /** An unsigned 32-bit integer; anything else counts as unset. */
 export const lenient = (raw: Raw, name: Variable): number | undefined => {
   const value = text(raw, name)

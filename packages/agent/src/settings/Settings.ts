@@ -56,6 +56,8 @@ export interface Settings {
   readonly poolSize: number
   readonly maxServing: number
   readonly directAdvertise: string | undefined
+  /** TCP port of the direct path; 0 for any free one. */
+  readonly directPort: number
   readonly reconnect: Reconnect
   readonly stateDir: string
   readonly capabilityOut: string
@@ -89,12 +91,8 @@ const warningsOf = (raw: Raw, mode: "browser" | "mesh") => {
     warnings.push(
       "CT_AGENT_HOSTNAME has no effect in mesh mode. Set CT_AGENT_MODE=browser to serve that name to browsers."
     )
-  if (Parse.text(raw, "CT_AGENT_DIRECT_ADVERTISE") !== undefined)
-    warnings.push(
-      mode === "browser"
-        ? "CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE."
-        : "CT_AGENT_DIRECT_ADVERTISE has no effect: a direct path needs QUIC, which this agent does not carry. Clients come through the edge."
-    )
+  if (mode === "browser" && Parse.text(raw, "CT_AGENT_DIRECT_ADVERTISE") !== undefined)
+    warnings.push("CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE.")
   for (const name of ["CT_AGENT_FALLBACK_443", "CT_AGENT_REGISTER_TCP_ONLY", "CT_AGENT_FRAMED_FALLBACK"] as const) {
     const flag = Parse.text(raw, name)?.toLowerCase()
     if (flag !== undefined && ["no", "off", "none", "disabled"].includes(flag))
@@ -169,6 +167,7 @@ export const parse = (raw: Raw): Result.Result<Settings, ReadonlyArray<string>> 
     poolSize: ask(Parse.positive(raw, "CT_AGENT_TCP_FALLBACK_POOL_SIZE", 6), 6),
     maxServing: ask(Parse.positive(raw, "CT_AGENT_TCP_FALLBACK_MAX_SERVING", 32), 32),
     directAdvertise: ask(Parse.ip(raw, "CT_AGENT_DIRECT_ADVERTISE"), undefined),
+    directPort: ask(Parse.port(raw, "CT_AGENT_DIRECT_PORT"), undefined) ?? 0,
     reconnect: {
       maxAttempts: Parse.lenient(raw, "CT_AGENT_RECONNECT_MAX_ATTEMPTS") || undefined,
       baseMillis,

@@ -35,7 +35,8 @@ export const variables = {
     "anything but empty, 0 and false: keep quiet streams alive where the edge does not multiplex",
   CT_AGENT_TCP_FALLBACK_POOL_SIZE: "parked connections when the edge does not multiplex, default 6",
   CT_AGENT_TCP_FALLBACK_MAX_SERVING: "connections served beside the parked ones, default 32",
-  CT_AGENT_DIRECT_ADVERTISE: "IP address advertised for a direct path; checked, but a direct path needs QUIC",
+  CT_AGENT_DIRECT_ADVERTISE: "IP address where mesh clients can reach this machine without the edge, default none",
+  CT_AGENT_DIRECT_PORT: "TCP port of that direct path, default any free one",
   CT_AGENT_METRICS_LISTEN: "host:port of /metrics, /status, /healthz and /events, default none",
   CT_AGENT_LOG_FORMAT: "json for logs as JSON lines, as --json does (environment only)",
   CT_ACME_CERT_OUT_DIR: "folder of fullchain.pem and privkey.pem"

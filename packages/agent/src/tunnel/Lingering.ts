@@ -14,6 +14,7 @@ export class Lingering extends Duplex {
   constructor(under: Duplex) {
     super({ autoDestroy: false, allowHalfOpen: true })
     this.#under = under
+    this.on("error", () => {})
     under.on("data", (chunk: Uint8Array) => {
       if (!this.push(chunk)) under.pause()
     })

@@ -8,8 +8,10 @@ import { Events } from "../observe/Events.ts"
 import { type Transport, Vitals } from "../observe/Vitals.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as Backoff from "./Backoff.ts"
+import type { Handler } from "./Browser.ts"
 import { establish } from "./Establish.ts"
 import type { Link } from "./Link.ts"
+import type { Serve } from "./MuxLink.ts"
 import type { Registration } from "./Registration.ts"
 import type { Streams } from "./Streams.ts"
 
@@ -30,6 +32,7 @@ const listen = (link: Link, vitals: Vitals["Service"]) => {
 export const serve = Effect.fn("Serve.serve")(function* (
   settings: Settings,
   registration: Registration,
+  handler: Handler,
   streams: Streams
 ) {
   const vitals = yield* Vitals
@@ -37,6 +40,10 @@ export const serve = Effect.fn("Serve.serve")(function* (
   const backoff = Backoff.make(settings.reconnect)
   const outer = yield* Effect.scope
   const links = new Map<Link, Scope.Closeable>()
+  const serveStream: Serve = (stream, header) => {
+    vitals.heard()
+    streams.run(handler(stream, header))
+  }
 
   const switchTo = Effect.fnUntraced(function* (to: Transport) {
     const from = vitals.session.transport
@@ -49,12 +56,13 @@ export const serve = Effect.fn("Serve.serve")(function* (
   const once = Effect.fnUntraced(function* () {
     const scope = yield* Scope.fork(outer)
     vitals.session.conn = (vitals.session.conn ?? 0) + 1
-    const link = yield* establish(settings, registration, streams.serve).pipe(
+    const link = yield* establish(settings, registration, serveStream).pipe(
       Scope.provide(scope),
       Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
     )
     links.set(link, scope)
     backoff.reset()
+    vitals.session.refusals = 0
     if (vitals.session.registeredSince !== undefined) vitals.traffic.reconnects++
     vitals.session.live++
     vitals.session.registeredSince = Math.floor(vitals.now() / 1000)
@@ -108,6 +116,7 @@ export const serve = Effect.fn("Serve.serve")(function* (
         })
       })
       vitals.session.lastError = reason
+      if (Result.isFailure(outcome) && outcome.failure._tag === "RegistrationRefused") vitals.session.refusals++
       yield* Result.isFailure(outcome)
         ? events.record("registration_failed", { error: reason })
         : events.record("disconnected", { reason })

@@ -11,6 +11,7 @@ const session = (changes: Partial<Session>): Session => ({
   live: 1,
   registeredSince: 0,
   lastSeen: 0,
+  refusals: 0,
   lastError: undefined,
   ...changes
 })

@@ -121,6 +121,40 @@ const rules: ReadonlyArray<Rule> = [
     read: ({ fallback443 }) => fallback443
   },
   {
+    name: "CT_AGENT_REGISTER_TCP_ONLY",
+    good: [
+      ["", false],
+      ["0", false],
+      ["False", false],
+      ["1", true]
+    ],
+    bad: [],
+    read: ({ tcpOnly }) => tcpOnly
+  },
+  {
+    name: "CT_AGENT_FRAMED_FALLBACK",
+    good: [
+      ["", false],
+      ["0", false],
+      ["False", false],
+      ["1", true]
+    ],
+    bad: [],
+    read: ({ framed }) => framed
+  },
+  {
+    name: "CT_AGENT_DIRECT_PORT",
+    base: mesh,
+    good: [
+      ["", 0],
+      ["0", 0],
+      ["1", 1],
+      ["65535", 65_535]
+    ],
+    bad: ["65536", "-1", "http"],
+    read: ({ directPort }) => directPort
+  },
+  {
     name: "CT_AGENT_TCP_FALLBACK_POOL_SIZE",
     good: [
       ["1", 1],
@@ -271,7 +305,9 @@ describe("settings", () => {
     assert.deepStrictEqual(accepted(browser).warnings, [])
     assert.strictEqual(accepted({ ...browser, CT_AGENT_FALLBACK_443: "no" }).warnings.length, 1)
     assert.strictEqual(accepted({ ...mesh, CT_AGENT_HOSTNAME: "hello.example.org" }).warnings.length, 1)
-    for (const base of [browser, mesh])
-      assert.strictEqual(accepted({ ...base, CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" }).warnings.length, 1)
+    for (const flag of ["CT_AGENT_REGISTER_TCP_ONLY", "CT_AGENT_FRAMED_FALLBACK"] as const)
+      assert.include(accepted({ ...browser, [flag]: "off" }).warnings[0], `${flag}=off means yes`)
+    assert.strictEqual(accepted({ ...browser, CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" }).warnings.length, 1)
+    assert.deepStrictEqual(accepted({ ...mesh, CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" }).warnings, [])
   })
 })

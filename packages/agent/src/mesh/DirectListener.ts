@@ -1,0 +1,72 @@
+/**
+ * The agent's own port for mesh clients that can reach this machine (CT_AGENT_DIRECT_ADVERTISE): TCP, and on it the same Noise
+ * session as through the edge, with a ticket in its first message. Whoever has neither the origin's key nor the ticket gets no
+ * byte. A port that cannot be had is said once; clients then come through the edge.
+ */
+import { Effect } from "effect"
+import { createServer, isIPv6, type Server, type Socket } from "node:net"
+import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+
+/** Clients that have connected and not yet proved anything. */
+const mostStrangers = 64
+const keepAliveMillis = 20_000
+
+export interface Options {
+  readonly advertise: string
+  /** 0 for any free port. */
+  readonly port: number
+  /** Serves a client in the background; calls `admitted` when it has proved itself. */
+  serve(socket: Socket, admitted: () => void): void
+}
+
+const listen = (host: string, port: number, onConnection: (socket: Socket) => void) =>
+  Effect.callback<Server, Error>((resume) => {
+    const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection)
+    server.once("error", (error) => resume(Effect.fail(error)))
+    server.listen(port, host, () => {
+      // A machine without descriptors refuses single connections; that is not the end of the port.
+      server.on("error", () => {})
+      resume(Effect.succeed(server))
+    })
+  })
+
+/** The address that clients can be told; undefined when there is no port. */
+export const open = Effect.fn("DirectListener.open")(function* ({ advertise, port, serve }: Options) {
+  let strangers = 0
+  const receive = (socket: Socket) => {
+    socket.on("error", () => {})
+    if (strangers >= mostStrangers) return void socket.resetAndDestroy()
+    socket.setKeepAlive(true, keepAliveMillis)
+    strangers++
+    let strange = true
+    const known = () => {
+      if (strange) strangers--
+      strange = false
+    }
+    socket.once("close", known)
+    serve(socket, known)
+  }
+  const everywhere = isIPv6(advertise) ? "::" : "0.0.0.0"
+  return yield* Effect.acquireRelease(
+    // Behind a port forwarding the advertised address is not this machine's own.
+    listen(advertise, port, receive).pipe(Effect.catch(() => listen(everywhere, port, receive))),
+    (server) => Effect.sync(() => void server.close())
+  ).pipe(
+    Effect.flatMap((server) => {
+      const bound = server.address()
+      const address: HostPort = {
+        host: advertise,
+        port: bound !== null && typeof bound === "object" ? bound.port : port
+      }
+      return Effect.as(Effect.logInfo(`clients may come directly to ${formatHostPort(address)}`), address)
+    }),
+    Effect.catch((error) =>
+      Effect.as(
+        Effect.logWarning(
+          `CT_AGENT_DIRECT_PORT: cannot listen on port ${port} (${error.message}); clients come through the edge`
+        ),
+        undefined
+      )
+    )
+  )
+})
