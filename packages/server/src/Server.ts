@@ -13,6 +13,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as Features from "./Features.ts"
 import * as GateRoutes from "./gate/Routes.ts"
 import * as Docs from "./http/Docs.ts"
+import * as Handlers from "./http/Handlers.ts"
 import * as Listener from "./http/Listener.ts"
 import type { Extra } from "./http/Routes.ts"
 import * as Shell from "./http/Shell.ts"
@@ -40,7 +41,7 @@ const serving = Layer.unwrap(
     const app = yield* HttpRouter.toHttpEffect(routes)
     const { portalBaseUrl } = yield* Settings
     const shell = Shell.make({ extra, origin: portalBaseUrl.origin, traffic: yield* Traffic })
-    return HttpServer.serve(shell(app)).pipe(Layer.provideMerge(Listener.layer))
+    return Handlers.lean(HttpServer.serve(shell(app))).pipe(Layer.provideMerge(Listener.layer))
   })
 )
 

@@ -5,6 +5,7 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Audits, type AuditQuery } from "../audit/Audits.ts"
 import { Credits } from "../credits/Credits.ts"
+import * as Handlers from "../http/Handlers.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Payments } from "../payments/Payments.ts"
 import { Accounts } from "./Accounts.ts"
@@ -23,45 +24,46 @@ const logged = (audits: Audits["Service"], { cursor, limit, ...query }: Page & A
     ({ id }) => id
   )
 
-const accounts = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "accounts",
-  Effect.fnUntraced(function* (handlers) {
+const accounts = Handlers.layer(
+  Effect.gen(function* () {
     const service = yield* Accounts
     const credits = yield* Credits
     const payments = yield* Payments
     const audits = yield* Audits
-    return handlers.handleAll({
-      buyCredits: ({ headers, payload }) =>
-        Caller.use(({ subject }) =>
-          Effect.flatMap(credits.mine(subject), ({ account }) =>
-            payments
-              .intend(subject, { account, credits: payload.credits }, headers["idempotency-key"])
-              .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
-          )
-        ),
-      listPayments: ({ query }) =>
-        Caller.use(({ subject }) =>
-          Effect.flatMap(credits.mine(subject), ({ account }) => payments.list(account, query))
-        ),
-      auditLog: ({ query }) => Caller.use(({ subject }) => logged(audits, { ...query, actor: subject.toLowerCase() })),
-      remove: () => Caller.use((caller) => service.remove(caller))
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "accounts", (handlers) =>
+      handlers.handleAll({
+        buyCredits: ({ headers, payload }) =>
+          Caller.use(({ subject }) =>
+            Effect.flatMap(credits.mine(subject), ({ account }) =>
+              payments
+                .intend(subject, { account, credits: payload.credits }, headers["idempotency-key"])
+                .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
+            )
+          ),
+        listPayments: ({ query }) =>
+          Caller.use(({ subject }) =>
+            Effect.flatMap(credits.mine(subject), ({ account }) => payments.list(account, query))
+          ),
+        auditLog: ({ query }) =>
+          Caller.use(({ subject }) => logged(audits, { ...query, actor: subject.toLowerCase() })),
+        remove: () => Caller.use((caller) => service.remove(caller))
+      })
+    )
   })
 )
 
-const operators = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "operators",
-  Effect.fnUntraced(function* (handlers) {
+const operators = Handlers.layer(
+  Effect.gen(function* () {
     const service = yield* Accounts
     const audits = yield* Audits
-    return handlers.handleAll({
-      setMaxTunnels: ({ params, payload }) => service.setMaxTunnels(params.subject, payload.max),
-      setMaxChannels: ({ params, payload }) => service.setMaxChannels(params.subject, payload.max),
-      limits: ({ params }) => service.limits(params.subject),
-      auditLog: ({ query }) => logged(audits, query)
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "operators", (handlers) =>
+      handlers.handleAll({
+        setMaxTunnels: ({ params, payload }) => service.setMaxTunnels(params.subject, payload.max),
+        setMaxChannels: ({ params, payload }) => service.setMaxChannels(params.subject, payload.max),
+        limits: ({ params }) => service.limits(params.subject),
+        auditLog: ({ query }) => logged(audits, query)
+      })
+    )
   })
 )
 

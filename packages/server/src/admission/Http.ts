@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Challenges } from "../dns01/Challenges.ts"
+import * as Handlers from "../http/Handlers.ts"
 import { Admissions } from "./Admissions.ts"
 
 /** Says in the head of the answer when to come again. */
@@ -12,17 +13,17 @@ const comeAgain = ({ retry_after }: { readonly retry_after: number }) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retry_after)))
   )
 
-export const layer = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "admission",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
     const admissions = yield* Admissions
     const challenges = yield* Challenges
-    return handlers.handleAll({
-      admission: ({ params }) => admissions.ask(params),
-      issuanceComplete: ({ params }) => admissions.complete(params),
-      setChallenge: ({ payload }) => Effect.tapErrorTag(challenges.set(payload), "DnsBusy", comeAgain),
-      clearChallenge: ({ payload }) => challenges.clear(payload)
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "admission", (handlers) =>
+      handlers.handleAll({
+        admission: ({ params }) => admissions.ask(params),
+        issuanceComplete: ({ params }) => admissions.complete(params),
+        setChallenge: ({ payload }) => Effect.tapErrorTag(challenges.set(payload), "DnsBusy", comeAgain),
+        clearChallenge: ({ payload }) => challenges.clear(payload)
+      })
+    )
   })
 )

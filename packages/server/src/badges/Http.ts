@@ -3,6 +3,7 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
 import { Badges } from "./Badges.ts"
 
 const headers = {
@@ -15,11 +16,11 @@ const cached = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeaders(response, headers))
 )
 
-export const layer = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "badges",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
     const badges = yield* Badges
-    return handlers.handleAll({ svg: ({ params }) => Effect.tap(badges.picture(params.file), () => cached) })
+    return HttpApiBuilder.group(ControlPlaneApi, "badges", (handlers) =>
+      handlers.handleAll({ svg: ({ params }) => Effect.tap(badges.picture(params.file), () => cached) })
+    )
   })
 )

@@ -3,43 +3,44 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
 import { Payments } from "../payments/Payments.ts"
 import { Credits } from "./Credits.ts"
 
-const billing = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "billing",
-  Effect.fnUntraced(function* (handlers) {
+const billing = Handlers.layer(
+  Effect.gen(function* () {
     const credits = yield* Credits
     const payments = yield* Payments
-    return handlers.handleAll({
-      openAccount: ({ headers }) => credits.open(headers["idempotency-key"]),
-      getAccount: ({ params }) => credits.get(params.account),
-      intendPayment: ({ headers, payload }) => payments.intend("operator", payload, headers["idempotency-key"]),
-      getPayment: ({ params }) => payments.get(params.payment),
-      issue: ({ headers, payload: { account, idempotency_key, price } }) =>
-        credits.issue("operator", account, price, { body: idempotency_key, header: headers["idempotency-key"] })
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "billing", (handlers) =>
+      handlers.handleAll({
+        openAccount: ({ headers }) => credits.open(headers["idempotency-key"]),
+        getAccount: ({ params }) => credits.get(params.account),
+        intendPayment: ({ headers, payload }) => payments.intend("operator", payload, headers["idempotency-key"]),
+        getPayment: ({ params }) => payments.get(params.payment),
+        issue: ({ headers, payload: { account, idempotency_key, price } }) =>
+          credits.issue("operator", account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+      })
+    )
   })
 )
 
-const mine = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "credits",
-  Effect.fnUntraced(function* (handlers) {
+const mine = Handlers.layer(
+  Effect.gen(function* () {
     const credits = yield* Credits
-    return handlers.handleAll({
-      account: () => Caller.use(({ subject }) => credits.mine(subject)),
-      issue: ({ headers, payload: { idempotency_key, price } }) =>
-        Caller.use(({ subject }) =>
-          Effect.flatMap(credits.mine(subject), ({ account }) =>
-            credits
-              .issue(subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
-              .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
-          )
-        ),
-      listIssued: ({ query }) => Caller.use(({ subject }) => credits.listIssued(subject, query))
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "credits", (handlers) =>
+      handlers.handleAll({
+        account: () => Caller.use(({ subject }) => credits.mine(subject)),
+        issue: ({ headers, payload: { idempotency_key, price } }) =>
+          Caller.use(({ subject }) =>
+            Effect.flatMap(credits.mine(subject), ({ account }) =>
+              credits
+                .issue(subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+                .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
+            )
+          ),
+        listIssued: ({ query }) => Caller.use(({ subject }) => credits.listIssued(subject, query))
+      })
+    )
   })
 )
 

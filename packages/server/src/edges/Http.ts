@@ -3,21 +3,22 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChannelAdmissions } from "../channels/ChannelAdmissions.ts"
+import * as Handlers from "../http/Handlers.ts"
 import { Edges } from "./Edges.ts"
 
-export const layer = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "edges",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
     const edges = yield* Edges
     const admissions = yield* ChannelAdmissions
-    return handlers.handleAll({
-      authorizeChannel: ({ payload }) => admissions.authorise(payload),
-      revokedTokens: () => Effect.map(edges.revokedTokens, (tokens) => ({ tokens })),
-      heartbeat: ({ payload }) => edges.heartbeat(payload),
-      lookup: ({ query }) => edges.lookup(query),
-      rehydrate: ({ params }) => edges.rehydrate(params.edge_id),
-      rebind: ({ params }) => edges.rebind(params.id)
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "edges", (handlers) =>
+      handlers.handleAll({
+        authorizeChannel: ({ payload }) => admissions.authorise(payload),
+        revokedTokens: () => Effect.map(edges.revokedTokens, (tokens) => ({ tokens })),
+        heartbeat: ({ payload }) => edges.heartbeat(payload),
+        lookup: ({ query }) => edges.lookup(query),
+        rehydrate: ({ params }) => edges.rehydrate(params.edge_id),
+        rebind: ({ params }) => edges.rebind(params.id)
+      })
+    )
   })
 )

@@ -25,6 +25,8 @@ export const answers = (options: { readonly https: boolean; readonly nameOf: (gi
     readonly requestId = options.nameOf(this.req.headers[RequestId.header])
 
     override writeHead(status: number, second?: string | Given, third?: Given): this {
+      // Bodies bring their own length; while it is checked again, Node sends head and body in two pieces.
+      this.strictContentLength = false
       const given = typeof second === "object" ? second : third
       if (Array.isArray(given)) return super.writeHead(status, given)
       const headers: OutgoingHttpHeaders = { ...always, ...given, [RequestId.header]: this.requestId }

@@ -2,16 +2,17 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
 import { Invitations } from "./Invitations.ts"
 
-export const layer = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "invitations",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
     const invitations = yield* Invitations
-    return handlers.handleAll({
-      challenge: () => Effect.map(invitations.challenge(), (challenge) => ({ challenge })),
-      redeem: ({ payload }) => invitations.redeem(payload)
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "invitations", (handlers) =>
+      handlers.handleAll({
+        challenge: () => Effect.map(invitations.challenge(), (challenge) => ({ challenge })),
+        redeem: ({ payload }) => invitations.redeem(payload)
+      })
+    )
   })
 )

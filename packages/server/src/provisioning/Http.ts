@@ -2,18 +2,19 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
 import { Hosts } from "../registry/Hosts.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 
-export const layer = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "provisioning",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
     const tunnels = yield* Tunnels
     const hosts = yield* Hosts
-    return handlers.handleAll({
-      provisionTunnel: ({ headers, payload }) => tunnels.provision(payload, headers["idempotency-key"]),
-      authorizeHost: ({ params }) => hosts.authorize(params.routing_token, params.hostname)
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "provisioning", (handlers) =>
+      handlers.handleAll({
+        provisionTunnel: ({ headers, payload }) => tunnels.provision(payload, headers["idempotency-key"]),
+        authorizeHost: ({ params }) => hosts.authorize(params.routing_token, params.hostname)
+      })
+    )
   })
 )

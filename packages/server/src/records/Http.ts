@@ -5,6 +5,7 @@ import type { TunnelId } from "@catenet/domain/Ids"
 import { Effect, Layer } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import { Records } from "./Records.ts"
 
@@ -26,31 +27,31 @@ const files = Effect.gen(function* () {
   }
 })
 
-const forPrograms = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "tunnelRecords",
-  Effect.fnUntraced(function* (handlers) {
+const forPrograms = Handlers.layer(
+  Effect.gen(function* () {
     const records = yield* Records
     const { receipts, usageCsv } = yield* files
-    return handlers.handleAll({
-      uptime: ({ params }) => Caller.use((caller) => records.uptime(caller, params.id)),
-      receipts: ({ params, query }) => receipts(params.id, query.since),
-      usage: ({ query }) => Caller.use((caller) => records.usage(caller, query)),
-      usageCsv: () => usageCsv,
-      fleet: ({ query }) => Caller.use((caller) => records.fleet(caller, query))
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "tunnelRecords", (handlers) =>
+      handlers.handleAll({
+        uptime: ({ params }) => Caller.use((caller) => records.uptime(caller, params.id)),
+        receipts: ({ params, query }) => receipts(params.id, query.since),
+        usage: ({ query }) => Caller.use((caller) => records.usage(caller, query)),
+        usageCsv: () => usageCsv,
+        fleet: ({ query }) => Caller.use((caller) => records.fleet(caller, query))
+      })
+    )
   })
 )
 
-const forPages = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "portalDownloads",
-  Effect.fnUntraced(function* (handlers) {
+const forPages = Handlers.layer(
+  Effect.gen(function* () {
     const { receipts, usageCsv } = yield* files
-    return handlers.handleAll({
-      receipts: ({ params, query }) => receipts(params.id, query.since),
-      usageCsv: () => usageCsv
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "portalDownloads", (handlers) =>
+      handlers.handleAll({
+        receipts: ({ params, query }) => receipts(params.id, query.since),
+        usageCsv: () => usageCsv
+      })
+    )
   })
 )
 

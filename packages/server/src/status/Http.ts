@@ -4,14 +4,13 @@ import { DatabaseUnreachable } from "@catenet/domain/errors/Requests"
 import { NetworkInfo } from "@catenet/domain/Status"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
 import { Settings } from "../Settings.ts"
 import * as MeshRoot from "./MeshRoot.ts"
 import { Statuses } from "./Statuses.ts"
 
-export const layer = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "status",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
     const statuses = yield* Statuses
     const settings = yield* Settings
     const root = yield* MeshRoot.make
@@ -21,12 +20,14 @@ export const layer = HttpApiBuilder.group(
       channel_relay_port: settings.channelRelayPort,
       channel_relay_gate_port: settings.channelRelayGatePort
     })
-    return handlers.handleAll({
-      status: () => statuses.answer,
-      live: () => Effect.void,
-      ready: () => Effect.mapError(Effect.asVoid(statuses.ready), () => new DatabaseUnreachable()),
-      networkInfo: () => Effect.succeed(ports),
-      edgeCa: () => root
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "status", (handlers) =>
+      handlers.handleAll({
+        status: () => statuses.answer,
+        live: () => Effect.void,
+        ready: () => Effect.mapError(Effect.asVoid(statuses.ready), () => new DatabaseUnreachable()),
+        networkInfo: () => Effect.succeed(ports),
+        edgeCa: () => root
+      })
+    )
   })
 )

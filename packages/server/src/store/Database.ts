@@ -5,6 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Schedule, String as Str } from "effect"
 import { Settings } from "../Settings.ts"
+import * as Gathered from "./Gathered.ts"
 import * as Int8 from "./Int8.ts"
 import { migrate } from "./Migrations.ts"
 
@@ -13,6 +14,7 @@ export const layerClient = Layer.unwrap(
   Effect.map(Settings, (settings) =>
     PgClient.layer({
       url: settings.databaseUrl,
+      stream: Gathered.to(settings.databaseUrl),
       maxConnections: settings.databasePool,
       minConnections: 1,
       multiplex: true,

@@ -7,6 +7,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AccessWindows } from "../accessWindows/AccessWindows.ts"
 import { Alerts } from "../alerts/Alerts.ts"
 import { Badges } from "../badges/Badges.ts"
+import * as Handlers from "../http/Handlers.ts"
 import { ShareLinks } from "../shareLinks/ShareLinks.ts"
 
 const retryAfter = ({ retry_after }: { readonly retry_after: number }) =>
@@ -14,38 +15,38 @@ const retryAfter = ({ retry_after }: { readonly retry_after: number }) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retry_after)))
   )
 
-export const layer = HttpApiBuilder.group(
-  ControlPlaneApi,
-  "tunnelControls",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
     const alerts = yield* Alerts
     const windows = yield* AccessWindows
     const links = yield* ShareLinks
     const badges = yield* Badges
-    return handlers.handleAll({
-      getAlert: ({ params }) => Caller.use((caller) => alerts.get(caller, params.id)),
-      saveAlert: ({ params, payload }) =>
-        Caller.use((caller) =>
-          alerts.save(caller, params.id, {
-            webhookUrl: payload.webhook_url,
-            thresholdMinutes: String(payload.threshold_minutes)
-          })
-        ),
-      testAlert: ({ params }) =>
-        Caller.use((caller) => Effect.tapErrorTag(alerts.test(caller, params.id), "DeliveryBudgetSpent", retryAfter)),
-      removeAlert: ({ params }) => Caller.use((caller) => alerts.remove(caller, params.id)),
-      listDeliveries: ({ params, query }) => Caller.use((caller) => alerts.deliveries(caller, params.id, query)),
-      getAccess: ({ params }) => Caller.use((caller) => windows.get(caller, params.id)),
-      setAccess: ({ params, payload }) => Caller.use((caller) => windows.set(caller, params.id, payload)),
-      rearmAccess: ({ params }) => Caller.use((caller) => windows.rearm(caller, params.id)),
-      clearAccess: ({ params }) => Caller.use((caller) => windows.clear(caller, params.id)),
-      mintShareLink: ({ headers, params, payload }) =>
-        Caller.use((caller) => links.mint(caller, params.id, payload, headers["idempotency-key"])),
-      listShareLinks: ({ params, query }) => Caller.use((caller) => links.list(caller, params.id, query)),
-      revokeShareLink: ({ params }) => Caller.use((caller) => links.revoke(caller, params.id, params.link_id)),
-      getBadge: ({ params }) => Caller.use((caller) => badges.get(caller, params.id)),
-      enableBadge: ({ params }) => Caller.use((caller) => badges.enable(caller, params.id)),
-      disableBadge: ({ params }) => Caller.use((caller) => badges.disable(caller, params.id))
-    })
+    return HttpApiBuilder.group(ControlPlaneApi, "tunnelControls", (handlers) =>
+      handlers.handleAll({
+        getAlert: ({ params }) => Caller.use((caller) => alerts.get(caller, params.id)),
+        saveAlert: ({ params, payload }) =>
+          Caller.use((caller) =>
+            alerts.save(caller, params.id, {
+              webhookUrl: payload.webhook_url,
+              thresholdMinutes: String(payload.threshold_minutes)
+            })
+          ),
+        testAlert: ({ params }) =>
+          Caller.use((caller) => Effect.tapErrorTag(alerts.test(caller, params.id), "DeliveryBudgetSpent", retryAfter)),
+        removeAlert: ({ params }) => Caller.use((caller) => alerts.remove(caller, params.id)),
+        listDeliveries: ({ params, query }) => Caller.use((caller) => alerts.deliveries(caller, params.id, query)),
+        getAccess: ({ params }) => Caller.use((caller) => windows.get(caller, params.id)),
+        setAccess: ({ params, payload }) => Caller.use((caller) => windows.set(caller, params.id, payload)),
+        rearmAccess: ({ params }) => Caller.use((caller) => windows.rearm(caller, params.id)),
+        clearAccess: ({ params }) => Caller.use((caller) => windows.clear(caller, params.id)),
+        mintShareLink: ({ headers, params, payload }) =>
+          Caller.use((caller) => links.mint(caller, params.id, payload, headers["idempotency-key"])),
+        listShareLinks: ({ params, query }) => Caller.use((caller) => links.list(caller, params.id, query)),
+        revokeShareLink: ({ params }) => Caller.use((caller) => links.revoke(caller, params.id, params.link_id)),
+        getBadge: ({ params }) => Caller.use((caller) => badges.get(caller, params.id)),
+        enableBadge: ({ params }) => Caller.use((caller) => badges.enable(caller, params.id)),
+        disableBadge: ({ params }) => Caller.use((caller) => badges.disable(caller, params.id))
+      })
+    )
   })
 )
