@@ -3,6 +3,7 @@
  * environment. Embedders give another `ConfigProvider`.
  */
 import { Context, Effect, Layer } from "effect"
+import * as CertificateAuthorities from "./settings/CertificateAuthorities.ts"
 import * as Forms from "./settings/Forms.ts"
 import * as Variable from "./settings/Variable.ts"
 
@@ -102,12 +103,7 @@ export const variables = {
     "60",
     "How often certificate admission is swept."
   ),
-  eabZerosslKid: optional("CT_CP_ACME_EAB_ZEROSSL_KID", Forms.text, "Key id of the account at ZeroSSL."),
-  eabZerosslHmac: optional("CT_CP_ACME_EAB_ZEROSSL_HMAC", Forms.secret, "Its HMAC key as base64url."),
-  eabGtsKid: optional("CT_CP_ACME_EAB_GTS_KID", Forms.text, "Key id of the account at Google Trust Services."),
-  eabGtsHmac: optional("CT_CP_ACME_EAB_GTS_HMAC", Forms.secret, "Its HMAC key as base64url."),
-  eabSslcomKid: optional("CT_CP_ACME_EAB_SSLCOM_KID", Forms.text, "Key id of the account at SSL.com."),
-  eabSslcomHmac: optional("CT_CP_ACME_EAB_SSLCOM_HMAC", Forms.secret, "Its HMAC key as base64url."),
+  certificateAuthorities: CertificateAuthorities.variable,
   auditRetentionDays: optional(
     "CT_CP_ADMIN_AUDIT_RETENTION_DAYS",
     Forms.whole(1, 36_500),
@@ -234,12 +230,7 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   paymentWebhookSecret: variables.paymentWebhookSecret.read,
   acmeBrokerEnabled: variables.acmeBrokerEnabled.read,
   acmeBrokerTickSeconds: variables.acmeBrokerTickSeconds.read,
-  eabZerosslKid: variables.eabZerosslKid.read,
-  eabZerosslHmac: variables.eabZerosslHmac.read,
-  eabGtsKid: variables.eabGtsKid.read,
-  eabGtsHmac: variables.eabGtsHmac.read,
-  eabSslcomKid: variables.eabSslcomKid.read,
-  eabSslcomHmac: variables.eabSslcomHmac.read,
+  certificateAuthorities: variables.certificateAuthorities.read,
   auditRetentionDays: variables.auditRetentionDays.read,
   metricsToken: variables.metricsToken.read,
   operatorName: variables.operatorName.read,

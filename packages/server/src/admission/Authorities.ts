@@ -3,42 +3,32 @@
  * that wants an external account binding is offered only where its pair of variables is set.
  */
 import { CertificateAuthority } from "@catenet/domain/Admission"
-import { certificateAuthorities, offerable } from "@catenet/domain/rules/CertificateAuthorities"
+import { offerable } from "@catenet/domain/rules/CertificateAuthorities"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Settings } from "../Settings.ts"
 
-interface Binding {
-  readonly kid: string
-  readonly hmac: Redacted.Redacted
-}
-
 const make = Effect.gen(function* () {
-  const settings = yield* Settings
-  const pairs = [
-    ["zerossl", settings.eabZerosslKid, settings.eabZerosslHmac],
-    ["google-trust-services", settings.eabGtsKid, settings.eabGtsHmac],
-    ["ssl.com", settings.eabSslcomKid, settings.eabSslcomHmac]
-  ] as const
-  const bindings = new Map<string, Binding>()
-  for (const [name, kid, hmac] of pairs) {
-    if (kid !== undefined && hmac !== undefined) bindings.set(name, { kid, hmac })
-    else if (kid !== undefined || hmac !== undefined) {
+  const { certificateAuthorities } = yield* Settings
+  const { listed, others } = certificateAuthorities
+  const known = [...listed, ...others]
+  for (const { isHalfBound, name } of known) {
+    if (isHalfBound)
       yield* Effect.logWarning(`${name} is not offered: only half of its external account binding is configured.`)
-    }
   }
+  const withBinding = new Set(listed.filter(({ binding }) => binding !== undefined).map(({ name }) => name))
 
   return {
     /** What the sweep may offer, in order of preference. */
-    offerable: offerable(new Set(bindings.keys())),
-    /** What an agent that may issue is told about its authority. */
+    offerable: offerable(withBinding, listed),
+    /** What an agent that may issue is told about its authority; one that was offered once may be unlisted by now. */
     describe: (name: string): CertificateAuthority | null => {
-      const known = certificateAuthorities.find((ca) => ca.name === name)
-      if (known === undefined) return null
-      const binding = bindings.get(name)
+      const found = known.find((ca) => ca.name === name)
+      if (found === undefined) return null
+      const { binding, directoryUrl, requiresEab } = found
       return new CertificateAuthority({
         name,
-        directory_url: known.directoryUrl,
-        requires_eab: known.requiresEab,
+        directory_url: directoryUrl,
+        requires_eab: requiresEab,
         eab_kid: binding?.kid ?? null,
         eab_hmac_key_b64url: binding === undefined ? null : Redacted.value(binding.hmac)
       })

@@ -8,7 +8,12 @@ export interface Address {
   readonly port: number
 }
 
-const from = <A>(expected: string, target: Schema.Codec<A>, parse: (text: string) => A | undefined): Form<A> => ({
+/** A form by the function that reads it; what does not read is undefined. */
+export const from = <A>(
+  expected: string,
+  target: Schema.Codec<A>,
+  parse: (text: string) => A | undefined
+): Form<A> => ({
   expected,
   schema: Schema.String.pipe(
     Schema.decodeTo(Schema.UndefinedOr(target), {

@@ -138,6 +138,40 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
     })
   )
 
+  it.effect(
+    "offers an authority of the operator's own, with its binding, and still knows those it no longer offers",
+    () =>
+      Effect.gen(function* () {
+        const own = {
+          CT_CP_ACME_CAS: "house https://ca.house.example/acme/directory 2",
+          CT_CP_ACME_EAB_HOUSE_KID: "kid-2",
+          CT_CP_ACME_EAB_HOUSE_HMAC: "c2VjcmV0"
+        }
+        for (let n = 70; n < 73; n++) yield* insert(n, `h${n}.house.test`, { claim: "queued", queued_at: 1000 + n })
+        yield* together(2, own)
+        const now = (yield* read("%.house.test")).map(({ ca, claim, hostname }) => `${hostname} ${claim} ${ca}`)
+        assert.deepStrictEqual(now.toSorted(), [
+          "h70.house.test offered house",
+          "h71.house.test offered house",
+          "h72.house.test queued null"
+        ])
+        const described = (hostname: string, n: number, variables: Readonly<Record<string, string>>) =>
+          Effect.provide(
+            Effect.flatMap(Admissions, ({ ask }) => ask({ routing_token: Redacted.make(tokenOf(n)), hostname })),
+            Layer.unwrap(Effect.map(Layer.build(replica(variables)), Layer.succeedContext))
+          ).pipe(Effect.map(({ assigned_ca }) => assigned_ca))
+        assert.deepInclude(yield* described("h70.house.test", 70, own), {
+          name: "house",
+          directory_url: "https://ca.house.example/acme/directory",
+          requires_eab: true,
+          eab_kid: "kid-2",
+          eab_hmac_key_b64url: "c2VjcmV0"
+        })
+        assert.deepInclude(yield* described("h00.full.test", 0, own), { name: "letsencrypt" })
+        assert.isNull(yield* described("h70.house.test", 70, {}), "nobody knows where it is any more")
+      }).pipe(Effect.scoped)
+  )
+
   it.effect("counts what was issued in the last seven days, and no longer", () =>
     Effect.gen(function* () {
       const at = yield* now

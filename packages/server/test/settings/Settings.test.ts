@@ -51,6 +51,50 @@ describe("settings", () => {
     })
   )
 
+  it.effect("list certificate authorities: known ones, others at their directories, with budgets and bindings", () =>
+    Effect.gen(function* () {
+      const authorities = (variables: Readonly<Record<string, string>>) =>
+        Effect.map(read({ CT_CP_DATABASE_URL: database, ...variables }), (settings) => settings.certificateAuthorities)
+      const usual = yield* authorities({})
+      assert.deepStrictEqual(
+        usual.listed.map(({ binding, name, weeklyBudget }) => [name, weeklyBudget, binding]),
+        [
+          ["letsencrypt", 40, undefined],
+          ["zerossl", 200, undefined],
+          ["google-trust-services", 40, undefined]
+        ]
+      )
+      assert.deepStrictEqual(
+        usual.others.map(({ name }) => name),
+        ["ssl.com", "letsencrypt-staging"]
+      )
+      const own = yield* authorities({
+        CT_CP_ACME_CAS: "house-2 https://ca.house.example/acme/directory 7, google-trust-services , ssl.com 3",
+        CT_CP_ACME_EAB_HOUSE2_KID: "k",
+        CT_CP_ACME_EAB_HOUSE2_HMAC: "aG1hYw",
+        CT_CP_ACME_EAB_GTS_KID: "half"
+      })
+      assert.deepStrictEqual(
+        own.listed.map((ca) => [ca.name, ca.directoryUrl, ca.weeklyBudget, ca.requiresEab, ca.binding?.kid]),
+        [
+          ["house-2", "https://ca.house.example/acme/directory", 7, true, "k"],
+          ["google-trust-services", "https://dv.acme-v02.api.pki.goog/directory", 40, true, undefined],
+          ["ssl.com", "https://acme.ssl.com/sslcom-dv/directory", 3, true, undefined]
+        ]
+      )
+      assert.deepStrictEqual(
+        own.listed.map(({ isHalfBound }) => isHalfBound),
+        [false, true, false]
+      )
+      assert.notInclude(String(own.listed[0]?.binding?.hmac), "aG1hYw")
+      const refused = ["unknown", "a b c", "letsencrypt,letsencrypt", "x ftp://ca.example", "letsencrypt 0", ","]
+      for (const CT_CP_ACME_CAS of refused) {
+        const refusal = yield* Effect.flip(authorities({ CT_CP_ACME_CAS }))
+        assert.match(refusal.message, /^CT_CP_ACME_CAS is not names between commas/, CT_CP_ACME_CAS)
+      }
+    })
+  )
+
   it.effect("read addresses of every family", () =>
     Effect.gen(function* () {
       const of = (listen: string) =>
