@@ -65,11 +65,13 @@ export const make = (options: {
         const name = `${call.method} ${call.path.replaceAll(/[0-9a-f]{32,}/g, "…")}`
         yield* options.beside(steps.push(name) - 1, replica)
         let asked = 0
+        let why: unknown
         const { body, status } = yield* Effect.suspend(() => {
           asked++
           return once(call)
         }).pipe(
-          Effect.tapError(() => {
+          Effect.tapError(({ cause }) => {
+            why = cause
             replica = (replica + 1) % options.urls.length
             return Effect.andThen(
               Ref.update(repeats, (n) => n + 1),
@@ -77,7 +79,7 @@ export const make = (options: {
             )
           }),
           Effect.retry({ while: () => true }),
-          Effect.timeout(patience),
+          Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.die(new Unanswered(`${name}: ${why}`)) }),
           Effect.orDie
         )
         const isFine = (status >= 200 && status < 300) || (asked > 1 && status === call.again)

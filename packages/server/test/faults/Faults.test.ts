@@ -49,7 +49,7 @@ const outcome = (world: World, beside: Parameters<typeof Client.make>[0]["beside
       beside
     })
     const names = new Map<string, string>()
-    yield* Scenario.play(client, world.owner, names)
+    yield* Scenario.play(client, world.party, names)
     return { client, names }
   })
 
@@ -98,12 +98,13 @@ layer(Layer.empty, { excludeTestServices: true })("whatever is killed", (it) => 
               EndState.linesOf(shaken, disturbed.names, certain),
               yield* disturbed.client.repeats
             )
+            yield* Effect.logInfo(`seed ${seed}: the same, after ${yield* disturbed.client.repeats} repeated requests`)
           }).pipe(
             Effect.scoped,
             Effect.tapCause(() => Effect.logError("seed", seed, planned))
           )
         }
       }).pipe(Effect.scoped),
-    60_000 + runs * (20_000 + 10_000 * kills)
+    60_000 + runs * (40_000 + 20_000 * kills)
   )
 })

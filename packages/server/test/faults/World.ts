@@ -18,8 +18,10 @@ import { adminToken } from "../harness/TestServer.ts"
 import type { As } from "./Client.ts"
 import type { Postgres } from "./Postgres.ts"
 import * as Program from "./Program.ts"
-import { guestEmail } from "./Scenario.ts"
+import { guestOf } from "./Scenario.ts"
 
+/** What everything here is called. */
+const word = "lab"
 const realm = "catenet"
 const user = { email: "owner@people.example", password: "correct horse" }
 const managerSecret = "manager-secret"
@@ -56,7 +58,7 @@ const guestSession = (url: Redacted.Redacted) =>
   Sessions.use(({ open }) =>
     open({
       subject: Schema.decodeSync(Subject)("guest"),
-      email: Schema.decodeSync(Email)(guestEmail),
+      email: Schema.decodeSync(Email)(guestOf(word)),
       idToken: null,
       userAgent: "test"
     })
@@ -123,7 +125,7 @@ export const make = (postgres: Postgres, name: string, replicas: number) =>
       nobody: {}
     }
     return {
-      owner: subject,
+      party: { owner: subject, word },
       provider,
       servers,
       credentials: (as: As) => credentials[as],
