@@ -22,6 +22,8 @@ export class FramedStream extends Duplex {
   constructor(carrier: Duplex) {
     super({ allowHalfOpen: true })
     this.#carrier = carrier
+    // The peer may break the relay before the stream's owner listens; that must not end the process.
+    this.on("error", () => {})
     carrier.on("data", (chunk: Buffer) => this.#receive(chunk))
     carrier.on("end", () => this.#apply(this.#relay.endOfInput(monotonicMillis())))
     carrier.on("error", (error) => this.destroy(error))

@@ -236,6 +236,16 @@ describe("agent half", () => {
     peer.write(Buffer.from([0x16]))
     assert.strictEqual((await failed).message, "not a relay frame")
   })
+
+  it("breaks a framed relay that nobody listens to yet, and nothing else", async () => {
+    const { peer, slot } = await admitted("F")
+    const { taken } = await slot()
+    peer.write(Buffer.concat([STOP, Buffer.from([0x16])]))
+    const stream = Result.getOrThrow(await taken)
+    // An error event without a listener would be the end of the process, and fail this run.
+    await occurs(stream, "close")
+    assert.strictEqual(stream.errored?.message, "not a relay frame")
+  })
 })
 
 describe("mesh rendezvous", () => {
