@@ -19,6 +19,8 @@ const reach = (target: MeshClient.Target) => Effect.retry(MeshClient.open(target
 const idleMillis = 60_000
 /** Datagrams kept while their session is being opened. */
 const mostWaiting = 64
+/** Sessions at a time; a datagram that would need one more is dropped. */
+const mostSessions = 1024
 
 const cannotListen = (address: HostPort) => (error: Error) =>
   new ConfigurationInvalid({
@@ -100,6 +102,7 @@ export const udp = Effect.fn("Forward.udp")(function* (target: MeshClient.Target
       } else if (!known.stream.writableNeedDrain) known.stream.write(datagram)
       return
     }
+    if (sessions.size >= mostSessions) return
     const session = { queue: [datagram], stream: undefined as NoiseStream | undefined, touched: 0 }
     sessions.set(key, session)
     run(

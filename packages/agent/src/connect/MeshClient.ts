@@ -42,24 +42,32 @@ const nothing = new Uint8Array()
 /** How long the direct path is tried; the stream through the edge stands ready meanwhile. */
 const directMillis = 1500
 const keepAliveMillis = 20_000
+/** Bounds the challenge and its proof of work. */
+const rendezvousMillis = 10_000
 const slice = 4096
 
-/** Searches in slices, so that other streams go on meanwhile. */
-const solve = async (challenge: ProofOfWork.Challenge, token: Uint8Array): Promise<bigint> => {
-  for (let from = 0n; ; from += BigInt(slice)) {
+/** Searches in slices, so that other streams go on meanwhile. Without an answer when nobody waits for it any more. */
+const solve = async (challenge: ProofOfWork.Challenge, token: Uint8Array, signal: AbortSignal) => {
+  for (let from = 0n; !signal.aborted; from += BigInt(slice)) {
     const found = ProofOfWork.search(native, challenge, token, from, slice)
     if (Option.isSome(found)) return found.value
     await new Promise((resolve) => setImmediate(resolve))
   }
+  return 0n
 }
 
 const meet = Effect.fnUntraced(function* (socket: TLSSocket, edge: string, token: Redacted.Redacted<Uint8Array>) {
   const bytes = Redacted.value(token)
   let excessive = false
-  const met = yield* Effect.promise(() =>
+  const met = yield* Effect.promise((signal) =>
     requestRendezvous(socket, bytes, async (challenge) => {
       excessive = challenge.difficulty > ProofOfWork.maxDifficulty
-      return excessive ? 0n : solve(challenge, bytes)
+      return excessive ? 0n : solve(challenge, bytes, signal)
+    })
+  ).pipe(
+    Effect.timeoutOrElse({
+      duration: rendezvousMillis,
+      orElse: () => Effect.fail(new RendezvousFailed({ edge, why: `not done within ${rendezvousMillis / 1000} s` }))
     })
   )
   if (excessive) return yield* new RendezvousFailed({ edge, why: "it asks for an unreasonable proof of work" })

@@ -42,6 +42,8 @@ export const serve = Effect.fn("Serve.serve")(function* (
   const links = new Map<Link, Scope.Closeable>()
   const serveStream: Serve = (stream, header) => {
     vitals.heard()
+    // A peer may break the stream before its next owner listens; that must not end the process.
+    stream.on("error", () => {})
     streams.run(handler(stream, header))
   }
 
