@@ -4,17 +4,31 @@
  */
 import type { Audit } from "@catenet/domain/rules/Audit"
 import { Context, Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
 import { unixSeconds } from "../Now.ts"
 import * as Store from "./Store.ts"
+
+const factsOf = ({ action, target }: Audit) => ({ action, target })
+
+const complain = (entry: Audit, [written]: ReadonlyArray<Store.Refusal>) =>
+  written === undefined || written.refusal === null
+    ? Effect.void
+    : Effect.logError("An audit entry could not be written.", written.refusal, factsOf(entry))
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   return {
     /** Writes one entry, inside the caller's transaction when there is one. */
-    append: ({ action, actor, detail, target }: Audit) =>
-      Effect.flatMap(unixSeconds, (at) => store.savepoint(store.insert({ actor, action, target, detail, at }))).pipe(
-        Effect.asVoid,
-        Effect.catch((cause) => Effect.logError("An audit entry could not be written.", cause, { action, target }))
+    append: (entry: Audit) =>
+      Effect.flatMap(unixSeconds, (at) => store.append({ ...entry, at })).pipe(
+        Effect.flatMap((rows) => complain(entry, rows)),
+        Effect.catch((cause) => Effect.logError("An audit entry could not be written.", cause, factsOf(entry)))
+      ),
+    /** Writes one entry with the statement that it records, when that changes a row; whether it did. */
+    appendTo: (statement: Statement.Fragment, entry: Audit) =>
+      Effect.flatMap(unixSeconds, (at) => store.appendTo(statement, { ...entry, at })).pipe(
+        Effect.tap((rows) => complain(entry, rows)),
+        Effect.map((rows) => rows.length > 0)
       ),
     /** Entries, newest first. */
     list: (query: Store.Query) => Effect.orDie(store.list(query)),

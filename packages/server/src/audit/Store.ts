@@ -1,7 +1,7 @@
 /** The table of the audit log. The database lets nobody change or remove a line. */
 import { AuditEntry } from "@catenet/domain/AuditEntry"
 import { Effect, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 
 /** What a reader asks for; what is absent does not narrow. Newest first, below `before`. */
 const Query = Schema.Struct({
@@ -14,6 +14,10 @@ const Query = Schema.Struct({
 })
 export type Query = typeof Query.Type
 
+export interface Refusal {
+  readonly refusal: string | null
+}
+
 export interface Row {
   readonly actor: string
   readonly action: string
@@ -24,8 +28,14 @@ export interface Row {
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const appended = ({ action, actor, at, detail, target }: Row) =>
+    sql`audit_append(${actor}, ${action}, ${target}, ${detail}, ${at})`
   return {
-    insert: (row: Row) => sql`insert into audit_log ${sql.insert({ ...row })}`,
+    /** A reason when the entry could not be written; the transaction goes on all the same. */
+    append: (row: Row) => sql<Refusal>`select ${appended(row)} as refusal`,
+    /** Writes the entry with a statement that ends in \`returning 1\`: a row when that has changed one. */
+    appendTo: (statement: Statement.Fragment, row: Row) =>
+      sql<Refusal>`with changed as (${statement}) select ${appended(row)} as refusal from changed`,
     list: SqlSchema.findAll({
       Request: Query,
       Result: AuditEntry,
@@ -45,7 +55,6 @@ export const make = Effect.gen(function* () {
           sql`select set_config('catenet.retention', 'on', true)`,
           sql`delete from audit_log where at < ${before}`
         )
-      ),
-    savepoint: sql.withTransaction
+      )
   }
 })

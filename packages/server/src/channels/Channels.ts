@@ -23,30 +23,14 @@ const make = Effect.gen(function* () {
   const audits = yield* Audits
   const { channelsPerAccount } = yield* Settings
 
-  const stateOf = (channel: ChannelId) =>
-    Effect.map(
-      store.find(channel),
-      Option.match({
-        onNone: (): State => ({ _tag: "Unregistered" }),
-        onSome: ({ operatorPubkey, owner }): State => ({ _tag: "Registered", owner, operator: operatorPubkey })
-      })
-    )
+  const requireRoom = ({ held, most }: Store.Counted, more: number) => {
+    const limit = most ?? channelsPerAccount
+    return held + more > limit ? Effect.fail(new ChannelLimitReached({ limit })) : Effect.void
+  }
 
-  const checkLimit = Effect.fnUntraced(function* (owner: string, more: number) {
-    yield* store.lockAccount(owner)
-    const { count, limit } = yield* store.countOf(owner)
-    const most = limit ?? channelsPerAccount
-    if (count + more > most) return yield* new ChannelLimitReached({ limit: most })
-  })
-
-  const put = Effect.fnUntraced(function* (state: State, channel: ChannelId, owner: string, operatorPubkey: string) {
-    if (state._tag === "Registered") {
-      yield* store.rekey(channel, operatorPubkey)
-    } else {
-      yield* checkLimit(owner, 1)
-      yield* store.insert([{ channel, owner, operatorPubkey, createdAt: yield* unixSeconds }])
-      yield* audits.append(audit("channel_registered", owner, channel, operatorPubkey))
-    }
+  const put = Effect.fnUntraced(function* (channel: ChannelId, owner: string, operatorPubkey: string) {
+    const row = { channel, owner, operatorPubkey, createdAt: yield* unixSeconds }
+    yield* audits.appendTo(store.insert([row]), audit("channel_registered", owner, channel, operatorPubkey))
   })
 
   const drop = Effect.fnUntraced(function* (channel: ChannelId, owner: string) {
@@ -54,15 +38,19 @@ const make = Effect.gen(function* () {
     yield* audits.append(audit("channel_deregistered", owner, channel))
   })
 
-  /** Inside a transaction that holds the channel's lock. */
-  const step = Effect.fnUntraced(function* (event: ChannelEvent & { readonly channel: ChannelId }) {
+  /** Inside a transaction that holds the channel's lock; `room` is what a new channel needs. */
+  const step = Effect.fnUntraced(function* <E>(
+    state: State,
+    event: ChannelEvent & { readonly channel: ChannelId },
+    room: Effect.Effect<void, E>
+  ) {
     const { channel, subject } = event
-    const state = yield* stateOf(channel)
     const { effects } = yield* Effect.fromResult(transition(state, event))
     for (const effect of effects) {
       if (effect._tag === "Audit") yield* audits.append(effect)
       else if (effect._tag === "DropChannel") yield* drop(channel, subject)
-      else yield* put(state, channel, subject, effect.operator)
+      else if (state._tag === "Registered") yield* store.rekey(channel, effect.operator)
+      else yield* Effect.andThen(room, put(channel, subject, effect.operator))
     }
   })
 
@@ -73,7 +61,8 @@ const make = Effect.gen(function* () {
 
   return {
     /** Whether the account may have so many more channels; holds the account's lock until the transaction ends. */
-    checkLimit,
+    checkLimit: (owner: string, more: number) =>
+      Effect.flatMap(store.counted(owner), (counted) => requireRoom(counted, more)),
 
     /** Fails unless the account owns the channel. */
     requireOwner: (channel: ChannelId, account: Account) => asDefects(owned(channel, account)),
@@ -87,8 +76,13 @@ const make = Effect.gen(function* () {
     register: Effect.fn("Channels.register")(
       function* ({ subject }: Account, registration: ChannelRegistration) {
         const { channel, confirm_rekey: confirmRekey = false, operator_pubkey: operator } = registration
-        yield* store.lock(channel)
-        yield* step({ _tag: "Register", subject, channel, operator, confirmRekey }).pipe(
+        const { operatorPubkey, owner, ...counted } = yield* store.toRegister({ channel, owner: subject })
+        const state: State =
+          owner === null || operatorPubkey === null
+            ? { _tag: "Unregistered" }
+            : { _tag: "Registered", owner, operator: operatorPubkey }
+        const event = { _tag: "Register", subject, channel, operator, confirmRekey } as const
+        yield* step(state, event, requireRoom(counted, 1)).pipe(
           Effect.catchTags({
             NotOwner: () => new NotChannelOwner(),
             OperatorDiffers: ({ registered }) =>
@@ -104,12 +98,13 @@ const make = Effect.gen(function* () {
     deregister: Effect.fn("Channels.deregister")(
       function* ({ subject }: Account, channel: ChannelId) {
         yield* store.lock(channel)
-        yield* step({ _tag: "Deregister", subject, channel }).pipe(
-          Effect.catchTags({
-            NotOwner: () => new NotChannelOwner(),
-            OperatorDiffers: Effect.die,
-            ChannelLimitReached: Effect.die
-          })
+        const found = yield* store.find(channel)
+        const state: State = Option.match(found, {
+          onNone: () => ({ _tag: "Unregistered" }),
+          onSome: ({ operatorPubkey, owner }) => ({ _tag: "Registered", owner, operator: operatorPubkey })
+        })
+        yield* step(state, { _tag: "Deregister", subject, channel }, Effect.void).pipe(
+          Effect.catchTags({ NotOwner: () => new NotChannelOwner(), OperatorDiffers: Effect.die })
         )
       },
       store.transaction,

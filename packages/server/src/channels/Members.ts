@@ -30,13 +30,13 @@ const make = Effect.gen(function* () {
   /** Puts a member into its channel, inside the caller's transaction. Nothing is written down of one that is as it was. */
   const put = Effect.fnUntraced(function* (actor: string, channel: ChannelId, material: MemberMaterial) {
     const { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey } = material
-    const changed = yield* store.putMember({ channel, holder, noisePubkey, noiseAttestation })
-    if (changed.length > 0) yield* audits.append(audit("channel_member_added", actor, channel, holder))
+    const entry = audit("channel_member_added", actor, channel, holder)
+    yield* audits.appendTo(store.putMember({ channel, holder, noisePubkey, noiseAttestation }), entry)
   })
 
   const drop = Effect.fnUntraced(function* (actor: string, { channel, holder }: Place) {
-    const dropped = yield* store.dropMember(channel, holder)
-    if (dropped.length > 0) yield* audits.append(audit("channel_member_removed", actor, channel, holder))
+    const entry = audit("channel_member_removed", actor, channel, holder)
+    yield* audits.appendTo(store.dropMember(channel, holder), entry)
   })
 
   const deposit = Effect.fnUntraced(function* (actor: string, place: Place, grant: Grant) {

@@ -7,6 +7,11 @@ import { keysetOn, Slice } from "./Slice.ts"
 
 const Registered = Schema.Struct({ channel: ChannelId, owner: Schema.String, operatorPubkey: OperatorKey })
 
+/** The channels of an account, and how many an operator allowed it if one did. */
+const counted = { held: Schema.Int, most: Schema.NullOr(Schema.Int) }
+const Counted = Schema.Struct(counted)
+export type Counted = typeof Counted.Type
+
 const MemberRow = Schema.Struct({ holder: HolderKey, noisePubkey: NoiseKey })
 
 export interface NewChannel {
@@ -35,8 +40,19 @@ export const make = Effect.gen(function* () {
     lockAll: (channels: ReadonlyArray<ChannelId>) => sql`
       select pg_advisory_xact_lock(hashtextextended(channel, 3))
       from json_array_elements_text(${JSON.stringify(channels.toSorted())}::json) as channel`,
-    /** After the locks of channels. */
-    lockAccount: (owner: string) => sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 4))`,
+    /**
+     * What a registration is decided by; holds the locks of the channel and of the account until the transaction ends.
+     * The owner and its key are null where nobody has registered the channel.
+     */
+    toRegister: SqlSchema.findOne({
+      Request: Schema.Struct({ channel: ChannelId, owner: Schema.String }),
+      Result: Schema.Struct({
+        owner: Schema.NullOr(Schema.String),
+        operatorPubkey: Schema.NullOr(OperatorKey),
+        ...counted
+      }),
+      execute: ({ channel, owner }) => sql`select * from channel_to_register(${channel}, ${owner})`
+    }),
 
     find: SqlSchema.findOneOption({
       Request: ChannelId,
@@ -50,16 +66,15 @@ export const make = Effect.gen(function* () {
         sql`select channel, owner, operator_pubkey from channels where ${sql.in("channel", channels)}`
     }),
     insert: (rows: Arr.NonEmptyReadonlyArray<NewChannel>) =>
-      sql`insert into channels ${sql.insert(Arr.map(rows, (row) => ({ ...row })))}`,
+      sql`insert into channels ${sql.insert(Arr.map(rows, (row) => ({ ...row })))} returning 1`,
     rekey: (channel: ChannelId, operatorPubkey: string) =>
       sql`update channels set operator_pubkey = ${operatorPubkey} where channel = ${channel}`,
     drop: (channel: ChannelId) => sql`delete from channels where channel = ${channel}`,
-    countOf: SqlSchema.findOne({
+    /** Holds the lock of the account until the transaction ends; it is taken after those of channels. */
+    counted: SqlSchema.findOne({
       Request: Schema.String,
-      Result: Schema.Struct({ count: Schema.Int, limit: Schema.NullOr(Schema.Int) }),
-      execute: (owner) => sql`
-        select (select count(*) from channels where owner = ${owner}) as count,
-          (select max_channels from account_limits where subject = ${owner}) as limit`
+      Result: Counted,
+      execute: (owner) => sql`select held, most from channels_counted(${owner})`
     }),
     list: SqlSchema.findAll({
       Request: Slice,
@@ -82,9 +97,9 @@ export const make = Effect.gen(function* () {
       set noise_pubkey = excluded.noise_pubkey, noise_attestation = excluded.noise_attestation
       where (channel_members.noise_pubkey, channel_members.noise_attestation)
         is distinct from (excluded.noise_pubkey, excluded.noise_attestation)
-      returning holder`,
+      returning 1`,
     dropMember: (channel: ChannelId, holder: HolderKey) =>
-      sql`delete from channel_members where channel = ${channel} and holder = ${holder} returning holder`,
+      sql`delete from channel_members where channel = ${channel} and holder = ${holder} returning 1`,
     members: SqlSchema.findAll({
       Request: Slice,
       Result: MemberRow,

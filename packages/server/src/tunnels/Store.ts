@@ -53,15 +53,12 @@ export const make = Effect.gen(function* () {
     union all select tunnel_id from tunnel_grants where grantee = ${subject})`
 
   return {
-    insert: (tunnel: typeof Fresh.Type) => sql`insert into tunnels ${sql.insert(encodeFresh(tunnel))}`,
-    /** Commands that count an account's tunnels come one after the other. */
-    lockAccount: (subject: string) => sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 2))`,
-    countOf: SqlSchema.findOne({
+    insert: (tunnel: typeof Fresh.Type) => sql`insert into tunnels ${sql.insert(encodeFresh(tunnel))} returning 1`,
+    /** Commands that count an account's tunnels come one after the other: each waits here for the one before. */
+    counted: SqlSchema.findOne({
       Request: Schema.String,
-      Result: Schema.Struct({ count: Schema.Int, limit: Schema.NullOr(Schema.Int) }),
-      execute: (subject) => sql`
-        select (select count(*) from tunnels where subject = ${subject}) as count,
-          (select max_tunnels from account_limits where subject = ${subject}) as limit`
+      Result: Schema.Struct({ held: Schema.Int, most: Schema.NullOr(Schema.Int) }),
+      execute: (subject) => sql`select held, most from tunnels_counted(${subject})`
     }),
     list: SqlSchema.findAll({
       Request: Schema.Struct({

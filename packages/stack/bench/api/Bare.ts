@@ -117,31 +117,24 @@ const listTunnels = statement(
    union all select tunnel_id from tunnel_grants where grantee = $2) order by t.created_at, t.id`
 )
 const ownedTunnel = statement("owned-tunnel", `${seen} where t.id = $1 and t.subject = $2`)
-const lock = statement("lock", "select pg_advisory_xact_lock(hashtextextended($1, $2))")
-const findChannel = statement("find-channel", "select channel, owner, operator_pubkey from channels where channel = $1")
-const countChannels = statement(
-  "count-channels",
-  `select (select count(*) from channels where owner = $1) as count,
-   (select max_channels from account_limits where subject = $2) as limit`
-)
+const registration = statement("registration", "select * from channel_to_register($1, $2)")
+const appended =
+  "with changed as (STATEMENT returning 1) select audit_append($1, $2, $3, $4, $5) as refusal from changed"
 const insertChannel = statement(
   "insert-channel",
-  "insert into channels (channel, owner, operator_pubkey, created_at) values ($1, $2, $3, $4)"
+  appended.replace(
+    "STATEMENT",
+    "insert into channels (channel, owner, operator_pubkey, created_at) values ($6, $7, $8, $9)"
+  )
 )
-const countTunnels = statement(
-  "count-tunnels",
-  `select (select count(*) from tunnels where subject = $1) as count,
-   (select max_tunnels from account_limits where subject = $2) as limit`
-)
+const countTunnels = statement("count-tunnels", "select held, most from tunnels_counted($1)")
 const insertTunnel = statement(
   "insert-tunnel",
-  "insert into tunnels (id, subject, name, hostname, routing_token, created_at) values ($1, $2, $3, $4, $5, $6)"
-)
-const savepoint = statement("savepoint", "savepoint audit")
-const release = statement("release", "release savepoint audit")
-const insertAudit = statement(
-  "insert-audit",
-  "insert into audit_log (actor, action, target, detail, at) values ($1, $2, $3, $4, $5)"
+  appended.replace(
+    "STATEMENT",
+    `insert into tunnels (id, subject, name, hostname, routing_token, created_at)
+     values ($6, $7, $8, $9, $10, $11)`
+  )
 )
 const claimAnswer = statement(
   "claim-answer",
@@ -153,15 +146,9 @@ const completeAnswer = statement(
   "update idempotent_answers set nonce = $1, sealed = $2 where key_hash = $3"
 )
 
-const audit = async (connection: Connection, actor: string, action: string, target: string, detail: string) => {
-  await savepoint(connection)
-  await insertAudit(connection, actor, action, target, detail, now())
-  await release(connection)
-}
-
 const most = 1_000_000
 const within = (row: Row | undefined) => {
-  if (Number(row?.["count"]) >= Number(row?.["limit"] ?? most)) throw new Refused()
+  if (Number(row?.["held"]) >= Number(row?.["most"] ?? most)) throw new Refused()
 }
 
 const shown = (row: Row | undefined, viewer: string) => ({
@@ -194,12 +181,11 @@ const createTunnel = async (request: IncomingMessage) => {
   const requestHash = digest(JSON.stringify([JSON.stringify(body)]))
   return transaction(async (connection) => {
     if ((await claimAnswer(connection, keyHash, requestHash, now())).length === 0) throw new Refused()
-    await lock(connection, subject, 2)
-    within((await countTunnels(connection, subject, subject))[0])
+    within((await countTunnels(connection, subject))[0])
     const id = randomBytes(16).toString("hex")
     const token = randomBytes(32).toString("hex")
-    await insertTunnel(connection, id, subject, name, null, token, now())
-    await audit(connection, subject, "tunnel_enrolled", id, "")
+    const row = [id, subject, name, null, token, now()]
+    await insertTunnel(connection, subject, "tunnel_enrolled", id, "", now(), ...row)
     const tunnel = shown((await ownedTunnel(connection, id, subject))[0], subject)
     const { nonce, sealed } = seal(sealingKey, JSON.stringify({ id, token, hostname: null, calls: [], tunnel }))
     await completeAnswer(connection, nonce, sealed, keyHash)
@@ -213,12 +199,11 @@ const registerChannel = async (request: IncomingMessage) => {
   const channel = textIn(body, "channel", hex64)
   const operator = textIn(body, "operator_pubkey", hex64)
   await transaction(async (connection) => {
-    await lock(connection, channel, 3)
-    if ((await findChannel(connection, channel)).length > 0) throw new Refused()
-    await lock(connection, subject, 4)
-    within((await countChannels(connection, subject, subject))[0])
-    await insertChannel(connection, channel, subject, operator, now())
-    await audit(connection, subject, "channel_registered", channel, operator)
+    const [found] = await registration(connection, channel, subject)
+    if (found?.["owner"] !== null) throw new Refused()
+    within(found)
+    const row = [channel, subject, operator, now()]
+    await insertChannel(connection, subject, "channel_registered", channel, operator, now(), ...row)
   })
   return ""
 }

@@ -18,6 +18,7 @@ import * as admissionQueue from "./0014_admission_queue.ts"
 import * as tunnelControls from "./0015_tunnel_controls.ts"
 import * as ledger from "./0016_ledger.ts"
 import * as gateSignIns from "./0018_gate_sign_ins.ts"
+import * as shortCommands from "./0019_short_commands.ts"
 import * as addressRecords from "./0021_address_records.ts"
 
 export const migrations = {
@@ -37,5 +38,6 @@ export const migrations = {
   "0015_tunnel_controls": tunnelControls.up,
   "0016_ledger": ledger.up,
   "0018_gate_sign_ins": gateSignIns.up,
+  "0019_short_commands": shortCommands.up,
   "0021_address_records": addressRecords.up
 } as const
