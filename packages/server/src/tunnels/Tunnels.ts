@@ -84,8 +84,8 @@ const make = Effect.gen(function* () {
   ) {
     const id = idFrom(yield* withEntropy(freshHex32))
     const token = tokenFrom(yield* withEntropy(freshHex64))
-    yield* store.insert({ subject: owner, name, id, hostname, routingToken: token, createdAt: yield* unixSeconds })
-    yield* audits.append(audit("tunnel_enrolled", owner, id))
+    const row = { subject: owner, name, id, hostname, routingToken: token, createdAt: yield* unixSeconds }
+    yield* audits.appendTo(store.insert(row), audit("tunnel_enrolled", owner, id))
     if (hostname === null) return { id, token, hostname, calls: [] }
     if (reserved.has(hostname) || Option.isSome(yield* hosts.find(hostname, { lock: true }))) {
       return yield* new HostnameTaken({ hostname })
@@ -96,10 +96,9 @@ const make = Effect.gen(function* () {
   })
 
   const checkLimit = Effect.fnUntraced(function* (owner: Subject) {
-    yield* store.lockAccount(owner)
-    const { count, limit } = yield* store.countOf(owner)
-    const most = limit ?? tunnelsPerAccount
-    if (count >= most) return yield* new TunnelLimitReached({ limit: most })
+    const { held, most } = yield* store.counted(owner)
+    const limit = most ?? tunnelsPerAccount
+    if (held >= limit) return yield* new TunnelLimitReached({ limit })
   })
 
   /** The edge is told at once when it can be reached, and later otherwise: the tunnel exists either way. */
