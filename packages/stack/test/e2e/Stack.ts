@@ -64,8 +64,10 @@ export class Spawned {
   stderr = ""
   readonly ended: Promise<Ended>
 
-  constructor(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
-    const child = spawn(process.execPath, args, {
+  /** `behind` is a command that runs the program somewhere else, such as in another network. */
+  constructor(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, behind: ReadonlyArray<string> = []) {
+    const [command, ...rest] = [...behind, process.execPath, ...args]
+    const child = spawn(command ?? "", rest, {
       env: { ...bareEnvironment(), ...env },
       stdio: ["ignore", "pipe", "pipe"]
     })
@@ -108,8 +110,11 @@ export const catenet = (args: ReadonlyArray<string>, env: Readonly<Record<string
   new Spawned([program, ...args], env)
 
 /** Runs the `ct-agent` command. */
-export const agent = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
-  new Spawned([agentProgram, ...args], env)
+export const agent = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  behind: ReadonlyArray<string> = []
+) => new Spawned([agentProgram, ...args], env, behind)
 
 export class Stack {
   readonly folder: string

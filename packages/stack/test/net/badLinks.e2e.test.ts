@@ -1,32 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { digestOfStream, httpOrigin, type Origin } from "../e2e/Origins.ts"
-import { agent, type Spawned } from "../e2e/Stack.ts"
+import { digestOfStream } from "../e2e/Origins.ts"
 import { download, upload } from "../e2e/Transfers.ts"
-import { provision, type Tunnel } from "../e2e/Tunnel.ts"
 import { ask, serves } from "../e2e/Visitor.ts"
-import { Fleet } from "./Fleet.ts"
-import { Link } from "./Link.ts"
+import type { Link } from "./Link.ts"
+import { impossible, type PacketLink } from "./PacketLink.ts"
+import { type Carrier, idleSeconds, type Room, Rooms } from "./Rooms.ts"
 
 const megabyte = 1024 * 1024
-const carriers = {
-  multiplexed: {},
-  raw: { CT_AGENT_REGISTER_TCP_ONLY: "1" },
-  framed: { CT_AGENT_REGISTER_TCP_ONLY: "1", CT_AGENT_FRAMED_FALLBACK: "1" }
-}
-type Carrier = keyof typeof carriers
-
-interface Room {
-  readonly link: Link
-  readonly tunnel: Tunnel
-  readonly agent: Spawned
-}
-
-interface Case {
+interface Row<Kind> {
   readonly weather: string
   readonly carriers: ReadonlyArray<Carrier>
   readonly then: string
-  readonly live: (room: Room) => Promise<void>
+  readonly live: (room: Room<Kind>) => Promise<void>
 }
 
 /** Fails when it takes longer than that. */
@@ -49,7 +35,7 @@ const failure = (task: Promise<unknown>): Promise<string> =>
 const whole = (size: number) => ({ digest: digestOfStream(size), size })
 
 /** Both ways at once; `onBytes` hears of the download. */
-const transfers = async ({ tunnel }: Room, size: number, onBytes?: (size: number) => void) => {
+const transfers = async ({ tunnel }: Room<unknown>, size: number, onBytes?: (size: number) => void) => {
   const [down, up] = await Promise.all([
     download(tunnel.target, `/stream/${size}`, onBytes),
     upload(tunnel.target, size, false)
@@ -59,7 +45,7 @@ const transfers = async ({ tunnel }: Room, size: number, onBytes?: (size: number
 }
 
 /** Starts a download that cannot end by itself, and resolves when it is under way. */
-const underWay = async ({ link, tunnel }: Room) => {
+const underWay = async ({ link, tunnel }: Room<Link>) => {
   // Slow enough to leave the processors to others.
   link.delayMillis = 100
   const begun = Promise.withResolvers<void>()
@@ -69,7 +55,8 @@ const underWay = async ({ link, tunnel }: Room) => {
   return { ended }
 }
 
-const table: ReadonlyArray<Case> = [
+/** On a link of bytes, which every machine can have. */
+const bytes: ReadonlyArray<Row<Link>> = [
   {
     weather: "100 ms each way",
     carriers: ["multiplexed", "raw", "framed"],
@@ -144,55 +131,87 @@ const table: ReadonlyArray<Case> = [
   }
 ]
 
-const idleSeconds = 16
-let fleet: Fleet
-let origin: Origin
-const links: Array<Link> = []
-const agents: Array<Spawned> = []
+/** On a link of packets, where kernels at both ends repair what they can. */
+const packets: ReadonlyArray<Row<PacketLink>> = [
+  {
+    weather: "1 % loss and 100 ms there and back",
+    carriers: ["multiplexed", "framed"],
+    then: "slows transfers and changes no byte",
+    live: async (room) => {
+      room.link.weather({ delayMillis: 50, loss: 0.01 })
+      await within(40, "the transfers", transfers(room, megabyte))
+    }
+  },
+  {
+    weather: "5 % loss and 100 ms there and back",
+    carriers: ["multiplexed", "raw", "framed"],
+    then: "slows transfers and changes no byte",
+    live: async (room) => {
+      room.link.weather({ delayMillis: 50, loss: 0.05 })
+      await within(60, "the transfers", transfers(room, megabyte / 4))
+    }
+  },
+  {
+    weather: "an outage of 10 s",
+    carriers: ["multiplexed", "raw", "framed"],
+    then: "interrupts transfers that go on after it",
+    live: async (room) => {
+      room.link.weather({ delayMillis: 50, loss: 0 })
+      const struck = Promise.withResolvers<void>()
+      const all = transfers(room, 4 * megabyte, (size) => size > megabyte && struck.resolve())
+      all.catch(struck.reject)
+      await struck.promise
+      room.link.weather({ delayMillis: 50, loss: 1 })
+      await sleep(10_000)
+      room.link.weather({ delayMillis: 50, loss: 0 })
+      await within(40, "what was left of the transfers", all)
+    }
+  }
+]
 
-let number = 0
-const settle = async (carrier: Carrier): Promise<Room> => {
-  const hostname = `bad-${Math.random().toString(36).slice(2, 8)}-${number++}.catenet.localhost`
-  const [link, tunnel] = await Promise.all([Link.open(fleet.first.ports.mesh), provision(fleet, hostname, origin.port)])
-  links.push(link)
-  const program = agent([], {
-    ...tunnel.variables,
-    ...carriers[carrier],
-    CT_AGENT_EDGE: `127.0.0.1:${link.port}`,
-    CT_AGENT_TCP_FALLBACK_POOL_SIZE: "3"
-  })
-  agents.push(program)
-  const died = program.ended.then(({ code, stderr }) => {
-    throw new Error(`the agent ended with ${code}:\n${stderr}`)
-  })
-  died.catch(() => {})
-  const slots = carrier === "multiplexed" ? 1 : 3
-  await Promise.race([fleet.registered(fleet.first, tunnel.token, slots, 60_000), died])
-  await serves(tunnel.target, 10_000)
-  return { link, tunnel, agent: program }
-}
+const refusal = impossible()
+if (refusal !== undefined)
+  process.stderr.write(
+    `SKIPPED: links of packets need user and network namespaces, ip, unshare and nsenter: ${refusal}\n`
+  )
 
 describe("a bad link between agent and edge", () => {
-  const cases = table.flatMap((row) => row.carriers.map((carrier) => ({ ...row, carrier })))
+  const cases = <Kind>(rows: ReadonlyArray<Row<Kind>>) =>
+    rows.flatMap((row) => row.carriers.map((carrier) => ({ ...row, carrier, name: `${row.weather} ${row.then}` })))
+  const ofBytes = cases(bytes)
+  const ofPackets = cases(packets)
   const outcomes = new Map<object, Promise<void>>()
+  let rooms: Rooms
 
   // Most of their time is waiting, so all of them live at once.
   beforeAll(async () => {
-    origin = await httpOrigin()
-    fleet = await Fleet.start(1, { CT_EDGE_RELAY_IDLE_SECS: String(idleSeconds) })
-    const rooms = await Promise.all(cases.map(async (row) => ({ row, room: await settle(row.carrier) })))
-    for (const { room, row } of rooms) {
-      const outcome = row.live(room)
-      outcome.catch(() => {})
-      outcomes.set(row, outcome)
+    rooms = await Rooms.open()
+    const live: Array<() => void> = []
+    const prepare =
+      <Kind>(row: Row<Kind>, made: () => Promise<Room<Kind>>) =>
+      async () => {
+        const room = await made()
+        live.push(() => {
+          const outcome = row.live(room)
+          outcome.catch(() => {})
+          outcomes.set(row, outcome)
+        })
+      }
+    const preparations = [
+      ...ofBytes.map((row) => prepare(row, () => rooms.withLink(row.carrier))),
+      ...(refusal === undefined ? ofPackets : []).map((row) => prepare(row, () => rooms.withPacketLink(row.carrier)))
+    ]
+    // All are awaited even when one fails, so that the end finds everything that was started.
+    const worker = async () => {
+      for (let next = preparations.shift(); next !== undefined; next = preparations.shift()) await next()
     }
+    for (const outcome of await Promise.allSettled(Array.from({ length: 4 }, worker)))
+      if (outcome.status === "rejected") throw outcome.reason
+    for (const begin of live) begin()
   })
-  afterAll(async () => {
-    await Promise.all(agents.map((program) => program.stop("SIGKILL")))
-    await Promise.all(links.map((link) => link.close()))
-    await origin?.close()
-    await fleet?.dispose()
-  })
+  afterAll(() => rooms?.close())
 
-  for (const row of cases) it(`(${row.carrier}) ${row.weather} ${row.then}`, () => outcomes.get(row))
+  for (const row of ofBytes) it(`(${row.carrier}) ${row.name}`, () => outcomes.get(row))
+  for (const row of ofPackets)
+    it.skipIf(refusal !== undefined)(`(${row.carrier}, packets) ${row.name}`, () => outcomes.get(row))
 })
