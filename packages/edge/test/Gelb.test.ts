@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { readAll, readUntil, servingAgent, tlsTo } from "./world/Agent.ts"
+import { Effect, Result } from "effect"
+import { readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agent.ts"
 import { eventually, mintPair, start, token } from "./world/World.ts"
 
 const T = token("1")
@@ -101,6 +101,71 @@ describe("HTTP on a gelb host", () => {
       visitor.write("\x81\x05GET / not http", "latin1")
       assert.strictEqual(yield* Effect.promise(() => echoed), "\x81\x05GET / not http")
       visitor.end()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("upgrades on a later request of a connection that was kept alive", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* servingAgent(world, T, [HOST], (stream) => {
+        void (async () => {
+          await readUntil(stream, "\r\n\r\n")
+          stream.write("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHTTP/1.1 101")
+          await readUntil(stream, "Upgrade: websocket\r\n")
+          stream.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+          stream.pipe(stream)
+        })()
+      })
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const first = readUntil(visitor, "HTTP/1.1 101")
+      visitor.write(`${get}\r\n`)
+      yield* Effect.promise(() => first)
+      const upgraded = readUntil(visitor, "websocket\r\n\r\n")
+      visitor.write(`${get}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+      yield* Effect.promise(() => upgraded)
+      const echoed = readUntil(visitor, "\x81\x05GET / not http")
+      visitor.write("\x81\x05GET / not http", "latin1")
+      yield* Effect.promise(() => echoed)
+      visitor.end()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is explained when the origin leaves without a word, an upgrade that it owes included", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      for (const wish of ["", "Connection: Upgrade\r\nUpgrade: websocket\r\n"]) {
+        const { parked } = yield* slotAgent(world, T, "B", HOST)
+        const slot = Result.getOrThrow(parked)
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+        const answer = readAll(visitor)
+        visitor.write(`${get}${wish}\r\n`)
+        const stream = Result.getOrThrow(yield* Effect.promise(() => slot.taken))
+        yield* Effect.promise(() => readUntil(stream, "\r\n\r\n"))
+        stream.end()
+        assert.match((yield* Effect.promise(() => answer)).toString(), /^HTTP\/1.1 502 [^]*does not answer/)
+        visitor.end()
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is let go when it left while its upgrade waited and the agent has left too", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const { parked, socket } = yield* slotAgent(world, T, "B", HOST)
+      const slot = Result.getOrThrow(parked)
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      visitor.write(`${get}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+      const stream = Result.getOrThrow(yield* Effect.promise(() => slot.taken))
+      yield* Effect.promise(() => readUntil(stream, "\r\n\r\n"))
+      yield* Effect.promise(() => new Promise<void>((sent) => visitor.write("\x81\x00", () => sent())))
+      visitor.destroy()
+      socket.destroy()
+      yield* Effect.promise(() =>
+        eventually(async () => (await world.metrics())["ct_edge_connections"] === 0, "both connections are let go")
+      )
     }).pipe(Effect.scoped)
   )
 

@@ -6,16 +6,16 @@ import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { Result } from "effect"
+import { AnswerFollower } from "./AnswerFollower.ts"
 import type { BadRequest, Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
-import { UpgradeAnswer } from "./UpgradeAnswer.ts"
 import { linger } from "../listen/Linger.ts"
 import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
 
 export class ForwardedStream extends Duplex {
   private readonly visitor: TLSSocket
   private readonly rewriter: RequestRewriter
-  private readonly answer = new UpgradeAnswer()
+  private readonly answers = new AnswerFollower()
   private visitorEnded = false
   private refused = false
   private answered = false
@@ -23,7 +23,7 @@ export class ForwardedStream extends Duplex {
   constructor(socket: TLSSocket, visitor: Visitor) {
     super({ allowHalfOpen: true })
     this.visitor = socket
-    this.rewriter = new RequestRewriter(visitor)
+    this.rewriter = new RequestRewriter(visitor, (request) => this.answers.asks(request))
     socket.on("data", (chunk: Buffer) => this.forward(this.rewriter.push(chunk)))
     socket.on("end", () => {
       this.visitorEnded = true
@@ -31,6 +31,7 @@ export class ForwardedStream extends Duplex {
     })
     socket.on("error", (error) => this.destroy(error))
     socket.on("close", () => this.destroy())
+    if (socket.destroyed) this.destroy()
     socket.pause()
   }
 
@@ -39,24 +40,25 @@ export class ForwardedStream extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) {
-    if (this.rewriter.held) {
-      const accepted = this.answer.push(chunk)
-      if (accepted !== undefined) this.forward(this.rewriter.answered(accepted))
-    }
     if (this.refused) return done()
     this.answered = true
     // Waiting for each chunk to be sent would leave the visitor's line idle between chunks.
     if (this.visitor.write(chunk)) done()
     else this.visitor.once("drain", done)
+    const accepted = this.answers.push(chunk)
+    if (accepted !== undefined) this.forward(this.rewriter.answered(accepted))
   }
 
+  /** An origin that leaves without a word is explained too; nothing more of the visitor can reach it. */
   override _final(done: (error?: Error | null) => void) {
+    if (this.mayExplain) this.say(silentPage())
+    else if (this.rewriter.held) this.push(null)
     if (this.refused) done()
     else this.visitor.end(done)
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void) {
-    this.visitor.destroy()
+    if (!this.refused) this.visitor.destroy()
     done(error)
   }
 
@@ -74,21 +76,28 @@ export class ForwardedStream extends Duplex {
    * the middle of an answer must see it torn.
    */
   reset(code: ResetCode) {
-    const explained = code !== "revoked" && code !== "window-closed" && this.rewriter.spoke && !this.answered
-    if (explained && !this.refused && !this.visitor.writableEnded) this.say(silentPage())
+    if (code !== "revoked" && code !== "window-closed" && this.mayExplain) this.say(silentPage())
     else this.destroy()
   }
 
+  private get mayExplain() {
+    return this.rewriter.spoke && !this.answered && !this.refused && !this.visitor.writableEnded
+  }
+
+  /** Answers that the origin still owes come first; then nothing can be said any more. */
   private refuse({ status, reason }: BadRequest) {
-    this.say(plainAnswer(status, reason))
+    if (!this.answers.busy) return this.say(plainAnswer(status, reason))
+    this.visitor.removeAllListeners("data")
+    this.visitor.resume()
     this.push(null)
   }
 
-  /** Answers in the place of the origin. */
+  /** Answers in the place of the origin, as the last word; the visitor's connection then closes by itself. */
   private say(answer: Answer) {
     this.refused = true
     this.visitor.removeAllListeners("data")
     this.visitor.end(http1(answer))
     linger(this.visitor)
+    this.push(null)
   }
 }

@@ -3,11 +3,10 @@
  * visitor, and what goes wrong is said on a page. A connection that speaks no HTTP is relayed as it is.
  */
 import type { Socket } from "node:net"
-import type { ServerHttp2Session } from "node:http2"
 import type { TLSSocket } from "node:tls"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { normalHost } from "@catenet/wire/frames/HostName"
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { makeServe } from "../listen/Connections.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
@@ -18,10 +17,13 @@ import { Settings } from "../Settings.ts"
 import * as PemFiles from "../tls/PemFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import { ForwardedStream } from "./ForwardedStream.ts"
-import * as Http2Visits from "./Http2Visits.ts"
+import { NobodyServes } from "./Http2Exchange.ts"
+import { Http2Visit } from "./Http2Visits.ts"
 import * as LastWord from "./LastWord.ts"
 import { type Answer, closedPage, offlinePage, plainAnswer } from "./Pages.ts"
 import type { Connect } from "./TunnelConnections.ts"
+
+const TEND_EVERY = "5 seconds"
 
 export interface GelbVisitsShape {
   /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */
@@ -38,7 +40,13 @@ const make = Effect.gen(function* () {
   const counters = yield* Counters
   const clock = yield* Clock.Clock
   const run = yield* makeServe
-  const sessions = new Set<ServerHttp2Session>()
+  const http2Visits = new Set<Http2Visit>()
+
+  yield* Effect.forkScoped(
+    Effect.sync(() => {
+      for (const visit of http2Visits) visit.tend()
+    }).pipe(Effect.repeat(Schedule.spaced(TEND_EVERY)))
+  )
 
   /** What the edge answers in the place of the agent, if it must. */
   const refusal = (host: string): Answer | undefined => {
@@ -77,7 +85,7 @@ const make = Effect.gen(function* () {
       run(socket, () =>
         Effect.gen(function* () {
           const delivered = yield* deliver(socket, host)
-          if (delivered === undefined) return opened(new Http2Visits.NobodyServes())
+          if (delivered === undefined) return opened(new NobodyServes())
           opened(null)
           yield* relays.run(delivered.tunnel, far, delivered.stream)
         })
@@ -86,13 +94,13 @@ const make = Effect.gen(function* () {
   const http2 = (socket: TLSSocket) => {
     const host = normalHost(socket.servername || "") ?? ""
     const address = endpointsOf(socket).client?.address ?? "unknown"
-    const session = Http2Visits.serve(socket, {
+    const visit = new Http2Visit(socket, {
       visitor: { address, hostname: host },
       connect: connect(socket, host),
-      refusal: () => refusal(host)
+      refusal: () => refusal(host),
+      onClose: () => http2Visits.delete(visit)
     })
-    sessions.add(session)
-    session.on("close", () => sessions.delete(session))
+    http2Visits.add(visit)
   }
 
   const pairs = wildcard === undefined ? Option.none() : yield* PemFiles.follow(wildcard)
@@ -109,7 +117,7 @@ const make = Effect.gen(function* () {
   const shape: GelbVisitsShape = {
     accept: Option.getOrUndefined(accept),
     drain: () => {
-      for (const session of sessions) session.close()
+      for (const visit of http2Visits) visit.drain()
     }
   }
   return shape

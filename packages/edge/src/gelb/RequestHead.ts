@@ -3,15 +3,13 @@
  * cannot be lied to about it. Whatever two parsers could read differently is refused.
  */
 import { Data, Result } from "effect"
+import type { Framing } from "./BodyEnd.ts"
 
 /** Why a request is answered by the edge itself. */
 export class BadRequest extends Data.TaggedError("BadRequest")<{
   readonly status: 400 | 405 | 421 | 431
   readonly reason: string
 }> {}
-
-/** How the body behind the head is delimited. */
-export type Framing = { readonly _tag: "Length"; readonly bytes: number } | { readonly _tag: "Chunked" }
 
 export interface RequestHead {
   readonly method: string

@@ -3,7 +3,7 @@ import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node
 import type { Duplex } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { servingAgent, tlsTo } from "../world/Agent.ts"
+import { type MuxAgent, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("f")
@@ -14,6 +14,11 @@ const origin = (world: World, listener: RequestListener) => {
   const server = createServer(listener)
   return servingAgent(world, T, [HOST], (stream: Duplex) => void server.emit("connection", stream))
 }
+
+/** An agent that dies of its first visitor. */
+const mortal = Effect.fnUntraced(function* (world: World) {
+  const agent: MuxAgent = yield* servingAgent(world, T, [HOST], () => agent.socket.destroy())
+})
 
 const session = (world: World) =>
   Effect.acquireRelease(
@@ -44,6 +49,17 @@ const fetchOn = (client: ClientHttp2Session, headers: IncomingHttpHeaders, body?
         )
         stream.on("error", reject)
         if (body !== undefined) stream.end(body)
+      })
+  )
+
+/** The code of the error that an answer breaks off with. */
+const torn = (client: ClientHttp2Session, path: string) =>
+  Effect.promise(
+    () =>
+      new Promise<string | undefined>((resolve) => {
+        const stream = client.request({ ":path": path, ":authority": HOST }).resume()
+        stream.on("end", () => resolve(undefined))
+        stream.on("error", (error: NodeJS.ErrnoException) => resolve(error.code))
       })
   )
 
@@ -117,6 +133,101 @@ describe("a visitor that speaks HTTP/2", () => {
       assert.strictEqual(closed.headers["retry-after"], "3600")
       yield* Effect.promise(() => world.admin("POST", `/admin/revoke/${T}`))
       assert.strictEqual((yield* fetchOn(client, {})).status, 421)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends trailers to the origin and gets the origin's", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* origin(world, (request, response) => {
+        request.resume().on("end", () => {
+          response.write(request.headers.te ?? "")
+          response.addTrailers({ "x-sum": String(request.trailers["x-count"]), connection: "x" })
+          response.end()
+        })
+      })
+      const client = yield* session(world)
+      const [body, trailers] = yield* Effect.promise(
+        () =>
+          new Promise<readonly [string, IncomingHttpHeaders]>((resolve, reject) => {
+            const stream = client.request(
+              { ":path": "/", ":method": "POST", ":authority": HOST, te: "trailers" },
+              { waitForTrailers: true }
+            )
+            let body = ""
+            let trailers: IncomingHttpHeaders = {}
+            stream.on("wantTrailers", () => stream.sendTrailers({ "x-count": "7", "x-forwarded-for": "6.6.6.6" }))
+            stream.on("data", (chunk: Buffer) => {
+              body += chunk.toString()
+            })
+            stream.on("trailers", (received) => {
+              trailers = received
+            })
+            stream.on("end", () => resolve([body, trailers])).on("error", reject)
+            stream.end("body")
+          })
+      )
+      assert.strictEqual(body, "trailers")
+      assert.deepStrictEqual(Object.entries(trailers), [["x-sum", "7"]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("cannot hide a second request in the body of one that has no length", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const asked: Array<string> = []
+      yield* origin(world, (request, response) => {
+        asked.push(`${request.method} ${request.url}`)
+        request.pipe(response)
+      })
+      const client = yield* session(world)
+      const hidden = Buffer.from(`GET /admin HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n`)
+      for (const method of ["GET", "DELETE", "POST"]) {
+        const { body } = yield* fetchOn(client, { ":method": method }, hidden)
+        assert.deepStrictEqual(body, hidden)
+      }
+      assert.deepStrictEqual(asked, ["GET /", "DELETE /", "POST /"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("survives what an origin says that has no form in HTTP/2", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* origin(world, (request, response) => {
+        if (request.url === "/twice") response.setHeader("etag", ["a", "b"])
+        if (request.url === "/odd") response.statusCode = 799
+        if (request.url !== "/broken") return void response.end("said")
+        response.write("half")
+        response.addTrailers({ "content-length": "9" })
+        return void response.end()
+      })
+      const client = yield* session(world)
+      assert.strictEqual((yield* fetchOn(client, { ":path": "/twice" })).body.toString(), "said")
+      assert.strictEqual((yield* fetchOn(client, { ":path": "/odd" })).status, 502)
+      assert.strictEqual(yield* torn(client, "/broken"), "ERR_HTTP2_STREAM_ERROR")
+      assert.strictEqual((yield* fetchOn(client, {})).body.toString(), "said")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks the next agent when one dies before it answers, unless the request may change something", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* mortal(world)
+      yield* origin(world, (_request, response) => void response.end("alive"))
+      const client = yield* session(world)
+      assert.strictEqual((yield* fetchOn(client, {})).body.toString(), "alive")
+      yield* mortal(world)
+      const changing = yield* session(world)
+      const answers = yield* Effect.forEach(
+        [1, 2],
+        () => fetchOn(changing, { ":method": "POST" }, Buffer.from("once")),
+        { concurrency: 2 }
+      )
+      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 502])
     }).pipe(Effect.scoped)
   )
 

@@ -3,13 +3,14 @@ import { Result, Schema } from "effect"
 import { RequestRewriter } from "@catenet/edge/gelb/RequestRewriter"
 
 const visitor = { address: "203.0.113.7", hostname: "app.example.test" }
+const rewriting = () => new RequestRewriter(visitor, ({ upgrade }) => upgrade)
 const added =
   "X-Forwarded-For: 203.0.113.7\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: app.example.test\r\n" +
   'Forwarded: for=203.0.113.7;host="app.example.test";proto=https\r\n\r\n'
 
 /** Feeds a text in pieces of `size` bytes; the text that comes out, or the status of the refusal. */
 const feed = (text: string, size = text.length || 1): string | number => {
-  const rewriter = new RequestRewriter(visitor)
+  const rewriter = rewriting()
   let out = ""
   for (let at = 0; at < text.length; at += size) {
     const result = rewriter.push(Buffer.from(text.slice(at, at + size), "latin1"))
@@ -67,12 +68,13 @@ describe("RequestRewriter", () => {
   })
 
   it("holds everything behind a request to upgrade until the origin has answered", () => {
-    const upgrade = `${get}Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n`
+    const fields = "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"
+    const upgrade = `${get}${fields}`
     for (const [accepted, rest] of [
       [true, "\x81\x05hello"],
       [false, `${get}${added}`]
     ] as const) {
-      const rewriter = new RequestRewriter(visitor)
+      const rewriter = rewriting()
       const first = rewriter.push(Buffer.from(`${upgrade}\r\n${accepted ? rest : `${get}\r\n`}`, "latin1"))
       assert.isTrue(rewriter.held)
       assert.strictEqual(Buffer.concat(Result.getOrThrow(first)).toString("latin1"), `${upgrade}${added}`)
@@ -81,8 +83,35 @@ describe("RequestRewriter", () => {
     }
   })
 
+  it("follows an upgrade of a later request, and lets its body through before it holds", () => {
+    const fields = "Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 4\r\n"
+    const rewriter = rewriting()
+    const say = (text: string) =>
+      Buffer.concat(Result.getOrThrow(rewriter.push(Buffer.from(text, "latin1")))).toString("latin1")
+    assert.strictEqual(say(`${get}\r\n${get}${fields}\r\nbo`), `${get}${added}${get}${fields}${added}bo`)
+    assert.isFalse(rewriter.held)
+    assert.strictEqual(say("dy\x00raw"), "dy")
+    assert.isTrue(rewriter.held)
+    assert.strictEqual(Buffer.concat(Result.getOrThrow(rewriter.answered(true))).toString("latin1"), "\x00raw")
+    assert.strictEqual(say("GET"), "GET")
+  })
+
+  it("goes on at once when the origin answered before the request was whole", () => {
+    for (const [accepted, out] of [
+      [true, "body\x00"],
+      [false, "body"]
+    ] as const) {
+      const rewriter = rewriting()
+      rewriter.push(Buffer.from(`${get}Connection: upgrade\r\nUpgrade: x\r\nContent-Length: 4\r\n\r\n`))
+      rewriter.answered(accepted)
+      const rest = rewriter.push(Buffer.from("body\x00", "latin1"))
+      assert.isFalse(rewriter.held)
+      assert.strictEqual(Buffer.concat(Result.getOrThrow(rest)).toString("latin1"), out)
+    }
+  })
+
   it.prop("never throws, whatever arrives", [Schema.Array(Schema.Uint8Array)], ([chunks]) => {
-    const rewriter = new RequestRewriter(visitor)
+    const rewriter = rewriting()
     for (const chunk of chunks) if (Result.isFailure(rewriter.push(Buffer.from(chunk)))) return
   })
 })

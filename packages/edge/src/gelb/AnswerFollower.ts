@@ -1,0 +1,118 @@
+/**
+ * Follows what an origin answers on one HTTP/1 connection (RFC 9112 section 6.3), to know whether it accepted a request to
+ * upgrade, be it the first one or a later one. Sans I/O; it changes no byte. What it does not understand it lets pass, and
+ * looks no further.
+ */
+import { BodyEnd, type Framing } from "./BodyEnd.ts"
+
+/** A request that went to the origin. */
+export interface Asked {
+  readonly method: string
+  /** It wishes to leave HTTP/1. */
+  readonly upgrade: boolean
+}
+
+const MAX_HEAD = 65_536
+const HEAD_END = Buffer.from("\r\n\r\n")
+const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: |$)/
+
+type Phase =
+  | { readonly _tag: "Head" }
+  | { readonly _tag: "Body"; readonly body: BodyEnd }
+  /** Until the connection ends: another protocol, a body without an end of its own, or not HTTP at all. */
+  | { readonly _tag: "Rest" }
+
+interface Head {
+  readonly status: number
+  /** Absent: until the connection ends. */
+  readonly framing: Framing | undefined
+}
+
+const valuesOf = (fields: ReadonlyArray<string>, name: string) =>
+  fields.flatMap((field) => (field.toLowerCase().startsWith(`${name}:`) ? [field.slice(name.length + 1).trim()] : []))
+
+const parse = (text: string): Head | undefined => {
+  const [statusLine = "", ...fields] = text.split("\r\n")
+  const status = STATUS_LINE.exec(statusLine)?.[1]
+  if (status === undefined) return undefined
+  const encodings = valuesOf(fields, "transfer-encoding")
+  const [length, ...others] = valuesOf(fields, "content-length")
+  if (encodings.length > 0) {
+    const chunked = encodings.join(",").toLowerCase().endsWith("chunked")
+    return { status: Number(status), framing: chunked ? { _tag: "Chunked" } : undefined }
+  }
+  const known = length !== undefined && /^\d{1,15}$/.test(length) && others.every((other) => other === length)
+  return { status: Number(status), framing: known ? { _tag: "Length", bytes: Number(length) } : undefined }
+}
+
+const isBodyless = (method: string, status: number) => method === "HEAD" || status === 204 || status === 304
+
+export class AnswerFollower {
+  private phase: Phase = { _tag: "Head" }
+  private pending: Buffer = Buffer.alloc(0)
+  private readonly asked: Array<Asked> = []
+  private verdict: boolean | undefined
+
+  /** The origin has still to answer, as far as that can be told. */
+  get busy(): boolean {
+    return this.asked.length > 0 || this.phase._tag === "Body"
+  }
+
+  /** Notes a request. True when `push` will tell whether it may leave HTTP/1. */
+  asks(request: Asked): boolean {
+    if (this.phase._tag === "Rest") return false
+    this.asked.push(request)
+    return request.upgrade
+  }
+
+  /** Takes what the origin said; whether it accepted the upgrade that waits, once that is known. */
+  push(chunk: Buffer): boolean | undefined {
+    let bytes = chunk
+    while (bytes.length > 0 && this.phase._tag !== "Rest") bytes = this.step(this.phase, bytes)
+    const verdict = this.verdict
+    this.verdict = undefined
+    return verdict
+  }
+
+  private step(phase: Extract<Phase, { readonly _tag: "Head" | "Body" }>, bytes: Buffer): Buffer {
+    if (phase._tag === "Head") return this.head(bytes)
+    const taken = phase.body.take(bytes)
+    if (phase.body.malformed) this.giveUp()
+    else if (phase.body.over) this.phase = { _tag: "Head" }
+    return bytes.subarray(taken)
+  }
+
+  private head(bytes: Buffer): Buffer {
+    const text = this.pending.length === 0 ? bytes : Buffer.concat([this.pending, bytes])
+    const end = text.indexOf(HEAD_END)
+    const looksRight = "HTTP/1.".startsWith(text.toString("latin1", 0, 7))
+    if (end < 0 && looksRight && text.length <= MAX_HEAD) {
+      this.pending = text
+      return Buffer.alloc(0)
+    }
+    this.pending = Buffer.alloc(0)
+    const head = end < 0 ? undefined : parse(text.toString("latin1", 0, end))
+    const [request] = this.asked
+    if (head === undefined || request === undefined) this.giveUp()
+    else this.answered(request, head)
+    return text.subarray(end + HEAD_END.length)
+  }
+
+  private answered({ method, upgrade }: Asked, { framing, status }: Head) {
+    if (status < 200 && status !== 101) return
+    this.asked.shift()
+    if (upgrade) this.verdict = status === 101
+    if (status === 101 || (framing === undefined && !isBodyless(method, status))) return this.giveUp()
+    if (framing === undefined || isBodyless(method, status)) return undefined
+    const body = new BodyEnd(framing)
+    if (!body.over) this.phase = { _tag: "Body", body }
+    return undefined
+  }
+
+  /** Nothing can be told about requests that still wait. */
+  private giveUp() {
+    this.phase = { _tag: "Rest" }
+    if (this.asked.some(({ upgrade }) => upgrade)) this.verdict ??= false
+    this.asked.length = 0
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * One request of an HTTP/2 visitor, carried as HTTP/1.1 to the agent and back, trailers included. CONNECT is not carried.
+ * A request without a body that may be asked twice is asked again when its connection broke before any answer.
+ */
+import { type ClientRequest, type IncomingMessage, request } from "node:http"
+import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
+import { pipeline } from "node:stream"
+import { Result } from "effect"
+import { toOrigin, toVisitor, trailersToOrigin, trailersToVisitor } from "./Http2Fields.ts"
+import { type Answer, offlinePage, plainAnswer, silentPage } from "./Pages.ts"
+import { hostnameOf, type Visitor } from "./RequestHead.ts"
+import type { TunnelConnections } from "./TunnelConnections.ts"
+
+/** The tunnel has no agent that could take the request. */
+export class NobodyServes extends Error {}
+
+/** Methods that change nothing at the origin (RFC 9110 section 9.2.1). */
+const SAFE = new Set(["GET", "HEAD", "OPTIONS"])
+/** How often a new connection may break under such a request. */
+const ATTEMPTS = 2
+
+/** Resets the stream. Node never returns from `close` on a stream that waits for trailers, so it must not be used here. */
+const tear = (stream: ServerHttp2Stream) => void stream.destroy(new Error("the answer broke off"))
+
+/** Answers in the place of the origin, or tears an answer that has begun. */
+export const say = (stream: ServerHttp2Stream, { status, fields, body }: Answer) => {
+  if (stream.destroyed || stream.headersSent) return tear(stream)
+  stream.respond({ ":status": status, ...fields, "content-length": body.length })
+  stream.end(body)
+}
+
+const answer = (stream: ServerHttp2Stream, incoming: IncomingMessage) => {
+  const trailers = incoming.headers["transfer-encoding"] !== undefined
+  // Origins say things that have no form in HTTP/2; that must not end more than this request.
+  const begun = Result.try(() => stream.respond(toVisitor(incoming), { waitForTrailers: trailers }))
+  if (Result.isFailure(begun)) {
+    incoming.destroy()
+    return say(stream, silentPage())
+  }
+  if (trailers) {
+    stream.on("wantTrailers", () => {
+      if (Result.isFailure(Result.try(() => stream.sendTrailers(trailersToVisitor(incoming))))) tear(stream)
+    })
+  }
+  // It tears the stream when the answer breaks off.
+  return pipeline(incoming, stream, () => undefined)
+}
+
+const sendBody = (stream: ServerHttp2Stream, outgoing: ClientRequest) => {
+  if (stream.endAfterHeaders) return void outgoing.end()
+  stream.on("trailers", (trailers: IncomingHttpHeaders) => {
+    const fields = trailersToOrigin(trailers)
+    // Node refuses what HTTP/1.1 cannot say; the request is whole without it.
+    if (fields.length > 0) Result.try(() => outgoing.addTrailers(fields))
+  })
+  return void stream.pipe(outgoing)
+}
+
+export const proxy = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  visitor: Visitor,
+  agent: TunnelConnections
+): void => {
+  const authority = headers[":authority"] ?? headers.host ?? visitor.hostname
+  const method = headers[":method"] ?? "GET"
+  if (hostnameOf(authority) !== visitor.hostname) {
+    return say(stream, plainAnswer(421, `this connection is for ${visitor.hostname}`))
+  }
+  if (method === "CONNECT") return say(stream, plainAnswer(405, "CONNECT is not served"))
+  const body = !stream.endAfterHeaders
+  const repeatable = !body && SAFE.has(method)
+
+  const ask = (attempt: number): void => {
+    const asked = Result.try(() =>
+      request({
+        agent,
+        method,
+        path: headers[":path"] ?? "/",
+        headers: toOrigin(headers, visitor, authority, body),
+        setHost: false
+      })
+    )
+    if (Result.isFailure(asked)) return say(stream, plainAnswer(400, "this request has no form in HTTP/1.1"))
+    const outgoing = asked.success
+    const leave = () => {
+      if (!outgoing.closed) outgoing.destroy()
+    }
+    stream.once("close", leave)
+    outgoing.on("error", (error) => {
+      stream.off("close", leave)
+      const again = outgoing.reusedSocket ? attempt : attempt + 1
+      if (error instanceof NobodyServes) say(stream, offlinePage())
+      else if (repeatable && !stream.destroyed && !stream.headersSent && again <= ATTEMPTS) ask(again)
+      else say(stream, silentPage())
+    })
+    outgoing.on("information", ({ statusCode, headers: { link } }) => {
+      if (statusCode !== 103 || stream.destroyed || stream.headersSent) return
+      Result.try(() => stream.additionalHeaders({ ":status": 103, ...(link === undefined ? {} : { link }) }))
+    })
+    outgoing.on("response", (incoming) => {
+      if (stream.destroyed) incoming.destroy()
+      else answer(stream, incoming)
+    })
+    sendBody(stream, outgoing)
+  }
+  ask(1)
+}

@@ -1,0 +1,67 @@
+/**
+ * Fields between an HTTP/2 visitor and an HTTP/1.1 origin (RFC 9113 section 8.2, RFC 9110 section 7.6.1): hop-by-hop fields
+ * stay on their side, what only the edge may say is replaced, trailers never change how a message is read.
+ */
+import type { IncomingMessage } from "node:http"
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
+import { OURS, type Visitor, visitorFields } from "./RequestHead.ts"
+
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+  "te",
+  "http2-settings"
+])
+
+/** Fields that frame or route a message have no meaning behind it. */
+const NO_TRAILER = new Set([...HOP_BY_HOP, ...OURS, "content-length", "host", "trailer"])
+
+const passes = (name: string) =>
+  !name.startsWith(":") && name !== "host" && name !== "expect" && !HOP_BY_HOP.has(name) && !OURS.has(name)
+
+/** The request's fields for the origin. With `body` its end is marked by chunks where no length says it. */
+export const toOrigin = (
+  headers: IncomingHttpHeaders,
+  visitor: Visitor,
+  authority: string,
+  body: boolean
+): OutgoingHttpHeaders => ({
+  Host: authority,
+  ...Object.fromEntries(Object.entries(headers).filter(([name]) => passes(name))),
+  ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
+  ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
+  ...visitorFields(visitor, authority)
+})
+
+/** Trailers of a request for the origin. */
+export const trailersToOrigin = (trailers: IncomingHttpHeaders): ReadonlyArray<[string, string]> =>
+  Object.entries(trailers).flatMap(([name, value]): Array<[string, string]> => {
+    if (name.startsWith(":") || NO_TRAILER.has(name) || value === undefined) return []
+    return Array.isArray(value) ? value.map((one): [string, string] => [name, one]) : [[name, value]]
+  })
+
+/** Raw pairs, so that repeated fields stay repeated. */
+const collect = (raw: ReadonlyArray<string>, drops: (name: string) => boolean): OutgoingHttpHeaders => {
+  const result: Record<string, string | Array<string>> = {}
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] ?? "").toLowerCase()
+    const value = raw[at + 1] ?? ""
+    if (drops(name)) continue
+    const before = result[name]
+    result[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+  }
+  return result
+}
+
+/** The fields of the origin's answer for the visitor. */
+export const toVisitor = ({ headers, rawHeaders, statusCode }: IncomingMessage): OutgoingHttpHeaders => {
+  const named = new Set((headers.connection ?? "").toLowerCase().split(/\s*,\s*/))
+  return { ...collect(rawHeaders, (name) => HOP_BY_HOP.has(name) || named.has(name)), ":status": statusCode ?? 502 }
+}
+
+/** The trailers of the origin's answer for the visitor. */
+export const trailersToVisitor = ({ rawTrailers }: IncomingMessage): OutgoingHttpHeaders =>
+  collect(rawTrailers, (name) => NO_TRAILER.has(name))

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { AnswerFollower, type Asked } from "@catenet/edge/gelb/AnswerFollower"
+
+const get: Asked = { method: "GET", upgrade: false }
+const head: Asked = { method: "HEAD", upgrade: false }
+const upgrade: Asked = { method: "GET", upgrade: true }
+
+const switching = "HTTP/1.1 101 Switching Protocols\r\n\r\n"
+const known = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHTTP/"
+const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nX: y\r\n\r\n"
+
+/** What is told about the upgrade, with the answers cut into pieces of `size`. */
+const tell = (asked: ReadonlyArray<Asked>, text: string, size: number) => {
+  const follower = new AnswerFollower()
+  for (const request of asked) follower.asks(request)
+  const told: Array<boolean> = []
+  for (let at = 0; at < text.length; at += size) {
+    const verdict = follower.push(Buffer.from(text.slice(at, at + size), "latin1"))
+    if (verdict !== undefined) told.push(verdict)
+  }
+  return { told, busy: follower.busy }
+}
+
+describe("AnswerFollower", () => {
+  it("knows acceptance, refusal and interim answers of any request, at every segmentation", () => {
+    const cases: ReadonlyArray<readonly [ReadonlyArray<Asked>, string, ReadonlyArray<boolean>, boolean?]> = [
+      [[upgrade], switching, [true]],
+      [[upgrade], `${switching}HTTP/1.1 200 OK\r\n\r\n`, [true]],
+      [[upgrade], known, [false]],
+      [[upgrade], `HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n${switching}`, [true]],
+      [[upgrade], "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\n\r\n", [false]],
+      [[upgrade], "HTTP/1.1 100 Continue\r\n", [], true],
+      [[upgrade], "SSH-2.0-OpenSSH", [false]],
+      [[get, upgrade], known + switching, [true]],
+      [[get, upgrade], chunked + switching, [true]],
+      [[get, upgrade], chunked + known, [false]],
+      [[head, upgrade], "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n" + switching, [true]],
+      [[get, upgrade], "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n" + switching, [true]],
+      [[get, get, upgrade], "HTTP/1.1 204 No Content\r\n\r\n" + known + switching, [true]],
+      [[get, upgrade], "HTTP/1.1 200 OK\r\n\r\nuntil the end" + switching, [false]],
+      [[get, upgrade], "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + switching, [false]],
+      [[get, upgrade], known, [], true],
+      [[get], known.slice(0, -1), [], true],
+      [[get], known, []]
+    ]
+    for (const [asked, text, told, busy = false] of cases)
+      for (let size = 1; size <= text.length; size++)
+        assert.deepStrictEqual(tell(asked, text, size), { told, busy }, JSON.stringify(text))
+  })
+
+  it("promises nothing once it has lost the thread", () => {
+    const follower = new AnswerFollower()
+    follower.asks(get)
+    follower.push(Buffer.from("HTTP/1.1 200 OK\r\n\r\nuntil the end"))
+    assert.isFalse(follower.asks(upgrade))
+  })
+
+  it.prop("never throws, whatever the origin says", [Schema.Array(Schema.Uint8Array)], ([chunks]) => {
+    const follower = new AnswerFollower()
+    follower.asks(upgrade)
+    for (const chunk of chunks) follower.push(Buffer.from(chunk))
+  })
+})
