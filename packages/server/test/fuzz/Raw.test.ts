@@ -280,12 +280,15 @@ layer(Accounts.world({ CT_PAYMENT_WEBHOOK_SECRET: "secret" }), { excludeTestServ
               if (!route.statuses.has(response.status)) found.push(`${about}: ${response.status}`)
               if (performance.now() - since > patience) found.push(`${about}: slow`)
             })
+          // All routes have one reader in common; what is inside is read by each of its own.
+          for (const route of withBody.filter((_, n) => n % 8 === 0)) {
+            for (const [name, bomb] of Object.entries(bombs)) yield* post(route, name, bomb)
+            for (const [n, bytes] of notText.entries()) yield* post(route, `bytes ${n}`, bytes)
+          }
           for (const route of withBody) {
             for (const [name, bomb] of Object.entries(bombs)) {
-              yield* post(route, name, bomb)
               yield* post(route, `${name} inside`, `{${route.members.map((member) => `"${member}":${bomb}`).join()}}`)
             }
-            for (const [n, bytes] of notText.entries()) yield* post(route, `bytes ${n}`, bytes)
           }
           assert.deepStrictEqual(found, [])
           yield* isUp
