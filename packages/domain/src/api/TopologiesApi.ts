@@ -74,9 +74,10 @@ const writes = [
   HttpApiEndpoint.delete("remove", "/me/topologies/:id", { params: id, success: done, error: TopologyNotFound }),
   HttpApiEndpoint.post("assignAgent", "/me/topologies/:id/agents", {
     params: id,
+    headers: idempotencyHeader,
     payload: Schema.Struct({ agent: HolderKey, kind: Schema.optionalKey(AgentKind) }),
     success: done,
-    error: [NotAgentOwner, TopologyNotFound, AgentAssigned]
+    error: [NotAgentOwner, TopologyNotFound, AgentAssigned, IdempotencyKeyReused]
   }).middleware(ReadsBody),
   HttpApiEndpoint.delete("unassignAgent", "/me/topologies/:id/agents/:agent", {
     params: { id: TopologyIdInPath, agent: HolderKey },
@@ -91,9 +92,10 @@ const writes = [
   }).middleware(ReadsBody),
   HttpApiEndpoint.post("addEdge", "/me/topologies/:id/edges", {
     params: id,
+    headers: idempotencyHeader,
     payload: Schema.Struct(ends),
     success: done,
-    error: EdgeRefused
+    error: [EdgeRefused, IdempotencyKeyReused]
   }).middleware(ReadsBody),
   HttpApiEndpoint.delete("removeEdge", "/me/topologies/:id/edges", {
     params: id,

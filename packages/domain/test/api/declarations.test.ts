@@ -76,7 +76,77 @@ describe("every declaration", () => {
     }
     for (const path of Object.keys(readElsewhere)) assert.include(written, path)
   })
+
+  it("gives every list in pages, where a caller wants them", () => {
+    const lists = declared(ControlPlaneApi as never).filter(
+      ({ endpoint }) => endpoint.method === "GET" && [...endpoint.success].some(isList)
+    )
+    assert.isAbove(lists.length, 25)
+    const unpaged = lists.filter(({ endpoint }) => !["limit", "cursor"].every((key) => keysOf(endpoint.query).has(key)))
+    assert.deepStrictEqual(unpaged.map(({ name }) => name).toSorted(), Object.keys(whole).toSorted())
+  })
+
+  it("takes an idempotency key where a repeated POST would make a second thing, or be refused", () => {
+    const posts = endpoints.filter(({ endpoint }) => endpoint.method === "POST")
+    const without = posts.filter(({ endpoint }) => !keysOf(endpoint.headers).has("idempotency-key"))
+    const creating = without.filter(
+      ({ endpoint: { path } }) => !acts.some((act) => path.endsWith(act)) && !sameAgain.includes(path)
+    )
+    assert.deepStrictEqual(
+      creating.map(({ name }) => name),
+      []
+    )
+    const others = new Set<string>(without.map(({ endpoint }) => endpoint.path))
+    for (const path of sameAgain) assert.isTrue(others.has(path), path)
+  })
 })
+
+const keysOf = (schema: Schema.Top | undefined): ReadonlySet<PropertyKey> => {
+  if (schema === undefined) return new Set()
+  const { ast } = Schema.toEncoded(schema)
+  return new Set(SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => name) : [])
+}
+
+/** An array, or an array with a name, perhaps beside an id. */
+const isList = (schema: Schema.Top): boolean => {
+  const { ast } = Schema.toEncoded(schema)
+  if (SchemaAST.isArrays(ast)) return true
+  if (!SchemaAST.isObjects(ast)) return false
+  const members = ast.propertySignatures
+  return members.length <= 2 && members.some(({ type }) => SchemaAST.isArrays(type))
+}
+
+/** Lists that are given whole, and why. */
+const whole: Readonly<Record<string, string>> = {
+  "GET /internal/edges/rehydrate/:edge_id": "an edge that boots restores everything before it opens",
+  "GET /internal/revoked-tokens": "an edge that boots must know every one",
+  "GET /portal/channels/:channel/grant": "one account's identities on one channel"
+}
+
+/** POSTs that state how a thing is to be: done twice, they leave one, and answer the same. */
+const sameAgain = [
+  "/admin/accounts/:subject/max-channels",
+  "/admin/accounts/:subject/max-tunnels",
+  "/admin/authorize-host/:host",
+  "/admin/authorize-host/:token/:host",
+  "/internal/tunnel/access-policy",
+  "/me/channels",
+  "/me/channels/:channel/allowlist",
+  "/me/channels/:channel/grants/:holder",
+  "/me/channels/:channel/members",
+  "/me/pipelines",
+  "/me/rooms",
+  "/me/topologies/:id/share",
+  "/me/tunnels/:id/agent-bridge/grant",
+  "/me/tunnels/:id/badge",
+  "/me/tunnels/:id/grants",
+  "/me/tunnels/:id/login-allowlist",
+  "/portal/channels/:channel/claim",
+  "/registry/agents",
+  "/registry/authorize-host/:routing_token/:hostname",
+  "/registry/pipelines",
+  "/registry/register"
+]
 
 /** Paths that name an act, or hand out a secret that cannot be read again. */
 const acts = [

@@ -1,4 +1,7 @@
-/** Accounts as a whole: what an operator allows them, and their end. Signing in again afterwards starts a new one. */
+/**
+ * Accounts as a whole: what an operator allows them, and their end. Nothing that an account owned outlives it but its
+ * credits with their ledger, which only grows; whoever signs in again finds the balance and nothing else.
+ */
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccountUnknown } from "@catenet/domain/errors/Credits"
 import { audit } from "@catenet/domain/rules/Audit"

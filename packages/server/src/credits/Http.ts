@@ -3,7 +3,9 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { comeAgain } from "../http/ComeAgain.ts"
 import * as Handlers from "../http/Handlers.ts"
+import { Limits } from "../limits/Limits.ts"
 import { Payments } from "../payments/Payments.ts"
 import { Credits } from "./Credits.ts"
 
@@ -24,18 +26,26 @@ const billing = Handlers.layer(
   })
 )
 
+/** Tokens that an account may ask for in a minute, whether it can pay for them or not. */
+const issuesPerMinute = 60
+
 const mine = Handlers.layer(
   Effect.gen(function* () {
     const credits = yield* Credits
+    const limits = yield* Limits
     return HttpApiBuilder.group(ControlPlaneApi, "credits", (handlers) =>
       handlers.handleAll({
         account: () => Caller.use(({ subject }) => credits.mine(subject)),
         issue: ({ headers, payload: { idempotency_key, price } }) =>
           Caller.use(({ subject }) =>
-            Effect.flatMap(credits.mine(subject), ({ account }) =>
-              credits
-                .issue(subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
-                .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
+            limits.take(`issue ${subject}`, issuesPerMinute).pipe(
+              Effect.tapErrorTag("RateLimited", comeAgain),
+              Effect.andThen(credits.mine(subject)),
+              Effect.flatMap(({ account }) =>
+                credits
+                  .issue(subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+                  .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
+              )
             )
           ),
         listIssued: ({ query }) => Caller.use(({ subject }) => credits.listIssued(subject, query))

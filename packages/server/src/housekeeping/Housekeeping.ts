@@ -1,6 +1,6 @@
 /**
  * Forgets what is over: sessions, answers kept for repetition, claim invites, invitations' challenges, counts of past
- * minutes. Every replica does it; each statement removes what is there, so that doing it twice does no harm and nothing
+ * minutes, payments that were never made. Every replica does it; each statement removes what is there, so that doing it twice does no harm and nothing
  * depends on when.
  */
 import { Effect, Layer, Schedule } from "effect"
@@ -8,10 +8,18 @@ import { ClaimInvites } from "../claims/ClaimInvites.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Invitations } from "../invitations/Invitations.ts"
 import { Limits } from "../limits/Limits.ts"
+import { Payments } from "../payments/Payments.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 
 const work = Effect.gen(function* () {
-  const owners = [yield* Sessions, yield* Idempotency, yield* ClaimInvites, yield* Invitations, yield* Limits]
+  const owners = [
+    yield* Sessions,
+    yield* Idempotency,
+    yield* ClaimInvites,
+    yield* Invitations,
+    yield* Limits,
+    yield* Payments
+  ]
   yield* Effect.forEach(
     owners,
     ({ sweep }) =>

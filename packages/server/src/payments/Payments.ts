@@ -18,6 +18,9 @@ import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
 const paymentFrom = Schema.decodeSync(PaymentId)
+/** Seconds that a payment may take: ninety days. A slow bank takes weeks. */
+export const waitsFor = 90 * 86_400
+
 const After = Schema.Struct({ createdAt: Schema.Int, payment: Schema.String })
 
 const make = Effect.gen(function* () {
@@ -91,7 +94,10 @@ const make = Effect.gen(function* () {
       },
       store.transaction,
       asDefects
-    )
+    ),
+
+    /** Gives up payments that nobody has confirmed in time. An event that comes later is about an unknown payment. */
+    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - waitsFor))))
   }
 })
 

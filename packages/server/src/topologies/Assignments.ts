@@ -10,8 +10,9 @@ import { type Assignment, type AssignmentRefusal, transition } from "@catenet/do
 import { audit } from "@catenet/domain/rules/Audit"
 import { roleOf } from "@catenet/domain/rules/Topology"
 import type { AgentKind } from "@catenet/domain/Topology"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as AgentStore from "./AgentStore.ts"
 import * as Held from "./Held.ts"
@@ -35,6 +36,7 @@ const make = Effect.gen(function* () {
   const agents = yield* AgentStore.make
   const held = yield* Held.make
   const audits = yield* Audits
+  const { once } = yield* Idempotency
 
   /** Where an agent is, for as long as the transaction lasts. */
   const place = Effect.fnUntraced(function* (agent: HolderKey) {
@@ -48,19 +50,28 @@ const make = Effect.gen(function* () {
     return state
   })
 
+  const assign = Effect.fnUntraced(function* (account: Account, id: TopologyId, agent: HolderKey, kind: AgentKind) {
+    const { subject } = account
+    const mayEdit = roleOf(yield* held.hold(id, account), account) !== "stranger"
+    const event = { _tag: "Assign", subject, topology: id, mayEdit, kind } as const
+    yield* Effect.mapError(Effect.fromResult(transition(yield* place(agent), event)), refused)
+    yield* agents.assign(agent, subject, id, kind)
+    yield* audits.append(audit("topology_agent_assigned", subject, id, agent))
+    return null
+  })
+
   return {
-    assign: Effect.fn("Assignments.assign")(
-      function* (account: Account, id: TopologyId, agent: HolderKey, kind: AgentKind = "peer") {
-        const { subject } = account
-        const mayEdit = roleOf(yield* held.hold(id, account), account) !== "stranger"
-        const event = { _tag: "Assign", subject, topology: id, mayEdit, kind } as const
-        yield* Effect.mapError(Effect.fromResult(transition(yield* place(agent), event)), refused)
-        yield* agents.assign(agent, subject, id, kind)
-        yield* audits.append(audit("topology_agent_assigned", subject, id, agent))
-      },
-      store.transaction,
-      asDefects
-    ),
+    assign: Effect.fn("Assignments.assign")(function* (
+      account: Account,
+      id: TopologyId,
+      request: { readonly agent: HolderKey; readonly kind?: AgentKind },
+      key: string | undefined
+    ) {
+      const { agent, kind = "peer" } = request
+      const repeat =
+        key === undefined ? undefined : { caller: account.subject, operation: `assign-agent ${id}`, key, request }
+      yield* once(repeat, Schema.Null, assign(account, id, agent, kind))
+    }, asDefects),
 
     /** The agent leaves, and its edges end. */
     unassign: Effect.fn("Assignments.unassign")(

@@ -15,9 +15,10 @@ import { audit } from "@catenet/domain/rules/Audit"
 import type { Link, LinkChange } from "@catenet/domain/rules/OperatorBinding"
 import { type TopologyEvent, type TopologyRefusal, transition } from "@catenet/domain/rules/Topology"
 import { OperatorBinding, type OverlayMode } from "@catenet/domain/Topology"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { ChannelRelations } from "../channels/Relations.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
 import { bytesOf } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Held from "./Held.ts"
@@ -58,6 +59,7 @@ const make = Effect.gen(function* () {
   const store = yield* Store.make
   const held = yield* Held.make
   const audits = yield* Audits
+  const { once } = yield* Idempotency
   const channels = yield* ChannelRelations
 
   /** Asks the rules about an event, writes it down, and then what it opens and closes. */
@@ -79,9 +81,14 @@ const make = Effect.gen(function* () {
   const notFound = () => new TopologyNotFound()
 
   return {
-    addEdge: Effect.fn("Drawings.addEdge")((account: Account, id: TopologyId, ends: Ends) => {
+    addEdge: Effect.fn("Drawings.addEdge")(function* (
+      account: Account,
+      id: TopologyId,
+      ends: Ends,
+      key: string | undefined
+    ) {
       const link = inOrder(ends)
-      return act(account, id, {
+      const added = act(account, id, {
         event: { _tag: "AddEdge", ...ends },
         edges: { link },
         refused: edgeRefused,
@@ -89,7 +96,10 @@ const make = Effect.gen(function* () {
         action: "topology_edge_added",
         detail: `${link.a} ${link.b}`
       })
-    }),
+      const repeat =
+        key === undefined ? undefined : { caller: account.subject, operation: `add-edge ${id}`, key, request: ends }
+      yield* once(repeat, Schema.Null, Effect.as(added, null))
+    }, asDefects),
 
     removeEdge: Effect.fn("Drawings.removeEdge")((account: Account, id: TopologyId, ends: Ends) => {
       const link = inOrder(ends)

@@ -22,12 +22,13 @@ const topologiesLayer = Handlers.layer(
         listShared: ({ query }) => Caller.use((caller) => topologies.listShared(caller, query)),
         get: ({ params }) => Caller.use((caller) => topologies.get(caller, params.id)),
         remove: ({ params }) => Caller.use((caller) => topologies.remove(caller, params.id)),
-        assignAgent: ({ params, payload }) =>
-          Caller.use((caller) => assignments.assign(caller, params.id, payload.agent, payload.kind)),
+        assignAgent: ({ headers, params, payload }) =>
+          Caller.use((caller) => assignments.assign(caller, params.id, payload, headers["idempotency-key"])),
         unassignAgent: ({ params }) => Caller.use((caller) => assignments.unassign(caller, params.id, params.agent)),
         labelAgent: ({ params, payload }) =>
           Caller.use((caller) => assignments.label(caller, params.id, params.agent, payload.label)),
-        addEdge: ({ params, payload }) => Caller.use((caller) => drawings.addEdge(caller, params.id, payload)),
+        addEdge: ({ headers, params, payload }) =>
+          Caller.use((caller) => drawings.addEdge(caller, params.id, payload, headers["idempotency-key"])),
         removeEdge: ({ params, payload }) => Caller.use((caller) => drawings.removeEdge(caller, params.id, payload)),
         noteChannel: ({ params, payload }) =>
           Caller.use((caller) => drawings.note(caller, params.id, payload, payload.channel ?? null)),

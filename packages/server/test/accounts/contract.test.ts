@@ -59,6 +59,21 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("accounts", (
     })
   )
 
+  it.effect("leave their credits and the ledger when they end, and nothing else", () =>
+    Effect.gen(function* () {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${yield* Accounts.bearerOf("eva")}` }
+      const get = (path: string) => Effect.flatMap(TestServer.raw(path, { headers }), json)
+      const { account } = yield* get("/me/account")
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`insert into credit_ledger (account, delta, reason, at) values (${account}, 7, 'paid', 1)`
+      const body = JSON.stringify({ confirm: "DELETE" })
+      assert.strictEqual((yield* TestServer.raw("/me/account/delete", { method: "POST", headers, body })).status, 200)
+      const lines = yield* sql`select delta from credit_ledger where account = ${account}`
+      assert.strictEqual(lines.length, 1)
+      assert.deepInclude(yield* get("/me/account"), { account, balance: 7 })
+    }).pipe(Effect.provide(Layer.fresh(Accounts.database)))
+  )
+
   it.effect("hold the contract of their operator", () =>
     Effect.gen(function* () {
       yield* makeTunnel

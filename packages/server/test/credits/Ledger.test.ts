@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import * as Accounts from "../harness/Accounts.ts"
-import { accountOf, as, event, fund, imbalances, intend, json, post, second, world } from "./Customers.ts"
+import { accountOf, as, event, fund, imbalances, intend, json, operator, post, second, world } from "./Customers.ts"
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the ledger", (it) => {
   it.effect("is never overdrawn by 500 debits at two replicas while payments come in", () =>
@@ -10,8 +10,8 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the ledger",
       yield* fund("spender", 60)
       const payments = yield* Effect.forEach([10, 20, 30], (credits) => intend("spender", credits))
       const there = yield* second
-      const headers = yield* as("spender")
-      const buy = Effect.flatMap(post("/me/issue", headers, { price: 1 }), (response) =>
+      const { account } = yield* accountOf("spender")
+      const buy = Effect.flatMap(post("/billing/issue", operator, { account, price: 1 }), (response) =>
         Effect.map(json(response), (body) => ({ status: response.status, body }))
       )
       const debits = Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? buy : there(buy)))

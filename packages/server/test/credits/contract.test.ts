@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Contract from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { accountOf, as, event, fund, json, operator, post, world } from "./Customers.ts"
+import { accountOf, as, event, fund, json, operator, post, second, world } from "./Customers.ts"
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("credits", (it) => {
   it.effect("buy one token for one key, and say what is missing", () =>
@@ -23,6 +23,29 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("credits", (i
       const mine = yield* TestServer.raw("/me/issue", { headers })
       assert.strictEqual((yield* json(mine)).length, 1)
     })
+  )
+
+  it.effect("sell an account sixty tokens a minute at most, at however many replicas it asks", () =>
+    Effect.gen(function* () {
+      const there = yield* second
+      const minute = Effect.sync(() => Math.floor(Date.now() / 60_000))
+      const run = Effect.fnUntraced(function* (subject: string) {
+        const ask = post("/me/issue", yield* as(subject), { price: 1 })
+        const began = yield* minute
+        const answers = yield* Effect.all(
+          Array.from({ length: 64 }, (_, n) => (n % 2 === 0 ? ask : there(ask))),
+          { concurrency: 16 }
+        )
+        return { answers, isOneMinute: began === (yield* minute) }
+      })
+      // A run over the full hour of a minute says nothing; the next one is inside.
+      const first = yield* run("eager")
+      const { answers } = first.isOneMinute ? first : yield* run("eager-again")
+      const limited = answers.filter(({ status }) => status === 429)
+      assert.strictEqual(limited.length, 4)
+      assert.strictEqual(answers.filter(({ status }) => status === 402).length, 60)
+      for (const { headers } of limited) assert.match(headers.get("retry-after") ?? "", /^([1-9]|[1-5]\d|60)$/)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("hold the contract of /me/account and /me/issue", () =>

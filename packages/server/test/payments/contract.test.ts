@@ -1,5 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Accounts from "../harness/Accounts.ts"
 import { accountOf, event, imbalances, intend, post, second, signed, world } from "../credits/Customers.ts"
 import * as Contract from "../harness/Contract.ts"
 
@@ -83,5 +85,29 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("payments", (
       for (const status of ["failed", "succeeded"]) assert.strictEqual((yield* event(payment, status)).status, 200)
       assert.strictEqual((yield* accountOf("late")).balance, 4)
     })
+  )
+
+  it.effect("are given up after ninety days without a word, and never once they are made", () =>
+    Effect.gen(function* () {
+      const [old, young, made] = [yield* intend("patient", 1), yield* intend("patient", 2), yield* intend("patient", 4)]
+      yield* event(made)
+      const sql = yield* SqlClient.SqlClient
+      const age = (payment: string, days: number) =>
+        sql`update payment_intents set created_at = created_at - ${days * 86_400} where payment = ${payment}`
+      yield* age(old, 91)
+      yield* age(young, 89)
+      yield* age(made, 400)
+      // A replica that starts forgets what is over.
+      yield* second
+      yield* sql`select 1 from payment_intents where payment = ${old}`.pipe(
+        Effect.tap((rows) => (rows.length > 0 ? Effect.sleep("50 millis") : Effect.void)),
+        Effect.repeat({ until: (rows) => rows.length === 0 }),
+        Effect.timeout("10 seconds")
+      )
+      assert.strictEqual((yield* event(old)).status, 404)
+      assert.strictEqual((yield* event(young)).status, 200)
+      assert.strictEqual((yield* event(made)).status, 200)
+      assert.strictEqual((yield* accountOf("patient")).balance, 6)
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(Accounts.database)))
   )
 })

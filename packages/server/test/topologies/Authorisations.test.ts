@@ -59,11 +59,11 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
       const ada = yield* account("ada")
       const { id } = yield* ada.create({ headers: {} })
       const params = { id }
-      yield* ada.addEdge({ params, payload: { a, b } })
+      yield* ada.addEdge({ headers: {}, params, payload: { a, b } })
       assert.deepStrictEqual(yield* admitted(1, a, b), no, "unbound")
       yield* ada.bindOperator(binding(1, id))
       assert.deepStrictEqual(yield* admitted(1, a, b), yes, "drawn before the binding")
-      yield* ada.addEdge({ params, payload: { a: c, b } })
+      yield* ada.addEdge({ headers: {}, params, payload: { a: c, b } })
       assert.deepStrictEqual(yield* admitted(1, b, c), yes, "drawn after it")
       assert.deepStrictEqual(yield* admitted(1, a, c), no, "not drawn")
       yield* ada.bindOperator(binding(2, id))
@@ -82,10 +82,10 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
       const ada = yield* account("ada")
       const { id } = yield* ada.create({ headers: {} })
       const params = { id }
-      yield* ada.assignAgent({ params, payload: { agent: a } })
+      yield* ada.assignAgent({ headers: {}, params, payload: { agent: a } })
       yield* ada.bindOperator(binding(3, id))
-      yield* ada.addEdge({ params, payload: { a, b } })
-      yield* ada.addEdge({ params, payload: { a: b, b: c } })
+      yield* ada.addEdge({ headers: {}, params, payload: { a, b } })
+      yield* ada.addEdge({ headers: {}, params, payload: { a: b, b: c } })
       yield* ada.unassignAgent({ params: { id, agent: a } })
       assert.deepStrictEqual(yield* admitted(3, a, b), no)
       assert.deepStrictEqual(yield* admitted(3, b, c), yes)
@@ -105,9 +105,9 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
       const { accounts, topologies: ben } = yield* TestServer.clientAs({ session, origin })
       const own = { id: (yield* ben.create({ headers: {} })).id }
       const [hers, his] = [holder("d"), holder("e")]
-      yield* ada.assignAgent({ params, payload: { agent: hers } })
-      yield* ben.assignAgent({ params, payload: { agent: his } })
-      yield* ada.addEdge({ params, payload: { a: hers, b: his } })
+      yield* ada.assignAgent({ headers: {}, params, payload: { agent: hers } })
+      yield* ben.assignAgent({ headers: {}, params, payload: { agent: his } })
+      yield* ada.addEdge({ headers: {}, params, payload: { a: hers, b: his } })
 
       yield* accounts.remove({ payload: { confirm: "DELETE" } })
       const left = yield* ada.get({ params })
@@ -116,7 +116,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
       assert.deepStrictEqual((yield* ada.listShares({ params, query: {} })).emails, [])
       const again = yield* account("ben")
       assert.strictEqual((yield* Effect.flip(again.get({ params: own })))._tag, "TopologyNotFound")
-      yield* ada.assignAgent({ params, payload: { agent: his } })
+      yield* ada.assignAgent({ headers: {}, params, payload: { agent: his } })
     })
   )
 
@@ -124,7 +124,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
     Effect.gen(function* () {
       const ada = yield* account("Eve")
       const { id, net_uuid } = yield* ada.create({ headers: {} })
-      yield* ada.addEdge({ params: { id }, payload: { a: b, b: a } })
+      yield* ada.addEdge({ headers: {}, params: { id }, payload: { a: b, b: a } })
       yield* ada.bindOperator(binding(4, id))
       const sql = yield* SqlClient.SqlClient
       const entries = yield* sql`select actor, action, target, detail from audit_log where target = ${id} order by id`

@@ -179,7 +179,7 @@ layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology",
           const ends = "b" in event ? { a: keyOf(event.a), b: keyOf(event.b) } : undefined
           switch (event._tag) {
             case "AddEdge":
-              return me.addEdge({ params, payload: ends! })
+              return me.addEdge({ headers: {}, params, payload: ends! })
             case "RemoveEdge":
               return me.removeEdge({ params, payload: ends! })
             case "NoteChannel": {
@@ -203,7 +203,7 @@ layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology",
             case "Unbind":
               return me.unbindOperator({ params })
             case "Assign":
-              return me.assignAgent({ params, payload: { agent: keyOf(event.a) } })
+              return me.assignAgent({ headers: {}, params, payload: { agent: keyOf(event.a) } })
             case "Unassign":
               return me.unassignAgent({ params: { id, agent: keyOf(event.a) } })
           }

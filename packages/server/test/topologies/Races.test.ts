@@ -47,7 +47,9 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
       const ada = yield* clients("ada")
       const places = yield* Effect.replicateEffect(ada[0].create({ headers: {} }), times / 2)
       const payload = { agent: holder("a") }
-      const wanted = places.flatMap(({ id }) => ada.map((replica) => replica.assignAgent({ params: { id }, payload })))
+      const wanted = places.flatMap(({ id }) =>
+        ada.map((replica) => replica.assignAgent({ headers: {}, params: { id }, payload }))
+      )
       const outcomes = yield* tally(wanted)
       assert.deepStrictEqual(outcomes, { won: 1, AgentAssigned: times - 1 })
       const views = yield* Effect.forEach(places, ({ id }) => ada[1].get({ params: { id } }))
@@ -64,7 +66,11 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
           const who = n % 2 === 0 ? 0 : 1
           const id = places[who]?.id
           assert(id !== undefined)
-          return accounts[who][n % 4 < 2 ? 0 : 1].assignAgent({ params: { id }, payload: { agent: holder("b") } })
+          return accounts[who][n % 4 < 2 ? 0 : 1].assignAgent({
+            headers: {},
+            params: { id },
+            payload: { agent: holder("b") }
+          })
         })
       )
       assert.deepStrictEqual(outcomes, { won: 1, AgentAssigned: times / 2 - 1, NotAgentOwner: times / 2 })
@@ -76,7 +82,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
       const ada = yield* clients("dan")
       const params = { id: (yield* ada[0].create({ headers: {} })).id }
       const [a, b] = [holder("c"), holder("d")]
-      const ends = (n: number) => ({ params, payload: n % 4 < 2 ? { a, b } : { a: b, b: a } })
+      const ends = (n: number) => ({ headers: {}, params, payload: n % 4 < 2 ? { a, b } : { a: b, b: a } })
       const by = (n: number) => ada[n % 2 === 0 ? 0 : 1]
       const all = Array.from({ length: times }, (_, n) => n)
       assert.deepStrictEqual(yield* tally(all.map((n) => by(n).addEdge(ends(n)))), {
@@ -97,7 +103,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
       const { id } = yield* ada[0].create({ headers: {} })
       const agents = Array.from({ length: 16 }, (_, n) => holder(n.toString(16)).replace(/^./, "f") as HolderKey)
       const coming = agents.map((agent, n) =>
-        ada[n % 2 === 0 ? 0 : 1].assignAgent({ params: { id }, payload: { agent } })
+        ada[n % 2 === 0 ? 0 : 1].assignAgent({ headers: {}, params: { id }, payload: { agent } })
       )
       const outcomes = yield* tally([...coming.slice(0, 8), ada[1].remove({ params: { id } }), ...coming.slice(8)])
       assert.strictEqual((outcomes["won"] ?? 0) + (outcomes["TopologyNotFound"] ?? 0), agents.length + 1)

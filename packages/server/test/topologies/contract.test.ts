@@ -18,6 +18,10 @@ const seed = Redacted.make(new Uint8Array(32).fill(3))
 const operator_pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
 const proofFor = (id: string) => Hex.encode(Proof.sign(native, seed, id))
 
+/** Comes and goes. */
+const w = key("9")
+const repeated = { "idempotency-key": "once" }
+
 /** Three that nobody but their owner may tell apart: another's, nobody's, and what is no id. */
 const hidden = (foreign: string) => [foreign, "0f".repeat(16), "no-id"]
 
@@ -78,6 +82,18 @@ const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<
     // Agents.
     { call: "assignAgent", as: ada, at, body: { agent: x.toUpperCase() }, status: 200 },
     { call: "assignAgent", as: ada, at, body: { agent: x }, status: 409, code: "AgentAssigned" },
+    { call: "assignAgent", as: ada, at, headers: repeated, body: { agent: w }, status: 200 },
+    { call: "assignAgent", as: ada, at, headers: repeated, body: { agent: w }, status: 200, because: "it is the same" },
+    {
+      call: "assignAgent",
+      as: ada,
+      at,
+      headers: repeated,
+      body: { agent: x },
+      status: 409,
+      code: "IdempotencyKeyReused"
+    },
+    { call: "unassignAgent", as: ada, at: { ...at, agent: w }, status: 200 },
     { call: "assignAgent", as: ada, at: { id: other.id }, body: { agent: x }, status: 409, code: "AgentAssigned" },
     { call: "assignAgent", as: bob, at, body: { agent: x }, status: 403, code: "NotAgentOwner" },
     { call: "assignAgent", as: bob, at, body: { agent: y, kind: "super-peer" }, status: 200 },
@@ -94,6 +110,18 @@ const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<
     // Edges.
     { call: "addEdge", as: ada, at, body: { a: y, b: x }, status: 200 },
     { call: "addEdge", as: bob, at, body: { a: x, b: y.toUpperCase() }, status: 409, code: "EdgeRefused" },
+    { call: "addEdge", as: ada, at, headers: repeated, body: { a: w, b: x }, status: 200 },
+    { call: "addEdge", as: ada, at, headers: repeated, body: { a: w, b: x }, status: 200, because: "it is the same" },
+    {
+      call: "addEdge",
+      as: ada,
+      at,
+      headers: repeated,
+      body: { a: w, b: y },
+      status: 409,
+      code: "IdempotencyKeyReused"
+    },
+    { call: "removeEdge", as: ada, at, body: { a: w, b: x }, status: 200 },
     { call: "addEdge", as: ada, at, body: { a: x, b: x }, status: 409, code: "EdgeRefused" },
     ...noAccess({ call: "addEdge", body: { a: x, b: z } }, "EdgeRefused", 409),
     { call: "addEdge", as: bob, at, body: { a: y, b: z }, status: 200, because: "an end need not be an agent" },

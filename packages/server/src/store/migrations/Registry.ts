@@ -20,6 +20,7 @@ import * as ledger from "./0016_ledger.ts"
 import * as gateSignIns from "./0018_gate_sign_ins.ts"
 import * as shortCommands from "./0019_short_commands.ts"
 import * as addressRecords from "./0021_address_records.ts"
+import * as paymentExpiry from "./0022_payment_expiry.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -39,5 +40,6 @@ export const migrations = {
   "0016_ledger": ledger.up,
   "0018_gate_sign_ins": gateSignIns.up,
   "0019_short_commands": shortCommands.up,
-  "0021_address_records": addressRecords.up
+  "0021_address_records": addressRecords.up,
+  "0022_payment_expiry": paymentExpiry.up
 } as const
