@@ -7,6 +7,7 @@ import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
 import type { ResetCode } from "../frames/MuxReason.ts"
 import { abort } from "./Abort.ts"
+import { passed } from "./BufferMemory.ts"
 import { StreamReset } from "./Carrier.ts"
 
 /** Counted with every chunk, before it is written on. */
@@ -72,6 +73,7 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
   const copy = (from: Duplex, to: Duplex, count: (bytes: number) => void) => {
     from.on("data", (chunk: Buffer) => {
       count(chunk.length)
+      passed(chunk.length)
       if (!to.write(chunk)) from.pause()
     })
     to.on("drain", () => from.resume())
