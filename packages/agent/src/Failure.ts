@@ -1,9 +1,18 @@
 /**
  * Why the agent gives up. Each failure is one sentence that says what happened and what to do, and carries the exit code that a
- * supervisor can act on: 3 the configuration is wrong, 4 the control plane or the edge refused, 5 they cannot be reached. It is
+ * supervisor can act on: 2 the command was used wrongly, 3 the configuration is wrong, 4 the control plane or the edge refused, 5 they cannot be reached. It is
  * shown where the screen of its command is known (`Console`), not by the runtime.
  */
 import { Data, Runtime } from "effect"
+
+/** Flags that contradict each other or cannot be read. Exit code 2. */
+export class UsageWrong extends Data.TaggedError("UsageWrong")<{ readonly detail: string }> {
+  override readonly [Runtime.errorExitCode] = 2
+  override readonly [Runtime.errorReported] = false
+  override get message() {
+    return this.detail
+  }
+}
 
 /** A variable or a file is missing, malformed or contradicts another one. Every problem is its own sentence. Exit code 3. */
 export class ConfigurationInvalid extends Data.TaggedError("ConfigurationInvalid")<{
@@ -46,4 +55,4 @@ export class StateUnusable extends Data.TaggedError("StateUnusable")<{
   }
 }
 
-export type Failure = ConfigurationInvalid | Refused | Unreachable | StateUnusable
+export type Failure = UsageWrong | ConfigurationInvalid | Refused | Unreachable | StateUnusable

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { makeHome, runAgent } from "./stage/Agent.ts"
+import { startOrigin } from "./stage/Origins.ts"
 import { joinToken, makeStage, registered, token } from "./stage/Stage.ts"
 
 const bootstrap = "ef".repeat(32)
@@ -69,6 +70,20 @@ describe("onboarding", () => {
     assert.strictEqual(await elsewhere.exited, 5)
     assert.include(elsewhere.lines.at(-1), "CT_AGENT_CP_URL")
     assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
+  })
+
+  it("takes no longer than it was told", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    await using silent = await startOrigin(() => {})
+    await using agent = runAgent(home, {
+      ...stage.env,
+      CT_AGENT_CP_URL: `http://${silent.address}`,
+      CT_AGENT_JOIN_TOKEN: joinToken,
+      CT_AGENT_ONBOARD_TIMEOUT_SECS: "1"
+    })
+    assert.strictEqual(await agent.exited, 5)
+    assert.include(agent.lines.at(-1), "longer than 1 s (CT_AGENT_ONBOARD_TIMEOUT_SECS)")
   })
 
   it("redeems a bootstrap token once, stores what it brought, and never asks again", async () => {

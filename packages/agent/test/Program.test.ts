@@ -40,11 +40,20 @@ describe("the program", () => {
   })
 
   it("answers wrong usage with 2, the complaint and the usage on stderr", async () => {
-    for (const args of [["serv"], ["--port", "1"], ["status", "now"]]) {
+    for (const args of [["serv"], ["--port", "1"], ["status", "now"], ["connect"]]) {
       const { code, stdout, stderr } = await run(args)
       assert.strictEqual(code, 2, args.join(" "))
       assert.strictEqual(stdout, "")
       assert.include(stderr, "USAGE")
+    }
+  })
+
+  it("answers flags that do not go together with 2 and a sentence", async () => {
+    for (const flags of [[], ["--listen", "5432"], ["--stdio", "--udp"], ["--stdio", "--listen", "127.0.0.1:0"]]) {
+      const { code, stdout, stderr } = await run(["connect", "--capability", "c.bin", ...flags])
+      assert.strictEqual(code, 2, flags.join(" "))
+      assert.strictEqual(stdout, "")
+      assert.match(stderr, /^Error: .*--listen.*\.$/)
     }
   })
 

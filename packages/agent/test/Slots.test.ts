@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import { once } from "node:events"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { startEdge } from "./stage/Edge.ts"
 import { counter, echo, startOrigin } from "./stage/Origins.ts"
@@ -64,6 +65,41 @@ describe("a browser tunnel over parked slots", () => {
     await stage.edge.until(() => stage.edge.slots.length > 0)
     assert.strictEqual(stage.edge.slots[0]?.role, "B")
     assert.strictEqual(await exchange(await stage.edge.open(), "hello"), "hello")
+  })
+
+  it("parks no more while as many connections are served as it may", async () => {
+    await using stage = await makeStage({ alpn: slotsOnly })
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = { CT_AGENT_TCP_FALLBACK_POOL_SIZE: "1", CT_AGENT_TCP_FALLBACK_MAX_SERVING: "2" }
+    await using agent = runAgent(home, { ...stage.env, ...env, CT_AGENT_ORIGIN: origin.address })
+    await registered(agent)
+    const open = async () => {
+      const stream = await stage.edge.open()
+      stream.write("here")
+      await once(stream, "readable")
+      return stream
+    }
+    const first = await open()
+    await stage.edge.until(() => stage.edge.slots.length === 2)
+    await open()
+    // The pause between two looks is 500 ms; a third slot would be there by now.
+    await new Promise((resolve) => setTimeout(resolve, 1200))
+    assert.strictEqual(stage.edge.slots.length, 2)
+    await exchange(first, "")
+    await stage.edge.until(() => stage.edge.slots.length === 3)
+  })
+
+  it("is exhausted when no slot can be had, says so as an event, and goes on", async () => {
+    await using stage = await makeStage({ alpn: slotsOnly })
+    await using home = await makeHome()
+    await using agent = runAgent(home, stage.env)
+    await registered(agent)
+    await stage.edge[Symbol.asyncDispose]()
+    await agent.said("event: fallback_exhausted")
+    await agent.said("event: disconnected")
+    await agent.said("event: transport_switch conn=1 from=tcp-fallback to=none")
+    await agent.said("event: registration_failed conn=2")
   })
 
   it("keeps asking an edge that says NO, and says what NO can mean", async () => {

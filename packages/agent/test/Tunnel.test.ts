@@ -194,6 +194,19 @@ describe("a refusal", () => {
     assert.include(agent.lines.at(-1), "Gave up after 2 attempts (CT_AGENT_RECONNECT_MAX_ATTEMPTS)")
   })
 
+  it.each(["bad-proof", "proof-required"] as const)(
+    "for %s is tried again, and never over slots instead",
+    async (code) => {
+      await using stage = await makeStage({ refuse: { code, sentence: "not you" } })
+      await using home = await makeHome()
+      const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "2" }
+      await using agent = runAgent(home, env)
+      assert.strictEqual(await agent.exited, 5)
+      assert.strictEqual(agent.lines.filter((line) => line.includes(`registration (${code})`)).length, 4)
+      assert.deepStrictEqual(stage.edge.asked, [])
+    }
+  )
+
   it("by an edge with a foreign certificate is a failed dial, not a registration", async () => {
     await using stage = await makeStage()
     await using other = await makeStage()

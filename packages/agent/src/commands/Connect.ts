@@ -7,7 +7,7 @@ import { FetchHttpClient } from "effect/http"
 import { X509Certificate } from "node:crypto"
 import * as DirectRoute from "../connect/DirectRoute.ts"
 import * as Forward from "../connect/Forward.ts"
-import { ConfigurationInvalid, Unreachable } from "../Failure.ts"
+import { ConfigurationInvalid, Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
 import * as Environment from "../settings/Environment.ts"
@@ -60,25 +60,26 @@ const readRoot = Effect.fnUntraced(function* (raw: Raw, named: string | undefine
   return yield* pemOf(`${url}/pki/ca`, der)
 })
 
-const listenOf = (listen: Option.Option<string>): Effect.Effect<HostPort, ConfigurationInvalid> => {
+/** Where to listen; undefined for stdin and stdout. */
+const listenOf = ({ listen, stdio, udp }: Options): Effect.Effect<HostPort | undefined, UsageWrong> => {
+  const wrong = (detail: string) => Effect.fail(new UsageWrong({ detail }))
+  if (stdio && udp) return wrong("--udp does not work with --stdio. Use --listen.")
+  if (stdio) return Option.isSome(listen) ? wrong("--listen and --stdio exclude each other.") : Effect.undefined
   const address = Option.isSome(listen) ? parseHostPort(listen.value) : undefined
-  return address === undefined
-    ? Effect.fail(wrong("--listen is not host:port. Write for example --listen 127.0.0.1:5432, or use --stdio."))
-    : Effect.succeed(address)
+  if (address !== undefined) return Effect.succeed(address)
+  const what = Option.isSome(listen) ? "--listen is not host:port" : "There is neither --listen nor --stdio"
+  return wrong(`${what}. Write for example --listen 127.0.0.1:5432, or use --stdio.`)
 }
 
 export const connect = (options: Options) =>
   Effect.gen(function* () {
+    const listen = yield* listenOf(options)
     const raw = yield* Environment.read(yield* configFile)
     const { capability, edge } = yield* readCapability(options.capability)
     const ca = yield* readRoot(raw, Option.getOrUndefined(options.ca))
     const route = options.viaEdge ? undefined : DirectRoute.make()
     const target = { capability, edge, ca, datagrams: options.udp, route }
-    if (!options.stdio) {
-      const listen = yield* listenOf(options.listen)
-      return yield* options.udp ? Forward.udp(target, listen) : Forward.tcp(target, listen)
-    }
-    if (options.udp) return yield* wrong("--udp does not work with --stdio. Use --listen.")
+    if (listen !== undefined) return yield* options.udp ? Forward.udp(target, listen) : Forward.tcp(target, listen)
     return yield* Effect.mapError(Forward.stdio(target), (error) => new Unreachable({ detail: error.message }))
   }).pipe(
     Effect.scoped,

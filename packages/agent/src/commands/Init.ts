@@ -38,7 +38,7 @@ const ask = Effect.fnUntraced(function* (
     const raw = { ...given, [name]: value }
     const problem = problemOf(raw, name)
     if (problem === undefined && value !== "") return raw
-    const said = problem ?? `${name} is not set.`
+    const said = problem ?? `${name} is not set. This question needs an answer.`
     if (!questions.interactive) return yield* new ConfigurationInvalid({ problems: [said] })
     screen.log(said)
   }

@@ -1,8 +1,8 @@
 /** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. An address that cannot be bound is said once; the tunnel serves anyway. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
-import { Config, Effect, Layer, Option, Result } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { Config, Effect, FileSystem, Layer, Result } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
@@ -21,15 +21,25 @@ export const lineCount = (n: string | undefined) => {
   return Math.min(mostLines, Math.max(1, number))
 }
 
+const isToken = (text: string) => text.trim() !== ""
+
+/** Whether there is a bearer token. The file is read at every question, since whoever renews the token rewrites it. */
+const credentialOf = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const given = yield* Effect.orElseSucceed(Config.String("CT_OIDC_TOKEN"), () => "")
+  const file = yield* Effect.orElseSucceed(Config.String("CT_OIDC_TOKEN_FILE"), () => "")
+  const kept = isToken(file) ? Effect.orElseSucceed(fs.readFileString(file.trim()), () => "") : Effect.succeed("")
+  const credential = isToken(given) ? Effect.succeed(true) : Effect.map(kept, isToken)
+  return Effect.map(credential, (found) => (found ? ("env" as const) : ("none" as const)))
+})
+
 const handlers = HttpApiBuilder.group(
   AgentLocalApi,
   "agent",
   Effect.fn(function* (handlers) {
     const vitals = yield* Vitals
     const events = yield* Events
-    const bearer = yield* Effect.option(Config.NonEmptyString("CT_OIDC_TOKEN"))
-    const bearerFile = yield* Effect.option(Config.NonEmptyString("CT_OIDC_TOKEN_FILE"))
-    const credential = Option.isSome(bearer) || Option.isSome(bearerFile) ? "env" : "none"
+    const credential = yield* credentialOf
     return handlers.handleAll({
       metrics: () =>
         Effect.sync(() =>
@@ -42,16 +52,16 @@ const handlers = HttpApiBuilder.group(
           })
         ),
       status: () =>
-        Effect.sync(() =>
-          Report.make({
+        Effect.gen(function* () {
+          return Report.make({
             session: vitals.session,
             traffic: vitals.traffic,
             tasksLive: vitals.tasksLive(),
             ringWriteErrors: events.ring.writeErrors(),
-            credential,
+            credential: yield* credential,
             now: vitals.now()
           })
-        ),
+        }),
       health: () =>
         Effect.suspend(() =>
           Effect.fromResult(Result.map(Health.check(vitals.session, vitals.now()), () => "ok" as const))
@@ -60,6 +70,15 @@ const handlers = HttpApiBuilder.group(
         Effect.map(events.ring.last(lineCount(query.n)), (lines) => lines.map((line) => `${line}\n`).join(""))
     })
   })
+)
+
+/** The endpoints are for reading. */
+const others = HttpRouter.use((router) =>
+  Effect.forEach(["/metrics", "/status", "/healthz", "/events"] as const, (path) =>
+    Effect.forEach(["POST", "PUT", "PATCH", "DELETE"] as const, (method) =>
+      router.add(method, path, HttpServerResponse.empty({ status: 405, headers: { allow: "GET, HEAD" } }))
+    )
+  )
 )
 
 const announce = Layer.effectDiscard(
@@ -75,7 +94,7 @@ const announce = Layer.effectDiscard(
 
 /** The server at this address, for as long as the layer lives. */
 export const layer = (listen: HostPort) =>
-  HttpRouter.serve(HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers)), {
+  HttpRouter.serve(Layer.merge(others, HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers))), {
     disableLogger: true,
     disableListenLog: true
   }).pipe(

@@ -98,13 +98,13 @@ const digits = (value: string, least: number, most: number) => {
   return number >= least && number <= most ? number : undefined
 }
 
-/** A positive integer; 0 and anything else is refused. */
+/** An integer from 1 to 65,535; 0 and anything else is refused. */
 export const positive = (raw: Raw, name: Variable, unset: number): Parsed<number> =>
   Result.map(
     optional(raw, name, (value) => {
       const number = digits(value, 1, 65_535)
       return number === undefined
-        ? Result.fail(`${name} must be a number of at least 1. Correct it, or unset it for ${unset}.`)
+        ? Result.fail(`${name} must be a number from 1 to 65535. Correct it, or unset it for ${unset}.`)
         : Result.succeed(number)
     }),
     (number) => number ?? unset

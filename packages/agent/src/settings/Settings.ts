@@ -183,7 +183,7 @@ export const parse = (raw: Raw): Result.Result<Settings, ReadonlyArray<string>> 
   }
   if (Parse.text(raw, "CT_AGENT_CP_URL") === undefined)
     problems.push(
-      "CT_AGENT_CP_URL is not set. Set it to the address of the control plane, like https://portal.example.org."
+      "CT_AGENT_CP_URL is not set. Set it to the address of the control plane, like https://portal.example.org, or run ct-agent init."
     )
   if (mode === "browser" && name === undefined)
     problems.push("CT_AGENT_HOSTNAME is not set. Set it to the host name of the tunnel that the portal shows.")

@@ -1,4 +1,4 @@
-/** Asks on the terminal, or reads the answers line by line from a pipe. Questions go to stderr: stdout is for results. */
+/** Asks on the terminal, or reads the answers line by line from a pipe, unasked. Questions go to stderr: stdout is for results. */
 import { Context, Effect, Layer, Option } from "effect"
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
@@ -32,7 +32,7 @@ export class Questions extends Context.Service<
         interactive,
         ask: (question, hidden) =>
           Effect.promise(async () => {
-            process.stderr.write(question)
+            if (interactive) process.stderr.write(question)
             muted = hidden
             const { done, value } = await lines.next()
             muted = false

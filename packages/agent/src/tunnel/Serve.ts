@@ -6,6 +6,7 @@ import { Effect, Exit, Fiber, Result, Schedule, Scope } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
 import { Events } from "../observe/Events.ts"
 import { type Transport, Vitals } from "../observe/Vitals.ts"
+import { formatHostPort } from "../settings/Parse.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as Backoff from "./Backoff.ts"
 import type { Handler } from "./Browser.ts"
@@ -19,8 +20,8 @@ const tick = "15 seconds"
 /** How long a stopping agent goes on serving the streams that it has. */
 const drainSeconds = 10
 
-/** Marks the agent as heard from whenever something has arrived since the last tick. */
-const listen = (link: Link, vitals: Vitals["Service"]) => {
+/** Marks the agent as heard from whenever something has arrived since the last tick. Never ends by itself. */
+export const listen = (link: Pick<Link, "received">, vitals: Pick<Vitals["Service"], "heard">) => {
   let seen = link.received()
   return Effect.sync(() => {
     const now = link.received()
@@ -66,6 +67,8 @@ export const serve = Effect.fn("Serve.serve")(function* (
     backoff.reset()
     vitals.session.refusals = 0
     if (vitals.session.registeredSince !== undefined) vitals.traffic.reconnects++
+    else if (registration.host !== undefined)
+      yield* Effect.logInfo(`visitors of ${registration.host} now reach ${formatHostPort(settings.origin)}`)
     vitals.session.live++
     vitals.session.registeredSince = Math.floor(vitals.now() / 1000)
     vitals.heard()

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import { writeFile } from "node:fs/promises"
 import { lineCount } from "../../src/observe/Endpoints.ts"
 import { makeHome, runAgent } from "../stage/Agent.ts"
 import { echo, startOrigin } from "../stage/Origins.ts"
@@ -80,6 +81,8 @@ describe("the local endpoints", () => {
     assert.include(events.headers.get("content-type"), "application/x-ndjson")
     assert.strictEqual(JSON.parse(await events.text()).kind, "registered")
     assert.strictEqual((await fetch(`${base}/elsewhere`)).status, 404)
+    for (const path of ["metrics", "status", "healthz", "events"])
+      assert.strictEqual((await fetch(`${base}/${path}`, { method: "POST", body: "x" })).status, 405, path)
 
     await using shown = runAgent(home, { CT_AGENT_METRICS_LISTEN: base.slice("http://".length) }, ["status"])
     assert.strictEqual(await shown.exited, 0)
@@ -102,6 +105,24 @@ describe("the local endpoints", () => {
     assert.strictEqual(health.status, 503)
     assert.match(await health.text(), /^not registered; last error: /)
     assert.strictEqual((await figures(base))["ct_agent_registered"], 0)
+  })
+
+  it("say whether there is a bearer token, and look into its file every time", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    const file = `${home.path}/oidc`
+    const env = { ...stage.env, CT_AGENT_METRICS_LISTEN: "127.0.0.1:0", CT_OIDC_TOKEN: " ", CT_OIDC_TOKEN_FILE: file }
+    await using agent = runAgent(home, env)
+    const base = await baseOf(agent)
+    for (const [content, credential] of [
+      [undefined, "none"],
+      ["token\n", "env"],
+      [" \n", "none"]
+    ] as const) {
+      if (content !== undefined) await writeFile(file, content)
+      const status = (await (await fetch(`${base}/status`)).json()) as Record<string, unknown>
+      assert.strictEqual(status["oidc_credential"], credential)
+    }
   })
 
   it("that cannot be bound do not stop the tunnel", async () => {

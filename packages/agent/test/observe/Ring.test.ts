@@ -52,6 +52,25 @@ describe("the event ring", () => {
     )
   )
 
+  it.effect("is filled to its last byte before it rotates", () =>
+    inFolder(
+      Effect.fn(function* (folder) {
+        const fs = yield* FileSystem.FileSystem
+        const line = (length: number) => JSON.stringify({ pad: "x".repeat(length - '{"pad":""}'.length - 1) })
+        const ring = yield* Ring.make(folder)
+        yield* ring.append(line(cap - 100))
+        yield* ring.append(line(100))
+        assert.strictEqual(Number((yield* fs.stat(ring.path)).size), cap)
+        assert.isFalse(yield* fs.exists(`${ring.path}.1`))
+        const other = yield* Ring.make(`${folder}/other`)
+        yield* other.append(line(cap - 100))
+        yield* other.append(line(101))
+        assert.strictEqual(Number((yield* fs.stat(other.path)).size), 101)
+        assert.strictEqual(Number((yield* fs.stat(`${other.path}.1`)).size), cap - 100)
+      })
+    )
+  )
+
   it.effect("is shared by several writers without a lost or torn line", () =>
     inFolder(
       Effect.fn(function* (folder) {

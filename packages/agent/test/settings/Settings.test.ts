@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import { parse, type Settings } from "../../src/settings/Settings.ts"
-import type { Raw, Variable } from "../../src/settings/Variables.ts"
+import { type Raw, type Variable, variables } from "../../src/settings/Variables.ts"
 
 const browser: Raw = {
   CT_AGENT_CP_URL: "https://portal.example.org/",
@@ -26,6 +26,35 @@ interface Rule {
 
 const hex = "Ab".repeat(32)
 const reveal = (secret: Redacted.Redacted | undefined) => (secret === undefined ? undefined : Redacted.value(secret))
+
+const flag = (name: Variable, read: Rule["read"]): Rule => ({
+  name,
+  good: [
+    ["", false],
+    [" ", false],
+    ["0", false],
+    ["FALSE", false],
+    ["1", true],
+    ["yes", true],
+    ["off", true]
+  ],
+  bad: [],
+  read
+})
+
+/** Any text, trimmed; blank is unset. */
+const path = (name: Variable, unset: string | undefined, read: Rule["read"], base?: Raw): Rule => ({
+  name,
+  ...(base === undefined ? {} : { base }),
+  good: [
+    [" /a/b ", "/a/b"],
+    [" ", unset]
+  ],
+  bad: [],
+  read
+})
+
+const terminating: Raw = { ...browser, CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: "/certs" }
 
 const rules: ReadonlyArray<Rule> = [
   {
@@ -107,41 +136,9 @@ const rules: ReadonlyArray<Rule> = [
     bad: ["brwoser"],
     read: ({ mode }) => mode
   },
-  {
-    name: "CT_AGENT_FALLBACK_443",
-    good: [
-      ["", false],
-      ["0", false],
-      ["FALSE", false],
-      ["1", true],
-      ["yes", true],
-      ["off", true]
-    ],
-    bad: [],
-    read: ({ fallback443 }) => fallback443
-  },
-  {
-    name: "CT_AGENT_REGISTER_TCP_ONLY",
-    good: [
-      ["", false],
-      ["0", false],
-      ["False", false],
-      ["1", true]
-    ],
-    bad: [],
-    read: ({ tcpOnly }) => tcpOnly
-  },
-  {
-    name: "CT_AGENT_FRAMED_FALLBACK",
-    good: [
-      ["", false],
-      ["0", false],
-      ["False", false],
-      ["1", true]
-    ],
-    bad: [],
-    read: ({ framed }) => framed
-  },
+  flag("CT_AGENT_FALLBACK_443", (settings) => settings.fallback443),
+  flag("CT_AGENT_REGISTER_TCP_ONLY", (settings) => settings.tcpOnly),
+  flag("CT_AGENT_FRAMED_FALLBACK", (settings) => settings.framed),
   {
     name: "CT_AGENT_DIRECT_PORT",
     base: mesh,
@@ -159,18 +156,30 @@ const rules: ReadonlyArray<Rule> = [
     good: [
       ["1", 1],
       ["", 6],
-      ["12", 12]
+      ["65535", 65_535]
     ],
-    bad: ["0", "-1", "six", "1.5"],
+    bad: ["0", "65536", "-1", "six", "1.5"],
     read: ({ poolSize }) => poolSize
+  },
+  {
+    name: "CT_AGENT_TCP_FALLBACK_MAX_SERVING",
+    good: [
+      ["1", 1],
+      ["", 32],
+      ["65535", 65_535]
+    ],
+    bad: ["0", "65536", "many"],
+    read: ({ maxServing }) => maxServing
   },
   {
     name: "CT_AGENT_RECONNECT_MAX_ATTEMPTS",
     good: [
-      ["3", 3],
+      ["1", 1],
       ["0", undefined],
       ["", undefined],
       ["many", undefined],
+      ["-1", undefined],
+      ["4294967295", 4_294_967_295],
       ["4294967296", undefined]
     ],
     bad: [],
@@ -179,12 +188,49 @@ const rules: ReadonlyArray<Rule> = [
   {
     name: "CT_AGENT_RECONNECT_BASE_MS",
     good: [
-      ["5", 100],
-      ["200", 200],
+      ["99", 100],
+      ["100", 100],
+      ["101", 101],
       ["x", 500]
     ],
     bad: [],
     read: ({ reconnect }) => reconnect.baseMillis
+  },
+  {
+    name: "CT_AGENT_RECONNECT_MAX_MS",
+    good: [
+      ["499", 500],
+      ["500", 500],
+      ["501", 501],
+      ["x", 30_000]
+    ],
+    bad: [],
+    read: ({ reconnect }) => reconnect.maxMillis
+  },
+  {
+    name: "CT_BOOTSTRAP",
+    good: [
+      [" anything ", "anything"],
+      ["", undefined]
+    ],
+    bad: [],
+    read: ({ bootstrap }) => reveal(bootstrap)
+  },
+  path("CT_AGENT_TLS_CERT", "/certs/fullchain.pem", ({ origin }) => origin.terminate?.certificate, terminating),
+  path("CT_AGENT_TLS_KEY", "/certs/privkey.pem", ({ origin }) => origin.terminate?.key, terminating),
+  path("CT_AGENT_STATE_DIR", ".ct-agent-state", ({ stateDir }) => stateDir),
+  path("CT_AGENT_CAPABILITY_OUT", "/shared/capability.bin", ({ capabilityOut }) => capabilityOut),
+  path("CT_AGENT_ORIGIN_KEY", undefined, ({ originKey }) => originKey),
+  path("CT_AGENT_ORIGIN_KEY_DIR", undefined, ({ originKeyDir }) => originKeyDir),
+  path("CT_AGENT_EDGE_CERT", "/shared/edge-cert.der", ({ edgeCertificate }) => edgeCertificate.file),
+  {
+    name: "CT_AGENT_EDGE_CERT_URL",
+    good: [
+      ["https://portal.example.org/base/", "https://portal.example.org/base"],
+      ["", undefined]
+    ],
+    bad: ["portal.example.org", "file:///etc/passwd"],
+    read: ({ edgeCertificate }) => edgeCertificate.url
   },
   {
     name: "CT_AGENT_DIRECT_ADVERTISE",
@@ -216,6 +262,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     name: "CT_AGENT_EDGE_CERT_WAIT_SECS",
     good: [
+      ["0", 0],
       ["30", 30],
       ["soon", undefined]
     ],
@@ -225,6 +272,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     name: "CT_AGENT_EDGE_CERT_LOG_INTERVAL_SECS",
     good: [
+      ["0", 1],
       ["1", 1],
       ["x", 5]
     ],
@@ -244,7 +292,8 @@ const rules: ReadonlyArray<Rule> = [
     name: "CT_AGENT_ID",
     good: [
       [" pi-4 ", "pi-4"],
-      ["", undefined]
+      ["", undefined],
+      ["x".repeat(128), "x".repeat(128)]
     ],
     bad: ["x".repeat(129), "two\nlines"],
     read: ({ agentId }) => agentId
@@ -275,6 +324,12 @@ describe("settings", () => {
       }
     })
   }
+
+  it("are all in the table above", () => {
+    // The first is read by the log, before any file; the second is the default of two rows.
+    const others = ["CT_AGENT_LOG_FORMAT", "CT_ACME_CERT_OUT_DIR"]
+    assert.sameMembers([...rules.map(({ name }) => name), ...others], Object.keys(variables))
+  })
 
   it("have the contract's defaults", () => {
     assert.include(accepted(mesh), {
