@@ -3,6 +3,7 @@ import { Console, Effect, Layer, Logger, References } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Edge } from "./Edge.ts"
 import * as Variable from "./settings/Variable.ts"
+import { reference } from "./settings/Variables.ts"
 
 /** What the exit codes of all our programs mean by a configuration that cannot be used. */
 const EXIT_CONFIGURATION = 3
@@ -44,4 +45,8 @@ export const command = Command.make(
     },
     Effect.catchTags({ Misconfigured: refuse, CannotListen: refuse })
   )
-).pipe(Command.withDescription("Run an edge: the front door of visitors and the mesh port of agents."))
+).pipe(
+  Command.withDescription(
+    `Run an edge: the front door of visitors and the mesh port of agents. Configured by variables:\n${reference}`
+  )
+)

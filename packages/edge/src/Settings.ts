@@ -6,6 +6,7 @@
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { type Address, parse } from "./settings/Address.ts"
 import * as Variable from "./settings/Variable.ts"
+import type { Name } from "./settings/Variables.ts"
 
 /** Paths of a PEM certificate chain and its key. */
 export interface PemPair {
@@ -64,9 +65,9 @@ export interface SettingsShape {
   readonly caps: Caps
 }
 
-const address = (variable: string) => Variable.parsed(variable, "a host and a port", "127.0.0.1:8443", parse)
+const address = (variable: Name) => Variable.parsed(variable, "a host and a port", "127.0.0.1:8443", parse)
 
-const pemPair = Effect.fn(function* (certificateVariable: string, keyVariable: string) {
+const pemPair = Effect.fn(function* (certificateVariable: Name, keyVariable: Name) {
   const certificate = yield* Variable.text(certificateVariable)
   const key = yield* Variable.text(keyVariable)
   if (certificate === undefined && key === undefined) return undefined
@@ -77,7 +78,9 @@ const pemPair = Effect.fn(function* (certificateVariable: string, keyVariable: s
   }
 })
 
-const terminateHost = Effect.fn(function* (prefix: string, upstreamVariable: string) {
+type Prefix = "CT_EDGE_PORTAL" | "CT_EDGE_AUTH" | "CT_EDGE_MASQUE" | "CT_EDGE_ADMIN_UI"
+
+const terminateHost = Effect.fn(function* (prefix: Prefix, upstreamVariable: Name) {
   const host = yield* Variable.text(`${prefix}_HOST`)
   if (host === undefined) return undefined
   const upstream = yield* Variable.required(
@@ -89,7 +92,7 @@ const terminateHost = Effect.fn(function* (prefix: string, upstreamVariable: str
   return { host: host.toLowerCase(), upstream, pair } satisfies TerminateHost
 })
 
-const url = (variable: string) =>
+const url = (variable: Name) =>
   Variable.parsed(variable, "an http or https URL", "http://127.0.0.1:8090", (value) => {
     const parsed = URL.canParse(value) ? new URL(value) : undefined
     return parsed?.protocol === "http:" || parsed?.protocol === "https:" ? parsed : undefined

@@ -3,10 +3,11 @@
  * that names the variable, says what is wrong with it and what to do. Values of secrets are never repeated.
  */
 import { Config, Data, Effect, Option, Redacted } from "effect"
+import type { Name } from "./Variables.ts"
 
 /** One sentence for the operator. The program ends with exit code 3. */
 export class Misconfigured extends Data.TaggedError("Misconfigured")<{
-  readonly variable: string
+  readonly variable: Name
   readonly problem: string
   readonly remedy: string
 }> {
@@ -19,7 +20,7 @@ export class Misconfigured extends Data.TaggedError("Misconfigured")<{
 export type Variable<A> = Effect.Effect<A | undefined, Misconfigured>
 
 /** The trimmed text of a variable. */
-export const text = (variable: string): Variable<string> =>
+export const text = (variable: Name): Variable<string> =>
   Config.String(variable).pipe(
     Config.option,
     Effect.map((value) => Option.getOrUndefined(value)?.trim() || undefined),
@@ -30,7 +31,7 @@ export const text = (variable: string): Variable<string> =>
 
 /** A variable that `parse` must accept; `expected` completes the sentence "is not ...". */
 export const parsed = <A>(
-  variable: string,
+  variable: Name,
   expected: string,
   example: string,
   parse: (value: string) => A | undefined
@@ -50,7 +51,7 @@ export const parsed = <A>(
   })
 
 /** Makes a variable obligatory. */
-export const required = <A>(variable: string, reader: Variable<A>, remedy: string): Effect.Effect<A, Misconfigured> =>
+export const required = <A>(variable: Name, reader: Variable<A>, remedy: string): Effect.Effect<A, Misconfigured> =>
   Effect.flatMap(reader, (value) =>
     value === undefined
       ? Effect.fail(new Misconfigured({ variable, problem: "is not set", remedy }))
@@ -58,7 +59,7 @@ export const required = <A>(variable: string, reader: Variable<A>, remedy: strin
   )
 
 /** A whole number between `minimum` and `maximum`. */
-export const count = (variable: string, minimum: number, maximum: number, fallback: number) =>
+export const count = (variable: Name, minimum: number, maximum: number, fallback: number) =>
   parsed(variable, `a whole number from ${minimum} to ${maximum}`, `${fallback}`, (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
     return number >= minimum && number <= maximum ? number : undefined
@@ -67,7 +68,7 @@ export const count = (variable: string, minimum: number, maximum: number, fallba
 const disabled = new Set(["0", "off", "false", "none"])
 
 /** A cap: `0`, `off`, `false` and `none` lift it (Infinity), an unparsable value means the default (data-plane 1.5). */
-export const cap = (variable: string, fallback: number) =>
+export const cap = (variable: Name, fallback: number) =>
   Effect.map(text(variable), (value) => {
     if (value === undefined) return fallback
     if (disabled.has(value.toLowerCase())) return Number.POSITIVE_INFINITY
@@ -75,11 +76,11 @@ export const cap = (variable: string, fallback: number) =>
   })
 
 /** A switch that `0`, `off`, `false` and `none` turn off and any other value turns on. */
-export const flag = (variable: string, fallback: boolean) =>
+export const flag = (variable: Name, fallback: boolean) =>
   Effect.map(text(variable), (value) => (value === undefined ? fallback : !disabled.has(value.toLowerCase())))
 
 /** 64 hex digits, kept secret: the refusal never repeats the value. */
-export const secretHex = (variable: string): Variable<Redacted.Redacted> =>
+export const secretHex = (variable: Name): Variable<Redacted.Redacted> =>
   Effect.flatMap(text(variable), (value) => {
     if (value === undefined) return Effect.succeed(undefined)
     return /^[0-9a-fA-F]{64}$/.test(value)

@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
   return {
     /** A reason when the entry could not be written; the transaction goes on all the same. */
     append: (row: Row) => sql<Refusal>`select ${appended(row)} as refusal`,
-    /** Writes the entry with a statement that ends in \`returning 1\`: a row when that has changed one. */
+    /** Writes the entry with a statement that ends in `returning 1`: a row when that has changed one. */
     appendTo: (statement: Statement.Fragment, row: Row) =>
       sql<Refusal>`with changed as (${statement}) select ${appended(row)} as refusal from changed`,
     list: SqlSchema.findAll({

@@ -1,5 +1,6 @@
 /** `catenet edge`: one edge, configured by its variables. */
-import { Effect, Layer } from "effect"
+import { reference } from "@catenet/edge/settings/Variables"
+import { Effect, Layer, References } from "effect"
 import { Command } from "effect/cli"
 import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
 import * as Logs from "../Logs.ts"
@@ -11,16 +12,21 @@ export const edge = Command.make(
   {},
   Effect.fn(function* () {
     const { logFormat } = yield* root
-    const { Edge } = yield* Effect.promise(() => import("@catenet/edge/Edge"))
+    const [{ Edge }, Variable] = yield* Effect.promise(() =>
+      Promise.all([import("@catenet/edge/Edge"), import("@catenet/edge/settings/Variable")])
+    )
+    const asked = yield* References.MinimumLogLevel
+    const least = (yield* Variable.flag("CT_EDGE_TRACE", false)) ? "Debug" : asked
     return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => settled))).pipe(
-      Effect.mapError(asConfigurationInvalid),
+      Effect.provideService(References.MinimumLogLevel, least),
       Effect.provide(Logs.layer(logFormat, "catenet-edge"))
     )
-  })
+  }, Effect.mapError(asConfigurationInvalid))
 ).pipe(
   Command.withDescription(
     "Runs one edge: the front door of visitors (CT_FRONT_DOOR), the mesh port of agents (CT_EDGE_LISTEN) and the admin\n" +
-      "interface (CT_EDGE_ADMIN_LISTEN). SIGTERM lets running connections finish for CT_EDGE_SHUTDOWN_GRACE_SECS."
+      "interface (CT_EDGE_ADMIN_LISTEN). SIGTERM lets running connections finish for CT_EDGE_SHUTDOWN_GRACE_SECS.\n\n" +
+      `Everything is configured by variables:\n${reference}`
   ),
   Command.withShortDescription("Run one edge")
 )
