@@ -51,6 +51,7 @@ import * as EnrolmentHttp from "./enrolment/Http.ts"
 import * as Housekeeping from "./housekeeping/Housekeeping.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
 import { RealmAdmin } from "./identityProvider/RealmAdmin.ts"
+import { SignIns } from "./identityProvider/SignIns.ts"
 import * as InvitationsHttp from "./invitations/Http.ts"
 import { Invitations } from "./invitations/Invitations.ts"
 import { Limits } from "./limits/Limits.ts"
@@ -58,6 +59,7 @@ import { Outbox } from "./outbox/Outbox.ts"
 import * as OutboxWorker from "./outbox/Worker.ts"
 import { Payments } from "./payments/Payments.ts"
 import * as PaymentsWebhook from "./payments/Webhook.ts"
+import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import * as PipelinesHttp from "./pipelines/Http.ts"
 import { Pipelines } from "./pipelines/Pipelines.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
@@ -153,8 +155,10 @@ const services = Layer.mergeAll(
   topologies,
   Pipelines.layer,
   Directory.layer,
-  Rendezvous.layer
+  Rendezvous.layer,
+  PortalSignIns.layer
 ).pipe(
+  Layer.provide(SignIns.layer),
   Layer.provideMerge(Tunnels.layer),
   Layer.provideMerge(ServiceAccounts.layer.pipe(Layer.provide(RealmAdmin.layer))),
   Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer, AddressRecords.layer)),

@@ -21,6 +21,7 @@ import * as MetricsHttp from "./observability/Http.ts"
 import { Metrics } from "./observability/Metrics.ts"
 import { Traffic } from "./observability/Traffic.ts"
 import * as PublicPages from "./pages/legal/Http.ts"
+import * as PortalRoutes from "./portal/Routes.ts"
 import { Settings } from "./Settings.ts"
 import * as Database from "./store/Database.ts"
 
@@ -29,11 +30,18 @@ const routes = Layer.mergeAll(
   Docs.layer,
   MetricsHttp.layer,
   PublicPages.layer,
-  GateRoutes.layer
+  GateRoutes.layer,
+  PortalRoutes.layer
 )
 
 /** What is served beside the API value. */
-const extra: Extra = [...Docs.addresses, ...MetricsHttp.addresses, ...PublicPages.addresses, ...GateRoutes.addresses]
+const extra: Extra = [
+  ...Docs.addresses,
+  ...MetricsHttp.addresses,
+  ...PublicPages.addresses,
+  ...GateRoutes.addresses,
+  ...PortalRoutes.addresses
+]
 
 /** Listens once every feature stands: a request that is accepted is answered. */
 const serving = Layer.unwrap(

@@ -43,6 +43,16 @@ export const variables = {
   ),
   oidcClientId: optional("CT_OIDC_CLIENT_ID", Forms.text, "Our client at the provider, for signing people in."),
   oidcClientSecret: optional("CT_OIDC_CLIENT_SECRET", Forms.secret, "Its secret; without it a public client."),
+  oidcRedirectUri: optional(
+    "CT_OIDC_REDIRECT_URI",
+    Forms.url,
+    "Address of /portal/callback as the provider knows it; by default that of the portal."
+  ),
+  allowedEmailDomains: optional(
+    "CT_PORTAL_ALLOWED_EMAIL_DOMAINS",
+    Forms.list,
+    "Domains of the addresses that may sign in, between commas; without it any."
+  ),
   oidcAuthorizeUrl: optional("CT_OIDC_AUTHORIZE_URL", Forms.url, "Where sign-ins begin, when not below the issuer."),
   oidcTokenUrl: optional("CT_OIDC_TOKEN_URL", Forms.url, "Where codes are exchanged, when not below the issuer."),
   identityProviderUrl: optional(
@@ -215,6 +225,8 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   oidcPublicKeyPath: variables.oidcPublicKeyPath.read,
   oidcClientId: variables.oidcClientId.read,
   oidcClientSecret: variables.oidcClientSecret.read,
+  oidcRedirectUri: variables.oidcRedirectUri.read,
+  allowedEmailDomains: variables.allowedEmailDomains.read,
   oidcAuthorizeUrl: variables.oidcAuthorizeUrl.read,
   oidcTokenUrl: variables.oidcTokenUrl.read,
   identityProviderUrl: variables.identityProviderUrl.read,

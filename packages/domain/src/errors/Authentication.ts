@@ -22,6 +22,34 @@ export class CrossSiteRequest extends Problem<CrossSiteRequest>()("CrossSiteRequ
   detail: () => "A session cookie is honoured on writes only when the request comes from the portal itself."
 }) {}
 
+/** The answer of the identity provider is not for a sign-in that this browser began, or it was used or is too late. */
+export class SignInRefused extends Problem<SignInRefused>()("SignInRefused", {
+  status: 403,
+  title: "Sign-in refused",
+  detail: () => "This sign-in was not begun in this browser, or it is over."
+}) {}
+
+/** Only addresses of some domains may sign in, and this is none of them. */
+export class EmailDomainRefused extends Problem<EmailDomainRefused>()("EmailDomainRefused", {
+  status: 403,
+  title: "Not for this address",
+  detail: () => "Signing in here needs an e-mail address of a domain that the operator allows."
+}) {}
+
+/** The identity provider did not say who it is that signed in. */
+export class SignInFailed extends Problem<SignInFailed>()("SignInFailed", {
+  status: 502,
+  title: "Sign-in failed",
+  detail: () => "The identity provider did not complete the sign-in."
+}) {}
+
+/** No client at an identity provider is configured. */
+export class SignInNotConfigured extends Problem<SignInNotConfigured>()("SignInNotConfigured", {
+  status: 503,
+  title: "Sign-in not configured",
+  detail: () => "Signing in is not configured on this deployment."
+}) {}
+
 /** The route needs an e-mail address that the identity provider has verified, and the session has none. */
 export class VerifiedEmailRequired extends Problem<VerifiedEmailRequired>()("VerifiedEmailRequired", {
   status: 403,

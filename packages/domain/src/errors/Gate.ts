@@ -29,20 +29,6 @@ export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()(
   { host: Hostname }
 ) {}
 
-/** The answer of the identity provider is not for a sign-in that this browser began, or it was used or is too late. */
-export class SignInRefused extends Problem<SignInRefused>()("SignInRefused", {
-  status: 403,
-  title: "Sign-in refused",
-  detail: () => "This sign-in was not begun in this browser, or it is over."
-}) {}
-
-/** The identity provider did not say who it is that signed in. */
-export class SignInFailed extends Problem<SignInFailed>()("SignInFailed", {
-  status: 502,
-  title: "Sign-in failed",
-  detail: () => "The identity provider did not complete the sign-in."
-}) {}
-
 /** The gate needs a cookie domain, and for signing in a client at the identity provider; one of them is not configured. */
 export class GateNotConfigured extends Problem<GateNotConfigured>()("GateNotConfigured", {
   status: 503,

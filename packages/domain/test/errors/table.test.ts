@@ -197,8 +197,10 @@ const table = [
   [Gate.HostNotGated, 404, ["ungated host"]],
   [Gate.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
   [Gate.VisitorNotAllowed, 403, ["(gate)"]],
-  [Gate.SignInRefused, 403, ["(gate)"]],
-  [Gate.SignInFailed, 502, ["(gate)"]],
+  [Authentication.SignInRefused, 403, ["(sign-in)"]],
+  [Authentication.EmailDomainRefused, 403, ["(sign-in)"]],
+  [Authentication.SignInFailed, 502, ["(sign-in)"]],
+  [Authentication.SignInNotConfigured, 503, ["(sign-in)"]],
   [Gate.GateNotConfigured, 503, ["(gate)"]],
   [Gate.AccessWindowClosed, 503, ["access window closed"]]
 ] as const

@@ -9,6 +9,8 @@ import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse, UrlParams } from "effect/http"
 import { Limits } from "../limits/Limits.ts"
+import * as Notice from "../pages/Notice.ts"
+import { refuse } from "../pages/Refusals.ts"
 import { Settings } from "../Settings.ts"
 import * as Browser from "./Browser.ts"
 import { Gate } from "./Gate.ts"
@@ -27,7 +29,7 @@ const noteOf = (text: string) =>
     .join("")
 
 const readEmail = Schema.decodeUnknownOption(Email)
-const page = (html: string) => HttpServerResponse.text(html, { contentType: Page.contentType })
+const page = (html: string) => HttpServerResponse.text(html, { contentType: Notice.contentType })
 
 export const show = Effect.gen(function* () {
   const gate = yield* Gate
@@ -38,7 +40,7 @@ export const show = Effect.gen(function* () {
     return page(Page.request(host, path))
   }).pipe(
     Effect.catchTag("HostNotGated", (refusal) =>
-      HttpServerRequest.HttpServerRequest.use((request) => Browser.refuse(request, refusal))
+      HttpServerRequest.HttpServerRequest.use((request) => refuse(request, refusal))
     )
   )
 })
@@ -72,12 +74,12 @@ export const ask = Effect.gen(function* () {
       if (Option.isNone(named)) return yield* new HostNotGated()
       yield* gate.request(named.value, email, noteOf(Option.getOrElse(given.note ?? Option.none(), () => "")))
       const detail = `The owner of ${named.value} has been asked to let ${email} in.`
-      return page(Page.render({ title: "Asked", detail }))
+      return page(Notice.render({ title: "Asked", detail }))
     })
     return yield* Effect.catchTag(
       asked,
       ["BodyTooLarge", "HostNotGated", "RateLimited", "UnsupportedMediaType", "WrongShape"],
-      (refusal) => Browser.refuse(request, refusal)
+      (refusal) => refuse(request, refusal)
     )
   })
 })

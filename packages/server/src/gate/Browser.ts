@@ -1,13 +1,10 @@
 /**
- * What the addresses of the gate share: the cookies that they give and take, the hosts and paths that they read, and
- * refusals, which are a page for visitors and the problem for a program that asks for JSON.
+ * What the addresses of the gate share: the cookies that they give and take, and the hosts and paths that they read.
  */
-import { RateLimited } from "@catenet/domain/errors/Requests"
 import { Hostname } from "@catenet/domain/Hostname"
 import { returnPath } from "@catenet/domain/rules/ShareLink"
-import { Effect, Option, Redacted, Schema } from "effect"
-import { type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import * as Page from "./Page.ts"
+import { Option, Redacted, Schema } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -62,25 +59,3 @@ export const readHost = Schema.decodeUnknownOption(Hostname)
 
 /** A header takes no more than ASCII; the path is written as a browser would write it. */
 export const addressAt = (host: string, path: string): string => new URL(returnPath(path), `https://${host}`).href
-
-export interface Refusal extends HttpServerRespondable.Respondable {
-  readonly status: number
-  readonly title: string
-  readonly detail: string
-}
-
-/** Turns somebody away: a page, with what can be done about it, or the problem for a program that asks for JSON. */
-export const refuse = (request: Request, refusal: Refusal, links: ReadonlyArray<Page.Link> = []) =>
-  Effect.map(
-    /\bjson\b/u.test(request.headers["accept"] ?? "")
-      ? HttpServerRespondable.toResponse(refusal)
-      : Effect.succeed(
-          HttpServerResponse.text(Page.render({ title: refusal.title, detail: refusal.detail, links }), {
-            status: refusal.status,
-            contentType: Page.contentType
-          })
-        ),
-    refusal instanceof RateLimited
-      ? HttpServerResponse.setHeader("retry-after", String(refusal.retry_after))
-      : (response: Response) => response
-  )

@@ -4,7 +4,8 @@
  */
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
-import { GateNotConfigured, SignInRefused, VisitorNotAllowed } from "@catenet/domain/errors/Gate"
+import { SignInRefused } from "@catenet/domain/errors/Authentication"
+import { GateNotConfigured, VisitorNotAllowed } from "@catenet/domain/errors/Gate"
 import type { Hostname } from "@catenet/domain/Hostname"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
       yield* gate.of(host)
       const secret = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
       yield* store.begin({ secretHash: hashOf(secret), host, path, expiresAt: (yield* unixSeconds) + signInLifetime })
-      return { secret, url: begin(secret, { redirectUri, prompt: "login" }) }
+      return { secret, url: begin(secret, redirectUri, { prompt: "login" }) }
     }, asDefects),
 
     /** Finishes it: who signed in is let in, or not. */

@@ -1,30 +1,6 @@
-/** What a visitor sees at a gate: one title, one sentence, and what can be done. Everything that is put in is escaped. */
-
-const escape = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
-
-export const contentType = "text/html; charset=utf-8"
-
-export interface Link {
-  readonly href: string
-  readonly text: string
-}
-
-const page = (title: string, body: string): string =>
-  `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex"><title>${escape(title)}</title></head>
-<body><main><h1>${escape(title)}</h1>${body}</main></body></html>
-`
-
-const anchor = ({ href, text }: Link) => `<p><a href="${escape(href)}">${escape(text)}</a></p>`
-
-export const render = (options: {
-  readonly title: string
-  readonly detail: string
-  readonly links?: ReadonlyArray<Link>
-}): string => page(options.title, `<p>${escape(options.detail)}</p>${(options.links ?? []).map(anchor).join("")}`)
-
 /** The form in which a visitor asks to be let in. */
+import { escape, page } from "../pages/Notice.ts"
+
 export const request = (host: string, action: string): string =>
   page(
     "Ask for access",

@@ -2,9 +2,10 @@
 import { GateNotConfigured, HostNotGated } from "@catenet/domain/errors/Gate"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { refuse } from "../pages/Refusals.ts"
 import { Settings } from "../Settings.ts"
 import { ShareLinks } from "../shareLinks/ShareLinks.ts"
-import { addressAt, queryOf, readHost, refuse, withSession } from "./Browser.ts"
+import { addressAt, queryOf, readHost, withSession } from "./Browser.ts"
 
 export const share = Effect.gen(function* () {
   const links = yield* ShareLinks

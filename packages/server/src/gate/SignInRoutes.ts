@@ -8,6 +8,7 @@ import { returnPath } from "@catenet/domain/rules/ShareLink"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Limits } from "../limits/Limits.ts"
+import { refuse } from "../pages/Refusals.ts"
 import { Settings } from "../Settings.ts"
 import * as Browser from "./Browser.ts"
 import { Gate } from "./Gate.ts"
@@ -53,7 +54,7 @@ export const start = Effect.gen(function* () {
       )
     })
     return yield* Effect.catchTag(begun, ["GateNotConfigured", "HostNotGated", "RateLimited"], (refusal) =>
-      Browser.refuse(request, refusal)
+      refuse(request, refusal)
     )
   })
 })
@@ -83,13 +84,13 @@ export const callback = Effect.gen(function* () {
     })
     return yield* finished.pipe(
       Effect.catchTags({
-        GateNotConfigured: (refusal) => Browser.refuse(request, refusal),
-        HostNotGated: (refusal) => Browser.refuse(request, refusal),
-        MalformedRequest: (refusal) => Browser.refuse(request, refusal, againFrom(request)),
-        SignInRefused: (refusal) => Browser.refuse(request, refusal, againFrom(request)),
-        SignInFailed: (refusal) => Browser.refuse(request, refusal, againFrom(request)),
+        GateNotConfigured: (refusal) => refuse(request, refusal),
+        HostNotGated: (refusal) => refuse(request, refusal),
+        MalformedRequest: (refusal) => refuse(request, refusal, againFrom(request)),
+        SignInRefused: (refusal) => refuse(request, refusal, againFrom(request)),
+        SignInFailed: (refusal) => refuse(request, refusal, againFrom(request)),
         VisitorNotAllowed: (refusal) =>
-          Browser.refuse(request, refusal, [
+          refuse(request, refusal, [
             { href: gateAddress("/gate/request-access", refusal.host), text: "Ask the owner for access" },
             ...againFrom(request)
           ])
@@ -104,7 +105,7 @@ export const logout = Effect.gen(function* () {
   const { gateCookieDomain, portalBaseUrl } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    if (gateCookieDomain === undefined) return yield* Browser.refuse(request, new GateNotConfigured())
+    if (gateCookieDomain === undefined) return yield* refuse(request, new GateNotConfigured())
     if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
     const query = Browser.queryOf(request.url)
     const session = Browser.cookieOf(request, Browser.sessionCookie)

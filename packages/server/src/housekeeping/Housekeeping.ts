@@ -1,7 +1,7 @@
 /**
- * Forgets what is over: sessions, answers kept for repetition, claim invites, invitations' challenges, counts of past
- * minutes, payments that were never made. Every replica does it; each statement removes what is there, so that doing it twice does no harm and nothing
- * depends on when.
+ * Forgets what is over: sessions and sign-ins, answers kept for repetition, claim invites, invitations' challenges,
+ * counts of past minutes, payments that were never made. Every replica does it; each statement removes what is there, so
+ * that doing it twice does no harm and nothing depends on when.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { ClaimInvites } from "../claims/ClaimInvites.ts"
@@ -9,6 +9,7 @@ import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Invitations } from "../invitations/Invitations.ts"
 import { Limits } from "../limits/Limits.ts"
 import { Payments } from "../payments/Payments.ts"
+import { PortalSignIns } from "../portal/PortalSignIns.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 
 const work = Effect.gen(function* () {
@@ -18,7 +19,8 @@ const work = Effect.gen(function* () {
     yield* ClaimInvites,
     yield* Invitations,
     yield* Limits,
-    yield* Payments
+    yield* Payments,
+    yield* PortalSignIns
   ]
   yield* Effect.forEach(
     owners,

@@ -7,7 +7,7 @@ import * as Base64 from "@catenet/crypto/Base64"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import { Email } from "@catenet/domain/Email"
-import { SignInFailed } from "@catenet/domain/errors/Gate"
+import { SignInFailed } from "@catenet/domain/errors/Authentication"
 import { Subject } from "@catenet/domain/Subject"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as OpenId from "openid-client"
@@ -21,6 +21,9 @@ export interface Person {
   /** Handed back to the provider at sign-out. */
   readonly idToken: string
 }
+
+/** What a sign-in may ask of the provider: credentials although it knows the browser, an address filled in, a shortcut. */
+export type Wishes = Readonly<Partial<Record<"prompt" | "login_hint" | "kc_idp_hint", string>>>
 
 const digest = (text: string) => Base64.encodeUrl(native.sha256(Bytes.fromText(text)))
 const derive = (secret: Redacted.Redacted, use: string) => digest(`catenet sign-in ${use}\0${Redacted.value(secret)}`)
@@ -40,6 +43,7 @@ const make = Effect.gen(function* () {
       issuer: oidcIssuer,
       authorization_endpoint: oidcAuthorizeUrl?.href ?? `${protocol}/auth`,
       token_endpoint: oidcTokenUrl?.href ?? `${protocol}/token`,
+      end_session_endpoint: `${protocol}/logout`,
       jwks_uri: `${protocol}/certs`
     },
     oidcClientId,
@@ -51,17 +55,21 @@ const make = Effect.gen(function* () {
   if (oidcIssuer.startsWith("http:")) OpenId.allowInsecureRequests(client)
 
   return Option.some({
-    /** Where to send the browser; `prompt` asks the provider for credentials although it knows the browser. */
-    begin: (secret: Redacted.Redacted, options: { readonly redirectUri: URL; readonly prompt?: "login" }): URL =>
+    /** Where to send the browser, with what else the provider is to be told. */
+    begin: (secret: Redacted.Redacted, redirectUri: URL, wishes: Wishes = {}): URL =>
       OpenId.buildAuthorizationUrl(client, {
-        redirect_uri: options.redirectUri.href,
+        ...wishes,
+        redirect_uri: redirectUri.href,
         scope: "openid email",
         state: stateOf(secret),
         nonce: derive(secret, "nonce"),
         code_challenge: digest(derive(secret, "verifier")),
-        code_challenge_method: "S256",
-        ...(options.prompt === undefined ? {} : { prompt: options.prompt })
+        code_challenge_method: "S256"
       }),
+
+    /** Where to send the browser to be signed out at the provider too, and from there on. */
+    end: (idToken: string, back: URL): URL =>
+      OpenId.buildEndSessionUrl(client, { id_token_hint: idToken, post_logout_redirect_uri: back.href }),
 
     /** Exchanges the code in the provider's answer, which came to the redirect address with this query. */
     finish: Effect.fn("SignIns.finish")(

@@ -11,7 +11,6 @@ import { Members } from "../channels/Members.ts"
 import { Gate } from "../gate/Gate.ts"
 import { GateSessions } from "../gate/GateSessions.ts"
 import { GateSignIns } from "../gate/GateSignIns.ts"
-import { SignIns } from "../identityProvider/SignIns.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import { EdgeFacts } from "../records/EdgeFacts.ts"
 import { Records } from "../records/Records.ts"
@@ -23,7 +22,7 @@ export const layer = Layer.mergeAll(
   Outages.layer,
   Badges.layer,
   ShareLinks.layer,
-  GateSignIns.layer.pipe(Layer.provideMerge(Gate.layer), Layer.provide(SignIns.layer)),
+  GateSignIns.layer.pipe(Layer.provideMerge(Gate.layer)),
   Records.layer,
   Receipts.layer,
   Bridges.layer.pipe(Layer.provide(Members.layer), Layer.provide(Channels.layer))

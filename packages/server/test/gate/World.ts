@@ -36,7 +36,8 @@ export class Realm extends Context.Service<Realm, IdentityProvider>()("test/Gate
               clientId: "portal",
               secret: "portal-secret",
               standardFlowEnabled: true,
-              redirectUris: [`${portal}/gate/callback`]
+              redirectUris: [`${portal}/gate/callback`, `${portal}/portal/callback`],
+              postLogoutRedirectUris: [`${portal}/portal`]
             }
           ]
         })

@@ -21,6 +21,8 @@ import * as gateSignIns from "./0018_gate_sign_ins.ts"
 import * as shortCommands from "./0019_short_commands.ts"
 import * as addressRecords from "./0021_address_records.ts"
 import * as paymentExpiry from "./0022_payment_expiry.ts"
+import * as portalSignIns from "./0023_portal_sign_ins.ts"
+import * as cheapChecks from "./0024_cheap_checks.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -41,5 +43,7 @@ export const migrations = {
   "0018_gate_sign_ins": gateSignIns.up,
   "0019_short_commands": shortCommands.up,
   "0021_address_records": addressRecords.up,
-  "0022_payment_expiry": paymentExpiry.up
+  "0022_payment_expiry": paymentExpiry.up,
+  "0023_portal_sign_ins": portalSignIns.up,
+  "0024_cheap_checks": cheapChecks.up
 } as const
