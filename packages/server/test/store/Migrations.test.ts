@@ -1,5 +1,5 @@
 import { assert, it, layer } from "@effect/vitest"
-import { Effect, Layer, References } from "effect"
+import { Effect, Layer, References, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { migrate, migrateTo } from "../../src/store/Migrations.ts"
@@ -121,6 +121,28 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           "of the names there are, those that were given out"
         )
         assert.deepStrictEqual(yield* migrate, [])
+      })
+    )
+  )
+
+  it.effect("refuses ids that are not hex digits as before, at less cost", () =>
+    asReplica(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const register = (channel: string) =>
+          sql`insert into channels values (${channel}, 's', ${"4".repeat(64)}, 1)`.pipe(Effect.result)
+        for (const wrong of [
+          "c".repeat(63),
+          "c".repeat(65),
+          "C".repeat(64),
+          `${"c".repeat(63)}g`,
+          `${"c".repeat(63)}\n`
+        ])
+          assert.isTrue(Result.isFailure(yield* register(wrong)), wrong)
+        assert.isTrue(Result.isSuccess(yield* register("c".repeat(64))))
+        const counted = yield* sql`select conname from pg_constraint where contype = 'c'
+          and pg_get_constraintdef(oid) ~ '~ ''\\^\\[0-9a-f\\]\\{'`
+        assert.deepStrictEqual(counted, [])
       })
     )
   )
