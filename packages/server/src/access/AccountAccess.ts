@@ -10,19 +10,22 @@ import { Sessions } from "../sessions/Sessions.ts"
 import { AccessTokens } from "./AccessTokens.ts"
 import { KeySet } from "./KeySet.ts"
 
+/** Made once: a caller has either of two credentials and never both, so this happens on most requests. */
+const missing = Effect.fail(new Unauthenticated())
+
 const make = Effect.gen(function* () {
   const keys = yield* KeySet
   const tokens = yield* AccessTokens
   const sessions = yield* Sessions
 
   const bearer = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
-    if (Redacted.value(credential) === "") return yield* new Unauthenticated()
+    if (Redacted.value(credential) === "") return yield* missing
     const subject = yield* Effect.mapError(tokens.verify(credential), () => new Unauthenticated())
     return Caller.of({ subject, email: null, means: "bearer" })
   })
 
   const session = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
-    if (Redacted.value(credential) === "") return yield* new Unauthenticated()
+    if (Redacted.value(credential) === "") return yield* missing
     const found = yield* sessions.find(credential)
     if (Option.isNone(found)) return yield* new Unauthenticated()
     return Caller.of({ subject: found.value.subject, email: found.value.email, means: "session" })

@@ -38,6 +38,8 @@ export interface Call {
   readonly name: string
   /** Whether the token of an account is checked. */
   readonly bearer: boolean
+  /** Whether the database is asked. */
+  readonly stored: boolean
   readonly writes: boolean
   readonly next: (tokens: ReadonlyArray<string>) => (connection: number) => string
 }
@@ -54,6 +56,7 @@ export const calls: ReadonlyArray<Call> = [
   {
     name: "GET /status",
     bearer: false,
+    stored: false,
     writes: false,
     next: () => {
       const text = request("GET", "/status", {})
@@ -63,6 +66,7 @@ export const calls: ReadonlyArray<Call> = [
   {
     name: "GET /me/tunnels/:id",
     bearer: true,
+    stored: true,
     writes: false,
     next: (tokens) => {
       const texts = tokens.map((_, n) => request("GET", `/me/tunnels/${numbered(one(n), 32)}`, bearer(tokens, n)))
@@ -72,6 +76,7 @@ export const calls: ReadonlyArray<Call> = [
   {
     name: `GET /me/tunnels (${owned})`,
     bearer: true,
+    stored: true,
     writes: false,
     next: (tokens) => {
       const texts = tokens.map((_, n) => request("GET", "/me/tunnels", bearer(tokens, n)))
@@ -81,6 +86,7 @@ export const calls: ReadonlyArray<Call> = [
   {
     name: "GET /me/channels/:channel",
     bearer: true,
+    stored: true,
     writes: false,
     next: (tokens) => {
       const texts = tokens.map((_, n) => request("GET", `/me/channels/${numbered(one(n), 64)}`, bearer(tokens, n)))
@@ -90,6 +96,7 @@ export const calls: ReadonlyArray<Call> = [
   {
     name: "POST /me/channels",
     bearer: true,
+    stored: true,
     writes: true,
     next: (tokens) => (n) => {
       const channel = `f${numbered(++made, 63)}`
@@ -99,6 +106,7 @@ export const calls: ReadonlyArray<Call> = [
   {
     name: "POST /me/tunnels with Idempotency-Key",
     bearer: true,
+    stored: true,
     writes: true,
     next: (tokens) => (n) => {
       const headers = { ...bearer(tokens, n), "idempotency-key": `key-${++made}` }
@@ -108,6 +116,7 @@ export const calls: ReadonlyArray<Call> = [
   {
     name: "POST /internal/channel/authorize",
     bearer: false,
+    stored: true,
     writes: false,
     next: () => {
       const texts = Array.from({ length: accounts }, (_, n) => {

@@ -17,6 +17,8 @@ export const audience = "catenet"
 export const adminToken = "ad".repeat(32)
 
 export interface World {
+  /** The process that has started all of PostgreSQL. */
+  readonly postgres: number
   /** File of the public key that verifies access tokens. */
   readonly keyPath: string
   readonly tokenOf: (subject: string) => Promise<string>
@@ -55,6 +57,7 @@ export const make = async (): Promise<World> => {
   const keyPath = join(folder, "key.pem")
   writeFileSync(keyPath, await exportSPKI(publicKey))
   return {
+    postgres: cluster.pid,
     keyPath,
     tokenOf: (subject) =>
       new SignJWT({ typ: "Bearer" })

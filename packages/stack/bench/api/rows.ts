@@ -26,10 +26,18 @@ interface Turn {
   readonly p99: number
   /** Microseconds of the server's processor time for each request. */
   readonly processor: number
+  /** The same of PostgreSQL. */
+  readonly postgres: number
 }
 
-const turn = async ({ server }: Side, next: (connection: number) => string, long: number): Promise<Turn> => {
+const turn = async (
+  world: World.World,
+  { server }: Side,
+  next: (connection: number) => string,
+  long: number
+): Promise<Turn> => {
   const before = Processor.secondsOf(server.pid)
+  const beforePostgres = Processor.secondsOfChildren(world.postgres)
   const { count, latencies, perSecond } = await pump({
     port: server.port,
     connections: accounts,
@@ -41,7 +49,8 @@ const turn = async ({ server }: Side, next: (connection: number) => string, long
     perSecond,
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
-    processor: ((Processor.secondsOf(server.pid) - before) * 1e6) / count
+    processor: ((Processor.secondsOf(server.pid) - before) * 1e6) / count,
+    postgres: ((Processor.secondsOfChildren(world.postgres) - beforePostgres) * 1e6) / count
   }
 }
 
@@ -59,7 +68,7 @@ const inTurns = async (
       const n = (place + round) % sides.length
       const side = sides[n]
       if (side === undefined) continue
-      const result = await turn(side, next, round === 0 ? millis / 2 : millis)
+      const result = await turn(world, side, next, round === 0 ? millis / 2 : millis)
       if (call.writes) await world.run(side.database, ...tidy)
       if (round > 0) taken[n]?.push(result)
     }
@@ -86,7 +95,8 @@ const rowsOf = (call: Call, sides: ReadonlyArray<Side>, taken: ReadonlyArray<Rea
       row(n === 0 ? call.name : "", requestsOf, "/s"),
       row("  p50", ({ p50 }) => p50, "ms"),
       row("  p99", ({ p99 }) => p99, "ms"),
-      row("  processor time", ({ processor }) => processor, "us")
+      row("  processor time", ({ processor }) => processor, "us"),
+      ...(call.stored ? [row("  processor time of PostgreSQL", ({ postgres }) => postgres, "us")] : [])
     ]
   })
 }
