@@ -21,6 +21,7 @@ import * as MetricsHttp from "./observability/Http.ts"
 import { Metrics } from "./observability/Metrics.ts"
 import { Traffic } from "./observability/Traffic.ts"
 import * as PublicPages from "./pages/legal/Http.ts"
+import * as PortalForms from "./portal/FormRoutes.ts"
 import * as PortalRoutes from "./portal/Routes.ts"
 import { Settings } from "./Settings.ts"
 import * as Database from "./store/Database.ts"
@@ -31,7 +32,8 @@ const routes = Layer.mergeAll(
   MetricsHttp.layer,
   PublicPages.layer,
   GateRoutes.layer,
-  PortalRoutes.layer
+  PortalRoutes.layer,
+  PortalForms.layer
 )
 
 /** What is served beside the API value. */
@@ -40,7 +42,8 @@ const extra: Extra = [
   ...MetricsHttp.addresses,
   ...PublicPages.addresses,
   ...GateRoutes.addresses,
-  ...PortalRoutes.addresses
+  ...PortalRoutes.addresses,
+  ...PortalForms.addresses
 ]
 
 /** Listens once every feature stands: a request that is accepted is answered. */

@@ -15,7 +15,7 @@ const id = { id: TunnelIdInPath }
 const done = HttpApiSchema.Empty(200)
 
 /** Name of a bridge tool, such as `bridge/status`. */
-const ToolName = Schema.String.check(form(/^[a-z][a-z0-9/_-]{0,127}$/u, "a tool name"))
+export const ToolName = Schema.String.check(form(/^[a-z][a-z0-9/_-]{0,127}$/u, "a tool name"))
 
 /** How a tunnel's bridge stands; keys are those that a grant and a membership must name. */
 export class BridgeState extends Schema.Class<BridgeState>("BridgeState")({

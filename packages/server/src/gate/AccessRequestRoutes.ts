@@ -4,11 +4,11 @@
  */
 import { Email } from "@catenet/domain/Email"
 import { HostNotGated } from "@catenet/domain/errors/Gate"
-import { BodyTooLarge, UnsupportedMediaType, WrongShape } from "@catenet/domain/errors/Requests"
-import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
+import { WrongShape } from "@catenet/domain/errors/Requests"
 import { Effect, Option, Schema } from "effect"
-import { HttpServerRequest, HttpServerResponse, UrlParams } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Limits } from "../limits/Limits.ts"
+import { fields } from "../pages/FormBody.ts"
 import * as Notice from "../pages/Notice.ts"
 import { refuse } from "../pages/Refusals.ts"
 import { Settings } from "../Settings.ts"
@@ -19,7 +19,6 @@ import { addressOf } from "./SignInRoutes.ts"
 
 export const path = "/gate/request-access"
 
-const formType = "application/x-www-form-urlencoded"
 const longestNote = 500
 
 /** One line of at most 500 characters. */
@@ -45,15 +44,6 @@ export const show = Effect.gen(function* () {
   )
 })
 
-const form = Effect.gen(function* () {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const type = (request.headers["content-type"] ?? "").replace(/;.*$/su, "").trim().toLowerCase()
-  if (type !== formType) return yield* new UnsupportedMediaType({ expected: formType })
-  const params = yield* Effect.mapError(request.urlParamsBody, () => new BodyTooLarge({ limit_bytes: maxBodyBytes }))
-  const [host, email, note] = ["host", "email", "note"].map((name) => UrlParams.getFirst(params, name))
-  return { host, email, note }
-})
-
 const wrong = (field: string, message: string) => new WrongShape({ errors: [{ path: [field], message }] })
 
 export const ask = Effect.gen(function* () {
@@ -64,15 +54,15 @@ export const ask = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const asked = Effect.gen(function* () {
       yield* limits.take(`gate ${addressOf(request)}`, anonymousWritesPerMinute)
-      const given = yield* form
+      const given = yield* fields
       const text = (field: "host" | "email") =>
-        Effect.mapError(Effect.fromOption(given[field] ?? Option.none()), () => wrong(field, "Expected a value"))
+        Effect.mapError(Effect.fromNullishOr(given[field]), () => wrong(field, "Expected a value"))
       const named = Browser.readHost(yield* text("host"))
       const email = yield* Effect.mapError(Effect.fromOption(readEmail(yield* text("email"))), () =>
         wrong("email", "Expected an e-mail address")
       )
       if (Option.isNone(named)) return yield* new HostNotGated()
-      yield* gate.request(named.value, email, noteOf(Option.getOrElse(given.note ?? Option.none(), () => "")))
+      yield* gate.request(named.value, email, noteOf(given["note"] ?? ""))
       const detail = `The owner of ${named.value} has been asked to let ${email} in.`
       return page(Notice.render({ title: "Asked", detail }))
     })

@@ -1,5 +1,4 @@
 /** Refusals where people browse: a page for them, and the problem for a program that asks for JSON. */
-import { RateLimited } from "@catenet/domain/errors/Requests"
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import * as Notice from "./Notice.ts"
@@ -10,6 +9,8 @@ export interface Refusal extends HttpServerRespondable.Respondable {
   readonly status: number
   readonly title: string
   readonly detail: string
+  /** Seconds after which it may be different. */
+  readonly retry_after?: number
 }
 
 /** Turns somebody away, with what can be done about it. */
@@ -27,7 +28,7 @@ export const refuse = (
             contentType: Notice.contentType
           })
         ),
-    refusal instanceof RateLimited
+    refusal.retry_after !== undefined
       ? HttpServerResponse.setHeader("retry-after", String(refusal.retry_after))
       : (response: Response) => response
   )

@@ -11,6 +11,7 @@ import { Limits } from "../limits/Limits.ts"
 import { refuse } from "../pages/Refusals.ts"
 import { lifetime } from "../sessions/Sessions.ts"
 import { Settings } from "../Settings.ts"
+import { sessionCookie } from "./Forms.ts"
 import { nextPath } from "./NextPath.ts"
 import { PortalSignIns, signInLifetime } from "./PortalSignIns.ts"
 
@@ -21,7 +22,6 @@ export const addresses: Extra = [
   ["GET", "/portal/logout"]
 ]
 
-const sessionCookie = "__Host-ct_portal_session"
 const secretCookie = "__Host-ct_portal_state"
 const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
 
