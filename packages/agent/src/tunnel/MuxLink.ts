@@ -14,8 +14,11 @@ import { refused, type Registration, RegistrationLost } from "./Registration.ts"
 export type Serve = (stream: Duplex, header: OpenHeader | undefined) => void
 
 const answerMillis = 10_000
-/** A dead edge is noticed within 15 s, whatever its socket says. */
-const keepAlive = { everyMillis: 5_000, deadMillis: 15_000 }
+/**
+ * A dead edge is noticed within half a minute, whatever its socket says; not sooner, because after an outage of ten seconds
+ * TCP tries again only at twenty.
+ */
+const keepAlive = { everyMillis: 5_000, deadMillis: 24_000 }
 
 /** The possession proof of an enrolled agent, bound to this TLS session; nothing for one that is not enrolled. */
 export const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
