@@ -15,24 +15,26 @@ const unit = (name: string) => ({
   }
 })
 
-/** End-to-end tests start whole processes on two cores, so their files run one after the other, after all others. */
-const endToEnd = {
-  test: {
-    name: "e2e",
-    root: "packages/stack",
-    globalSetup: postgres,
-    include: ["test/**/*.e2e.test.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    fileParallelism: false,
-    sequence: { groupOrder: 1 }
-  }
+const wholeProcesses = {
+  root: "packages/stack",
+  globalSetup: postgres,
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
+  sequence: { groupOrder: 1 }
 }
+
+/**
+ * End-to-end tests start whole processes, so they run after all others. What lasts for minutes has a project of its own, which
+ * is begun first (projects go by their names) and takes one of the two workers: the other files run one after the other beside it.
+ */
+const lasting = ["test/**/soak.e2e.test.ts"]
+const duration = { test: { ...wholeProcesses, name: "duration", include: lasting } }
+const endToEnd = { test: { ...wholeProcesses, name: "e2e", include: ["test/**/*.e2e.test.ts"], exclude: lasting } }
 
 export default defineConfig({
   test: {
     reporters: ["default"],
     maxWorkers: 2,
-    projects: [...["domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit), endToEnd]
+    projects: [...["domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit), duration, endToEnd]
   }
 })

@@ -13,6 +13,8 @@ import { type Place, type Tunnel, until } from "../e2e/Tunnel.ts"
 const port = () => Effect.runPromise(freePort("127.0.0.1"))
 const at = (number: number) => `127.0.0.1:${number}`
 
+type Variables = Readonly<Record<string, string>>
+
 export interface EdgePorts {
   readonly mesh: number
   readonly frontDoor: number
@@ -22,10 +24,10 @@ export interface EdgePorts {
 /** An edge that can be killed and started again on the same ports and the same folder. */
 export class Edge {
   readonly ports: EdgePorts
-  readonly #env: Readonly<Record<string, string>>
+  readonly #env: Variables
   #process: Spawned | undefined
 
-  constructor(ports: EdgePorts, env: Readonly<Record<string, string>>) {
+  constructor(ports: EdgePorts, env: Variables) {
     this.ports = ports
     this.#env = {
       ...env,
@@ -63,11 +65,16 @@ export class Fleet implements Place {
   readonly second: Edge
   #controlPlane: Spawned | undefined
 
-  private constructor(folder: string, controlPlanePort: number, ports: readonly [EdgePorts, EdgePorts], more: object) {
+  private constructor(
+    folder: string,
+    controlPlanePort: number,
+    ports: readonly [EdgePorts, EdgePorts],
+    [ofFirst, ofSecond]: readonly [Variables, Variables]
+  ) {
     this.folder = folder
     this.#controlPlanePort = controlPlanePort
     const zone = Folder.at(folder)
-    const env = (name: string) => ({
+    const env = (name: string, more: Variables) => ({
       CT_EDGE_ID: `${name}-${controlPlanePort}`,
       CT_EDGE_ADMIN_TOKEN: this.secrets.edgeAdminToken,
       CT_EDGE_CP_URL: this.url(""),
@@ -78,16 +85,17 @@ export class Fleet implements Place {
       CT_EDGE_MESH_RELAY_PRIVATE: "1",
       ...more
     })
-    this.first = new Edge(ports[0], env("first"))
-    this.second = new Edge(ports[1], env("second"))
+    this.first = new Edge(ports[0], env("first", ofFirst))
+    this.second = new Edge(ports[1], env("second", ofSecond))
   }
 
-  /** Starts the control plane, the first edge, and with `edges` 2 the second one. `more` are further variables of the edges. */
-  static async start(edges: 1 | 2, more: Readonly<Record<string, string>> = {}): Promise<Fleet> {
+  /** Takes further variables of the two edges. */
+  static async start(ofFirst: Variables = {}, ofSecond: Variables = {}): Promise<Fleet> {
     const folder = mkdtempSync(join(tmpdir(), "catenet-fleet-"))
-    const fleet = new Fleet(folder, await port(), [await Edge.ports(), await Edge.ports()], more)
+    const ports = [await Edge.ports(), await Edge.ports()] as const
+    const fleet = new Fleet(folder, await port(), ports, [ofFirst, ofSecond])
     try {
-      await fleet.#bringUp(edges)
+      await fleet.#bringUp()
     } catch (cause) {
       await fleet.dispose()
       throw cause
@@ -95,7 +103,7 @@ export class Fleet implements Place {
     return fleet
   }
 
-  async #bringUp(edges: 1 | 2) {
+  async #bringUp() {
     const names = ["first", "second"]
     for (const name of names) mkdirSync(join(this.folder, name), { mode: 0o700 })
     await Effect.runPromise(
@@ -111,7 +119,6 @@ export class Fleet implements Place {
       CT_EDGE_ID: `first-${this.#controlPlanePort}`
     })
     await this.first.start()
-    if (edges === 1) return
     // All edges of an operator share the root.
     for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"])
       copyFileSync(join(this.folder, "first", file), join(this.folder, "second", file))

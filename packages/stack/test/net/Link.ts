@@ -23,9 +23,9 @@ class Flow {
 
   forget() {
     this.forgotten = true
-    // The sender goes on sending into nothing.
-    this.dialler.resume()
-    this.target.resume()
+    // Nobody acknowledges what either end still sends.
+    this.dialler.pause()
+    this.target.pause()
   }
 
   /** One end is gone without a word to the other. */

@@ -1,9 +1,10 @@
 /** An edge, an origin, and any number of tunnels whose agents are behind links of their own. */
+import type { Server } from "node:http"
 import { agent, type Spawned } from "../e2e/Stack.ts"
 import { httpOrigin, type Origin } from "../e2e/Origins.ts"
 import { provision, type Tunnel } from "../e2e/Tunnel.ts"
-import { serves } from "../e2e/Visitor.ts"
-import { Fleet } from "./Fleet.ts"
+import { serves, type Target } from "../e2e/Visitor.ts"
+import { type Edge, Fleet } from "./Fleet.ts"
 import { Link } from "./Link.ts"
 import { edgeAddress, PacketLink } from "./PacketLink.ts"
 
@@ -18,35 +19,44 @@ export type Carrier = keyof typeof carriers
 export interface Room<Kind> {
   readonly link: Kind
   readonly tunnel: Tunnel
+  /** Another link, between visitors and the edge, and where it leads. */
+  readonly visitorsLink: () => Promise<{ readonly link: Link; readonly target: Target }>
+  /** Answers of the tunnel's origin that have begun and not ended. */
+  readonly answering: () => number
 }
 
-/**
- * After so long without a byte the edge ends a relay; found within a quarter more. Longer than TCP is silent after an outage of
- * 10 s, when its next attempt comes only at 20 s.
- */
-export const idleSeconds = 22
+/** The edge called impatient ends a relay after so long without a byte, and finds it within a quarter more. */
+export const impatientSeconds = 16
 const poolSize = 3
 
 export class Rooms {
   readonly #fleet: Fleet
   readonly #origin: Origin
+  readonly #answering = new Map<string, number>()
   readonly #links: Array<{ readonly close: () => Promise<void> }> = []
   readonly #agents: Array<Spawned> = []
   #packetLinks = 0
 
-  private constructor(fleet: Fleet, origin: Origin) {
+  private constructor(fleet: Fleet, origin: Origin & { readonly server: Server }) {
     this.#fleet = fleet
     this.#origin = origin
+    const add = (host: string, one: number) => this.#answering.set(host, (this.#answering.get(host) ?? 0) + one)
+    origin.server.on("request", ({ headers: { host = "" } }, response) => {
+      add(host, 1)
+      response.once("close", () => add(host, -1))
+    })
   }
 
   static async open(): Promise<Rooms> {
-    return new Rooms(await Fleet.start(1, { CT_EDGE_RELAY_IDLE_SECS: String(idleSeconds) }), await httpOrigin())
+    const fleet = await Fleet.start({}, { CT_EDGE_RELAY_IDLE_SECS: String(impatientSeconds) })
+    return new Rooms(fleet, await httpOrigin())
   }
 
-  async withLink(carrier: Carrier): Promise<Room<Link>> {
-    const link = await Link.open(this.#fleet.first.ports.mesh)
+  async withLink(carrier: Carrier, edge: "patient" | "impatient"): Promise<Room<Link>> {
+    const at = edge === "patient" ? this.#fleet.first : this.#fleet.second
+    const link = await Link.open(at.ports.mesh)
     this.#links.push(link)
-    return { link, tunnel: await this.#settle(carrier, `127.0.0.1:${link.port}`, []) }
+    return this.#room(link, at, await this.#settle(carrier, at, `127.0.0.1:${link.port}`, []))
   }
 
   async withPacketLink(carrier: Carrier): Promise<Room<PacketLink>> {
@@ -54,16 +64,30 @@ export class Rooms {
     const ports = [this.#origin.port, Number(new URL(this.#fleet.url("")).port)]
     const link = await PacketLink.open(folder, `link-${this.#packetLinks++}`, first.ports.mesh, ports)
     this.#links.push(link)
-    return { link, tunnel: await this.#settle(carrier, edgeAddress, link.behind) }
+    return this.#room(link, first, await this.#settle(carrier, first, edgeAddress, link.behind))
   }
 
-  async #settle(carrier: Carrier, edge: string, behind: ReadonlyArray<string>): Promise<Tunnel> {
+  #room<Kind>(link: Kind, edge: Edge, tunnel: Tunnel): Room<Kind> {
+    return {
+      link,
+      tunnel,
+      answering: () => this.#answering.get(tunnel.hostname) ?? 0,
+      visitorsLink: async () => {
+        const visitors = await Link.open(edge.ports.frontDoor)
+        this.#links.push(visitors)
+        return { link: visitors, target: { ...tunnel.target, port: visitors.port } }
+      }
+    }
+  }
+
+  async #settle(carrier: Carrier, edge: Edge, address: string, behind: ReadonlyArray<string>): Promise<Tunnel> {
     const name = Math.random().toString(36).slice(2, 10)
-    const tunnel = await provision(this.#fleet, `bad-${name}.catenet.localhost`, this.#origin.port)
+    const made = await provision(this.#fleet, `bad-${name}.catenet.localhost`, this.#origin.port)
+    const tunnel = edge === this.#fleet.first ? made : await this.#fleet.move(made)
     const variables = {
       ...tunnel.variables,
       ...carriers[carrier],
-      CT_AGENT_EDGE: edge,
+      CT_AGENT_EDGE: address,
       CT_AGENT_TCP_FALLBACK_POOL_SIZE: String(poolSize)
     }
     const program = agent([], variables, behind)
@@ -73,7 +97,7 @@ export class Rooms {
     })
     died.catch(() => {})
     const registrations = carrier === "multiplexed" ? 1 : poolSize
-    const registered = this.#fleet.registered(this.#fleet.first, tunnel.token, registrations, 60_000)
+    const registered = this.#fleet.registered(edge, tunnel.token, registrations, 60_000)
     await Promise.race([registered, died]).catch((cause) => {
       throw new Error(`${cause}; the agent said:\n${program.stdout}${program.stderr}`, { cause })
     })

