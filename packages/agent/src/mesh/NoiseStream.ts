@@ -4,7 +4,7 @@
  * nobody takes a cut transfer for a complete one.
  */
 import * as Frame from "@catenet/crypto/noise/Frame"
-import type { Transport } from "@catenet/crypto/noise/Transport"
+import { frameOverhead, type Transport } from "@catenet/crypto/noise/Transport"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Deferred, Effect, Result } from "effect"
 import { Duplex } from "node:stream"
@@ -67,15 +67,17 @@ export class NoiseStream extends Duplex {
   }
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done) {
-    const { transport } = this.#session
-    const parts = this.#datagrams ? [chunk] : Frame.split(chunk)
-    let flowing = true
+    const parts = this.#datagrams ? [chunk] : [...Frame.split(chunk)]
+    // One buffer for all frames of a chunk: a buffer and a write for each cost a tenth of the whole path.
+    const frames = Buffer.allocUnsafeSlow(chunk.length + parts.length * frameOverhead)
+    let at = 0
     for (const part of parts) {
-      const frame = transport.encryptFrame(part)
+      const end = at + part.length + frameOverhead
+      const frame = this.#session.transport.encryptFrame(part, frames.subarray(at, end))
       if (Result.isFailure(frame)) return done(frame.failure)
-      flowing = this.#carrier.write(frame.success)
+      at = end
     }
-    if (flowing || this.#carrier.destroyed) done()
+    if (this.#carrier.write(frames) || this.#carrier.destroyed) done()
     else this.#carrier.once("drain", done)
   }
 

@@ -20,6 +20,9 @@ const nothing = new Uint8Array(0)
 /** Bytes of the length in front of a framed message. */
 const prefix = 2
 
+/** How many bytes a frame is longer than its plaintext. */
+export const frameOverhead = prefix + tagLength
+
 /**
  * The session. Made by `Handshake.finish`.
  *
@@ -67,11 +70,14 @@ export class Transport {
     return this.#seal(plaintext)
   }
 
-  /** The same behind its length (u16be), built in one buffer: what goes on a byte stream. */
-  encryptFrame(plaintext: Uint8Array): Result.Result<Uint8Array, MessageTooLong | NonceExhausted> {
+  /**
+   * The same behind its length (u16be), built in one buffer: what goes on a byte stream. `output`, if given, takes the
+   * frame and must have exactly `frameOverhead` bytes more than the plaintext.
+   */
+  encryptFrame(plaintext: Uint8Array, output?: Uint8Array): Result.Result<Uint8Array, MessageTooLong | NonceExhausted> {
     const length = Math.min(plaintext.length, maxPlaintext) + tagLength
     // The message starts at a multiple of four, where JavaScript ciphers work on whole words.
-    const frame = new Uint8Array(prefix + prefix + length).subarray(prefix)
+    const frame = output ?? new Uint8Array(prefix + prefix + length).subarray(prefix)
     frame[0] = length >>> 8
     frame[1] = length
     return Result.map(this.#seal(plaintext, frame.subarray(prefix)), () => frame)

@@ -1,7 +1,7 @@
 /** Sessions: what one side writes the other reads, in order, once, untouched, and nothing else. */
 import { CipherState } from "@catenet/crypto/noise/CipherState"
 import { encode } from "@catenet/crypto/noise/Frame"
-import { maxMessage, maxPlaintext, Transport } from "@catenet/crypto/noise/Transport"
+import { frameOverhead, maxMessage, maxPlaintext, Transport } from "@catenet/crypto/noise/Transport"
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
 import type { Suite } from "@catenet/crypto/Suite"
@@ -65,6 +65,15 @@ describe("a session", () => {
       assert.deepStrictEqual(ok(end(portable).encrypt(text)), message)
       assert.deepStrictEqual(ok(end(native).encryptFrame(text)), ok(encode(message)))
       assert.deepStrictEqual(ok(end(portable).encryptFrame(text)), ok(encode(message)))
+      for (const suite of [native, portable])
+        for (const start of [0, 1, 2, 3]) {
+          // Wherever the output lies in a larger buffer, only it is written to.
+          const around = new Uint8Array(start + text.length + frameOverhead + 1).fill(0xee)
+          const output = around.subarray(start, start + text.length + frameOverhead)
+          assert.deepStrictEqual(ok(end(suite).encryptFrame(text, output)), ok(encode(message)))
+          assert.deepStrictEqual([...around], [...around.subarray(0, start), ...ok(encode(message)), 0xee])
+          assert.isTrue(around.subarray(0, start).every((byte) => byte === 0xee))
+        }
     },
     runs
   )
