@@ -68,6 +68,6 @@ export const serve = Effect.gen(function* () {
         const caller = Caller.of({ subject, email, means: "session" })
         return yield* submit({ caller, at: (name) => params[name] ?? "", form: yield* fields })
       })
-      return yield* Effect.catch(taken, (refusal) => refuse(request, refusal))
+      return yield* taken.pipe(Effect.catch((refusal) => refuse(request, refusal)))
     })
 })
