@@ -67,7 +67,7 @@ export class NoiseStream extends Duplex {
   }
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done) {
-    const parts = this.#datagrams ? [chunk] : [...Frame.split(chunk)]
+    const parts = this.#datagrams ? [chunk] : Array.from(Frame.split(chunk))
     // One buffer for all frames of a chunk: a buffer and a write for each cost a tenth of the whole path.
     const frames = Buffer.allocUnsafeSlow(chunk.length + parts.length * frameOverhead)
     let at = 0
