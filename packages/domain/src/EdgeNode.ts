@@ -36,5 +36,7 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   token: RoutingToken,
   hostname: Schema.NullOr(Hostname),
   tier: Tier.pipe(Schema.withDecodingDefaultKey(Effect.succeed("passthrough" as const))),
-  policy: Schema.NullOr(AccessPolicy).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  policy: Schema.NullOr(AccessPolicy).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  /** The keys of the agents that may serve the tunnel. Empty: whoever has the token. */
+  agent_keys: Schema.Array(PublicKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }) {}

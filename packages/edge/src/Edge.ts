@@ -45,6 +45,7 @@ import { Settings } from "./Settings.ts"
 export interface Bound {
   readonly mesh: Address
   readonly frontDoor: Address | undefined
+  readonly browser: Address | undefined
   readonly httpRedirect: Address | undefined
   readonly admin: Address | undefined
   readonly metrics: Address | undefined
@@ -60,6 +61,12 @@ const openPublic = Effect.fn("Edge.openPublic")(function* (gate: Gate.Gate) {
     { name: "mesh", variable: "CT_EDGE_LISTEN", address: settings.mesh, onConnection: door.receiveMesh },
     { name: "front-door", variable: "CT_FRONT_DOOR", address: settings.frontDoor, onConnection: door.receive },
     {
+      name: "browser",
+      variable: "CT_EDGE_BROWSER_LISTEN",
+      address: settings.browser,
+      onConnection: door.receiveVisitor
+    },
+    {
       name: "http-redirect",
       variable: "CT_EDGE_HTTP_REDIRECT",
       address: settings.httpRedirect,
@@ -73,10 +80,11 @@ const openPublic = Effect.fn("Edge.openPublic")(function* (gate: Gate.Gate) {
 })
 
 const expectedListeners = Effect.gen(function* () {
-  const { frontDoor, httpRedirect } = yield* Settings
+  const { browser, frontDoor, httpRedirect } = yield* Settings
   return [
     "mesh",
     ...(frontDoor === undefined ? [] : ["front-door"]),
+    ...(browser === undefined ? [] : ["browser"]),
     ...(httpRedirect === undefined ? [] : ["http-redirect"])
   ]
 })
@@ -131,6 +139,7 @@ const boot = Effect.gen(function* () {
   const bound: Bound = {
     mesh: at("mesh") ?? settings.mesh,
     frontDoor: at("front-door"),
+    browser: at("browser"),
     httpRedirect: at("http-redirect"),
     admin,
     metrics

@@ -30,9 +30,14 @@ export interface RoutesShape {
   /** When visitors of the tunnel may come in; null is always. */
   readonly policy: (token: string) => Policy | null
   readonly setPolicy: (token: string, policy: Policy | null) => void
+  /** The keys (hex) of the agents enrolled for the tunnel; empty when the control plane has named none. */
+  readonly agentKeys: (token: string) => ReadonlySet<string>
+  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>) => void
   readonly policies: () => Iterable<readonly [token: string, policy: Policy]>
   readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
 }
+
+const nobody: ReadonlySet<string> = new Set()
 
 /** An empty table. Without `requireHostAuth` a host goes to the first token that binds it. */
 export const make = (requireHostAuth: boolean): RoutesShape => {
@@ -40,6 +45,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   const hostsOf = new Map<string, number>()
   const revoked = new Set<string>()
   const policies = new Map<string, Policy>()
+  const agentKeys = new Map<string, ReadonlySet<string>>()
 
   const forget = (host: string) => {
     const token = routes.get(host)?.token
@@ -73,12 +79,18 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     revoke: (token) => {
       revoked.add(token)
       policies.delete(token)
+      agentKeys.delete(token)
       for (const [host, route] of Array.from(routes)) if (route.token === token) forget(host)
     },
     policy: (token) => policies.get(token) ?? null,
     setPolicy: (token, policy) => {
       if (policy === null) policies.delete(token)
       else policies.set(token, policy)
+    },
+    agentKeys: (token) => agentKeys.get(token) ?? nobody,
+    setAgentKeys: (token, keys) => {
+      if (keys.length === 0) agentKeys.delete(token)
+      else agentKeys.set(token, new Set(keys))
     },
     policies: () => policies,
     dump: () => Array.from(routes, ([hostname, { token }]) => ({ hostname, token }))

@@ -1,6 +1,7 @@
 /**
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5). Variables that are ours and not
  * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
+ * `CT_EDGE_REQUIRE_AGENT_PROOF`,
  * `CT_EDGE_MESH_RELAY_PRIVATE`.
  */
 import { Context, Effect, Layer, type Redacted } from "effect"
@@ -34,6 +35,8 @@ export interface SettingsShape {
   readonly publicAddress: string
   readonly mesh: Address
   readonly frontDoor: Address | undefined
+  /** Visitors of tunnels and nobody else. */
+  readonly browser: Address | undefined
   readonly httpRedirect: Address | undefined
   readonly admin: Address | undefined
   readonly metrics: Address | undefined
@@ -45,6 +48,8 @@ export interface SettingsShape {
   readonly portal: TerminateHost | undefined
   readonly otherHosts: ReadonlyArray<TerminateHost>
   readonly requireHostAuth: boolean
+  /** Tunnels with enrolled agents take no agent that cannot prove its key. */
+  readonly requireAgentProof: boolean
   readonly deliverWaitMillis: number
   readonly relayIdleSeconds: number
   readonly cutAtWindowClose: boolean
@@ -120,6 +125,7 @@ const read = Effect.gen(function* () {
     publicAddress: (yield* Variable.text("CT_EDGE_PUBLIC_ADDR")) ?? "unknown",
     mesh: (yield* address("CT_EDGE_LISTEN")) ?? { host: "0.0.0.0", port: 4433 },
     frontDoor,
+    browser: yield* address("CT_EDGE_BROWSER_LISTEN"),
     httpRedirect: yield* address("CT_EDGE_HTTP_REDIRECT"),
     admin,
     metrics: yield* address("CT_EDGE_METRICS_LISTEN"),
@@ -133,6 +139,7 @@ const read = Effect.gen(function* () {
     wildcard: yield* pemPair("CT_EDGE_WILDCARD_CERT", "CT_EDGE_WILDCARD_KEY"),
     portal: yield* terminateHost("CT_EDGE_PORTAL", "CT_CP_PROXY_ADDR"),
     otherHosts: hosts.filter((host) => host !== undefined),
+    requireAgentProof: yield* Variable.flag("CT_EDGE_REQUIRE_AGENT_PROOF", false),
     requireHostAuth: yield* Variable.flag("CT_EDGE_REQUIRE_HOST_AUTH", frontDoor !== undefined),
     deliverWaitMillis: yield* Variable.count("CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS", 0, 60_000, 3_000),
     relayIdleSeconds: yield* Variable.count("CT_EDGE_RELAY_IDLE_SECS", 0, 604_800, 3_600),

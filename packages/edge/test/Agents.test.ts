@@ -148,6 +148,41 @@ describe("agents", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live(
+    "must prove an enrolled key where the control plane names some; whoever only has the token is sent away",
+    () =>
+      Effect.gen(function* () {
+        const enrolled = new Uint8Array(32).fill(1)
+        const other = new Uint8Array(32).fill(2)
+        const key = (seed: Uint8Array) => Buffer.from(native.ed25519.publicKey(seed)).toString("hex")
+        const authorisation = { token: T, hostname: HOST, tier: "gelb", policy: null }
+        const world = yield* start()
+        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+        const thief = yield* servingAgent(world, T, [HOST], saying("thief"))
+        const name = (keys: ReadonlyArray<string>) =>
+          world.admin("POST", "/internal/tunnel/agent-keys", { headers: { "x-ct-routing-token": T }, body: keys })
+        assert.strictEqual((yield* Effect.promise(() => name([key(enrolled)]))).status, 200)
+        assert.strictEqual((yield* Effect.promise(() => thief.registration.ended)).code, "proof-required")
+        world.controlPlane.authorisations.push({ ...authorisation, agent_keys: [key(enrolled)] })
+        const restarted = yield* start({ CT_EDGE_REQUIRE_AGENT_PROOF: "1" }, { controlPlane: world.controlPlane })
+        for (const edge of [world, restarted]) {
+          const agent = yield* muxAgent(edge, saying("enrolled"))
+          const code = async (seed?: Uint8Array) => {
+            const answer = await agent.register(T, [HOST], seed)
+            return Result.isFailure(answer) ? answer.failure.code : "admitted"
+          }
+          assert.strictEqual(yield* Effect.promise(() => code()), "proof-required")
+          assert.strictEqual(yield* Effect.promise(() => code(other)), "bad-proof")
+          assert.strictEqual(yield* Effect.promise(() => code(enrolled)), "admitted")
+          assert.strictEqual(yield* ask(edge), "enrolled")
+        }
+        const slot = (yield* slotAgent(restarted, T, "L", HOST)).parked
+        assert.isTrue(Result.isFailure(slot) && slot.failure.reason === "no")
+        yield* Effect.promise(() => name([]))
+        assert.isTrue(Result.isSuccess(yield* Effect.promise(() => thief.register(T, [HOST]))))
+      }).pipe(Effect.scoped)
+  )
+
   it.live("with a proof that does not hold are refused", () =>
     Effect.gen(function* () {
       const world = yield* start()

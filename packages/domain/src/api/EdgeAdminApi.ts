@@ -6,7 +6,7 @@ import { ChannelId } from "../Channel.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../errors/EdgeAdmin.ts"
 import { word } from "../Form.ts"
 import { Hostname } from "../Hostname.ts"
-import { HolderKey } from "../Keys.ts"
+import { HolderKey, PublicKey } from "../Keys.ts"
 import { Count, CountFromText, countFromText } from "../Numbers.ts"
 import { ReceiptKey, ReceiptPage } from "../Receipt.ts"
 import { RoutingToken } from "../Tokens.ts"
@@ -59,6 +59,11 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
     HttpApiEndpoint.post("setAccessPolicy", "/internal/tunnel/access-policy", {
       headers: tokenHeader,
       payload: Schema.NullOr(AccessPolicy),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {
+      headers: tokenHeader,
+      payload: Schema.Array(PublicKey),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsBody)
   )

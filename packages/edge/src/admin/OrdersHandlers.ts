@@ -16,6 +16,8 @@ export const OrdersHandlers = HttpApiBuilder.group(
       authorizeHost: ({ params, query }) => orders.authorise(params.host, Redacted.value(params.token), tierOf(query)),
       authorizeHostByHeader: ({ params, headers, query }) =>
         orders.authorise(params.host, Redacted.value(headers["x-ct-routing-token"]), tierOf(query)),
+      setAgentKeys: ({ headers, payload }) =>
+        orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
       setAccessPolicy: ({ headers, payload }) =>
         orders.setPolicy(Redacted.value(headers["x-ct-routing-token"]), payload)

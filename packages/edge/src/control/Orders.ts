@@ -14,6 +14,8 @@ export interface OrdersShape {
   readonly authorise: (host: string, token: string, tier: Tier) => Effect.Effect<void>
   /** Refuses the token from now on, ends its agents and cuts its relays at once. */
   readonly revoke: (token: string) => Effect.Effect<void>
+  /** Names the keys of the agents that may serve the tunnel, and sends the others away. */
+  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: Policy | null) => Effect.Effect<void>
   /** Cuts what runs outside its access window, if this edge is set to do so. */
   readonly closeWindows: Effect.Effect<void>
@@ -41,6 +43,12 @@ const make = Effect.gen(function* () {
         routes.revoke(token)
         agents.revoke(token)
         relays.cut(token, "revoked")
+      }),
+    setAgentKeys: (token, keys) =>
+      Effect.sync(() => {
+        if (routes.isRevoked(token)) return
+        routes.setAgentKeys(token, keys)
+        if (keys.length > 0) agents.keepOnly(token, new Set(keys))
       }),
     setPolicy: (token, policy) =>
       Effect.suspend(() => {

@@ -17,9 +17,10 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
   const revoked = yield* controlPlane.revokedTokens()
   const authorisations = yield* controlPlane.rehydrate({ params: { edge_id: EdgeId.make(edgeId) } })
   for (const token of revoked.tokens) yield* orders.revoke(Redacted.value(token))
-  for (const { hostname, tier, token, policy } of authorisations) {
+  for (const { agent_keys, hostname, tier, token, policy } of authorisations) {
     const plain = Redacted.value(token)
     if (hostname !== null) yield* orders.authorise(hostname, plain, tier)
+    yield* orders.setAgentKeys(plain, agent_keys)
     if (policy !== null) yield* orders.setPolicy(plain, policy)
   }
   yield* Effect.logInfo("state restored from the control plane").pipe(

@@ -14,6 +14,12 @@ export type Destination =
   | { readonly _tag: "Tunnel"; readonly host: string; readonly speaks: "acme" | "http" | "unknown" }
   | { readonly _tag: "Nowhere" }
 
+const tunnel = (hello: ClientHello, host: string): Destination => {
+  const offers = (protocol: string) => hello.alpn.includes(protocol)
+  const http = offers("http/1.1") || offers("h2")
+  return { _tag: "Tunnel", host, speaks: offers(ACME_ALPN) ? "acme" : http ? "http" : "unknown" }
+}
+
 /** `isPlatformHost` knows the hosts of the platform itself, `defaultHost` is where a browser without a name goes. */
 export const dispatch = (
   hello: ClientHello,
@@ -27,11 +33,15 @@ export const dispatch = (
   const host = hello.serverName
   if (host !== undefined) {
     if (isPlatformHost(host)) return { _tag: "PlatformHost", host }
-    return { _tag: "Tunnel", host, speaks: offers(ACME_ALPN) ? "acme" : offersHttp ? "http" : "unknown" }
+    return tunnel(hello, host)
   }
   if (defaultHost !== undefined && offersHttp) return { _tag: "PlatformHost", host: defaultHost }
   return { _tag: "Nowhere" }
 }
+
+/** Where only visitors of tunnels come in, the name is all that counts. */
+export const dispatchVisitor = (hello: ClientHello): Destination =>
+  hello.serverName === undefined ? { _tag: "Nowhere" } : tunnel(hello, hello.serverName)
 
 /** On the mesh port everybody is an agent, a client or a peer edge; only the protocol has to be found out. */
 export const dispatchMesh = (hello: ClientHello): Destination => ({

@@ -13,13 +13,15 @@ import { Counters } from "../observe/Counters.ts"
 import { ByteAgents } from "../sessions/ByteAgents.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
-import { type Destination, dispatch, dispatchMesh } from "./Dispatch.ts"
+import { type Destination, dispatch, dispatchMesh, dispatchVisitor } from "./Dispatch.ts"
 import { PlatformHosts } from "./PlatformHosts.ts"
 import { Visits } from "./Visits.ts"
 
 export interface FrontDoorShape {
   /** Serves a connection of the front door. The socket is paused and nothing of it has been read. */
   readonly receive: (socket: Socket) => void
+  /** Serves a connection on which only visitors of tunnels are let in. */
+  readonly receiveVisitor: (socket: Socket) => void
   /** Serves a connection of the mesh port. */
   readonly receiveMesh: (socket: Socket) => void
 }
@@ -79,8 +81,10 @@ const make = Effect.gen(function* () {
 
   const atFrontDoor = receive((hello) => dispatch(hello, platform.has, platform.defaultHost))
   const atMesh = receive(dispatchMesh)
+  const atVisitorsOnly = receive(dispatchVisitor)
   const shape: FrontDoorShape = {
     receive: (socket) => run(socket, atFrontDoor),
+    receiveVisitor: (socket) => run(socket, atVisitorsOnly),
     receiveMesh: (socket) => run(socket, atMesh)
   }
   return shape

@@ -23,7 +23,7 @@ import * as LastWord from "./LastWord.ts"
 import { type Answer, closedPage, offlinePage, plainAnswer } from "./Pages.ts"
 import type { Connect } from "./TunnelConnections.ts"
 
-const TEND_EVERY = "5 seconds"
+const TEND_EVERY = "2 seconds"
 
 export interface GelbVisitsShape {
   /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */

@@ -20,6 +20,8 @@ const MAX_STREAMS = 128
 const STREAM_WINDOW = 256 * 1024
 const CONNECTION_WINDOW = 2 * 1024 * 1024
 const IDLE_MILLIS = 120_000
+/** How often in a row a connection may be found at its end before it is cut. */
+const STRIKES = 3
 
 export interface Http2Options {
   readonly visitor: Visitor
@@ -35,7 +37,9 @@ export class Http2Visit {
   private readonly socket: TLSSocket
   private streams = 0
   private quietSince = monotonicMillis()
-  private leaving = false
+  private moved = 0
+  private visitorLeaves = false
+  private strikes = 0
 
   /** Takes the connection over. */
   constructor(socket: TLSSocket, options: Http2Options) {
@@ -54,6 +58,11 @@ export class Http2Visit {
     })
     this.session.setLocalWindowSize(CONNECTION_WINDOW)
     this.session.on("error", () => undefined)
+    // Settings that the visitor never acknowledged keep a session for ever; what it leads to must not stay with it.
+    this.session.once("close", () => this.session.removeAllListeners())
+    this.session.on("goaway", () => {
+      this.visitorLeaves = true
+    })
     this.session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       this.enter(stream)
       const refusal = options.refusal()
@@ -68,14 +77,17 @@ export class Http2Visit {
   }
 
   /**
-   * To be called every few seconds: an idle connection is told to go, one that has said its last word and is still there the
-   * next time is cut. Node's own timeout of a session is not used: it would keep a session that is gone until it fires.
+   * To be called every few seconds: an idle connection is told to go; one that has said its last word, or whose visitor has
+   * said so and moves no bytes, is cut after a few times. Node's own timeout of a session is not used: it would keep a session
+   * that is gone until it fires. Nor does Node see a visitor leave once it broke the protocol behind its GOAWAY.
    */
   tend() {
-    if (this.session.destroyed) {
-      if (this.leaving) this.socket.destroy()
-      this.leaving = true
-    } else if (this.streams === 0 && monotonicMillis() - this.quietSince >= IDLE_MILLIS) this.drain()
+    const { bytesRead, bytesWritten } = this.socket
+    const rests = bytesRead + bytesWritten === this.moved
+    this.moved = bytesRead + bytesWritten
+    this.strikes = this.session.destroyed || (this.visitorLeaves && rests) ? this.strikes + 1 : 0
+    if (this.strikes >= STRIKES) this.socket.destroy()
+    else if (this.streams === 0 && monotonicMillis() - this.quietSince >= IDLE_MILLIS) this.drain()
   }
 
   private enter(stream: ServerHttp2Stream) {

@@ -26,6 +26,8 @@ export class TunnelConnections extends Agent {
 
   override createConnection(_options: object, opened?: (error: Error | null, stream: Duplex) => void): undefined {
     const [near, far] = duplexPair()
+    // A pair does not tell its other half for good, which would then wait for an hour.
+    near.once("close", () => far.destroy())
     this.connect(far, (error) => opened?.(error, asSocket(near)))
     return undefined
   }

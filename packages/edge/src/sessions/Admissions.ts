@@ -1,6 +1,9 @@
 /**
  * Whether an agent may register (data-plane 2.3): the token is not revoked, each host is well formed and given to this
- * token, and a possession proof, where one is given, holds. Binding the hosts is part of the answer.
+ * token, and a possession proof, where one is given, holds. Where the control plane has named the keys enrolled for a
+ * tunnel, one of them must be proved: its token alone, which every capability carries, is not enough. The byte protocol
+ * knows no proof; its agents stand by behind those that proved theirs, or are refused where the edge is set to do so.
+ * Binding the hosts is part of the answer.
  */
 import { native } from "@catenet/crypto/native"
 import type { RefusalCode } from "@catenet/wire/frames/MuxReason"
@@ -8,6 +11,7 @@ import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegi
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Context, Effect, Layer } from "effect"
 import { Routes } from "../Routes.ts"
+import { Settings } from "../Settings.ts"
 import { AgentKeys } from "./AgentKeys.ts"
 
 export interface Refused {
@@ -19,6 +23,8 @@ export interface Refused {
 /** A registration that was let in. */
 export interface Admitted {
   readonly hosts: ReadonlySet<string>
+  /** The key (hex) it proved, if it proved one. */
+  readonly key: string | undefined
   /** It proved the key that owns the tunnel. */
   readonly owner: boolean
 }
@@ -34,10 +40,12 @@ const SENTENCE: Partial<Record<RefusalCode, string>> = {
   "host-malformed": "this is not a host name",
   "host-not-authorised": "the control plane has not given this host to this tunnel",
   "host-taken": "this host belongs to another tunnel",
-  "bad-proof": "the possession proof does not hold"
+  "bad-proof": "the possession proof does not hold, or its key is not enrolled for this tunnel",
+  "proof-required": "only an agent that was enrolled for this tunnel may serve it"
 }
 
-const refused = (code: RefusalCode, host?: string): Refused => ({
+/** A refusal with the sentence that goes with it. */
+export const refused = (code: RefusalCode, host?: string): Refused => ({
   code,
   sentence: SENTENCE[code] ?? code,
   ...(host === undefined ? {} : { host })
@@ -51,6 +59,7 @@ export interface AdmissionsShape {
 }
 
 const make = Effect.gen(function* () {
+  const { requireAgentProof } = yield* Settings
   const routes = yield* Routes
   const keys = yield* AgentKeys
 
@@ -73,16 +82,20 @@ const make = Effect.gen(function* () {
 
   const shape: AdmissionsShape = {
     bytes: (token, host) => {
+      if (requireAgentProof && routes.agentKeys(token).size > 0) return refused("proof-required")
       const bound = bind(token, host === undefined ? [] : [host])
       return "code" in bound ? bound : undefined
     },
     mux: (request, context) => {
       if (!proves(request, context)) return refused("bad-proof")
       const token = Buffer.from(request.token).toString("hex")
+      const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
+      const enrolled = routes.agentKeys(token)
+      if (enrolled.size > 0 && key === undefined) return refused("proof-required")
+      if (enrolled.size > 0 && key !== undefined && !enrolled.has(key)) return refused("bad-proof")
       const hosts = bind(token, request.hosts)
       if ("code" in hosts) return hosts
-      const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
-      return { hosts, owner: key !== undefined && keys.owns(token, key) }
+      return { hosts, key, owner: key !== undefined && (enrolled.size > 0 || keys.owns(token, key)) }
     }
   }
   return shape

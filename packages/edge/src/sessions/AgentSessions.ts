@@ -32,6 +32,8 @@ export interface AgentSessionsShape {
   readonly park: (token: string, agent: SlotAgent) => void
   readonly unpark: (token: string, agent: SlotAgent) => void
   readonly revoke: (token: string) => void
+  /** Sends multiplexed agents away that proved none of the keys. */
+  readonly keepOnly: (token: string, keys: ReadonlySet<string>) => void
   readonly observe: (observer: SessionObserver) => void
   readonly deliver: (
     token: string,
@@ -164,6 +166,10 @@ const make = Effect.gen(function* () {
       if (tunnel === undefined) return
       tunnel.revoke()
       left(tunnel, "revoked")
+    },
+    keepOnly: (token, keys) => {
+      for (const agent of Array.from(tunnels.get(token)?.muxes ?? []))
+        if (agent.key === undefined || !keys.has(agent.key)) agent.end("proof-required")
     },
     observe: (observer) => void observers.add(observer),
     deliver

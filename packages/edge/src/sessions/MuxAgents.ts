@@ -11,14 +11,17 @@ import { Context, Effect, Layer, Result, Schedule } from "effect"
 import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../Settings.ts"
-import { Admissions } from "./Admissions.ts"
+import { Admissions, refused } from "./Admissions.ts"
 import { AgentKeys } from "./AgentKeys.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import type { MuxAgent } from "./Tunnel.ts"
 
-/** An agent that does not answer for {@link DEAD_MILLIS} is gone, whatever its socket says. */
+/**
+ * An agent that does not answer for {@link DEAD_MILLIS} is gone, whatever its socket says. After an outage of ten seconds TCP
+ * tries again only at twenty; where another agent could serve, nobody waits for that (see `Liveness`).
+ */
 const ECHO_MILLIS = 5_000
-const DEAD_MILLIS = 20_000
+const DEAD_MILLIS = 24_000
 const MAX_STREAMS = 8_192
 const SEEN_EVERY = "10 minutes"
 /** A connection without any registration after this time is closed. */
@@ -69,8 +72,9 @@ const make = Effect.gen(function* () {
       id,
       session,
       hosts: admitted.hosts,
+      key: admitted.key,
       owner: admitted.owner,
-      revoke: () => inbound.end({ code: "revoked", sentence: "this tunnel was revoked" })
+      end: (reason) => inbound.end(refused(reason))
     }
     inbound.accept({ sessionId: `${token.slice(0, 8)}-${id}`, keepAliveMillis: ECHO_MILLIS, maxStreams: MAX_STREAMS })
     audit.note("mux_agent", socket, token)

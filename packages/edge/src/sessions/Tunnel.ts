@@ -14,10 +14,12 @@ export interface MuxAgent {
   readonly id: number
   readonly session: CarrierSession
   readonly hosts: ReadonlySet<string>
+  /** The key (hex) it proved, if it proved one. */
+  readonly key: string | undefined
   /** Proved the key that owns the tunnel; the others stand by. */
   readonly owner: boolean
   /** Tells the agent why, and takes the registration away. */
-  readonly revoke: () => void
+  readonly end: (reason: "revoked" | "proof-required") => void
 }
 
 export interface SlotAgent {
@@ -93,7 +95,7 @@ export class Tunnel {
 
   /** Ends every registration and slot. */
   revoke() {
-    for (const agent of this.muxes) agent.revoke()
+    for (const agent of this.muxes) agent.end("revoked")
     this.muxes.clear()
     for (const { slot } of this.slots) slot.close()
     this.slots = []

@@ -30,6 +30,9 @@ export const variables = {
   CT_EDGE_ADMIN_UI_ADDR: "host:port of the operators' page",
   CT_EDGE_ADMIN_UI_CERT: "its certificate chain, PEM",
   CT_EDGE_ADMIN_UI_KEY: "its private key, PEM",
+  CT_EDGE_BROWSER_LISTEN: "host:port where only visitors of tunnels come in, default none",
+  CT_EDGE_REQUIRE_AGENT_PROOF:
+    "1 to refuse agents of the byte protocol, which proves no key, for tunnels with enrolled agents; default 0",
   CT_EDGE_REQUIRE_HOST_AUTH:
     "0 to let agents serve hosts that the control plane has not given them; on where visitors come in",
   CT_EDGE_MAX_CONNECTIONS: "connections at once, default 8192; 0, off, false and none lift this cap and the next three",

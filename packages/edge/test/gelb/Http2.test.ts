@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type MuxAgent, servingAgent, tlsTo } from "../world/Agent.ts"
+import { http2 } from "../fuzz/Samples.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("f")
@@ -64,6 +65,19 @@ const torn = (client: ClientHttp2Session, path: string) =>
   )
 
 describe("a visitor that speaks HTTP/2", () => {
+  it.live("is cut when it said goodbye, broke the protocol and stays", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* origin(world, () => undefined)
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["h2"]))
+      const [session] = http2(HOST)
+      visitor.resume().write(Buffer.concat([session ?? Buffer.alloc(0), Buffer.from("no frame at all")]))
+      const ended = new Promise((resolve) => visitor.once("end", resolve))
+      yield* Effect.promise(() => ended)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("reaches an HTTP/1.1 origin, which learns who it is", () =>
     Effect.gen(function* () {
       const world = yield* start()
@@ -249,6 +263,10 @@ describe("a visitor that speaks HTTP/2", () => {
       stream.close(8)
       yield* Effect.promise(() => eventually(() => closed === 1, "the origin sees the end"))
       assert.strictEqual((yield* fetchOn(client, { ":path": "/ok" })).body.toString(), "ok")
+      client.destroy()
+      yield* Effect.promise(() =>
+        eventually(async () => (await world.metrics())["ct_edge_active_relays"] === 0, "nothing of it stays")
+      )
     }).pipe(Effect.scoped)
   )
 })

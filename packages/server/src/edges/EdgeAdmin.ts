@@ -33,6 +33,8 @@ const orders = (client: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeCa
       return client.orders.revoke({ params: { token } })
     case "SetAccessPolicy":
       return client.orders.setAccessPolicy({ headers: { "x-ct-routing-token": token }, payload: call.policy })
+    case "SetAgentKeys":
+      return client.orders.setAgentKeys({ headers: { "x-ct-routing-token": token }, payload: call.keys })
   }
 }
 

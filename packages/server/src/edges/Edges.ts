@@ -57,8 +57,14 @@ const make = Effect.gen(function* () {
     rehydrate: Effect.fn("Edges.rehydrate")(function* (id: string) {
       const known = yield* Effect.orDie(store.knownTo(id))
       return known.map(
-        ({ gelb, hostname, policy, routingToken }) =>
-          new Authorisation({ token: routingToken, hostname, tier: gelb ? "gelb" : "passthrough", policy })
+        ({ agentKeys, gelb, hostname, policy, routingToken }) =>
+          new Authorisation({
+            token: routingToken,
+            hostname,
+            tier: gelb ? "gelb" : "passthrough",
+            policy,
+            agent_keys: agentKeys
+          })
       )
     }),
 

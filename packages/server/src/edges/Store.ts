@@ -2,9 +2,11 @@
 import { AccessPolicy } from "@catenet/domain/AccessPolicy"
 import { EdgeNode } from "@catenet/domain/EdgeNode"
 import { Hostname } from "@catenet/domain/Hostname"
+import { PublicKey } from "@catenet/domain/Keys"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { keysOf } from "../enrolment/Store.ts"
 
 const Report = Schema.Struct({
   id: Schema.String,
@@ -17,7 +19,8 @@ const Known = Schema.Struct({
   routingToken: RoutingToken,
   hostname: Schema.NullOr(Hostname),
   gelb: Schema.Boolean,
-  policy: Schema.NullOr(AccessPolicy)
+  policy: Schema.NullOr(AccessPolicy),
+  agentKeys: Schema.Array(PublicKey)
 })
 
 const Owner = Schema.Struct({
@@ -28,6 +31,9 @@ const Owner = Schema.Struct({
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  /** None for a tunnel that no agent was enrolled for by name. */
+  const agentKeys = sql`case when exists (select 1 from agents a where a.tunnel = t.id) then ${keysOf(sql)}
+    else '{}'::text[] end as agent_keys`
   return {
     /** Nothing, when the edge is pinned to another key. The first key that is presented stays. */
     report: SqlSchema.findOneOption({
@@ -55,12 +61,12 @@ export const make = Effect.gen(function* () {
       Request: Schema.String,
       Result: Known,
       execute: (edgeId) => sql`
-        select h.routing_token, h.hostname, h.status = 'gelb' as gelb, t.access_policy as policy
+        select h.routing_token, h.hostname, h.status = 'gelb' as gelb, t.access_policy as policy, ${agentKeys}
         from hosts h left join tunnels t on t.routing_token = h.routing_token
         where h.edge_id = ${edgeId}
           and not exists (select 1 from revoked_tokens r where r.routing_token = h.routing_token)
         union all
-        select t.routing_token, null, false, t.access_policy from tunnels t
+        select t.routing_token, null, false, t.access_policy, ${agentKeys} from tunnels t
         where not exists (select 1 from hosts h where h.routing_token = t.routing_token)
           and not exists (select 1 from revoked_tokens r where r.routing_token = t.routing_token)
         order by 2, 1`

@@ -19,6 +19,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
+import { Outbox } from "../outbox/Outbox.ts"
 import { bytesOf, freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
@@ -37,14 +38,15 @@ const Issued = Schema.Struct({ token: JoinToken })
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const outbox = yield* Outbox
   const { once } = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.map(Effect.provideService(freshHex64, SecureRandom.SecureRandom, random), (hex) =>
     tokenFrom(hex)
   )
 
-  const record = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
-    yield* store.insert(tenant, yield* unixSeconds, tokens.map(hashOf))
+  const record = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>, tunnel = "") {
+    yield* store.insert({ tenant, tunnel }, yield* unixSeconds, tokens.map(hashOf))
     return tokens
   })
 
@@ -70,8 +72,12 @@ const make = Effect.gen(function* () {
       const row = { tokenHash: hashOf(redemption.token), agent, pubkey, now: yield* unixSeconds }
       const spent = yield* store.spend(row)
       if (Option.isSome(spent)) {
-        yield* store.bind(spent.value.tenant, row)
-        return Tenant.make(spent.value.tenant)
+        yield* store.bind(spent.value, row)
+        const served = yield* store.keysAfter(spent.value)
+        const told = yield* Effect.forEach(served, ({ keys, routingToken }) =>
+          outbox.appendOwn(routingToken, { _tag: "SetAgentKeys", keys })
+        )
+        return { tenant: Tenant.make(spent.value.tenant), told }
       }
       const known = yield* store.isKnown(row.tokenHash)
       return yield* Option.isSome(known) ? new JoinTokenSpent() : new JoinTokenUnknown()
@@ -88,6 +94,12 @@ const make = Effect.gen(function* () {
       const command = Effect.flatMap(fresh, (token) => Effect.as(record(tenant, [token]), { token }))
       return yield* once(repeat, Issued, command)
     }, asDefects),
+    /** A fresh single-use join token that enrols an agent for one tunnel. */
+    issueFor: Effect.fn("Enrolments.issueFor")(function* (tunnel: { readonly id: string; readonly tenant: string }) {
+      const token = yield* fresh
+      yield* record(tunnel.tenant, [token], tunnel.id)
+      return token
+    }, Effect.orDie),
     /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
     issueBatch: Effect.fn("Enrolments.issueBatch")(function* (options: {
       readonly tenant: string
@@ -106,7 +118,13 @@ const make = Effect.gen(function* () {
       const { pubkey, proof, token } = redemption
       if (!Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof)))
         return yield* new JoinProofRefused()
-      return yield* spend(redemption)
+      const { tenant, told } = yield* spend(redemption)
+      // The agent goes to an edge next, which should know its key by then; otherwise it is refused once and comes again.
+      yield* Effect.forEach(told, outbox.deliver, { concurrency: 8, discard: true }).pipe(
+        Effect.timeoutOption("2 seconds"),
+        Effect.ignore
+      )
+      return tenant
     })
   }
 })

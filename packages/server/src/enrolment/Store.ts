@@ -1,8 +1,13 @@
 /** Join tokens by their hash, and the agents bound by redeeming one. */
+import { PublicKey } from "@catenet/domain/Keys"
+import { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
 const Batch = Schema.Struct({ idempotencyKey: Schema.String, tenant: Schema.String, count: Schema.Int })
+
+/** Who a join token was made for. `tunnel` is empty when it is for any tunnel of the tenant. */
+const Bound = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String })
 
 const Redemption = Schema.Struct({
   tokenHash: Schema.String,
@@ -11,13 +16,18 @@ const Redemption = Schema.Struct({
   now: Schema.Int
 })
 
+/** The keys of agents that may serve tunnel `t`: those enrolled for it, and those enrolled for any of its owner's. */
+export const keysOf = (sql: SqlClient.SqlClient) => sql`array(
+  select distinct a.pubkey from agents a
+  where a.tunnel = t.id or (a.tunnel = '' and a.tenant = t.subject) order by a.pubkey)`
+
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** Tokens that a repeated batch derives again are there already. */
-    insert: (tenant: string, createdAt: number, tokenHashes: ReadonlyArray<string>) => sql`
-      insert into join_tokens (token_hash, tenant, created_at)
-      select token_hash, ${tenant}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
+    insert: ({ tenant, tunnel }: typeof Bound.Type, createdAt: number, tokenHashes: ReadonlyArray<string>) => sql`
+      insert into join_tokens (token_hash, tenant, tunnel, created_at)
+      select token_hash, ${tenant}, ${tunnel}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
       on conflict (token_hash) do nothing`,
     /** The batch that has this key, which is the given one when the key is fresh. */
     claimBatch: SqlSchema.findOne({
@@ -28,22 +38,32 @@ export const make = Effect.gen(function* () {
         on conflict (idempotency_key) do update set idempotency_key = excluded.idempotency_key
         returning tenant, count`
     }),
-    /** The tenant, when this call is the one that spends the token. Racing calls wait here for each other. */
+    /** Whom it was for, when this call is the one that spends the token. Racing calls wait here for each other. */
     spend: SqlSchema.findOneOption({
       Request: Redemption,
-      Result: Schema.Struct({ tenant: Schema.String }),
+      Result: Bound,
       execute: ({ tokenHash, agent, now }) => sql`
         update join_tokens set redeemed_at = ${now}, redeemed_by = ${agent}
-        where token_hash = ${tokenHash} and redeemed_at is null returning tenant`
+        where token_hash = ${tokenHash} and redeemed_at is null returning tenant, tunnel`
     }),
     isKnown: SqlSchema.findOneOption({
       Request: Schema.String,
       Result: Schema.Struct({ tenant: Schema.String }),
       execute: (tokenHash) => sql`select tenant from join_tokens where token_hash = ${tokenHash}`
     }),
-    bind: (tenant: string, row: typeof Redemption.Type) => sql`
-      insert into agents (tenant, agent, pubkey, bound_at) values (${tenant}, ${row.agent}, ${row.pubkey}, ${row.now})
-      on conflict (tenant, agent) do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
+    bind: ({ tenant, tunnel }: typeof Bound.Type, row: typeof Redemption.Type) => sql`
+      insert into agents (tenant, agent, tunnel, pubkey, bound_at)
+      values (${tenant}, ${row.agent}, ${tunnel}, ${row.pubkey}, ${row.now})
+      on conflict (tenant, agent, tunnel) do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
+    /** The keys that may serve each tunnel that an enrolment touches and that some agent was enrolled for by name. */
+    keysAfter: SqlSchema.findAll({
+      Request: Bound,
+      Result: Schema.Struct({ routingToken: RoutingToken, keys: Schema.Array(PublicKey) }),
+      execute: ({ tenant, tunnel }) => sql`
+        select t.routing_token, ${keysOf(sql)} as keys from tunnels t
+        where t.subject = ${tenant} and (${tunnel} = '' or t.id = ${tunnel})
+          and exists (select 1 from agents a where a.tunnel = t.id)`
+    }),
     transaction: sql.withTransaction
   }
 })

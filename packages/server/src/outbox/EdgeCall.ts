@@ -5,11 +5,14 @@
 import { AccessPolicy } from "@catenet/domain/AccessPolicy"
 import { Tier } from "@catenet/domain/Admission"
 import { Hostname } from "@catenet/domain/Hostname"
+import { PublicKey } from "@catenet/domain/Keys"
 import { Schema } from "effect"
 
 export const EdgeCall = Schema.TaggedUnion({
   AuthorizeHost: { hostname: Hostname, tier: Tier },
   Revoke: {},
-  SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) }
+  SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) },
+  /** The keys of the agents that may serve the tunnel; every other key is refused. */
+  SetAgentKeys: { keys: Schema.Array(PublicKey) }
 })
 export type EdgeCall = typeof EdgeCall.Type

@@ -201,8 +201,7 @@ const make = Effect.gen(function* () {
       if (Option.isNone(found)) return yield* new TunnelNotFound()
       const tunnel = found.value
       return new Installation({
-        join_token: (yield* Effect.catchTag(enrolments.issue(tunnel.subject), "IdempotencyKeyReused", Effect.die))
-          .token,
+        join_token: yield* enrolments.issueFor({ id: tunnel.id, tenant: tunnel.subject }),
         routing_token: tunnel.routingToken,
         agent_id: AgentId.make(tunnel.id),
         control_plane_url: portalBaseUrl.origin,

@@ -23,6 +23,7 @@ import * as addressRecords from "./0021_address_records.ts"
 import * as paymentExpiry from "./0022_payment_expiry.ts"
 import * as portalSignIns from "./0023_portal_sign_ins.ts"
 import * as cheapChecks from "./0024_cheap_checks.ts"
+import * as agentKeys from "./0025_agent_keys.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -45,5 +46,6 @@ export const migrations = {
   "0021_address_records": addressRecords.up,
   "0022_payment_expiry": paymentExpiry.up,
   "0023_portal_sign_ins": portalSignIns.up,
-  "0024_cheap_checks": cheapChecks.up
+  "0024_cheap_checks": cheapChecks.up,
+  "0025_agent_keys": agentKeys.up
 } as const

@@ -1,0 +1,62 @@
+/** What a process holds, for comparing before and after: sockets it accepted, descriptors, memory in use. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import { existsSync, readdirSync } from "node:fs"
+import { Socket } from "node:net"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+
+const CHANNEL = "net.server.socket"
+const MiB = 1024 * 1024
+
+const isAccepted = (message: unknown): message is { readonly socket: Socket } =>
+  typeof message === "object" && message !== null && "socket" in message && message.socket instanceof Socket
+
+/** How far a socket has come, for a report. */
+const state = (socket: Socket) =>
+  Object.entries({
+    destroyed: socket.destroyed,
+    closed: socket.closed,
+    paused: socket.isPaused(),
+    "input ended": socket.readableEnded,
+    "output ended": socket.writableEnded,
+    "output finished": socket.writableFinished
+  }).flatMap(([word, holds]) => (holds ? [word] : []))
+
+export class Census {
+  readonly #sockets = new Set<Socket>()
+  readonly #seen = (message: unknown) => {
+    if (!isAccepted(message)) return
+    const { socket } = message
+    this.#sockets.add(socket)
+    socket.once("close", () => this.#sockets.delete(socket))
+  }
+
+  constructor() {
+    subscribe(CHANNEL, this.#seen)
+  }
+
+  /** Every accepted socket that is still open, in words. */
+  open(nameOf: (ports: string) => string): ReadonlyArray<string> {
+    return Array.from(this.#sockets, (socket) => {
+      const ports = `${socket.remotePort} ${socket.localPort}`
+      const moved = `${socket.bytesRead} bytes read, ${socket.bytesWritten} written`
+      return `${nameOf(ports)}, ports ${ports}: ${[moved, ...state(socket)].join(", ")}`
+    })
+  }
+
+  end(): void {
+    unsubscribe(CHANNEL, this.#seen)
+  }
+}
+
+/** Open descriptors of this process; absent where the system does not say. */
+export const descriptors = (): number | undefined =>
+  existsSync("/proc/self/fd") ? readdirSync("/proc/self/fd").length : undefined
+
+/** Megabytes of live objects, after everything else was collected. */
+export const heapMegabytes = (): number => {
+  setFlagsFromString("--expose-gc")
+  const collect: unknown = runInNewContext("gc")
+  if (typeof collect === "function") collect()
+  return process.memoryUsage().heapUsed / MiB
+}

@@ -1,0 +1,81 @@
+/**
+ * The fuzz run's end of each connection: it says its bytes in two pieces and leaves, in order or not. TLS sessions are
+ * resumed, so that tens of thousands of handshakes fit into a minute. Which seed used which port is remembered.
+ */
+import { connect as connectTcp, type Socket } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
+import type { Random } from "./Mutation.ts"
+
+const LIFE_MILLIS = 25
+
+export interface TlsTarget {
+  readonly port: number
+  readonly ca: string
+  readonly name: string
+  readonly alpn: ReadonlyArray<string>
+}
+
+export class Clients {
+  /** The seed of each connection, by the ports at its ends; a pair of ports is used again after its connection. */
+  readonly seedOf = new Map<string, number>()
+  readonly #sessions = new Map<string, Buffer>()
+
+  async tcp(port: number, bytes: Buffer, seed: number, chance: Random): Promise<void> {
+    await this.#say(await this.#dial(port, seed), bytes, chance)
+  }
+
+  async tls(target: TlsTarget, bytes: Buffer, seed: number, chance: Random): Promise<void> {
+    const raw = await this.#dial(target.port, seed)
+    await this.#say(await this.#secure(raw, target), bytes, chance)
+  }
+
+  #dial(port: number, seed: number): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const socket = connectTcp({ host: "127.0.0.1", port, noDelay: true }, () => {
+        this.seedOf.set(`${socket.localPort} ${port}`, seed)
+        resolve(socket)
+      })
+      socket.once("error", reject)
+      socket.on("error", () => {})
+    })
+  }
+
+  #secure(raw: Socket, { alpn, ca, name, port }: TlsTarget): Promise<TLSSocket> {
+    const kind = `${port} ${alpn.join()}`
+    const session = this.#sessions.get(kind)
+    return new Promise((resolve, reject) => {
+      const socket = connect(
+        {
+          socket: raw,
+          servername: name,
+          ca,
+          ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
+          ...(session === undefined ? {} : { session })
+        },
+        () => resolve(socket)
+      )
+      socket.on("session", (fresh) => this.#sessions.set(kind, fresh))
+      socket.once("error", reject)
+      socket.on("error", () => {})
+    })
+  }
+
+  #say(socket: Socket, bytes: Buffer, { below }: Random): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => socket.destroy(), LIFE_MILLIS)
+      socket.once("close", () => {
+        clearTimeout(timer)
+        resolve()
+      })
+      socket.on("data", () => {})
+      const cut = below(bytes.length + 1)
+      const endsInOrder = below(3) === 0
+      socket.write(bytes.subarray(0, cut))
+      setImmediate(() => {
+        if (socket.destroyed) return
+        socket.write(bytes.subarray(cut))
+        if (endsInOrder) socket.end()
+      })
+    })
+  }
+}

@@ -1,0 +1,77 @@
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { AgentId, Tenant } from "@catenet/domain/Agent"
+import { EdgeId } from "@catenet/domain/EdgeNode"
+import { PublicKey, Signature } from "@catenet/domain/Keys"
+import type { JoinToken } from "@catenet/domain/Tokens"
+import { TunnelName } from "@catenet/domain/Tunnel"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { tokenBytes } from "../../src/Secrets.ts"
+import { RecordingEdge } from "../harness/RecordingEdge.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const world = Layer.unwrap(
+  Effect.gen(function* () {
+    const { issuer } = yield* TestIssuer
+    const { url } = yield* RecordingEdge
+    return TestServer.layer({
+      CT_OIDC_ISSUER: issuer,
+      CT_CP_HOSTNAME_ZONE: "zone.example",
+      CT_CP_EDGE_ADMIN_URL: url
+    })
+  })
+).pipe(Layer.provideMerge(Layer.merge(TestIssuer.layer, RecordingEdge.layer)))
+
+const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
+const keyOf = (byte: number) =>
+  Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(byte)))))
+
+/** An agent enrols with the key of this byte. */
+const enrol = Effect.fnUntraced(function* (token: JoinToken, agent: string, byte: number) {
+  const { enrollment } = yield* TestServer.client
+  const proof = Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seedOf(byte), tokenBytes(token))))
+  return yield* enrollment.redeem({ payload: { token, agent: AgentId.make(agent), pubkey: keyOf(byte), proof } })
+})
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys that may serve a tunnel", (it) => {
+  it.effect(
+    "are those enrolled for it and for any tunnel of its owner; the edge learns each change and all at boot",
+    () =>
+      Effect.gen(function* () {
+        const edge = yield* RecordingEdge
+        const { token: bearerOf } = yield* TestIssuer
+        const ada = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "ada" }) })
+        const { edges, enrollment } = yield* TestServer.client
+        const create = (name: string) =>
+          ada.tunnels
+            .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
+            .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+        const params = { id: (yield* create("camera")).id }
+        const camera = yield* ada.tunnels.install({ params })
+        const spare = yield* ada.tunnels.install({ params })
+        const printer = yield* ada.tunnels.install({ params: { id: (yield* create("printer")).id } })
+        const told = (count: number) =>
+          Effect.map(edge.about(Redacted.value(camera.routing_token), count), (orders) =>
+            orders.flatMap(({ body, path }) => (path === "/internal/tunnel/agent-keys" ? [JSON.parse(body)] : []))
+          )
+        const sorted = (...bytes: ReadonlyArray<number>) => bytes.map((byte): string => keyOf(byte)).sort()
+
+        yield* enrol(camera.join_token, "a", 1)
+        yield* enrol(spare.join_token, "b", 2)
+        assert.deepStrictEqual(yield* told(3), [sorted(1), sorted(1, 2)])
+        const again = yield* ada.tunnels.install({ params })
+        yield* enrol(again.join_token, "b", 3)
+        const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant: Tenant.make("ada") } })
+        yield* enrol(token, "c", 4)
+        assert.deepStrictEqual((yield* told(5)).slice(2), [sorted(1, 3), sorted(1, 3, 4)])
+
+        const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") } })
+        const keys = new Map(known.map((entry) => [Redacted.value(entry.token), entry.agent_keys]))
+        assert.deepStrictEqual(keys.get(Redacted.value(camera.routing_token)), sorted(1, 3, 4))
+        assert.deepStrictEqual(keys.get(Redacted.value(printer.routing_token)), [])
+      })
+  )
+})
