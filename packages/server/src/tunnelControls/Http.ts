@@ -2,18 +2,13 @@
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
-import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccessWindows } from "../accessWindows/AccessWindows.ts"
 import { Alerts } from "../alerts/Alerts.ts"
 import { Badges } from "../badges/Badges.ts"
+import { comeAgain } from "../http/ComeAgain.ts"
 import * as Handlers from "../http/Handlers.ts"
 import { ShareLinks } from "../shareLinks/ShareLinks.ts"
-
-const retryAfter = ({ retry_after }: { readonly retry_after: number }) =>
-  HttpEffect.appendPreResponseHandler((_request, response) =>
-    Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retry_after)))
-  )
 
 export const layer = Handlers.layer(
   Effect.gen(function* () {
@@ -32,7 +27,7 @@ export const layer = Handlers.layer(
             })
           ),
         testAlert: ({ params }) =>
-          Caller.use((caller) => Effect.tapErrorTag(alerts.test(caller, params.id), "DeliveryBudgetSpent", retryAfter)),
+          Caller.use((caller) => Effect.tapErrorTag(alerts.test(caller, params.id), "DeliveryBudgetSpent", comeAgain)),
         removeAlert: ({ params }) => Caller.use((caller) => alerts.remove(caller, params.id)),
         listDeliveries: ({ params, query }) => Caller.use((caller) => alerts.deliveries(caller, params.id, query)),
         getAccess: ({ params }) => Caller.use((caller) => windows.get(caller, params.id)),
