@@ -10,6 +10,9 @@ import { GateSignIns } from "./GateSignIns.ts"
 
 const identityHeader = "x-gate-email"
 
+/** A header takes no more than ASCII: what is beyond is percent-encoded, as in an address. */
+const inAscii = (text: string) => text.replace(/[^\u0020-\u007e]/gu, encodeURIComponent)
+
 const bearerOf = (header: string | undefined) =>
   Option.map(Option.fromNullishOr(/^Bearer (.+)$/u.exec(header ?? "")?.[1]), (text) => Redacted.make(text))
 
@@ -31,7 +34,7 @@ export const check = Effect.gen(function* () {
     const bearer = bearerOf(headers["authorization"])
     const identity = yield* gate.identify({ host, session: cookieOf(request, sessionCookie), bearer })
     if (Option.isSome(identity))
-      return HttpServerResponse.empty({ status: 200, headers: { [identityHeader]: identity.value } })
+      return HttpServerResponse.empty({ status: 200, headers: { [identityHeader]: inAscii(identity.value) } })
     if (!available) return HttpServerResponse.empty({ status: 401 })
     const start = new URL("/gate/start", portalBaseUrl)
     start.searchParams.set("host", host)

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { database } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { account, browser, gated, portal, replica, text, world } from "./World.ts"
+import { account, type Address, browser, gated, portal, replica, text, world } from "./World.ts"
 
 const email = Schema.decodeSync(Email)
 
@@ -109,7 +109,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("visitors of 
     Effect.gen(function* () {
       const { id, tunnels } = yield* gated("list.zone.example")
       yield* tunnels.allowVisitor({ params: { id }, payload: { email: email("una@unverified.test") } })
-      const enter = (person: "olga@example.test" | "eve@example.test" | "una@unverified.test") =>
+      const enter = (person: Address) =>
         Effect.gen(function* () {
           const self = browser()
           const answer = yield* self.get(yield* self.signIn(startAt("list.zone.example", "/x"), person))
@@ -125,6 +125,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("visitors of 
       assert.deepInclude(yield* enter("olga@example.test"), { status: 303, name: "olga@example.test" })
       yield* tunnels.change({ params: { id }, payload: new TunnelChange({ allow_any_login: true }) })
       assert.deepInclude(yield* enter("eve@example.test"), { status: 303, name: "eve@example.test" })
+      assert.deepInclude(yield* enter("ζωή@example.test"), { status: 303, name: "%CE%B6%CF%89%CE%AE@example.test" })
       const una = yield* enter("una@unverified.test")
       assert.strictEqual(una.status, 303)
       assert.match(una.name ?? "", /^[0-9a-f-]{36}$/, "an account without a verified address is its subject")

@@ -14,7 +14,13 @@ const password = "correct horse"
 export const portal = "https://portal.zone.example"
 
 /** Users of the realm: their addresses are verified, but for the last. */
-export const people = ["olga@example.test", "vera@example.test", "eve@example.test", "una@unverified.test"] as const
+export const people = [
+  "olga@example.test",
+  "vera@example.test",
+  "eve@example.test",
+  "ζωή@example.test",
+  "una@unverified.test"
+] as const
 export type Address = (typeof people)[number]
 
 export class Realm extends Context.Service<Realm, IdentityProvider>()("test/GateRealm") {
