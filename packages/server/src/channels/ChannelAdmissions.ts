@@ -5,7 +5,7 @@
 import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { ChannelId } from "@catenet/domain/Channel"
 import { MemberNotAdmitted } from "@catenet/domain/errors/Edges"
-import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/Keys"
+import { HolderKey } from "@catenet/domain/Keys"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { asDefects } from "../store/Defects.ts"
@@ -18,31 +18,21 @@ const make = Effect.gen(function* () {
 
   const memberAt = SqlSchema.findOneOption({
     Request: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
-    Result: Schema.Struct({
-      operatorPubkey: OperatorKey,
-      noisePubkey: NoiseKey,
-      noiseAttestation: NoiseAttestation
-    }),
-    execute: ({ channel, holder }) => sql`
+    Result: ChannelAuthorisation,
+    execute: ({ channel, holder }) =>
+      sql`
       select c.operator_pubkey, m.noise_pubkey, m.noise_attestation
       from channel_members m join channels c on c.channel = m.channel
-      where m.channel = ${channel} and m.holder = ${holder}`
+      where m.channel = ${channel} and m.holder = ${holder}`.withoutTransform
   })
 
   return {
     authorise: Effect.fn("ChannelAdmissions.authorise")(function* (place: Place) {
       const member = yield* memberAt(place)
-      if (Option.isNone(member)) {
-        const linked = yield* topologies.operatorFor(place.channel, place.holder)
-        if (Option.isSome(linked)) yield* Effect.logWarning("topology-unkeyed", place)
-        return yield* new MemberNotAdmitted()
-      }
-      const { noiseAttestation, noisePubkey, operatorPubkey } = member.value
-      return new ChannelAuthorisation({
-        operator_pubkey: operatorPubkey,
-        noise_pubkey: noisePubkey,
-        noise_attestation: noiseAttestation
-      })
+      if (Option.isSome(member)) return member.value
+      const linked = yield* topologies.operatorFor(place.channel, place.holder)
+      if (Option.isSome(linked)) yield* Effect.logWarning("topology-unkeyed", place)
+      return yield* new MemberNotAdmitted()
     }, asDefects)
   }
 })

@@ -4,8 +4,9 @@
  */
 import { Context, Effect, Layer } from "effect"
 
-/** Services of this package, what stands below them, and built groups: no request asks for one of them by name. */
-const below = /^(?:server\/|effect\/sql\/|@effect\/sql-pg\/|effect\/http-api\/HttpApiGroup\/)/
+/** Services of this package, what stands below them, built groups, and the program around: nothing that a request asks for. */
+const below =
+  /^(?:server\/|effect\/sql\/|@effect\/sql-pg\/|effect\/http-api\/HttpApiGroup\/|~?effect\/(?:cli|process|Stdio|Terminal|Layer|ConfigProvider))/
 
 const without = <R>(context: Context.Context<R>): Context.Context<R> =>
   Context.makeUnsafe(new Map([...context.mapUnsafe].filter(([key]) => !below.test(key))))

@@ -22,6 +22,14 @@ export interface Slice<Key> {
 
 const pathOf = (url: string) => url.replace(/[?#].*$/s, "")
 
+const keyIn = <Key, I>(cursor: string, key: Schema.Codec<Key, I>): Key | undefined =>
+  Option.getOrUndefined(
+    Option.flatMap(
+      Result.getSuccess(Result.flatMap(Base64.decodeUrl(cursor), Bytes.toText)),
+      Schema.decodeOption(Schema.fromJsonString(key))
+    )
+  )
+
 /** Reads a page by asking for one entry more than it shows. */
 export const paged = <A, Key, I, E, R>(
   page: Page,
@@ -30,27 +38,18 @@ export const paged = <A, Key, I, E, R>(
   keyOf: (entry: A) => Key
 ) =>
   Effect.gen(function* () {
-    const json = Schema.fromJsonString(key)
-    const after =
-      page.cursor === undefined
-        ? undefined
-        : Option.getOrUndefined(
-            Option.flatMap(
-              Result.getSuccess(Result.flatMap(Base64.decodeUrl(page.cursor), Bytes.toText)),
-              Schema.decodeOption(json)
-            )
-          )
-    const { limit } = page
+    const { cursor, limit } = page
+    const after = cursor === undefined ? undefined : keyIn(cursor, key)
     if (limit === undefined) return yield* read({ limit, after })
     const entries = yield* read({ limit: limit + 1, after })
     const shown = entries.slice(0, limit)
     const last = shown.at(-1)
     if (entries.length > limit && last !== undefined) {
-      const text = Schema.encodeSync(json)(keyOf(last))
-      const cursor = Base64.encodeUrl(Bytes.fromText(text))
+      const text = Schema.encodeSync(Schema.fromJsonString(key))(keyOf(last))
+      const next = Base64.encodeUrl(Bytes.fromText(text))
       const { url } = yield* HttpServerRequest.HttpServerRequest
       yield* HttpEffect.appendPreResponseHandler((_request, response) =>
-        Effect.succeed(HttpServerResponse.setHeader(response, "link", nextLink(pathOf(url), { limit, cursor })))
+        Effect.succeed(HttpServerResponse.setHeader(response, "link", nextLink(pathOf(url), { limit, cursor: next })))
       )
     }
     return shown

@@ -42,14 +42,13 @@ const make = Effect.gen(function* () {
     const keyHash = Hex.encode(digest("key", caller, operation, key))
     const sealingKey = digest("seal", caller, operation, key)
     const requestHash = Hex.encode(digest(JSON.stringify(request.request) ?? ""))
-    const json = Schema.fromJsonString(answer)
 
     return Effect.gen(function* () {
       const claimed = yield* store.claim({ keyHash, requestHash, createdAt: yield* unixSeconds })
       if (claimed.length > 0) {
         const result = yield* command
         const nonce = yield* random.randomBytes(12)
-        const text = Bytes.fromText(yield* Effect.orDie(Schema.encodeEffect(json)(result)))
+        const text = Bytes.fromText(JSON.stringify(yield* Effect.orDie(Schema.encodeEffect(answer)(result))))
         yield* store.complete(keyHash, nonce, native.chacha20poly1305.seal(sealingKey, nonce, associated, text))
         return result
       }
@@ -57,7 +56,7 @@ const make = Effect.gen(function* () {
       if (stored.requestHash !== requestHash) return yield* new IdempotencyKeyReused()
       const opened = native.chacha20poly1305.open(sealingKey, stored.nonce, associated, stored.sealed)
       const text = yield* Effect.orDie(Effect.fromResult(Result.flatMap(opened, Bytes.toText)))
-      return yield* Effect.orDie(Schema.decodeEffect(json)(text))
+      return yield* Effect.orDie(Schema.decodeUnknownEffect(answer)(JSON.parse(text)))
     }).pipe(store.transaction)
   }
 

@@ -1,24 +1,35 @@
 /**
- * Connections to the database with one packet for all that is asked of one in a turn of the event loop. Requests come in
+ * Connections to the database with few packets for much that is asked in one turn of the event loop. Requests come in
  * bursts, and on a shared connection each statement would else be a packet, a system call and a wake-up of the server of
- * its own.
+ * its own. A connection that has one thing to say in a turn, as in a transaction, says it at once.
  */
 import { Redacted } from "effect"
 import { Socket } from "node:net"
 
 type Written = (error?: Error | null) => void
 
+/** So many statements do not wait for more: the server shall be at work while we are. */
+const enough = 8
+
 const gathering = (socket: Socket): Socket => {
   const write = socket.write
+  let inTurn = 0
+  let isBusy = false
+  const endOfTurn = () => {
+    isBusy = inTurn > 1
+    inTurn = 0
+    if (socket.writableCorked > 0) socket.uncork()
+  }
   socket.write = (chunk: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written): boolean => {
-    if (socket.writableCorked === 0) {
-      socket.cork()
-      // After everything that has arrived has been looked at, and before the loop waits for more.
-      setImmediate(() => socket.uncork())
-    }
-    return typeof encoding === "function"
-      ? write.call(socket, chunk, undefined, encoding)
-      : write.call(socket, chunk, encoding, written)
+    // After everything that has arrived has been looked at, and before the loop waits for more.
+    if (inTurn++ === 0) setImmediate(endOfTurn)
+    if (isBusy && socket.writableCorked === 0) socket.cork()
+    const goesOn =
+      typeof encoding === "function"
+        ? write.call(socket, chunk, undefined, encoding)
+        : write.call(socket, chunk, encoding, written)
+    if (inTurn % enough === 0 && socket.writableCorked > 0) socket.uncork()
+    return goesOn
   }
   return socket
 }

@@ -1,10 +1,8 @@
 /** The table of tunnels, as their owners and grantees see them. */
-import { TunnelStatus } from "@catenet/domain/Admission"
 import { Hostname } from "@catenet/domain/Hostname"
 import { TunnelId } from "@catenet/domain/Ids"
-import { UnixSeconds } from "@catenet/domain/Numbers"
 import { RoutingToken } from "@catenet/domain/Tokens"
-import { BridgeMode, TunnelName } from "@catenet/domain/Tunnel"
+import { BridgeMode, Tunnel, TunnelName } from "@catenet/domain/Tunnel"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
@@ -23,14 +21,9 @@ const Seen = Schema.Struct({
   name: TunnelName,
   hostname: Schema.NullOr(Hostname),
   routingToken: RoutingToken,
-  status: TunnelStatus,
-  deadline: Schema.NullOr(UnixSeconds),
-  requireLogin: Schema.Boolean,
-  allowAnyLogin: Schema.Boolean,
-  bridgeMode: BridgeMode,
-  createdAt: UnixSeconds
+  bridgeMode: BridgeMode
 })
-/** A tunnel with where its hostname stands. */
+/** A tunnel as commands need it. */
 export type Seen = typeof Seen.Type
 
 const encodeFresh = Schema.encodeSync(Fresh)
@@ -44,8 +37,11 @@ export interface Change {
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, coalesce(h.status, 'rot') as status, h.deadline,
-      t.require_login, t.allow_any_login, t.bridge_mode, t.created_at
+  const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode from tunnels t`
+  /** With where its hostname stands. */
+  const shownTo = (viewer: string) => sql`
+    select t.id, t.name, t.hostname, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline, t.require_login,
+      t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at
     from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token`
   /** Two index reads; a condition with `or` would read the table. */
   const isVisible = (subject: string) => sql`t.id in (
@@ -66,10 +62,18 @@ export const make = Effect.gen(function* () {
         after: Schema.UndefinedOr(After),
         limit: Schema.UndefinedOr(Schema.Int)
       }),
-      Result: Seen,
-      execute: ({ after, limit, subject }) => sql`${seen} where ${isVisible(subject)}
+      Result: Tunnel,
+      execute: ({ after, limit, subject }) =>
+        sql`${shownTo(subject)} where ${isVisible(subject)}
         ${after === undefined ? sql`` : sql`and (t.created_at, t.id) > (${after.createdAt}, ${after.id})`}
-        order by t.created_at, t.id ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+        order by t.created_at, t.id ${limit === undefined ? sql`` : sql`limit ${limit}`}`.withoutTransform
+    }),
+    /** What is shown of a tunnel to an account that owns it or was granted it. */
+    shown: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: Tunnel,
+      execute: ({ id, subject }) =>
+        sql`${shownTo(subject)} where t.id = ${id} and ${isVisible(subject)}`.withoutTransform
     }),
     /** A tunnel that the account owns. */
     owned: SqlSchema.findOneOption({

@@ -45,21 +45,6 @@ const Made = Schema.Struct(made)
 const MadeAndShown = Schema.Struct({ ...made, tunnel: Tunnel })
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
-/** What is shown of a tunnel to somebody who may see it. */
-const shown = (tunnel: Store.Seen, viewer: Subject) =>
-  new Tunnel({
-    id: tunnel.id,
-    name: tunnel.name,
-    hostname: tunnel.hostname,
-    status: tunnel.status,
-    claim_deadline: tunnel.deadline,
-    require_login: tunnel.requireLogin,
-    allow_any_login: tunnel.allowAnyLogin,
-    bridge_mode: tunnel.bridgeMode,
-    owned: tunnel.subject === viewer,
-    created_at: tunnel.createdAt
-  })
-
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const hosts = yield* Hosts
@@ -115,6 +100,11 @@ const make = Effect.gen(function* () {
     return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
   })
 
+  const shown = Effect.fnUntraced(function* (id: string, { subject }: Account) {
+    const found = yield* store.shown({ id, subject })
+    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+  })
+
   return {
     owned: (id: string, account: Account) => owned(id, account).pipe(asDefects),
 
@@ -143,8 +133,7 @@ const make = Effect.gen(function* () {
       const command = Effect.gen(function* () {
         yield* checkLimit(subject)
         const made = yield* insert(subject, request.name, hostname, request.hostname === undefined ? "us" : "owner")
-        const tunnel = yield* Effect.catchTag(owned(made.id, account), "TunnelNotFound", Effect.die)
-        return { ...made, tunnel: shown(tunnel, subject) }
+        return { ...made, tunnel: yield* Effect.catchTag(shown(made.id, account), "TunnelNotFound", Effect.die) }
       })
       const { tunnel, ...made } = yield* settled(once(repeat, MadeAndShown, command), hostname)
       yield* tell(made)
@@ -152,20 +141,18 @@ const make = Effect.gen(function* () {
     }, asDefects),
 
     /** Own and granted tunnels, oldest first. */
-    list: Effect.fn("Tunnels.list")(function* ({ subject }: Account, page: Page) {
-      const found = yield* paged(
-        page,
-        After,
-        (slice) => store.list({ subject, ...slice }),
-        ({ createdAt, id }) => ({ createdAt, id })
-      )
-      return found.map((tunnel) => shown(tunnel, subject))
-    }, Effect.orDie),
+    list: Effect.fn("Tunnels.list")(
+      ({ subject }: Account, page: Page) =>
+        paged(
+          page,
+          After,
+          (slice) => store.list({ subject, ...slice }),
+          (tunnel) => ({ createdAt: tunnel.created_at, id: tunnel.id })
+        ),
+      Effect.orDie
+    ),
 
-    get: Effect.fn("Tunnels.get")(function* (account: Account, id: string) {
-      const found = yield* store.visible({ id, subject: account.subject })
-      return yield* Option.isSome(found) ? Effect.succeed(shown(found.value, account.subject)) : new TunnelNotFound()
-    }, asDefects),
+    get: Effect.fn("Tunnels.get")((account: Account, id: string) => shown(id, account), asDefects),
 
     change: Effect.fn("Tunnels.change")(
       function* (account: Account, id: string, change: TunnelChange) {
@@ -177,7 +164,7 @@ const make = Effect.gen(function* () {
           ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login })
         }
         if (Object.keys(columns).length > 0) yield* store.change(id, columns)
-        return shown(yield* owned(id, account), account.subject)
+        return yield* shown(id, account)
       },
       store.transaction,
       asDefects

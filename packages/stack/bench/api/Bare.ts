@@ -108,15 +108,13 @@ const describeChannel = statement(
   `select channel, operator_pubkey, (select count(*) from channel_members m where m.channel = c.channel) as members
    from channels c where channel = $1 and owner = $2`
 )
-const seen = `select t.id, t.subject, t.name, t.hostname, t.routing_token, coalesce(h.status, 'rot') as status, h.deadline,
-  t.require_login, t.allow_any_login, t.bridge_mode, t.created_at
+const visible = `t.id in (select id from tunnels where subject = $2
+  union all select tunnel_id from tunnel_grants where grantee = $3)`
+const shown = `select t.id, t.name, t.hostname, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline,
+  t.require_login, t.allow_any_login, t.bridge_mode, t.subject = $1 as owned, t.created_at
   from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token`
-const listTunnels = statement(
-  "list-tunnels",
-  `${seen} where t.id in (select id from tunnels where subject = $1
-   union all select tunnel_id from tunnel_grants where grantee = $2) order by t.created_at, t.id`
-)
-const ownedTunnel = statement("owned-tunnel", `${seen} where t.id = $1 and t.subject = $2`)
+const listTunnels = statement("list-tunnels", `${shown} where ${visible} order by t.created_at, t.id`)
+const shownTunnel = statement("shown-tunnel", `${shown} where t.id = $4 and ${visible}`)
 const registration = statement("registration", "select * from channel_to_register($1, $2)")
 const appended =
   "with changed as (STATEMENT returning 1) select audit_append($1, $2, $3, $4, $5) as refusal from changed"
@@ -151,19 +149,6 @@ const within = (row: Row | undefined) => {
   if (Number(row?.["held"]) >= Number(row?.["most"] ?? most)) throw new Refused()
 }
 
-const shown = (row: Row | undefined, viewer: string) => ({
-  id: row?.["id"],
-  name: row?.["name"],
-  hostname: row?.["hostname"],
-  status: row?.["status"],
-  claim_deadline: row?.["deadline"],
-  require_login: row?.["require_login"],
-  allow_any_login: row?.["allow_any_login"],
-  bridge_mode: row?.["bridge_mode"],
-  owned: row?.["subject"] === viewer,
-  created_at: row?.["created_at"]
-})
-
 const seal = (sealingKey: Buffer, text: string) => {
   const nonce = randomBytes(12)
   const cipher = createCipheriv("chacha20-poly1305", sealingKey, nonce, { authTagLength: 16 })
@@ -186,7 +171,7 @@ const createTunnel = async (request: IncomingMessage) => {
     const token = randomBytes(32).toString("hex")
     const row = [id, subject, name, null, token, now()]
     await insertTunnel(connection, subject, "tunnel_enrolled", id, "", now(), ...row)
-    const tunnel = shown((await ownedTunnel(connection, id, subject))[0], subject)
+    const [tunnel] = await shownTunnel(connection, subject, subject, subject, id)
     const { nonce, sealed } = seal(sealingKey, JSON.stringify({ id, token, hostname: null, calls: [], tunnel }))
     await completeAnswer(connection, nonce, sealed, keyHash)
     return JSON.stringify(tunnel)
@@ -227,15 +212,15 @@ const getChannel = async (request: IncomingMessage, channel: string) => {
 
 const getTunnels = async (request: IncomingMessage) => {
   const subject = await subjectOf(request)
-  return JSON.stringify((await listTunnels(pool, subject, subject)).map((row) => shown(row, subject)))
+  return JSON.stringify(await listTunnels(pool, subject, subject, subject))
 }
 
 const getTunnel = async (request: IncomingMessage, id: string) => {
   const subject = await subjectOf(request)
   if (!hex32.test(id)) throw new Refused()
-  const [found] = await ownedTunnel(pool, id.toLowerCase(), subject)
+  const [found] = await shownTunnel(pool, subject, subject, subject, id.toLowerCase())
   if (found === undefined) throw new Refused()
-  return JSON.stringify(shown(found, subject))
+  return JSON.stringify(found)
 }
 
 let status = "{}"

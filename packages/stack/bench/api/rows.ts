@@ -79,26 +79,35 @@ const inTurns = async (
 const ratio = (ours: ReadonlyArray<Turn>, theirs: ReadonlyArray<Turn>, of: (turn: Turn) => number) =>
   median(ours.map((turn, round) => of(turn) / of(theirs[round] ?? turn)))
 
+interface Measure {
+  readonly name: string
+  readonly unit: string
+  readonly of: (turn: Turn) => number
+}
+
+const measures: ReadonlyArray<Measure> = [
+  { name: "", unit: "/s", of: ({ perSecond }) => perSecond },
+  { name: "  p50", unit: "ms", of: ({ p50 }) => p50 },
+  { name: "  p99", unit: "ms", of: ({ p99 }) => p99 },
+  { name: "  processor time", unit: "us", of: ({ processor }) => processor },
+  { name: "  processor time of PostgreSQL", unit: "us", of: ({ postgres }) => postgres }
+]
+
 const rowsOf = (call: Call, sides: ReadonlyArray<Side>, taken: ReadonlyArray<ReadonlyArray<Turn>>) => {
   const [ours = [], ...others] = taken
-  return others.flatMap((theirs, n): ReadonlyArray<Row> => {
-    const against = sides[n + 1]?.name ?? ""
-    const row = (name: string, of: (turn: Turn) => number, unit: string): Row => ({
-      name,
-      value: median(ours.map(of)),
-      unit,
-      ratio: ratio(ours, theirs, of),
-      against: `${against} (${median(theirs.map(of)).toFixed(of === requestsOf ? 0 : 2)})`
+  const told = call.stored ? measures : measures.slice(0, -1)
+  return others.flatMap((theirs, n) =>
+    told.map(({ name, of, unit }, place): Row => {
+      const beside = median(theirs.map(of))
+      return {
+        name: place === 0 && n === 0 ? call.name : name,
+        value: median(ours.map(of)),
+        unit,
+        ratio: ratio(ours, theirs, of),
+        against: `${sides[n + 1]?.name} (${beside >= 100 ? Math.round(beside) : beside.toFixed(2)})`
+      }
     })
-    const requestsOf = ({ perSecond }: Turn) => perSecond
-    return [
-      row(n === 0 ? call.name : "", requestsOf, "/s"),
-      row("  p50", ({ p50 }) => p50, "ms"),
-      row("  p99", ({ p99 }) => p99, "ms"),
-      row("  processor time", ({ processor }) => processor, "us"),
-      ...(call.stored ? [row("  processor time of PostgreSQL", ({ postgres }) => postgres, "us")] : [])
-    ]
-  })
+  )
 }
 
 /** Two servers that do not say the same cannot be compared. */
