@@ -22,8 +22,8 @@ export interface World {
   /** File of the public key that verifies access tokens. */
   readonly keyPath: string
   readonly tokenOf: (subject: string) => Promise<string>
-  /** Makes a database on the newest schema, runs statements in it, and returns its URL. */
-  readonly database: (name: string, ...fill: ReadonlyArray<string>) => Promise<string>
+  /** Makes a database on the newest schema, fills it by several lists of statements at once, and returns its URL. */
+  readonly database: (name: string, ...fill: ReadonlyArray<ReadonlyArray<string>>) => Promise<string>
   /** Runs statements in a database. */
   readonly run: (url: string, ...statements: ReadonlyArray<string>) => Promise<void>
   readonly dispose: () => Promise<void>
@@ -75,11 +75,12 @@ export const make = async (): Promise<World> => {
         .setIssuedAt()
         .setExpirationTime("8 hours")
         .sign(privateKey),
-    database: async (name, ...fill) => {
+    database: async (name, ...lists) => {
       await inDatabase(Redacted.value(cluster.url("postgres")), statements([`create database ${name}`]))
       const url = Redacted.value(cluster.url(name))
       await inDatabase(url, migrate)
-      await inDatabase(url, statements([...fill, "vacuum analyze"]), trusting)
+      await Promise.all(lists.map((list) => inDatabase(url, statements(list), trusting)))
+      await inDatabase(url, statements(["vacuum analyze"]))
       return url
     },
     run: (url, ...all) => inDatabase(url, statements(all)),

@@ -124,7 +124,7 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
   const running: Array<Servers.Server> = []
   try {
     const side = async (name: string, database: string, start: (url: string) => Promise<Servers.Server>) => {
-      const url = await world.database(database, ...fill)
+      const url = await world.database(database, fill)
       const server = await start(url)
       running.push(server)
       return { name, server, database: url }
