@@ -165,3 +165,108 @@ describe("a byte-protocol edge", () => {
     assert.isFalse(agent.lines.some((line) => line.includes("event: registered ")))
   })
 })
+
+const u32 = (value: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+const framedData = (text: string) => Buffer.concat([Buffer.of(0xfc), u32(text.length), Buffer.from(text)])
+const framed = { CT_AGENT_FRAMED_FALLBACK: "1" }
+const fin = Buffer.of(0xfe)
+
+describe("a byte-protocol edge that is asked for the framed relay", () => {
+  /** A slot in its relay phase, and the agent behind it. */
+  const relaying = async (serve: (socket: Socket) => void) => {
+    const edge = await makeRawEdge(true)
+    const origin = await startOrigin(serve)
+    const home = await makeHome()
+    const agent = runAgent(home, { ...edge.env, ...edge.browser, ...framed, CT_AGENT_ORIGIN: origin.address })
+    const next = async () => {
+      const slot = await edge.next()
+      assert.deepStrictEqual(await take(slot, 1 + browserHead.length), Buffer.concat([Buffer.from("F"), browserHead]))
+      slot.write("OK")
+      slot.write(Buffer.concat([ping, Buffer.of(0xfb)]))
+      assert.deepStrictEqual(await take(slot, 9), pong)
+      return slot
+    }
+    return {
+      next,
+      origin,
+      [Symbol.asyncDispose]: async () => {
+        for (const each of [agent, origin, edge, home]) await each[Symbol.asyncDispose]()
+      }
+    }
+  }
+
+  it("gets data, acks and its end in frames, and dials the origin for the first byte only", async () => {
+    await using stage = await relaying(echo)
+    const slot = await stage.next()
+    slot.write(Buffer.concat([framedData(""), Buffer.from("fd0000000000000007", "hex")]))
+    assert.strictEqual((await take(slot, 9)).toString("hex"), "f80000000000000007")
+    assert.strictEqual(stage.origin.connections(), 0)
+    // Frames of any segmentation; a counter that was acknowledged before is not answered again.
+    for (const byte of Buffer.concat([framedData("ab"), Buffer.from("fd0000000000000007", "hex")]))
+      slot.write(Buffer.of(byte))
+    slot.write(Buffer.concat([framedData("cd"), Buffer.from("fd0000000000000008", "hex")]))
+    const seen: Array<Buffer> = []
+    let acks = 0
+    while (Buffer.concat(seen).length < 4 || acks < 1) {
+      const type = (await take(slot, 1))[0]
+      if (type === 0xf8) {
+        assert.strictEqual((await take(slot, 8)).toString("hex"), "0000000000000008")
+        acks++
+      } else {
+        assert.strictEqual(type, 0xfc)
+        const length = (await take(slot, 4)).readUInt32BE()
+        if (length > 0) seen.push(await take(slot, length))
+      }
+    }
+    assert.strictEqual(Buffer.concat(seen).toString(), "abcd")
+    slot.write(fin)
+    assert.deepStrictEqual(await take(slot, 1), fin)
+    await gone(slot)
+  })
+
+  it("that breaks its rules loses the client, and the origin is cut off", async () => {
+    const ends: Array<string> = []
+    let cut = Promise.withResolvers<void>()
+    await using stage = await relaying((socket) => {
+      socket.resume()
+      socket.on("close", (broken) => {
+        ends.push(broken ? "reset" : "closed")
+        cut.resolve()
+      })
+    })
+    for (const wrong of [
+      Buffer.of(0x16),
+      Buffer.of(0xf9),
+      Buffer.concat([Buffer.of(0xfc), u32(262_145)]),
+      Buffer.concat([fin, framedData("x")]),
+      Buffer.concat([fin, fin])
+    ]) {
+      cut = Promise.withResolvers()
+      const slot = await stage.next()
+      slot.write(framedData("hello"))
+      slot.write(wrong)
+      await gone(slot)
+      await cut.promise
+    }
+    assert.strictEqual(ends.length, 5)
+  })
+
+  it("may send 262144 bytes in one frame", async () => {
+    await using stage = await relaying(echo)
+    const slot = await stage.next()
+    slot.write(Buffer.concat([framedData("x".repeat(262_144)), fin]))
+    const answer = Buffer.concat(await slot.toArray())
+    let bytes = 0
+    let at = 0
+    for (; answer[at] === 0xfc; at += 5 + answer.readUInt32BE(at + 1)) {
+      assert.isAtMost(answer.readUInt32BE(at + 1), 262_144)
+      bytes += answer.readUInt32BE(at + 1)
+    }
+    assert.strictEqual(bytes, 262_144)
+    assert.deepStrictEqual(answer.subarray(at), fin)
+  })
+})
