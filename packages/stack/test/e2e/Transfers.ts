@@ -11,7 +11,7 @@ export interface Arrived {
 
 const optionsOf = ({ ca, host, port }: Target) => ({ host: "127.0.0.1", port, servername: host, ca, agent: false })
 
-/** Reads the answer to its end. Rejects when it breaks off. `onBytes` hears how many have come so far. */
+/** Reads the answer to its end. Rejects when it breaks off or is another than 200. `onBytes` hears how many have come so far. */
 export const download = (target: Target, path: string, onBytes = (_size: number) => {}): Promise<Arrived> =>
   new Promise((resolve, reject) => {
     const hash = createHash("sha256")
@@ -23,7 +23,11 @@ export const download = (target: Target, path: string, onBytes = (_size: number)
         onBytes(size)
       })
       response.on("error", reject)
-      response.on("end", () => resolve({ digest: hash.digest("hex"), size }))
+      response.on("end", () =>
+        response.statusCode === 200
+          ? resolve({ digest: hash.digest("hex"), size })
+          : reject(new Error(`status ${response.statusCode}`))
+      )
     })
       .on("error", reject)
       .end()

@@ -118,7 +118,11 @@ export class Fleet implements Place {
       CT_CP_MESH_EDGE_PORT: String(this.first.ports.mesh),
       CT_EDGE_ID: `first-${this.#controlPlanePort}`
     })
-    await this.first.start()
+    const died = this.#controlPlane.ended.then(({ code, stderr }) => {
+      throw new Error(`the control plane ended with ${code}:\n${stderr}`)
+    })
+    died.catch(() => {})
+    await Promise.race([this.first.start(), died])
     // All edges of an operator share the root.
     for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"])
       copyFileSync(join(this.folder, "first", file), join(this.folder, "second", file))

@@ -113,8 +113,14 @@ const bytes: ReadonlyArray<Row<Link>> = [
     live: async ({ link, tunnel }) => {
       link.delayMillis = 50
       const size = 64 * megabyte
-      const ended = download(tunnel.target, `/stream/${size}`).catch(() => "broken")
-      await sleep(1000)
+      const begun = Promise.withResolvers<void>()
+      const ended = download(tunnel.target, `/stream/${size}`, (sofar) => sofar > megabyte && begun.resolve()).catch(
+        (cause) => {
+          begun.reject(cause)
+          return "broken"
+        }
+      )
+      await begun.promise
       link.hold()
       await sleep(60_000)
       link.release()
@@ -259,7 +265,7 @@ describe("a bad link between agent and edge", () => {
     for (const outcome of await Promise.allSettled(Array.from({ length: 4 }, worker)))
       if (outcome.status === "rejected") throw outcome.reason
     for (const begin of live) begin()
-  })
+  }, 300_000)
   afterAll(() => rooms?.close())
 
   for (const row of ofBytes) it.skipIf(!runs(row))(`(${row.carrier}) ${row.name}`, () => outcomes.get(row))
