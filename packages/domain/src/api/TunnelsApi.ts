@@ -63,12 +63,13 @@ const writes = [
     error: TunnelNotFound
   }).middleware(ReadsBody),
   HttpApiEndpoint.delete("remove", "/me/tunnels/:id", { params: id, success: done, error: TunnelNotFound }),
-  /** Mints a join token every time; earlier ones stay good until they are redeemed. */
+  /** Mints a join token every time, or once for one key; earlier ones stay good until they are redeemed. */
   HttpApiEndpoint.post("install", "/me/tunnels/:id/install", {
     params: id,
+    headers: idempotencyHeader,
     success: Installation,
     error: TunnelNotFound
-  }),
+  }).middleware(ReadsParameters),
   HttpApiEndpoint.post("reclaim", "/me/tunnels/:id/reclaim-cert-slot", {
     params: id,
     success: done,

@@ -19,7 +19,8 @@ export const layer = Handlers.layer(
           Caller.use((caller) => tunnels.create(caller, payload, headers["idempotency-key"])),
         change: ({ params, payload }) => Caller.use((caller) => tunnels.change(caller, params.id, payload)),
         remove: ({ params }) => Caller.use((caller) => tunnels.remove(caller, params.id)),
-        install: ({ params }) => Caller.use((caller) => tunnels.install(caller, params.id)),
+        install: ({ headers, params }) =>
+          Caller.use((caller) => tunnels.install(caller, params.id, headers["idempotency-key"])),
         reclaim: ({ params }) => Caller.use((caller) => tunnels.reclaim(caller, params.id)),
         grant: ({ params, payload }) => Caller.use((caller) => sharing.grant(caller, params.id, payload.grantee)),
         ungrant: ({ params }) => Caller.use((caller) => sharing.ungrant(caller, params.id, params.grantee)),

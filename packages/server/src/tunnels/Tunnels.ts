@@ -183,18 +183,27 @@ const make = Effect.gen(function* () {
     ),
 
     /** What an agent needs to serve the tunnel, with a fresh join token for the owner's tenant. */
-    install: Effect.fn("Tunnels.install")(function* (account: Account, id: string) {
+    install: Effect.fn("Tunnels.install")(function* (account: Account, id: string, key: string | undefined) {
       const found = yield* store.visible({ id, subject: account.subject })
       if (Option.isNone(found)) return yield* new TunnelNotFound()
       const tunnel = found.value
-      return new Installation({
-        join_token: yield* enrolments.issueFor({ id: tunnel.id, tenant: tunnel.subject }),
-        routing_token: tunnel.routingToken,
-        agent_id: AgentId.make(tunnel.id),
-        control_plane_url: portalBaseUrl.origin,
-        edge: `${portalBaseUrl.hostname}:${meshEdgePort}`,
-        hostname: tunnel.hostname
-      })
+      const command = Effect.map(
+        enrolments.issueFor({ id: tunnel.id, tenant: tunnel.subject }),
+        (join_token) =>
+          new Installation({
+            join_token,
+            routing_token: tunnel.routingToken,
+            agent_id: AgentId.make(tunnel.id),
+            control_plane_url: portalBaseUrl.origin,
+            edge: `${portalBaseUrl.hostname}:${meshEdgePort}`,
+            hostname: tunnel.hostname
+          })
+      )
+      const repeat =
+        key === undefined
+          ? undefined
+          : { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }
+      return yield* Effect.catchTag(once(repeat, Installation, command), "IdempotencyKeyReused", Effect.die)
     }, asDefects),
 
     /** Back into the queue for a certificate, at its end, after an offer was not taken in time. */

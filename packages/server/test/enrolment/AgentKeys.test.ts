@@ -50,9 +50,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
             .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
             .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
         const params = { id: (yield* create("camera")).id }
-        const camera = yield* ada.tunnels.install({ params })
-        const spare = yield* ada.tunnels.install({ params })
-        const printer = yield* ada.tunnels.install({ params: { id: (yield* create("printer")).id } })
+        const camera = yield* ada.tunnels.install({ headers: {}, params })
+        const spare = yield* ada.tunnels.install({ headers: {}, params })
+        const printer = yield* ada.tunnels.install({ headers: {}, params: { id: (yield* create("printer")).id } })
         const told = (count: number) =>
           Effect.map(edge.about(Redacted.value(camera.routing_token), count), (orders) =>
             orders.flatMap(({ body, path }) => (path === "/internal/tunnel/agent-keys" ? [JSON.parse(body)] : []))
@@ -62,7 +62,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
         yield* enrol(camera.join_token, "a", 1)
         yield* enrol(spare.join_token, "b", 2)
         assert.deepStrictEqual(yield* told(3), [sorted(1), sorted(1, 2)])
-        const again = yield* ada.tunnels.install({ params })
+        const again = yield* ada.tunnels.install({ headers: {}, params })
         yield* enrol(again.join_token, "b", 3)
         const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant: Tenant.make("ada") } })
         yield* enrol(token, "c", 4)

@@ -27,7 +27,7 @@ export const tunnel = (sub: string, called: string, hostname?: string, loginRequ
     const { tunnels } = yield* account(sub)
     const named = hostname === undefined ? {} : { hostname: host(hostname) }
     const { id } = yield* tunnels.create({ headers: {}, payload: { name: name(called), ...named } })
-    const { routing_token } = yield* tunnels.install({ params: { id } })
+    const { routing_token } = yield* tunnels.install({ headers: {}, params: { id } })
     if (loginRequired) {
       yield* tunnels.change({ params: { id }, payload: new TunnelChange({ require_login: true }) })
     }

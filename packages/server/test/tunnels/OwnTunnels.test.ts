@@ -48,7 +48,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("an account's
       const changed = yield* ada.change({ params: { id: made.id }, payload: change })
       assert.deepInclude(changed, { name: name("Kitchen"), require_login: true, allow_any_login: false })
       assert.deepStrictEqual(yield* ada.list({ query: {} }), [changed])
-      const { agent_id, join_token, routing_token } = yield* ada.install({ params: { id: made.id } })
+      const { agent_id, join_token, routing_token } = yield* ada.install({ headers: {}, params: { id: made.id } })
       assert.strictEqual(agent_id as string, made.id)
       assert.match(Redacted.value(join_token), /^[0-9a-f]{64}$/)
       yield* ada.remove({ params: { id: made.id } })
@@ -87,6 +87,21 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("an account's
     })
   )
 
+  it.effect("are installed with one join token for one key, and with another for another", () =>
+    Effect.gen(function* () {
+      const holder = yield* account("key-holder")
+      const { id } = yield* holder.create({ headers: {}, payload: { name: name("n") } })
+      const tokens = yield* Effect.forEach(["a", "a", "b", undefined, undefined], (key) =>
+        Effect.map(
+          holder.install({ params: { id }, headers: key === undefined ? {} : { "idempotency-key": key } }),
+          ({ join_token }) => Redacted.value(join_token)
+        )
+      )
+      assert.strictEqual(tokens[0], tokens[1])
+      assert.strictEqual(new Set(tokens).size, 4)
+    })
+  )
+
   it.effect("can be granted to another account, who sees and installs but does not own", () =>
     Effect.gen(function* () {
       const cyd = yield* account("cyd")
@@ -96,7 +111,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("an account's
       yield* cyd.grant({ params, payload: { grantee: Subject.make("dan") } })
       assert.deepStrictEqual(yield* cyd.listGrantees({ params, query: {} }), { grantees: [Subject.make("dan")] })
       assert.isFalse((yield* dan.get({ params })).owned)
-      yield* dan.install({ params })
+      yield* dan.install({ headers: {}, params })
       const refusal = yield* Effect.flip(dan.remove({ params }))
       assert.strictEqual(refusal._tag, "TunnelNotFound")
       yield* cyd.ungrant({ params: { id, grantee: Subject.make("dan") } })

@@ -63,6 +63,14 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (i
         { call: "change", as, at, body: { name: "renamed" }, status: 200 },
         foreign("change", { body: {} }),
         { call: "install", as, at, status: 200 },
+        {
+          call: "install",
+          as,
+          at,
+          headers: { "idempotency-key": "k".repeat(256) },
+          status: 400,
+          code: "MalformedRequest"
+        },
         foreign("install"),
         { call: "reclaim", as, at, status: 200 },
         { call: "reclaim", as, at, status: 409, code: "ClaimNotLapsed" },
