@@ -100,7 +100,8 @@ const sources = Effect.fn("Edge.sources")(function* (gate: Gate.Gate, names: Rea
     gate,
     visitors: visits.open,
     listeners: names.map((name) => ({ name })),
-    lastAccepted: (yield* Health).lastAccepted
+    lastAccepted: (yield* Health).lastAccepted,
+    expectedSince: (yield* Health).expectedSince
   }
   return result
 })
@@ -118,7 +119,7 @@ const boot = Effect.gen(function* () {
   const orders = yield* Orders
   const gate = Gate.make(settings.caps, descriptorLimit())
   const names = yield* expectedListeners
-  health.expect(names)
+  yield* health.expect(names)
   const metrics =
     settings.metrics === undefined
       ? undefined

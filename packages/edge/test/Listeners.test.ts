@@ -71,7 +71,7 @@ describe("listeners", () => {
       )
       assert.strictEqual(yield* Effect.promise(() => send(world.frontDoor, Buffer.from("x"), false)), "")
       const metrics = yield* Effect.promise(() => world.metrics())
-      assert.strictEqual(metrics['ct_edge_listener_conn_cap_sheds_total{reason="address"}'], 1)
+      assert.strictEqual(metrics['ct_edge_listener_conn_cap_sheds_total{listener="front-door",reason="address"}'], 1)
       for (const socket of held) socket.destroy()
       yield* Effect.promise(() =>
         eventually(async () => (await world.metrics())["ct_edge_connections"] === 0, "their places are free again")

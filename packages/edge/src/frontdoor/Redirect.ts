@@ -25,11 +25,14 @@ export const receive = (socket: Socket): void => {
     seen += chunk.toString("latin1")
     const end = seen.indexOf("\r\n\r\n")
     if (end < 0 && seen.length <= HEAD_BYTES) return
+    clearTimeout(timer)
     socket.off("data", read).off("end", leave)
     socket.end(answer(end < 0 ? "" : seen.slice(0, end)), "latin1")
     linger(socket)
   }
-  socket.setTimeout(HEAD_MILLIS, leave)
+  // For the whole head: who drips it must not stay longer than who says nothing.
+  const timer = setTimeout(leave, HEAD_MILLIS)
+  socket.once("close", () => clearTimeout(timer))
   socket.on("data", read).once("end", leave)
   socket.resume()
 }

@@ -53,8 +53,8 @@ const make = Effect.gen(function* () {
     function* ({ host, speaks }: ToTunnel, token: string, socket: Socket) {
       const kind = speaks === "acme" ? "acme" : "visitor"
       const header = { kind, tls: "passthrough", host, ...endpointsOf(socket) } as const
-      const { tunnel, stream } = yield* agents.deliver(token, { _tag: "Host", host }, header)
-      yield* relays.run(tunnel, socket, stream)
+      const agent = yield* agents.deliver(token, { _tag: "Host", host }, header)
+      yield* relays.run(agent, socket, "browser")
     },
     (visit, _destination, _token, socket) =>
       Effect.catchTag(visit, "TunnelOffline", () =>

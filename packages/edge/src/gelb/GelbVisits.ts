@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
     const delivered = yield* deliver(socket, host)
     if (delivered === undefined) return yield* LastWord.say(socket, offlinePage())
     const address = endpointsOf(socket).client?.address ?? "unknown"
-    yield* relays.run(delivered.tunnel, new ForwardedStream(socket, { address, hostname: host }), delivered.stream)
+    yield* relays.run(delivered, new ForwardedStream(socket, { address, hostname: host }), "browser")
   })
 
   const connect =
@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
           const delivered = yield* deliver(socket, host)
           if (delivered === undefined) return opened(new NobodyServes())
           opened(null)
-          yield* relays.run(delivered.tunnel, far, delivered.stream)
+          yield* relays.run(delivered, far, "browser")
         })
       )
 

@@ -2,9 +2,9 @@
  * The session store (data-plane 11.1): one row per unbroken streak of a tunnel being served, named by the hash of its
  * token. Times are unix seconds; `bytes_in` is what visitors sent.
  */
+import { uptime, uptimeWindows } from "@catenet/domain/rules/Uptime"
 import { Schema } from "effect"
 import type { Database } from "./Database.ts"
-import { shares } from "./Uptime.ts"
 
 const Row = Schema.Struct({
   transport: Schema.String,
@@ -23,11 +23,16 @@ const Open = Schema.Struct({
   last_flush: Schema.Int
 })
 
-const Spans = Schema.Struct({ from: Schema.Int, until: Schema.NullOr(Schema.Int) })
+const Span = Schema.Struct({ connected_at: Schema.Int, disconnected_at: Schema.NullOr(Schema.Int) })
+const First = Schema.Struct({ at: Schema.NullOr(Schema.Int) })
 
 export type EndReason = "registration-closed" | "revoked" | "edge-restart"
 
-const DAYS_30 = 30 * 86_400
+/** Percent of each window, or of the tunnel's life if that is shorter. One that has no life yet is what it is now. */
+const shares = (spans: ReadonlyArray<typeof Span.Type>, first: number | null, now: number, open: boolean) => {
+  const share = (window: number) => uptime(spans, first, window, now) ?? (open ? 100 : 0)
+  return { h24: share(uptimeWindows.h24), d7: share(uptimeWindows.d7), d30: share(uptimeWindows.d30) }
+}
 
 export const make = (db: Database) => ({
   open: (tunnel: string, transport: string, now: number) =>
@@ -70,13 +75,15 @@ export const make = (db: Database) => ({
       limit
     )
     const spans = db.all(
-      Spans,
-      `select connected_at as "from", disconnected_at as "until" from sessions
+      Span,
+      `select connected_at, disconnected_at from sessions
        where tunnel = ? and (disconnected_at is null or disconnected_at > ?)`,
       tunnel,
-      now - DAYS_30
+      now - uptimeWindows.d30
     )
-    return { open: spans.some(({ until }) => until === null), uptime: shares(spans, now), sessions }
+    const [first] = db.all(First, "select min(connected_at) as at from sessions where tunnel = ?", tunnel)
+    const open = spans.some(({ disconnected_at }) => disconnected_at === null)
+    return { open, uptime: shares(spans, first?.at ?? null, now, open), sessions }
   }
 })
 

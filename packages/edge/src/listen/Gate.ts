@@ -13,17 +13,18 @@ export type ShedReason = "connections" | "address" | "descriptors"
 
 export interface Gate {
   /** Takes a place until the socket closes; false when there is none. */
-  readonly admit: (socket: Socket) => boolean
+  readonly admit: (socket: Socket, listener: string) => boolean
   /** Counts a connection that was turned away. */
-  readonly shed: (reason: ShedReason) => void
+  readonly shed: (listener: string, reason: ShedReason) => void
   readonly open: () => number
-  readonly sheds: Readonly<Record<ShedReason, number>>
+  /** How many were turned away, by listener and reason. */
+  readonly sheds: ReadonlyMap<string, Readonly<Record<ShedReason, number>>>
 }
 
 /** `descriptors` is the soft limit of open files of the process, if it is known. */
 export const make = (caps: Caps, descriptors: number | undefined): Gate => {
   const perAddress = new Map<string, number>()
-  const sheds = { connections: 0, address: 0, descriptors: 0 }
+  const sheds = new Map<string, Record<ShedReason, number>>()
   const carried = descriptors === undefined ? Number.POSITIVE_INFINITY : Math.max(1, descriptors - SPARE_DESCRIPTORS)
   let open = 0
   const leave = (address: string) => {
@@ -32,10 +33,12 @@ export const make = (caps: Caps, descriptors: number | undefined): Gate => {
     if (left > 0) perAddress.set(address, left)
     else perAddress.delete(address)
   }
-  const shed = (reason: ShedReason) => {
-    sheds[reason] += 1
+  const shed = (listener: string, reason: ShedReason) => {
+    const counts = sheds.get(listener) ?? { connections: 0, address: 0, descriptors: 0 }
+    counts[reason] += 1
+    sheds.set(listener, counts)
   }
-  const admit = (socket: Socket) => {
+  const admit = (socket: Socket, listener: string) => {
     const address = socket.remoteAddress ?? ""
     const here = perAddress.get(address) ?? 0
     const refusal =
@@ -47,7 +50,7 @@ export const make = (caps: Caps, descriptors: number | undefined): Gate => {
             ? "address"
             : undefined
     if (refusal !== undefined) {
-      shed(refusal)
+      shed(listener, refusal)
       return false
     }
     open += 1

@@ -18,13 +18,19 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
   }
 }
 
+/**
+ * Whether a listener accepts. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor
+ * left, so that nobody can be accepted; the system turns them away without a loop of ours running hot.
+ */
+export type Trial = "accepts" | "silent" | "exhausted"
+
 export interface Listener {
   readonly name: string
   readonly address: Address
   /** Stops accepting; connections that are open stay open. Idempotent. */
   readonly stop: Effect.Effect<void>
-  /** Fails to be true when no connection made from here is accepted within two seconds. */
-  readonly accepts: Effect.Effect<boolean>
+  /** Tries it by a connection from here. */
+  readonly accepts: Effect.Effect<Trial>
 }
 
 export interface ListenerOptions {
@@ -51,7 +57,7 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
   }
   // An error without a listener would end the process; whoever serves the socket learns of it by "close".
   socket.on("error", () => undefined)
-  if (!options.gate.admit(socket)) return void socket.destroy()
+  if (!options.gate.admit(socket, options.name)) return void socket.destroy()
   socket.setNoDelay(true)
   socket.setKeepAlive(true, 20_000)
   return options.onConnection(socket)
@@ -67,7 +73,7 @@ const open = (options: ListenerOptions, probes: Probes) =>
     server.listen({ host: options.address.host, port: options.address.port, backlog: 1_024 }, () => {
       server.removeAllListeners("error")
       // Out of descriptors: the system sheds the connection, the listener goes on.
-      server.on("error", () => options.gate.shed("descriptors"))
+      server.on("error", () => options.gate.shed(options.name, "descriptors"))
       resume(Effect.succeed(server))
     })
   })
@@ -78,16 +84,18 @@ const stop = (server: Server) =>
   })
 
 const probe = (address: Address, probes: Probes) =>
-  Effect.callback<boolean>((resume) => {
+  Effect.callback<Trial>((resume) => {
     const host = address.host === "0.0.0.0" ? "127.0.0.1" : address.host === "::" ? "::1" : address.host
     const socket = createConnection({ host, port: address.port })
-    probes.set(socket, () => resume(Effect.succeed(true)))
-    socket.on("error", () => resume(Effect.succeed(false)))
+    probes.set(socket, () => resume(Effect.succeed("accepts")))
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      resume(Effect.succeed(error.code === "EMFILE" || error.code === "ENFILE" ? "exhausted" : "silent"))
+    )
     return Effect.sync(() => {
       probes.delete(socket)
       socket.destroy()
     })
-  }).pipe(Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed(false) }))
+  }).pipe(Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed("silent" as const) }))
 
 /** Opens the listener; it stops accepting when the scope closes. */
 export const listen: (options: ListenerOptions) => Effect.Effect<Listener, CannotListen, Scope.Scope> = Effect.fn(
@@ -102,6 +110,6 @@ export const listen: (options: ListenerOptions) => Effect.Effect<Listener, Canno
     name: options.name,
     address,
     stop: stop(server),
-    accepts: Effect.suspend(() => (server.listening ? probe(address, probes) : Effect.succeed(false)))
+    accepts: Effect.suspend(() => (server.listening ? probe(address, probes) : Effect.succeed("silent" as const)))
   }
 })

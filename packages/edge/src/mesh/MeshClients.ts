@@ -52,10 +52,10 @@ const make = Effect.gen(function* () {
           counters.rendezvousRefused += 1
           return void socket.destroy()
         }
-        const { tunnel, stream } = yield* agents.deliver(token, { _tag: "Mesh" }, { kind: "mesh", tls: "none" })
+        const agent = yield* agents.deliver(token, { _tag: "Mesh" }, { kind: "mesh", tls: "none" })
         counters.rendezvous += 1
         audit.note("tcp_client", socket, token)
-        yield* relays.run(tunnel, socket, stream)
+        yield* relays.run(agent, socket, "dataplane")
       },
       (served, socket) => Effect.catchTag(served, "TunnelOffline", () => Effect.sync(() => void socket.destroy()))
     )

@@ -17,6 +17,11 @@ const zero = () => ({
   relaysCut: 0,
   visitorsToPeers: 0,
   visitorsFromPeers: 0,
+  /** Bytes from visitors to agents and back, while they flow. */
+  bytesToAgents: 0,
+  bytesToVisitors: 0,
+  /** The same bytes, both ways together, by what they were relayed for. */
+  bytesOf: { browser: 0, dataplane: 0, tcp_fallback: 0 },
   rendezvous: 0,
   rendezvousRefused: 0
 })

@@ -18,6 +18,8 @@ export interface Sources {
   readonly listeners: ReadonlyArray<Pick<Listener, "name">>
   /** Epoch milliseconds of the last proof that a listener accepts, by name. */
   readonly lastAccepted: ReadonlyMap<string, number>
+  /** Epoch milliseconds since which a listener has to be there. */
+  readonly expectedSince: ReadonlyMap<string, number>
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -39,20 +41,19 @@ const series = (name: string, type: "counter" | "gauge", help: string, samples: 
 
 /** Sums over all tunnels, at the moment of asking. */
 const totals = (agents: AgentSessionsShape) => {
-  const sums = { tunnels: 0, registrations: 0, parked: 0, fromVisitors: 0, fromAgents: 0 }
+  const sums = { tunnels: 0, known: 0, registrations: 0, parked: 0 }
   for (const tunnel of agents.all()) {
+    sums.known += 1
     if (tunnel.connected) sums.tunnels += 1
     sums.registrations += tunnel.muxes.size
     sums.parked += tunnel.parked
-    sums.fromVisitors += tunnel.traffic.aToB
-    sums.fromAgents += tunnel.traffic.bToA
   }
   return sums
 }
 
 /** The whole exposition. */
 export const render = (sources: Sources): string => {
-  const { counters, gate, relays, listeners, lastAccepted } = sources
+  const { counters, expectedSince, gate, relays, listeners, lastAccepted } = sources
   const sums = totals(sources.agents)
   const counter = (name: string, help: string, ...samples: ReadonlyArray<Sample>) =>
     series(name, "counter", help, samples)
@@ -60,6 +61,7 @@ export const render = (sources: Sources): string => {
   const direction = (value: number, to: string): Sample => [value, { direction: to }]
   return [
     gauge("active_tunnels", "Tunnels with at least one agent.", [sums.tunnels]),
+    gauge("tunnel_history_tracked_tokens", "Tunnels that are remembered, with agents or without.", [sums.known]),
     gauge("active_agents", "Multiplexed registrations and parked slots.", [sums.registrations + sums.parked]),
     gauge("agent_connections", "Multiplexed agent connections.", [sources.muxAgents.open()]),
     gauge("visitor_connections", "Connections of visitors.", [sources.visitors()]),
@@ -71,12 +73,19 @@ export const render = (sources: Sources): string => {
     counter("relays_cut_total", "Relays cut by revocation, a closing window or the end of the process.", [
       counters.relaysCut
     ]),
-    counter("relay_bytes_total", "Bytes relayed, counted while they flow.", [sums.fromVisitors + sums.fromAgents]),
+    counter("relay_bytes_total", "Bytes relayed, counted while they flow.", [
+      counters.bytesToAgents + counters.bytesToVisitors
+    ]),
     counter(
       "relay_bytes_direction_total",
       "Bytes relayed by direction.",
-      direction(sums.fromVisitors, "to_agent"),
-      direction(sums.fromAgents, "to_visitor")
+      direction(counters.bytesToAgents, "to_agent"),
+      direction(counters.bytesToVisitors, "to_visitor")
+    ),
+    counter(
+      "relay_bytes_kind_total",
+      "Bytes relayed by what for.",
+      ...Object.entries(counters.bytesOf).map(([kind, value]): Sample => [value, { kind }])
     ),
     counter("failovers_total", "Agents passed over for a visitor.", [counters.failovers]),
     gauge("tcp_fallback_parked", "Slots parked now.", [sums.parked]),
@@ -101,7 +110,19 @@ export const render = (sources: Sources): string => {
     counter(
       "listener_conn_cap_sheds_total",
       "Connections turned away at accept.",
-      ...Object.entries(gate.sheds).map(([reason, value]): Sample => [value, { reason }])
+      ...Array.from(gate.sheds).flatMap(([listener, counts]) =>
+        Object.entries(counts).map(([reason, value]): Sample => [value, { listener, reason }])
+      )
+    ),
+    gauge(
+      "listener_loop_expected_since_seconds",
+      "Epoch seconds since which a listener has to accept.",
+      ...listeners.map(({ name }): Sample => [Math.floor((expectedSince.get(name) ?? 0) / 1_000), { listener: name }])
+    ),
+    gauge(
+      "listener_loop_health_gating",
+      "Whether a listener that stalls makes the edge unhealthy.",
+      ...listeners.map(({ name }): Sample => [1, { listener: name }])
     ),
     gauge(
       "listener_loop_last_seen_seconds",

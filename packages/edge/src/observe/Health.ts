@@ -1,4 +1,7 @@
-/** Whether every listener still accepts: each is tried every ten seconds by a connection of our own. */
+/**
+ * Whether every listener still accepts: each is tried every ten seconds by a connection of our own. One that is silent is
+ * given a minute; a process without descriptors is unwell at once.
+ */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import type { Listener } from "../listen/Listener.ts"
 
@@ -8,33 +11,47 @@ const OLD_MILLIS = 60_000
 export interface HealthShape {
   /** Tries the listener for as long as the calling scope lives. */
   readonly watch: (listener: Listener) => Effect.Effect<void>
+  /** Tries it once. */
+  readonly check: (listener: Listener) => Effect.Effect<void>
   /** The listeners that have not accepted for a minute; not started yet counts as stalled. */
   readonly stalled: Effect.Effect<ReadonlyArray<string>>
   /** Names what must be there before the edge is healthy. */
-  readonly expect: (names: ReadonlyArray<string>) => void
+  readonly expect: (names: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Epoch milliseconds since which a listener has to be there. */
+  readonly expectedSince: ReadonlyMap<string, number>
   /** Epoch milliseconds of the last proof, by listener. */
   readonly lastAccepted: ReadonlyMap<string, number>
 }
 
 const make = Effect.sync(() => {
   const lastAccepted = new Map<string, number>()
-  const expected = new Set<string>()
-  const tick = Effect.fnUntraced(function* (listener: Listener) {
-    if (yield* listener.accepts) lastAccepted.set(listener.name, yield* Clock.currentTimeMillis)
-    else yield* Effect.logWarning("a listener does not accept").pipe(Effect.annotateLogs({ listener: listener.name }))
+  const expectedSince = new Map<string, number>()
+  const exhausted = new Set<string>()
+  const check = Effect.fnUntraced(function* (listener: Listener) {
+    const { name } = listener
+    const trial = yield* listener.accepts
+    if (trial === "accepts") lastAccepted.set(name, yield* Clock.currentTimeMillis)
+    else yield* Effect.logWarning("a listener does not accept").pipe(Effect.annotateLogs({ listener: name, trial }))
+    if (trial === "exhausted") exhausted.add(name)
+    else exhausted.delete(name)
   })
   const shape: HealthShape = {
+    check,
     watch: (listener) =>
       Effect.gen(function* () {
         lastAccepted.set(listener.name, yield* Clock.currentTimeMillis)
-        yield* tick(listener).pipe(Effect.delay(EVERY), Effect.repeat(Schedule.forever))
+        yield* check(listener).pipe(Effect.delay(EVERY), Effect.repeat(Schedule.forever))
       }),
     stalled: Effect.map(Clock.currentTimeMillis, (now) =>
-      Array.from(expected).filter((name) => now - (lastAccepted.get(name) ?? 0) > OLD_MILLIS)
+      Array.from(expectedSince.keys()).filter(
+        (name) => exhausted.has(name) || now - (lastAccepted.get(name) ?? 0) > OLD_MILLIS
+      )
     ),
-    expect: (names) => {
-      for (const name of names) expected.add(name)
-    },
+    expect: (names) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        for (const name of names) expectedSince.set(name, now)
+      }),
+    expectedSince,
     lastAccepted
   }
   return shape

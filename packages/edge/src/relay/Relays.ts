@@ -7,27 +7,37 @@ import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { splice, type SpliceCounters, type SpliceEnd } from "@catenet/wire/transport/Splice"
 import { Context, Duration, Effect, Layer } from "effect"
 import { Counters } from "../observe/Counters.ts"
+import type { Delivered } from "../sessions/AgentSessions.ts"
 import type { Traffic, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../Settings.ts"
+
+/** Whom a relay serves: visitors of hosts, or clients of the mesh. */
+export type Clientele = "browser" | "dataplane"
+
+type Totals = Pick<Counters["Service"], "bytesToAgents" | "bytesToVisitors" | "bytesOf">
 
 export type CutReason = "revoked" | "window-closed" | "draining"
 
 export interface RelaysShape {
   /** Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails. */
-  readonly run: (tunnel: Tunnel, visitor: Duplex, agent: Duplex) => Effect.Effect<SpliceEnd>
+  readonly run: (agent: Delivered, visitor: Duplex, clientele: Clientele) => Effect.Effect<SpliceEnd>
   readonly cut: (token: string, reason: CutReason) => void
   readonly cutAll: (reason: CutReason) => void
   readonly active: () => number
 }
 
-/** Counts one relay, for its idle limit, and its tunnel with it. */
+/** Counts one relay, for its idle limit, and with it its tunnel and the edge. */
 class Meter implements SpliceCounters {
   private readonly total: Traffic
+  private readonly edge: Totals
+  private readonly kind: keyof Totals["bytesOf"]
   private fromVisitor = 0
   private fromAgent = 0
 
-  constructor(total: Traffic) {
+  constructor(total: Traffic, edge: Totals, kind: keyof Totals["bytesOf"]) {
     this.total = total
+    this.edge = edge
+    this.kind = kind
   }
 
   get aToB() {
@@ -35,8 +45,11 @@ class Meter implements SpliceCounters {
   }
 
   set aToB(bytes: number) {
-    this.total.aToB += bytes - this.fromVisitor
+    const moved = bytes - this.fromVisitor
     this.fromVisitor = bytes
+    this.total.aToB += moved
+    this.edge.bytesToAgents += moved
+    this.edge.bytesOf[this.kind] += moved
   }
 
   get bToA() {
@@ -44,8 +57,11 @@ class Meter implements SpliceCounters {
   }
 
   set bToA(bytes: number) {
-    this.total.bToA += bytes - this.fromAgent
+    const moved = bytes - this.fromAgent
     this.fromAgent = bytes
+    this.total.bToA += moved
+    this.edge.bytesToVisitors += moved
+    this.edge.bytesOf[this.kind] += moved
   }
 }
 
@@ -88,11 +104,14 @@ const make = Effect.gen(function* () {
   }
 
   const shape: RelaysShape = {
-    run: (tunnel, visitor, agent) =>
+    run: ({ carrier, stream, tunnel }, visitor, clientele) =>
       Effect.acquireUseRelease(
         Effect.sync(() => enter(tunnel)),
-        ({ signal }) =>
-          Effect.promise(() => splice(visitor, agent, { counters: new Meter(tunnel.traffic), signal, ...idle })),
+        ({ signal }) => {
+          const kind = carrier === "tcp-fallback" ? "tcp_fallback" : clientele
+          const meter = new Meter(tunnel.traffic, counters, kind)
+          return Effect.promise(() => splice(visitor, stream, { counters: meter, signal, ...idle }))
+        },
         (controller) => Effect.sync(() => leave(tunnel, controller))
       ),
     cut,

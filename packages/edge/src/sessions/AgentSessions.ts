@@ -4,7 +4,7 @@
  */
 import type { Duplex } from "node:stream"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
-import { Clock, Context, Data, Effect, Layer, Result } from "effect"
+import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../Routes.ts"
 import { Settings } from "../Settings.ts"
@@ -20,8 +20,17 @@ export interface SessionObserver {
   readonly disconnected: (tunnel: Tunnel, reason: "registration-closed" | "revoked") => void
 }
 
+/** An agent's stream for one visitor. */
+export interface Delivered {
+  readonly tunnel: Tunnel
+  readonly stream: Duplex
+  readonly carrier: Carrier
+}
+
 /** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
 const RETURN_MILLIS = 30_000
+const FORGET_EVERY = "5 seconds"
+
 export interface AgentSessionsShape {
   readonly tunnel: (token: string) => Tunnel | undefined
   readonly all: () => Iterable<Tunnel>
@@ -39,7 +48,7 @@ export interface AgentSessionsShape {
     token: string,
     demand: Demand,
     header: Omit<OpenHeader, "registration">
-  ) => Effect.Effect<{ readonly tunnel: Tunnel; readonly stream: Duplex }, TunnelOffline>
+  ) => Effect.Effect<Delivered, TunnelOffline>
 }
 
 const make = Effect.gen(function* () {
@@ -72,9 +81,13 @@ const make = Effect.gen(function* () {
     if (tunnel.connected || tunnel.connectedSince === undefined) return
     tunnel.connectedSince = undefined
     for (const observer of observers) observer.disconnected(tunnel, reason)
-    // Anybody may register any token; only those that hosts lead to are remembered when they are gone.
-    if (!routes.knows(tunnel.token) && tunnel.relays === 0) tunnels.delete(tunnel.token)
   }
+
+  /** Anybody may register any token; only those that hosts lead to are remembered when they are gone. */
+  const forget = Effect.sync(() => {
+    for (const [token, tunnel] of tunnels)
+      if (!tunnel.connected && tunnel.relays === 0 && !routes.knows(token)) tunnels.delete(token)
+  })
 
   const fromMux = Effect.fnUntraced(function* (
     tunnel: Tunnel,
@@ -84,7 +97,7 @@ const make = Effect.gen(function* () {
     for (const agent of tunnel.candidates(demand)) {
       if (yield* Liveness.responsive(tunnel, agent)) {
         const opened = agent.session.open({ ...header, registration: agent.id })
-        if (Result.isSuccess(opened)) return opened.success
+        if (Result.isSuccess(opened)) return { tunnel, stream: opened.success, carrier: "mux" } satisfies Delivered
       }
       counters.failovers += 1
     }
@@ -105,7 +118,7 @@ const make = Effect.gen(function* () {
       if (Result.isSuccess(delivered)) {
         counters.fallbackDeliveries += 1
         delivered.success.once("close", () => release(tunnel))
-        return delivered.success
+        return { tunnel, stream: delivered.success, carrier: "tcp-fallback" } satisfies Delivered
       }
       release(tunnel)
       counters.failovers += 1
@@ -127,8 +140,8 @@ const make = Effect.gen(function* () {
     if (tunnel === undefined) return yield* new TunnelOffline({ token })
     const deadline = clock.currentTimeMillisUnsafe() + deliverWaitMillis
     for (;;) {
-      const stream = (yield* fromMux(tunnel, demand, header)) ?? (yield* fromSlots(tunnel, demand))
-      if (stream !== undefined) return { tunnel, stream }
+      const delivered = (yield* fromMux(tunnel, demand, header)) ?? (yield* fromSlots(tunnel, demand))
+      if (delivered !== undefined) return delivered
       const now = clock.currentTimeMillisUnsafe()
       const returning = tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < RETURN_MILLIS
       if (!returning || now >= deadline) return yield* new TunnelOffline({ token })
@@ -137,6 +150,7 @@ const make = Effect.gen(function* () {
   })
 
   yield* Liveness.watch(() => tunnels.values())
+  yield* Effect.forkScoped(Effect.repeat(forget, Schedule.spaced(FORGET_EVERY)))
   const shape: AgentSessionsShape = {
     tunnel: (token) => tunnels.get(token),
     all: () => tunnels.values(),
@@ -147,8 +161,8 @@ const make = Effect.gen(function* () {
       arrived(tunnel, "mux", () => tunnel.addMux(agent))
     },
     removeMux: (token, agent) => {
-      const tunnel = ensure(token)
-      if (tunnel.muxes.delete(agent)) left(tunnel, "registration-closed")
+      const tunnel = tunnels.get(token)
+      if (tunnel?.muxes.delete(agent) === true) left(tunnel, "registration-closed")
     },
     park: (token, agent) => {
       const tunnel = ensure(token)
@@ -156,8 +170,8 @@ const make = Effect.gen(function* () {
       arrived(tunnel, "tcp-fallback", () => tunnel.park(agent))
     },
     unpark: (token, agent) => {
-      const tunnel = ensure(token)
-      if (!tunnel.dropSlot(agent)) return
+      const tunnel = tunnels.get(token)
+      if (tunnel?.dropSlot(agent) !== true) return
       counters.fallbackLost += 1
       left(tunnel, "registration-closed")
     },

@@ -1,9 +1,10 @@
 /**
  * The fuzz run's end of each connection: it says its bytes in two pieces and leaves, in order or not. TLS sessions are
- * resumed, so that tens of thousands of handshakes fit into a minute. Which seed used which port is remembered.
+ * resumed, three of four in the cheaper TLS 1.2, so that tens of thousands of handshakes fit into a minute. Which seed used
+ * which port is remembered.
  */
 import { connect as connectTcp, type Socket } from "node:net"
-import { connect, type TLSSocket } from "node:tls"
+import { connect, createSecureContext, type SecureContext, type SecureVersion, type TLSSocket } from "node:tls"
 import type { Random } from "./Mutation.ts"
 
 const LIFE_MILLIS = 25
@@ -18,6 +19,7 @@ export interface TlsTarget {
 export class Clients {
   /** The seed of each connection, by the ports at its ends; a pair of ports is used again after its connection. */
   readonly seedOf = new Map<string, number>()
+  readonly #contexts = new Map<string, SecureContext>()
   readonly #sessions = new Map<string, Buffer>()
 
   async tcp(port: number, bytes: Buffer, seed: number, chance: Random): Promise<void> {
@@ -26,7 +28,8 @@ export class Clients {
 
   async tls(target: TlsTarget, bytes: Buffer, seed: number, chance: Random): Promise<void> {
     const raw = await this.#dial(target.port, seed)
-    await this.#say(await this.#secure(raw, target), bytes, chance)
+    const version = chance.below(4) === 0 ? "TLSv1.3" : "TLSv1.2"
+    await this.#say(await this.#secure(raw, target, version), bytes, chance)
   }
 
   #dial(port: number, seed: number): Promise<Socket> {
@@ -40,15 +43,17 @@ export class Clients {
     })
   }
 
-  #secure(raw: Socket, { alpn, ca, name, port }: TlsTarget): Promise<TLSSocket> {
-    const kind = `${port} ${alpn.join()}`
+  #secure(raw: Socket, { alpn, ca, name, port }: TlsTarget, maxVersion: SecureVersion): Promise<TLSSocket> {
+    const kind = `${port} ${alpn.join()} ${maxVersion}`
+    const secureContext = this.#contexts.get(kind) ?? createSecureContext({ ca, maxVersion })
+    this.#contexts.set(kind, secureContext)
     const session = this.#sessions.get(kind)
     return new Promise((resolve, reject) => {
       const socket = connect(
         {
           socket: raw,
           servername: name,
-          ca,
+          secureContext,
           ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
           ...(session === undefined ? {} : { session })
         },

@@ -104,6 +104,11 @@ const settled = async (world: World, clients: Clients, census: Census) => {
   )
   const { ct_edge_active_relays, ct_edge_active_agents, ct_edge_active_tunnels } = await world.metrics()
   assert.deepStrictEqual([ct_edge_active_relays, ct_edge_active_agents, ct_edge_active_tunnels], [0, 1, 1])
+  await eventually(
+    async () => (await world.metrics())["ct_edge_tunnel_history_tracked_tokens"] === 2,
+    "tokens that lead nowhere are forgotten",
+    BOUND_MILLIS
+  )
   return { heap: heapMegabytes(), descriptors: descriptors() ?? 0 }
 }
 

@@ -63,6 +63,8 @@ describe("the books of an edge", () => {
         stream.once("data", () => stream.end("pong!"))
       })
       yield* visit(world)
+      const young = yield* Effect.promise(() => world.admin("GET", `/internal/tunnel/history/${T}`))
+      assert.deepInclude(young.body as object, { open: true, uptime: { h24: 100, d7: 100, d30: 100 } })
       other.mux.close("normal")
       agent.mux.close("normal")
       yield* gone(world, T)

@@ -23,10 +23,10 @@ describe("health", () => {
     Effect.gen(function* () {
       const life = yield* Scope.make()
       const open = yield* listener.pipe(Scope.provide(life))
-      assert.isTrue(yield* open.accepts)
+      assert.strictEqual(yield* open.accepts, "accepts")
       assert.strictEqual(gate.open(), 0)
       yield* open.stop
-      assert.isFalse(yield* open.accepts)
+      assert.strictEqual(yield* open.accepts, "silent")
       yield* Scope.close(life, Exit.void)
     })
   )
@@ -34,23 +34,29 @@ describe("health", () => {
   it.effect("names a listener that has not started, or has not accepted for a minute", () =>
     Effect.gen(function* () {
       const health = yield* Health
-      health.expect(["front-door"])
+      yield* health.expect(["front-door"])
       yield* TestClock.setTime(1_000_000)
       assert.deepStrictEqual(yield* health.stalled, ["front-door"])
-      let accepts = true
+      let trial: Listener.Trial = "accepts"
       const fake: Listener.Listener = {
         name: "front-door",
         address: { host: "127.0.0.1", port: 0 },
         stop: Effect.void,
-        accepts: Effect.sync(() => accepts)
+        accepts: Effect.sync(() => trial)
       }
       yield* Effect.forkScoped(health.watch(fake))
       yield* TestClock.adjust("5 minutes")
       assert.deepStrictEqual(yield* health.stalled, [])
-      accepts = false
+      trial = "silent"
       yield* TestClock.adjust("50 seconds")
       assert.deepStrictEqual(yield* health.stalled, [])
       yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(yield* health.stalled, ["front-door"])
+      trial = "accepts"
+      yield* health.check(fake)
+      assert.deepStrictEqual(yield* health.stalled, [])
+      trial = "exhausted"
+      yield* health.check(fake)
       assert.deepStrictEqual(yield* health.stalled, ["front-door"])
     }).pipe(Effect.scoped, Effect.provide(Health.layer))
   )
