@@ -70,7 +70,10 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
 
         const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") } })
         const keys = new Map(known.map((entry) => [Redacted.value(entry.token), entry.agent_keys]))
-        assert.deepStrictEqual(keys.get(Redacted.value(camera.routing_token)), sorted(1, 3, 4))
+        assert.deepStrictEqual<ReadonlyArray<string> | undefined>(
+          keys.get(Redacted.value(camera.routing_token)),
+          sorted(1, 3, 4)
+        )
         assert.deepStrictEqual(keys.get(Redacted.value(printer.routing_token)), [])
       })
   )
