@@ -29,9 +29,13 @@ export const make = Effect.gen(function* () {
       Result: Schema.Struct({ mine: Schema.Boolean }),
       execute: () => sql`select pg_try_advisory_xact_lock(${lock}) as mine`
     }),
-    /** Passthrough is written to the outbox together with the change to gruen: once it has gone, the edge has it. */
-    confirmReverts: sql`update hosts h set pending_revert = false
-      where h.pending_revert and not exists (select 1 from outbox o where o.queue = h.routing_token)`,
+    /**
+     * Passthrough is written to the outbox together with the change to gruen: once it has gone, the edge has it. What
+     * waits and what was refused stand in two indexes.
+     */
+    confirmReverts: sql`update hosts h set pending_revert = false where h.pending_revert
+      and not exists (select 1 from outbox o where o.queue = h.routing_token and o.refused_at is null)
+      and not exists (select 1 from outbox o where o.queue = h.routing_token and o.refused_at is not null)`,
     /** Forgets orders that the edge refused, because they are about to be given again. */
     forgetRefusals: (token: RoutingToken) =>
       sql`delete from outbox where queue = ${Redacted.value(token)} and refused_at is not null`,

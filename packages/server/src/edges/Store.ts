@@ -6,7 +6,7 @@ import { PublicKey } from "@catenet/domain/Keys"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { keysOf } from "../enrolment/Store.ts"
+import { isNamed, keysOf } from "../enrolment/Store.ts"
 
 const Report = Schema.Struct({
   id: Schema.String,
@@ -32,7 +32,7 @@ const Owner = Schema.Struct({
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   /** None for a tunnel that no agent was enrolled for by name. */
-  const agentKeys = sql`case when exists (select 1 from agents a where a.tunnel = t.id) then ${keysOf(sql)}
+  const agentKeys = sql`case when exists (select 1 from agents a where ${isNamed(sql)}) then ${keysOf(sql)}
     else '{}'::text[] end as agent_keys`
   return {
     /** Nothing, when the edge is pinned to another key. The first key that is presented stays. */

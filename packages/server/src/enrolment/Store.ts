@@ -16,10 +16,13 @@ const Redemption = Schema.Struct({
   now: Schema.Int
 })
 
+/** Whether agent `a` was enrolled for tunnel `t` by name, said so that the index of those is used. */
+export const isNamed = (sql: SqlClient.SqlClient) => sql`(a.tunnel <> '' and a.tunnel = t.id)`
+
 /** The keys of agents that may serve tunnel `t`: those enrolled for it, and those enrolled for any of its owner's. */
 export const keysOf = (sql: SqlClient.SqlClient) => sql`array(
   select distinct a.pubkey from agents a
-  where a.tunnel = t.id or (a.tunnel = '' and a.tenant = t.subject) order by a.pubkey)`
+  where ${isNamed(sql)} or (a.tunnel = '' and a.tenant = t.subject) order by a.pubkey)`
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -62,7 +65,7 @@ export const make = Effect.gen(function* () {
       execute: ({ tenant, tunnel }) => sql`
         select t.routing_token, ${keysOf(sql)} as keys from tunnels t
         where t.subject = ${tenant} and (${tunnel} = '' or t.id = ${tunnel})
-          and exists (select 1 from agents a where a.tunnel = t.id)`
+          and exists (select 1 from agents a where ${isNamed(sql)})`
     }),
     transaction: sql.withTransaction
   }

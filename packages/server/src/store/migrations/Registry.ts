@@ -24,6 +24,7 @@ import * as paymentExpiry from "./0022_payment_expiry.ts"
 import * as portalSignIns from "./0023_portal_sign_ins.ts"
 import * as cheapChecks from "./0024_cheap_checks.ts"
 import * as agentKeys from "./0025_agent_keys.ts"
+import * as sweepsByIndex from "./0026_sweeps_by_index.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -47,5 +48,6 @@ export const migrations = {
   "0022_payment_expiry": paymentExpiry.up,
   "0023_portal_sign_ins": portalSignIns.up,
   "0024_cheap_checks": cheapChecks.up,
-  "0025_agent_keys": agentKeys.up
+  "0025_agent_keys": agentKeys.up,
+  "0026_sweeps_by_index": sweepsByIndex.up
 } as const
