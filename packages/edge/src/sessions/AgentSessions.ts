@@ -125,9 +125,9 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const arrival = (tunnel: Tunnel) =>
+  const arrival = (tunnel: Tunnel, demand: Demand) =>
     Effect.callback<void>((resume) => {
-      const stop = tunnel.onArrival(() => resume(Effect.void))
+      const stop = tunnel.onArrival(demand, () => resume(Effect.void))
       return Effect.sync(stop)
     })
 
@@ -145,7 +145,7 @@ const make = Effect.gen(function* () {
       const now = clock.currentTimeMillisUnsafe()
       const returning = tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < RETURN_MILLIS
       if (!returning || now >= deadline) return yield* new TunnelOffline({ token })
-      yield* Effect.timeoutOrElse(arrival(tunnel), { duration: deadline - now, orElse: () => Effect.void })
+      yield* Effect.timeoutOrElse(arrival(tunnel, demand), { duration: deadline - now, orElse: () => Effect.void })
     }
   })
 

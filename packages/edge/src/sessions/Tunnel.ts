@@ -33,6 +33,14 @@ export interface Traffic {
   bToA: number
 }
 
+/** A visitor for whom no agent is there yet. */
+interface Waiting {
+  readonly demand: Demand
+  readonly arrived: () => void
+}
+
+const fits = ({ host }: SlotAgent, demand: Demand) => host === (demand._tag === "Host" ? demand.host : undefined)
+
 const serves = (hosts: ReadonlySet<string>, demand: Demand) =>
   demand._tag === "Host" ? hosts.has(demand.host) : hosts.size === 0
 
@@ -47,7 +55,7 @@ export class Tunnel {
   /** Slots that carry a visitor now: their agent is there although nothing of it is parked. */
   carrying = 0
   private slots: Array<SlotAgent> = []
-  private readonly waiting = new Set<() => void>()
+  private readonly waiting = new Set<Waiting>()
 
   constructor(token: string) {
     this.token = token
@@ -72,18 +80,17 @@ export class Tunnel {
 
   addMux(agent: MuxAgent) {
     this.muxes.add(agent)
-    this.announce()
+    for (const waiting of Array.from(this.waiting)) this.wake(waiting)
   }
 
   park(agent: SlotAgent) {
     this.slots.push(agent)
-    this.announce()
+    this.offer(agent)
   }
 
   /** Takes the slot that has waited longest out of the queue. */
   takeSlot(demand: Demand): SlotAgent | undefined {
-    const wanted = demand._tag === "Host" ? demand.host : undefined
-    const index = this.slots.findIndex(({ host }) => host === wanted)
+    const index = this.slots.findIndex((agent) => fits(agent, demand))
     return index < 0 ? undefined : this.slots.splice(index, 1)[0]
   }
 
@@ -101,15 +108,26 @@ export class Tunnel {
     this.slots = []
   }
 
-  /** Calls back once, when the next agent arrives. Returns how to stop waiting. */
-  onArrival(arrived: () => void): () => void {
-    this.waiting.add(arrived)
-    return () => void this.waiting.delete(arrived)
+  /**
+   * Calls back once, when an agent has arrived that may serve the demand. A slot serves one visitor, so only the one that
+   * waits longest is called for it. Returns how to stop waiting; who was called before leaves the slot to the next.
+   */
+  onArrival(demand: Demand, arrived: () => void): () => void {
+    const waiting = { demand, arrived }
+    this.waiting.add(waiting)
+    return () => {
+      if (this.waiting.delete(waiting)) return
+      const slot = this.slots.find((agent) => fits(agent, demand))
+      if (slot !== undefined) this.offer(slot)
+    }
   }
 
-  private announce() {
-    const waiting = Array.from(this.waiting)
-    this.waiting.clear()
-    for (const arrived of waiting) arrived()
+  private offer(slot: SlotAgent) {
+    for (const waiting of this.waiting) if (fits(slot, waiting.demand)) return this.wake(waiting)
+  }
+
+  private wake(waiting: Waiting) {
+    this.waiting.delete(waiting)
+    waiting.arrived()
   }
 }

@@ -1,0 +1,54 @@
+import { duplexPair } from "node:stream"
+import { assert, describe, it } from "@effect/vitest"
+import { type Demand, type SlotAgent, Tunnel } from "@catenet/edge/sessions/Tunnel"
+import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
+
+const here: Demand = { _tag: "Host", host: "a.test" }
+const elsewhere: Demand = { _tag: "Host", host: "b.test" }
+const slot = (host: string): SlotAgent => ({ slot: new EdgeSlot(duplexPair()[0], "B"), host })
+
+const waiting = () => {
+  const tunnel = new Tunnel("token")
+  const called: Array<string> = []
+  const wait = (name: string, demand: Demand) => tunnel.onArrival(demand, () => void called.push(name))
+  return { tunnel, called, wait }
+}
+
+describe("visitors who wait for an agent", () => {
+  it("are called one for each slot, the longest waiting first", () => {
+    const { called, tunnel, wait } = waiting()
+    for (const name of ["first", "second", "third"]) wait(name, here)
+    tunnel.park(slot("a.test"))
+    assert.deepStrictEqual(called, ["first"])
+    tunnel.park(slot("a.test"))
+    assert.deepStrictEqual(called, ["first", "second"])
+  })
+
+  it("are not called for a slot of another host", () => {
+    const { called, tunnel, wait } = waiting()
+    wait("other", elsewhere)
+    wait("mesh", { _tag: "Mesh" })
+    wait("mine", here)
+    tunnel.park(slot("a.test"))
+    assert.deepStrictEqual(called, ["mine"])
+  })
+
+  it("leave the slot they were called for to the next when they go", () => {
+    const { called, tunnel, wait } = waiting()
+    const leave = wait("first", here)
+    wait("second", here)
+    tunnel.park(slot("a.test"))
+    leave()
+    assert.deepStrictEqual(called, ["first", "second"])
+  })
+
+  it("disturb nobody when they go after the slot was taken", () => {
+    const { called, tunnel, wait } = waiting()
+    const leave = wait("first", here)
+    wait("second", here)
+    tunnel.park(slot("a.test"))
+    tunnel.takeSlot(here)
+    leave()
+    assert.deepStrictEqual(called, ["first"])
+  })
+})
