@@ -78,20 +78,15 @@ describe("a mesh client", () => {
   it("stays on the edge when the advertised address does not lead to the agent, also for a server that speaks first", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin((socket) => socket.end("220 ready"))
-    await using stranger = await startOrigin(echo)
     await using home = await makeHome()
     // The agent listens on another address than the one that it tells.
     await using agent = await started(stage, home, origin.address, { CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" })
     await agent.said("may come directly to 192.0.2.1")
     await using client = connected(stage, home)
-    const begun = performance.now()
-    assert.strictEqual(await ask(await portOf(client), ""), "220 ready")
-    assert.isBelow(performance.now() - begun, 6000)
+    const port = await portOf(client)
+    for (let asked = 0; asked < 3; asked++) assert.strictEqual(await ask(port, ""), "220 ready")
     assert.isFalse(client.lines.some((line) => line.includes("directly")))
-    const again = performance.now()
-    assert.strictEqual(await ask(await portOf(client), ""), "220 ready")
-    assert.isBelow(performance.now() - again, 1400, "the direct path is not tried again at once")
-    assert.strictEqual(stranger.connections(), 0)
+    assert.strictEqual(origin.connections(), 3)
   })
 
   it("does not ask with --via-edge", async () => {

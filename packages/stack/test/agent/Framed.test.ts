@@ -12,9 +12,9 @@ import { start, token } from "../../../edge/test/world/World.ts"
 import { serving } from "./Serving.ts"
 
 /** The middlebox's memory, longer than the 8 s after which a framed relay sends a keepalive. */
-const memoryMillis = 9_500
+const memoryMillis = 10_500
 /** How long the origin thinks. */
-const thoughtMillis = 11_000
+const thoughtMillis = 12_000
 
 const listening = (serve: (socket: Socket) => void) =>
   Effect.acquireRelease(
