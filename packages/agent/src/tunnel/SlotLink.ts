@@ -77,7 +77,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
         return yield* refused(
           edge,
           "no",
-          "the token is revoked, the host is not authorised for it, or the edge is full"
+          "the token is revoked, the host is not authorised for it, the edge is full, or it takes only agents that prove their key, which this carrier cannot"
         )
       const next = older[role]
       if (reason !== "closed" || next === undefined || idle.size > 0)
