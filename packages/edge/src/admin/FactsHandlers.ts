@@ -75,6 +75,7 @@ export const FactsHandlers = HttpApiBuilder.group(
         books.receipts === undefined
           ? Effect.fail(new ReceiptsDisabled({}))
           : Effect.succeed(new ReceiptKey({ alg: "ed25519", ...edge(books.receipts) })),
+      // No member of a channel joins here, so nobody was seen.
       presence: () => Effect.succeed({ holders: [] }),
       holderPresence: () => Effect.succeed({ seen: false as const })
     })

@@ -22,6 +22,7 @@ interface OpenSession {
   readonly connectedAt: number
   /** Totals of the tunnel when the session began. */
   readonly before: { readonly in: number; readonly out: number }
+  carrier: Carrier
   attested: number
 }
 
@@ -86,6 +87,7 @@ const keep = Effect.fn("Books.keep")(function* (
         name: tunnelName(tunnel.token),
         connectedAt: now(),
         before: { in: aToB, out: bToA },
+        carrier,
         attested: 0
       }
       open.set(tunnel.token, session)
@@ -144,6 +146,12 @@ const keep = Effect.fn("Books.keep")(function* (
   yield* settleThePast
   agents.observe({
     connected: begin,
+    carried: (tunnel, carrier) => {
+      const session = open.get(tunnel.token)
+      if (session === undefined || session.carrier === carrier) return
+      session.carrier = carrier
+      sessions.carry(session.name, carrier)
+    },
     disconnected: (tunnel, reason) => {
       const session = open.get(tunnel.token)
       if (session !== undefined) end(session, reason)

@@ -17,6 +17,8 @@ export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly 
 /** What happens to the agents of a token, for those who keep books about it. */
 export interface SessionObserver {
   readonly connected: (tunnel: Tunnel, carrier: Carrier) => void
+  /** An agent came to those that are there; the tunnel is now carried so. */
+  readonly carried: (tunnel: Tunnel, carrier: Carrier) => void
   readonly disconnected: (tunnel: Tunnel, reason: "registration-closed" | "revoked") => void
 }
 
@@ -71,9 +73,11 @@ const make = Effect.gen(function* () {
     const first = !tunnel.connected
     add()
     tunnel.lastSeen = clock.currentTimeMillisUnsafe()
-    if (!first) return
-    tunnel.connectedSince = tunnel.lastSeen
-    for (const observer of observers) observer.connected(tunnel, carrier)
+    if (first) tunnel.connectedSince = tunnel.lastSeen
+    for (const observer of observers) {
+      if (first) observer.connected(tunnel, carrier)
+      else observer.carried(tunnel, tunnel.muxes.size > 0 ? "mux" : carrier)
+    }
   }
 
   const left = (tunnel: Tunnel, reason: "registration-closed" | "revoked") => {

@@ -18,6 +18,8 @@ export interface TlsAcceptorOptions {
   readonly alpn: ReadonlyArray<string>
   readonly onSecure: (socket: TLSSocket) => void
   readonly onFailure: () => void
+  /** The bound of a whole handshake; ten seconds by default. */
+  readonly handshakeMillis?: number
   /** Yields to everything else between handshakes, so that a thousand agents that return at once starve no visitor. */
   readonly patient?: boolean
 }
@@ -36,15 +38,40 @@ const inTurns = (start: (socket: Socket) => void) => {
   }
 }
 
+const endsOf = (socket: Socket) => `${socket.remoteAddress} ${socket.remotePort} ${socket.localPort}`
+
+/** Bounds whole handshakes: the server's own bound begins again with every byte that a slow peer drips. */
+const bounded = (millis: number) => {
+  const running = new Map<string, NodeJS.Timeout>()
+  const finish = (ends: string) => {
+    clearTimeout(running.get(ends))
+    running.delete(ends)
+  }
+  return {
+    begin: (socket: Socket) => {
+      const ends = endsOf(socket)
+      // On a raw socket, once a connection.
+      running.set(
+        ends,
+        setTimeout(() => socket.destroy(), millis)
+      )
+      socket.once("close", () => finish(ends))
+    },
+    done: (socket: Socket) => finish(endsOf(socket))
+  }
+}
+
 export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
-  const { pairs, alpn, onSecure, onFailure, patient = false } = options
+  const { pairs, alpn, onSecure, onFailure, patient = false, handshakeMillis = HANDSHAKE_MILLIS } = options
   const server = createServer({
     ...pairs.current,
     minVersion: "TLSv1.2",
-    handshakeTimeout: HANDSHAKE_MILLIS,
+    handshakeTimeout: handshakeMillis,
     ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
   })
+  const handshakes = bounded(handshakeMillis)
   server.on("secureConnection", (socket) => {
+    handshakes.done(socket)
     socket.on("error", () => undefined)
     socket.allowHalfOpen = true
     onSecure(socket)
@@ -57,6 +84,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
   const start = (socket: Socket) => {
     // Who leaves in the middle of a handshake is gone; only a relay has two independent halves.
     socket.allowHalfOpen = false
+    handshakes.begin(socket)
     server.emit("connection", socket)
   }
   return { accept: patient ? inTurns(start) : start }

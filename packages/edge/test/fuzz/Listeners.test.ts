@@ -5,7 +5,7 @@
 import { createServer } from "node:http"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
+import { type MuxAgent, readAll, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, type World } from "../world/World.ts"
 import { Census, descriptors, heapMegabytes } from "./Census.ts"
 import { Clients } from "./Clients.ts"
@@ -86,12 +86,11 @@ const answering = Effect.fnUntraced(function* (world: World) {
     socket.pipe(socket)
   })
   yield* Effect.promise(() => world.authorise(ANSWERING.token, ANSWERING.host, "gelb"))
-  return yield* servingAgent(
-    world,
-    ANSWERING.token,
-    [ANSWERING.host],
-    (stream) => void origin.emit("connection", stream)
-  )
+  const agent: MuxAgent = yield* servingAgent(world, ANSWERING.token, [ANSWERING.host], (stream) => {
+    // The helper keeps every stream for tests to look at.
+    agent.streams.length = 0
+    origin.emit("connection", stream)
+  })
 })
 
 /** Everything that a peer could make grow, once all peers are gone but the agent that answers. */
@@ -109,6 +108,7 @@ const settled = async (world: World, clients: Clients, census: Census) => {
     "tokens that lead nowhere are forgotten",
     BOUND_MILLIS
   )
+  clients.seedOf.clear()
   return { heap: heapMegabytes(), descriptors: descriptors() ?? 0 }
 }
 

@@ -8,7 +8,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Verification from "@catenet/crypto/receipt/Verification"
-import { muxAgent, readAll, servingAgent, tlsTo } from "../world/Agent.ts"
+import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { startControlPlane } from "../world/ControlPlane.ts"
 import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
 
@@ -90,6 +90,32 @@ describe("the books of an edge", () => {
       )
       const key = yield* Effect.promise(() => world.admin("GET", "/internal/receipts/pubkey"))
       assert.deepStrictEqual(key.body, { alg: "ed25519", pubkey: chain.pubkey, edge_id: "primary" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("follow a session from the byte protocol to the multiplexed one and back", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST))
+      const transport = (expected: string) =>
+        Effect.promise(() =>
+          eventually(async () => {
+            const { body } = await world.admin("GET", `/internal/tunnel/history/${T}`)
+            const { sessions } = body as { sessions: Array<{ transport: string }> }
+            return sessions.map((session) => session.transport).join() === expected
+          }, `carried by ${expected}`)
+        )
+      yield* slotAgent(world, T, "L", HOST)
+      yield* transport("tcp-fallback")
+      const agent = yield* servingAgent(world, T, [HOST])
+      yield* transport("mux")
+      yield* slotAgent(world, T, "L", HOST)
+      agent.mux.close("normal")
+      yield* Effect.promise(() =>
+        eventually(async () => (await world.metrics())["ct_edge_agent_connections"] === 0, "the mux is gone")
+      )
+      yield* slotAgent(world, T, "L", HOST)
+      yield* transport("tcp-fallback")
     }).pipe(Effect.scoped)
   )
 

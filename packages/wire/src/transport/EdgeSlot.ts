@@ -71,6 +71,9 @@ const anyPong = (bytes: Uint8Array): Decoding<void> => {
   return bytes.length < 9 ? needMore : decoded(undefined, 9)
 }
 
+/** A silent slot must not speak first: who does so will not be understood later. */
+const anyByte = (bytes: Uint8Array): Decoding<void> => (bytes.length > 0 ? decoded(undefined, 0) : needMore)
+
 /** How long a lost slot may take to close in order. */
 const closingMillis = 2_000
 
@@ -99,10 +102,16 @@ export class EdgeSlot {
     this.#resolveLost = lost.resolve
     this.#stream = stream
     this.#pongMillis = pongMillis
-    this.#inlet = new Inlet(stream, () => this.#lose())
-    this.#inlet.watch()
+    let attached = false
+    this.#inlet = new Inlet(stream, () => {
+      if (attached) this.#lose()
+    })
+    attached = true
     // The park ping on a raw socket; ends with the slot.
     this.#timer = this.#pings ? setInterval(() => void this.#prove(), pingMillis).unref() : undefined
+    if (this.#inlet.ended) this.#lose()
+    else if (this.#pings) this.#inlet.watch()
+    else void this.#inlet.next(anyByte).then(() => this.close())
   }
 
   get state(): "parked" | "delivering" | "taken" | "lost" {

@@ -163,11 +163,25 @@ describe("edge half", () => {
         await occurs(peer, "end")
       }
     }
-    const [peer, stream] = duplexPair()
-    const slot = new EdgeSlot(stream, "B")
-    peer.write("unasked")
-    await new Promise(setImmediate)
-    assert.strictEqual(reasonOf(await slot.deliver()), "silent")
+    for (const role of ["A", "B"] as const) {
+      const [peer, stream] = duplexPair()
+      const slot = new EdgeSlot(stream, role)
+      peer.write("unasked")
+      await slot.lost
+      assert.strictEqual(reasonOf(await slot.deliver()), "closed")
+      peer.resume()
+      await occurs(peer, "end")
+    }
+  })
+
+  it("is lost from the start when its connection is gone before it parks", async () => {
+    for (const role of roles) {
+      const [, stream] = duplexPair()
+      stream.destroy()
+      const slot = new EdgeSlot(stream, role)
+      await slot.lost
+      assert.strictEqual(slot.state, "lost")
+    }
   })
 })
 

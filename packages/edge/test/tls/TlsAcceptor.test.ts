@@ -1,0 +1,39 @@
+import { createServer, connect, type AddressInfo } from "node:net"
+import { once } from "node:events"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { PairSource } from "@catenet/edge/tls/PairSource"
+import * as TlsAcceptor from "@catenet/edge/tls/TlsAcceptor"
+import { hello } from "../fuzz/Samples.ts"
+import { tlsTo } from "../world/Agent.ts"
+import { mintPair } from "../world/World.ts"
+
+it.live("drops a handshake that drips, and lets one that is done be silent for longer", () =>
+  Effect.gen(function* () {
+    const { cert, key, root } = mintPair(["localhost"])
+    const acceptor = TlsAcceptor.make({
+      pairs: new PairSource({ cert, key }),
+      alpn: [],
+      handshakeMillis: 400,
+      onSecure: (socket) => void socket.resume(),
+      onFailure: () => undefined
+    })
+    const server = yield* Effect.acquireRelease(
+      Effect.sync(() => createServer({ pauseOnConnect: true }, acceptor.accept).listen(0, "127.0.0.1")),
+      (server) => Effect.sync(() => server.close())
+    )
+    yield* Effect.promise(() => once(server, "listening"))
+    const { port } = server.address() as AddressInfo
+    const done = yield* Effect.promise(() => tlsTo(port, root, "localhost"))
+    const slow = connect({ host: "127.0.0.1", port })
+    slow.on("error", () => undefined).resume()
+    slow.write(yield* Effect.promise(() => hello("localhost", [])))
+    // The head of a record that never becomes whole.
+    const record = [0x17, 0x03, 0x03, 0x40, 0x00]
+    const drip = setInterval(() => slow.write(Buffer.of(record.shift() ?? 0)), 50)
+    yield* Effect.promise(() => once(slow, "close"))
+    clearInterval(drip)
+    assert.isFalse(done.readableEnded)
+    done.destroy()
+  }).pipe(Effect.scoped)
+)
