@@ -10,7 +10,7 @@ import * as Store from "./Store.ts"
 
 const factsOf = ({ action, target }: Audit) => ({ action, target })
 
-const complain = (entry: Audit, [written]: ReadonlyArray<Store.Refusal>) =>
+const complain = (entry: Audit, written: Store.Refusal | undefined) =>
   written === undefined || written.refusal === null
     ? Effect.void
     : Effect.logError("An audit entry could not be written.", written.refusal, factsOf(entry))
@@ -21,15 +21,17 @@ const make = Effect.gen(function* () {
     /** Writes one entry, inside the caller's transaction when there is one. */
     append: (entry: Audit) =>
       Effect.flatMap(unixSeconds, (at) => store.append({ ...entry, at })).pipe(
-        Effect.flatMap((rows) => complain(entry, rows)),
+        Effect.flatMap(([written]) => complain(entry, written)),
         Effect.catch((cause) => Effect.logError("An audit entry could not be written.", cause, factsOf(entry)))
       ),
     /** Writes one entry with the statement that it records, when that changes a row; whether it did. */
     appendTo: (statement: Statement.Fragment, entry: Audit) =>
       Effect.flatMap(unixSeconds, (at) => store.appendTo(statement, { ...entry, at })).pipe(
-        Effect.tap((rows) => complain(entry, rows)),
+        Effect.tap(([written]) => complain(entry, written)),
         Effect.map((rows) => rows.length > 0)
       ),
+    /** Complains of an entry that a statement of its own has tried to write. */
+    complain,
     /** Entries, newest first. */
     list: (query: Store.Query) => Effect.orDie(store.list(query)),
     /** Forgets entries that are older than so many days. */

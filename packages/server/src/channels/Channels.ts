@@ -18,6 +18,9 @@ import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
 
+const entryOf = (owner: string, channel: ChannelId, operator: string) =>
+  audit("channel_registered", owner, channel, operator)
+
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const audits = yield* Audits
@@ -28,9 +31,10 @@ const make = Effect.gen(function* () {
     return held + more > limit ? Effect.fail(new ChannelLimitReached({ limit })) : Effect.void
   }
 
-  const put = Effect.fnUntraced(function* (channel: ChannelId, owner: string, operatorPubkey: string) {
+  const put = Effect.fnUntraced(function* (channel: ChannelId, owner: string, operator: string) {
+    const operatorPubkey = OperatorKey.make(operator)
     const row = { channel, owner, operatorPubkey, createdAt: yield* unixSeconds }
-    yield* audits.appendTo(store.insert([row]), audit("channel_registered", owner, channel, operatorPubkey))
+    yield* audits.appendTo(store.insert([row]), entryOf(owner, channel, operatorPubkey))
   })
 
   const drop = Effect.fnUntraced(function* (channel: ChannelId, owner: string) {
@@ -54,6 +58,24 @@ const make = Effect.gen(function* () {
     }
   })
 
+  /** A registration that may be a repetition, a new key, somebody else's channel or one too many. */
+  const registerKnown = Effect.fnUntraced(function* ({ subject }: Account, registration: ChannelRegistration) {
+    const { channel, confirm_rekey: confirmRekey = false, operator_pubkey: operator } = registration
+    const { operatorPubkey, owner, ...counted } = yield* store.toRegister({ channel, owner: subject })
+    const state: State =
+      owner === null || operatorPubkey === null
+        ? { _tag: "Unregistered" }
+        : { _tag: "Registered", owner, operator: operatorPubkey }
+    const event = { _tag: "Register", subject, channel, operator, confirmRekey } as const
+    yield* step(state, event, requireRoom(counted, 1)).pipe(
+      Effect.catchTags({
+        NotOwner: () => new NotChannelOwner(),
+        OperatorDiffers: ({ registered }) =>
+          new OperatorMismatch({ channel, registered: OperatorKey.make(registered), offered: operator })
+      })
+    )
+  }, store.transaction)
+
   const owned = Effect.fnUntraced(function* (channel: ChannelId, { subject }: Account) {
     const found = yield* store.find(channel)
     if (Option.isNone(found) || found.value.owner !== subject) return yield* new NotChannelOwner()
@@ -73,26 +95,14 @@ const make = Effect.gen(function* () {
         .lock(channel)
         .pipe(Effect.andThen(owned(channel, account)), Effect.andThen(run), store.transaction, asDefects),
 
-    register: Effect.fn("Channels.register")(
-      function* ({ subject }: Account, registration: ChannelRegistration) {
-        const { channel, confirm_rekey: confirmRekey = false, operator_pubkey: operator } = registration
-        const { operatorPubkey, owner, ...counted } = yield* store.toRegister({ channel, owner: subject })
-        const state: State =
-          owner === null || operatorPubkey === null
-            ? { _tag: "Unregistered" }
-            : { _tag: "Registered", owner, operator: operatorPubkey }
-        const event = { _tag: "Register", subject, channel, operator, confirmRekey } as const
-        yield* step(state, event, requireRoom(counted, 1)).pipe(
-          Effect.catchTags({
-            NotOwner: () => new NotChannelOwner(),
-            OperatorDiffers: ({ registered }) =>
-              new OperatorMismatch({ channel, registered: OperatorKey.make(registered), offered: operator })
-          })
-        )
-      },
-      store.transaction,
-      asDefects
-    ),
+    register: Effect.fn("Channels.register")(function* (account: Account, registration: ChannelRegistration) {
+      const { channel, operator_pubkey: operatorPubkey } = registration
+      const entry = entryOf(account.subject, channel, operatorPubkey)
+      const row = { channel, owner: account.subject, operatorPubkey, createdAt: yield* unixSeconds }
+      const written = yield* store.register({ ...entry, row, usualMost: channelsPerAccount })
+      yield* audits.complain(entry, written)
+      if (!written.isNew) yield* registerKnown(account, registration)
+    }, asDefects),
 
     /** Removes the channel with its members, grants, allow-list, claims and invites. */
     deregister: Effect.fn("Channels.deregister")(

@@ -14,12 +14,13 @@ export type Counted = typeof Counted.Type
 
 const MemberRow = Schema.Struct({ holder: HolderKey, noisePubkey: NoiseKey })
 
-export interface NewChannel {
-  readonly channel: ChannelId
-  readonly owner: string
-  readonly operatorPubkey: string
-  readonly createdAt: number
-}
+const NewRow = Schema.Struct({
+  channel: ChannelId,
+  owner: Schema.String,
+  operatorPubkey: OperatorKey,
+  createdAt: Schema.Int
+})
+export type NewChannel = typeof NewRow.Type
 
 export interface NewMember {
   readonly channel: ChannelId
@@ -70,6 +71,14 @@ export const make = Effect.gen(function* () {
     rekey: (channel: ChannelId, operatorPubkey: string) =>
       sql`update channels set operator_pubkey = ${operatorPubkey} where channel = ${channel}`,
     drop: (channel: ChannelId) => sql`delete from channels where channel = ${channel}`,
+    /** Registers a channel with its audit entry where nobody has it and there is room; else nothing is changed. */
+    register: SqlSchema.findOne({
+      Request: Schema.Struct({ row: NewRow, usualMost: Schema.Int, actor: Schema.String, action: Schema.String }),
+      Result: Schema.Struct({ isNew: Schema.Boolean, refusal: Schema.NullOr(Schema.String) }),
+      execute: ({ action, actor, row: { channel, createdAt, operatorPubkey, owner }, usualMost }) => sql`
+        select is_new, refusal
+        from channel_register(${channel}, ${owner}, ${operatorPubkey}, ${usualMost}, ${actor}, ${action}, ${createdAt})`
+    }),
     /** Holds the lock of the account until the transaction ends; it is taken after those of channels. */
     counted: SqlSchema.findOne({
       Request: Schema.String,

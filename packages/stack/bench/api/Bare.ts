@@ -115,24 +115,17 @@ const shown = `select t.id, t.name, t.hostname, coalesce(h.status, 'rot') as sta
   from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token`
 const listTunnels = statement("list-tunnels", `${shown} where ${visible} order by t.created_at, t.id`)
 const shownTunnel = statement("shown-tunnel", `${shown} where t.id = $4 and ${visible}`)
-const registration = statement("registration", "select * from channel_to_register($1, $2)")
-const appended =
-  "with changed as (STATEMENT returning 1) select audit_append($1, $2, $3, $4, $5) as refusal from changed"
-const insertChannel = statement(
-  "insert-channel",
-  appended.replace(
-    "STATEMENT",
-    "insert into channels (channel, owner, operator_pubkey, created_at) values ($6, $7, $8, $9)"
-  )
+const registerChannel = statement(
+  "register-channel",
+  "select is_new, refusal from channel_register($1, $2, $3, $4, $5, $6, $7)"
 )
 const countTunnels = statement("count-tunnels", "select held, most from tunnels_counted($1)")
 const insertTunnel = statement(
   "insert-tunnel",
-  appended.replace(
-    "STATEMENT",
-    `insert into tunnels (id, subject, name, hostname, routing_token, created_at)
-     values ($6, $7, $8, $9, $10, $11)`
-  )
+  `with changed as (
+     insert into tunnels (id, subject, name, hostname, routing_token, created_at)
+     values ($6, $7, $8, $9, $10, $11) returning 1)
+   select audit_append($1, $2, $3, $4, $5) as refusal from changed`
 )
 const claimAnswer = statement(
   "claim-answer",
@@ -178,18 +171,13 @@ const createTunnel = async (request: IncomingMessage) => {
   })
 }
 
-const registerChannel = async (request: IncomingMessage) => {
+const createChannel = async (request: IncomingMessage) => {
   const subject = await subjectOf(request)
   const body = await bodyOf(request)
   const channel = textIn(body, "channel", hex64)
   const operator = textIn(body, "operator_pubkey", hex64)
-  await transaction(async (connection) => {
-    const [found] = await registration(connection, channel, subject)
-    if (found?.["owner"] !== null) throw new Refused()
-    within(found)
-    const row = [channel, subject, operator, now()]
-    await insertChannel(connection, subject, "channel_registered", channel, operator, now(), ...row)
-  })
+  const [made] = await registerChannel(pool, channel, subject, operator, most, subject, "channel_registered", now())
+  if (made?.["is_new"] !== true) throw new Refused()
   return ""
 }
 
@@ -234,7 +222,7 @@ const route = (request: IncomingMessage): Promise<string> | string => {
     if (url.startsWith("/me/channels/")) return getChannel(request, url.slice("/me/channels/".length))
   } else if (method === "POST") {
     if (url === "/me/tunnels") return createTunnel(request)
-    if (url === "/me/channels") return registerChannel(request)
+    if (url === "/me/channels") return createChannel(request)
     if (url === "/internal/channel/authorize") return authorize(request)
   } else if (method === "PUT" && url === "/status")
     return bodyOf(request).then((body) => (status = JSON.stringify(body)))

@@ -25,6 +25,7 @@ import * as portalSignIns from "./0023_portal_sign_ins.ts"
 import * as cheapChecks from "./0024_cheap_checks.ts"
 import * as agentKeys from "./0025_agent_keys.ts"
 import * as sweepsByIndex from "./0026_sweeps_by_index.ts"
+import * as channelRegister from "./0027_channel_register.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -49,5 +50,6 @@ export const migrations = {
   "0023_portal_sign_ins": portalSignIns.up,
   "0024_cheap_checks": cheapChecks.up,
   "0025_agent_keys": agentKeys.up,
-  "0026_sweeps_by_index": sweepsByIndex.up
+  "0026_sweeps_by_index": sweepsByIndex.up,
+  "0027_channel_register": channelRegister.up
 } as const
