@@ -1,6 +1,6 @@
 /** The plain HTTP port: everything goes to the same place over HTTPS, nothing is served (data-plane 1.2). */
 import type { Socket } from "node:net"
-import { linger } from "../listen/Linger.ts"
+import { cutAfter, linger } from "../listen/Linger.ts"
 
 const HEAD_BYTES = 16_384
 const HEAD_MILLIS = 5_000
@@ -25,14 +25,13 @@ export const receive = (socket: Socket): void => {
     seen += chunk.toString("latin1")
     const end = seen.indexOf("\r\n\r\n")
     if (end < 0 && seen.length <= HEAD_BYTES) return
-    clearTimeout(timer)
+    inTime()
     socket.off("data", read).off("end", leave)
     socket.end(answer(end < 0 ? "" : seen.slice(0, end)), "latin1")
     linger(socket)
   }
   // For the whole head: who drips it must not stay longer than who says nothing.
-  const timer = setTimeout(leave, HEAD_MILLIS)
-  socket.once("close", () => clearTimeout(timer))
+  const inTime = cutAfter(socket, HEAD_MILLIS)
   socket.on("data", read).once("end", leave)
   socket.resume()
 }

@@ -1,15 +1,23 @@
 /**
- * How a connection is left after the last word: what the peer still sends is read and forgotten, so that no reset
- * overtakes the word, and after two seconds the connection is gone whatever the peer does.
+ * How long a connection may stay: in a phase that must come to its end, and after the last word. It is left so that the
+ * word arrives: what the peer still sends is read and forgotten, so that no reset overtakes the word, and after two seconds
+ * the connection is gone whatever the peer does.
  */
 import type { Socket } from "node:net"
 
 const LINGER_MILLIS = 2_000
 
+/** Cuts the connection after so long, however busy it is. Returns how to call that off. */
+export const cutAfter = (socket: Socket, millis: number): (() => void) => {
+  // A bound on a raw socket, once a connection.
+  const timer = setTimeout(() => socket.destroy(), millis).unref()
+  const callOff = () => clearTimeout(timer)
+  socket.once("close", callOff)
+  return callOff
+}
+
 /** Call it after the last write was handed over with `end`. */
 export const linger = (socket: Socket): void => {
   socket.resume()
-  // A bound on a raw socket that nobody waits for.
-  const timer = setTimeout(() => socket.destroy(), LINGER_MILLIS).unref()
-  socket.once("close", () => clearTimeout(timer))
+  cutAfter(socket, LINGER_MILLIS)
 }

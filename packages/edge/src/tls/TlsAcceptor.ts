@@ -4,6 +4,7 @@
  */
 import type { Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
+import { cutAfter } from "../listen/Linger.ts"
 import type { PairSource } from "./PairSource.ts"
 
 const HANDSHAKE_MILLIS = 10_000
@@ -42,22 +43,17 @@ const endsOf = (socket: Socket) => `${socket.remoteAddress} ${socket.remotePort}
 
 /** Bounds whole handshakes: the server's own bound begins again with every byte that a slow peer drips. */
 const bounded = (millis: number) => {
-  const running = new Map<string, NodeJS.Timeout>()
-  const finish = (ends: string) => {
-    clearTimeout(running.get(ends))
-    running.delete(ends)
-  }
+  const running = new Map<string, () => void>()
   return {
     begin: (socket: Socket) => {
       const ends = endsOf(socket)
-      // On a raw socket, once a connection.
-      running.set(
-        ends,
-        setTimeout(() => socket.destroy(), millis)
-      )
-      socket.once("close", () => finish(ends))
+      running.set(ends, cutAfter(socket, millis))
+      socket.once("close", () => running.delete(ends))
     },
-    done: (socket: Socket) => finish(endsOf(socket))
+    done: (socket: Socket) => {
+      running.get(endsOf(socket))?.()
+      running.delete(endsOf(socket))
+    }
   }
 }
 

@@ -29,7 +29,6 @@ const ambient = new Set([
   "packages/agent/src/doctor/Network.ts",
   "packages/agent/src/terminal/Presenter.ts",
   "packages/edge/src/frontdoor/PlatformHosts.ts",
-  "packages/edge/src/frontdoor/Redirect.ts",
   "packages/edge/src/listen/Linger.ts",
   "packages/idp/src/Adapter.ts",
   "packages/server/src/store/Backup.ts",
