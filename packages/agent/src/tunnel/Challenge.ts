@@ -66,7 +66,7 @@ const byOrigin = Effect.fnUntraced(
     const answered = yield* Effect.timeoutOrElse(arrive(socket), {
       duration: answerMillis,
       orElse: () => Effect.succeed(false)
-    })
+    }).pipe(Effect.onInterrupt(() => Effect.sync(() => void socket.destroy())))
     const first: Buffer | null = answered ? socket.read() : null
     if (first === null || !answersTls(first)) {
       socket.destroy()

@@ -73,28 +73,32 @@ const listening = (server: Server) =>
   )
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 
+const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length
+
 const authority = makeAuthority()
 const leaf = authority.leaf("localhost")
+
+/** The edges' own ends of their connections; some sessions break before there is TLS on them. */
+const ours = new Set<Socket>()
 
 /** An edge that answers whatever comes by a script; `chance` is the connection's own. */
 const scripted = (
   next: () => number,
   alpn: ReadonlyArray<string>,
   script: (socket: TLSSocket, chance: Random) => void
-) =>
-  listening(
-    createServer(
-      {
-        ...leaf,
-        allowHalfOpen: true,
-        ALPNCallback: ({ protocols }) => alpn[next() % alpn.length] ?? protocols[0]
-      },
-      (socket) => {
-        socket.on("error", () => {})
-        script(socket, random(next()))
-      }
-    )
-  )
+) => {
+  const ALPNCallback = ({ protocols }: { readonly protocols: ReadonlyArray<string> }) =>
+    alpn[next() % alpn.length] ?? protocols[0]
+  const server = createServer({ ...leaf, allowHalfOpen: true, ALPNCallback }, (socket) => {
+    socket.on("error", () => {})
+    script(socket, random(next()))
+  })
+  server.on("connection", (socket) => {
+    ours.add(socket)
+    socket.once("close", () => ours.delete(socket))
+  })
+  return listening(server)
+}
 
 const home = Effect.acquireRelease(Effect.promise(makeHome), (made) =>
   Effect.promise(() => made[Symbol.asyncDispose]())
@@ -112,6 +116,7 @@ const program = Effect.gen(function* () {
   yield* Effect.promise(() => writeFile(`${path}/privkey.pem`, pair.key))
   let seed = SEED
   const next = () => seed++
+  const before = sockets()
 
   const settings = {
     ...Result.getOrThrow(
@@ -256,8 +261,9 @@ const program = Effect.gen(function* () {
   )
 
   // Nothing is left over, and everybody still serves.
-  yield* Effect.sync(() => vitals.tasksLive()).pipe(
-    Effect.repeat({ until: (live) => live === 0, schedule: Schedule.spaced("20 millis") }),
+  for (const socket of ours) socket.destroy()
+  yield* Effect.sync(() => vitals.tasksLive() + sockets() - before).pipe(
+    Effect.repeat({ until: (left) => left <= 0, schedule: Schedule.spaced("20 millis") }),
     Effect.timeout(BOUND)
   )
   const health = yield* Effect.promise(() => fetch(`http://127.0.0.1:${endpoints.port}/metrics`))
