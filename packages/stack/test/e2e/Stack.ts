@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { freePort } from "../../src/Ports.ts"
+import { supervised } from "../../src/supervisor/ChildProcesses.ts"
 
 const program = join(dirname(fileURLToPath(import.meta.url)), "../../src/main.ts")
 const agentProgram = join(dirname(fileURLToPath(import.meta.url)), "../../../agent/src/main.ts")
@@ -50,6 +51,9 @@ export const freePorts = async (): Promise<Ports> => {
 const bareEnvironment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CT_") && name !== "NODE_OPTIONS"))
 
+/** For a `catenet` program: its standard input is ours, and it ends when that closes. */
+export const endsWithUs = { [supervised]: "1" }
+
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -64,16 +68,19 @@ export class Spawned {
   stderr = ""
   readonly ended: Promise<Ended>
 
-  /** `behind` is a command that runs the program somewhere else, such as in another network. */
+  /**
+   * `behind` is a command that runs the program somewhere else, such as in another network. With {@link endsWithUs} in its
+   * environment it ends even when the tests are killed.
+   */
   constructor(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, behind: ReadonlyArray<string> = []) {
     const [command, ...rest] = [...behind, process.execPath, ...args]
     const child = spawn(command ?? "", rest, {
       env: { ...bareEnvironment(), ...env },
-      stdio: ["ignore", "pipe", "pipe"]
+      stdio: [supervised in env ? "pipe" : "ignore", "pipe", "pipe"]
     })
     this.child = child
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (this.stdout += text))
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (this.stderr += text))
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text))
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.stderr += text))
     this.ended = new Promise((resolve) =>
       child.once("close", (code, signal) => resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }))
     )
@@ -149,7 +156,7 @@ export class Stack {
 
   /** Starts everything and waits for the banner. */
   async up(args: ReadonlyArray<string> = [], more: Readonly<Record<string, string>> = {}): Promise<Spawned> {
-    this.#running = catenet(["up", ...args], { ...this.env, ...more })
+    this.#running = catenet(["up", ...args], { ...this.env, ...endsWithUs, ...more })
     await this.#running.printed("Catenet is up")
     return this.#running
   }

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
 import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
 import * as Folder from "../../src/up/Folder.ts"
-import { catenet, type Spawned } from "../e2e/Stack.ts"
+import { catenet, endsWithUs, type Spawned } from "../e2e/Stack.ts"
 import { type Place, type Tunnel, until } from "../e2e/Tunnel.ts"
 
 const port = () => Effect.runPromise(freePort("127.0.0.1"))
@@ -31,6 +31,7 @@ export class Edge {
     this.ports = ports
     this.#env = {
       ...env,
+      ...endsWithUs,
       CT_EDGE_LISTEN: at(ports.mesh),
       CT_EDGE_PUBLIC_ADDR: at(ports.mesh),
       CT_FRONT_DOOR: at(ports.frontDoor),
@@ -110,6 +111,7 @@ export class Fleet implements Place {
       DevelopmentCertificates.ensure(Folder.at(this.folder), ["localhost", "*.catenet.localhost"])
     )
     this.#controlPlane = catenet(["serve", "--log-format", "json"], {
+      ...endsWithUs,
       CT_CONTROL_PLANE_LISTEN: at(this.#controlPlanePort),
       CT_CP_DATABASE_URL: process.env["CATENET_TEST_DATABASE_URL"] ?? "",
       CT_CP_EDGE_ADMIN_URL: `http://${at(this.first.ports.edgeAdmin)}`,
