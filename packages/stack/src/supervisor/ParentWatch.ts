@@ -8,3 +8,11 @@ export const watchParent = (): void => {
   process.stdin.resume()
   process.stdin.unref()
 }
+
+/** A reader of our output that is gone ends nothing by itself: what was started has still to be ended, in its order. */
+export const outliveReaders = (): void => {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error
+    })
+}
