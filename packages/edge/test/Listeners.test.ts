@@ -79,6 +79,18 @@ describe("listeners", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("of operators let go of who asks to upgrade behind another request", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      const hidden = "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\0"
+      for (const address of [world.bound.admin, world.bound.metrics]) {
+        const socket = connect({ host: "127.0.0.1", port: address?.port ?? 0 })
+        socket.resume().end(`GET / HTTP/1.1\r\nHost: a\r\n\r\n${hidden}`)
+        yield* Effect.promise(() => new Promise((resolve) => socket.once("close", resolve)))
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("redirect plain HTTP to the same place over HTTPS", () =>
     Effect.gen(function* () {
       const world = yield* start({ CT_EDGE_HTTP_REDIRECT: "127.0.0.1:0" })

@@ -12,7 +12,8 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
   address: Address,
   routes: Layer.Layer<A, E, R>
 ) {
-  const server = createServer({ keepAliveTimeout: 65_000 })
+  // Nobody upgrades here; a request to do so behind another one would keep its connection for ever.
+  const server = createServer({ keepAliveTimeout: 65_000, shouldUpgradeCallback: () => false })
   const { host, port } = address
   yield* Layer.build(
     HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
