@@ -56,5 +56,14 @@ if (unknown.length > 0) {
   process.stderr.write(`There is no benchmark ${unknown.join(", ")}. There are: ${Object.keys(groups).join(", ")}.\n`)
   process.exit(2)
 }
-for (const [name, { run, title }] of Object.entries(groups))
-  if (wanted.length === 0 ? !long.has(name) : wanted.includes(name)) print(title, await run())
+for (const [name, { run, title }] of Object.entries(groups)) {
+  if (wanted.length === 0 ? long.has(name) : !wanted.includes(name)) continue
+  try {
+    print(title, await run())
+  } catch (error) {
+    process.exitCode = 1
+    process.stderr.write(
+      `\n${title}: FAILED\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`
+    )
+  }
+}

@@ -10,11 +10,19 @@ export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
     seconds,
     32
   )
+  const spoke = Object.entries(seen).reduce((sum, [kind, { done }]) => (kind === "malformed" ? sum : sum + done), 0)
   return [
     ...Object.entries(seen).flatMap(([kind, { done, failed }]) => [
       { name: `${kind} visitors`, value: done, unit: "done" },
       { name: `${kind} visitors`, value: failed, unit: "failed" }
     ]),
+    {
+      name: "visitors that spoke TLS",
+      value: spoke,
+      unit: "",
+      ratio: spoke / originConnections,
+      against: "what the origin saw"
+    },
     {
       name: "edge: relays counted",
       value: edgeRelays,

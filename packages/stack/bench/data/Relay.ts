@@ -78,6 +78,8 @@ export class Relay {
       CT_EDGE_MAX_CONNECTIONS_PER_IP: "0",
       CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "0",
       CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "0",
+      // On a busy machine a pool of single-use slots may take longer to fill up than visitors are usually kept waiting.
+      CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "30000",
       CT_EDGE_RECEIPTS: "1",
       CT_EDGE_SHUTDOWN_GRACE_SECS: "0",
       ...more

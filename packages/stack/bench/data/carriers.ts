@@ -3,6 +3,7 @@ import type { BrowserRole } from "@catenet/wire/frames/Role"
 import type { Aim } from "../Load.ts"
 import { percentile, type Row } from "../Report.ts"
 import * as Closed from "./Closed.ts"
+import { allowed } from "./Descriptors.ts"
 import { Relay } from "./Relay.ts"
 import type { SlotOptions } from "./slotService.ts"
 import { type Turned, waysInTurns } from "./Ways.ts"
@@ -76,7 +77,7 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
   try {
     const ways = await waysOf(relay)
     const result: Array<Row> = []
-    for (const connections of [1, 64, 1000]) {
+    for (const connections of [1, 64, allowed(1000, 2)]) {
       const latencies: Array<Array<number>> = ways.map(() => [])
       const turned = await waysInTurns(
         ways.map(({ aim }, index) => async () => {

@@ -5,25 +5,13 @@ import { connect } from "node:tls"
 import { residentMegabytes } from "../../test/e2e/Memory.ts"
 import { secondsOf } from "../api/Processor.ts"
 import type { Row } from "../Report.ts"
+import { allowed } from "./Descriptors.ts"
 import { Kept } from "./Kept.ts"
 import { Relay } from "./Relay.ts"
 
 const wanted = 5000
 const atOnce = 20
 const settleMillis = 5000
-/** Descriptors that a process needs beside those of idle connections. */
-const spare = 300
-
-/** As many as the descriptor limit lets a process hold `each` descriptors for; says so when they are fewer. */
-const allowed = (each: number): number => {
-  const report: { readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } } } =
-    process.report.getReport()
-  const limit = Number(report.userLimits?.open_files?.soft ?? Number.POSITIVE_INFINITY)
-  const count = Number.isNaN(limit) ? wanted : Math.min(wanted, Math.floor((limit - spare) / each))
-  if (count < wanted)
-    process.stderr.write(`The limit of ${limit} open files allows only ${count}; \`ulimit -n\` raises it.\n`)
-  return count
-}
 
 const dial = async (relay: Relay, ca: string, token: Buffer) => {
   const { mesh: port } = relay.ports
@@ -49,7 +37,7 @@ const atRest = async (pid: number) => {
 const agents = async (relay: Relay): Promise<ReadonlyArray<Row>> => {
   const edge = relay.edge.child.pid ?? -1
   const ca = relay.meshRoot
-  const count = allowed(1)
+  const count = allowed(wanted, 1)
   const sessions = [await dial(relay, ca, Buffer.alloc(32, 1))]
   const before = await atRest(edge)
   const from = performance.now()
@@ -78,7 +66,7 @@ const visitors = async (relay: Relay, tier: "gelb" | "gruen"): Promise<ReadonlyA
   const origin = { CT_AGENT_ORIGIN: `127.0.0.1:${tier === "gelb" ? plain : tls}` }
   const agent = await relay.agent(tunnel, relay.ports.mesh, origin)
   const pids = { edge: relay.edge.child.pid ?? -1, agent: agent.child.pid ?? -1 }
-  const count = allowed(1)
+  const count = allowed(wanted, 1)
   const first = await Kept.open(tunnel.aim)
   await first.get()
   const before = { edge: await atRest(pids.edge), agent: residentMegabytes(pids.agent) }

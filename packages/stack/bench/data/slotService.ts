@@ -1,18 +1,24 @@
 /**
  * An agent of the byte protocol, a process of its own: keeps a pool of parked slots of one role full and joins each that
- * is taken with the origin. Our own agent speaks this protocol only to edges that do not multiplex.
+ * is taken with the origin, in the mesh roles behind a Noise session. Our own agent speaks this protocol only to edges
+ * that do not multiplex.
  */
+import * as Handshake from "@catenet/agent/mesh/Handshake"
+import { NoiseStream } from "@catenet/agent/mesh/NoiseStream"
+import { native } from "@catenet/crypto/native"
+import type { SlotRole } from "@catenet/wire/frames/Role"
 import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import { splice } from "@catenet/wire/transport/Splice"
-import { Result } from "effect"
+import { Effect, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { connect as connectTcp } from "node:net"
+import type { Duplex } from "node:stream"
 import { connect } from "node:tls"
-import type { BrowserRole } from "@catenet/wire/frames/Role"
 import { optionsOf, ready } from "./Service.ts"
 
 /** What the parent passes. */
 export interface SlotOptions {
-  readonly role: BrowserRole
+  readonly role: SlotRole
   readonly edge: number
   /** PEM of the edge's root. */
   readonly ca: string
@@ -20,10 +26,14 @@ export interface SlotOptions {
   readonly host: string
   readonly origin: number
   readonly pool: number
+  /** Hex of the origin's secret key; for the mesh roles. */
+  readonly secret?: string
 }
 
 const given: Partial<SlotOptions> = optionsOf()
-const { role = "B", edge = 0, ca = "", token = "", host = "", origin = 0, pool = 1 } = given
+const { role = "B", edge = 0, ca = "", token = "", host = "", origin = 0, pool = 1, secret = "" } = given
+const key = Buffer.from(token, "hex")
+const admission = role === "A" || role === "K" ? { role, token: key } : { role, token: key, host }
 
 const dial = () =>
   new Promise<ReturnType<typeof connect>>((resolve, reject) => {
@@ -34,16 +44,29 @@ const dial = () =>
   })
 
 const park = async () => {
-  const slot = await parkAgentSlot(await dial(), { role, token: Buffer.from(token, "hex"), host })
+  const slot = await parkAgentSlot(await dial(), admission)
   if (Result.isFailure(slot)) throw new Error(`the slot was refused: ${slot.failure.reason}`)
   return slot.success
+}
+
+const nothing = new Uint8Array()
+const unsealed = async (stream: Duplex) => {
+  const keys = [native.x25519.keyPair(Buffer.from(secret, "hex"))]
+  const { session } = await Effect.runPromise(
+    Handshake.answer(stream, keys, () => Result.succeed(nothing)).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+  )
+  return new NoiseStream(stream, session)
+}
+
+const serve = async (stream: Duplex) => {
+  const plain = secret === "" ? stream : await unsealed(stream)
+  void splice(plain, connectTcp({ host: "127.0.0.1", port: origin, allowHalfOpen: true, noDelay: true }))
 }
 
 const keepParked = async (first: Awaited<ReturnType<typeof park>>) => {
   for (let slot = first; ; slot = await park()) {
     const taken = await slot.taken
-    if (Result.isFailure(taken)) continue
-    void splice(taken.success, connectTcp({ host: "127.0.0.1", port: origin, allowHalfOpen: true, noDelay: true }))
+    if (Result.isSuccess(taken)) void serve(taken.success)
   }
 }
 
