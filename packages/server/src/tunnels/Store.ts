@@ -50,7 +50,13 @@ export const make = Effect.gen(function* () {
 
   return {
     insert: (tunnel: typeof Fresh.Type) => sql`insert into tunnels ${sql.insert(encodeFresh(tunnel))} returning 1`,
-    /** Commands that count an account's tunnels come one after the other: each waits here for the one before. */
+    /** The same where the account has room; commands that count its tunnels come one after the other. */
+    insertWithin: (tunnel: typeof Fresh.Type, usualMost: number) => {
+      const { createdAt, hostname, id, name, routingToken, subject } = encodeFresh(tunnel)
+      return sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
+        select ${id}, ${subject}, ${name}, ${hostname}, ${routingToken}, ${createdAt}
+        from tunnels_counted(${subject}) where held < coalesce(most, ${usualMost}) returning 1`
+    },
     counted: SqlSchema.findOne({
       Request: Schema.String,
       Result: Schema.Struct({ held: Schema.Int, most: Schema.NullOr(Schema.Int) }),

@@ -60,17 +60,24 @@ const make = Effect.gen(function* () {
   /** Names of the platform itself lead to no tunnel. */
   const reserved = new Set([portalBaseUrl.hostname, hostnameZone?.toLowerCase()])
 
-  /** A hostname that is given out here leads to the edge; one that an owner brings is led there by its owner. */
+  /**
+   * A hostname that is given out here leads to the edge; one that an owner brings is led there by its owner. Without
+   * `usualMost` the account may have any number.
+   */
   const insert = Effect.fnUntraced(function* (
     owner: Subject,
     name: string,
     hostname: Hostname | null,
-    by: "us" | "owner"
+    by: "us" | "owner",
+    usualMost?: number
   ) {
     const id = idFrom(yield* withEntropy(freshHex32))
     const token = tokenFrom(yield* withEntropy(freshHex64))
     const row = { subject: owner, name, id, hostname, routingToken: token, createdAt: yield* unixSeconds }
-    yield* audits.appendTo(store.insert(row), audit("tunnel_enrolled", owner, id))
+    const inserted = usualMost === undefined ? store.insert(row) : store.insertWithin(row, usualMost)
+    if (!(yield* audits.appendTo(inserted, audit("tunnel_enrolled", owner, id)))) {
+      return yield* new TunnelLimitReached({ limit: (yield* store.counted(owner)).most ?? tunnelsPerAccount })
+    }
     if (hostname === null) return { id, token, hostname, calls: [] }
     if (reserved.has(hostname) || Option.isSome(yield* hosts.find(hostname, { lock: true }))) {
       return yield* new HostnameTaken({ hostname })
@@ -78,12 +85,6 @@ const make = Effect.gen(function* () {
     if (by === "us") yield* addresses.want(hostname)
     const { ids } = yield* hosts.record(token, hostname)
     return { id, token, hostname, calls: ids }
-  })
-
-  const checkLimit = Effect.fnUntraced(function* (owner: Subject) {
-    const { held, most } = yield* store.counted(owner)
-    const limit = most ?? tunnelsPerAccount
-    if (held >= limit) return yield* new TunnelLimitReached({ limit })
   })
 
   /** The edge is told at once when it can be reached, and later otherwise: the tunnel exists either way. */
@@ -115,7 +116,8 @@ const make = Effect.gen(function* () {
     ) {
       const { hostname, name, subject } = request
       const repeat = key === undefined ? undefined : { caller: "operator", operation: "provision-tunnel", key, request }
-      const made = yield* settled(once(repeat, Made, insert(subject, name, hostname, "us")), hostname)
+      const command = Effect.catchTag(insert(subject, name, hostname, "us"), "TunnelLimitReached", Effect.die)
+      const made = yield* settled(once(repeat, Made, command), hostname)
       yield* tell(made)
       return { routing_token: made.token, hostname }
     }, asDefects),
@@ -131,8 +133,8 @@ const make = Effect.gen(function* () {
       const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
       const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
       const command = Effect.gen(function* () {
-        yield* checkLimit(subject)
-        const made = yield* insert(subject, request.name, hostname, request.hostname === undefined ? "us" : "owner")
+        const by = request.hostname === undefined ? "us" : "owner"
+        const made = yield* insert(subject, request.name, hostname, by, tunnelsPerAccount)
         return { ...made, tunnel: yield* Effect.catchTag(shown(made.id, account), "TunnelNotFound", Effect.die) }
       })
       const { tunnel, ...made } = yield* settled(once(repeat, MadeAndShown, command), hostname)

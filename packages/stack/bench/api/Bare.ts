@@ -119,12 +119,11 @@ const registerChannel = statement(
   "register-channel",
   "select is_new, refusal from channel_register($1, $2, $3, $4, $5, $6, $7)"
 )
-const countTunnels = statement("count-tunnels", "select held, most from tunnels_counted($1)")
 const insertTunnel = statement(
   "insert-tunnel",
   `with changed as (
      insert into tunnels (id, subject, name, hostname, routing_token, created_at)
-     values ($6, $7, $8, $9, $10, $11) returning 1)
+     select $6, $1, $7, $8::text, $9, $10 from tunnels_counted($1) where held < coalesce(most, $11) returning 1)
    select audit_append($1, $2, $3, $4, $5) as refusal from changed`
 )
 const claimAnswer = statement(
@@ -138,10 +137,6 @@ const completeAnswer = statement(
 )
 
 const most = 1_000_000
-const within = (row: Row | undefined) => {
-  if (Number(row?.["held"]) >= Number(row?.["most"] ?? most)) throw new Refused()
-}
-
 const seal = (sealingKey: Buffer, text: string) => {
   const nonce = randomBytes(12)
   const cipher = createCipheriv("chacha20-poly1305", sealingKey, nonce, { authTagLength: 16 })
@@ -159,11 +154,11 @@ const createTunnel = async (request: IncomingMessage) => {
   const requestHash = digest(JSON.stringify([JSON.stringify(body)]))
   return transaction(async (connection) => {
     if ((await claimAnswer(connection, keyHash, requestHash, now())).length === 0) throw new Refused()
-    within((await countTunnels(connection, subject))[0])
     const id = randomBytes(16).toString("hex")
     const token = randomBytes(32).toString("hex")
-    const row = [id, subject, name, null, token, now()]
-    await insertTunnel(connection, subject, "tunnel_enrolled", id, "", now(), ...row)
+    const row = [id, name, null, token, now(), most]
+    const [made] = await insertTunnel(connection, subject, "tunnel_enrolled", id, "", now(), ...row)
+    if (made === undefined) throw new Refused()
     const [tunnel] = await shownTunnel(connection, subject, subject, subject, id)
     const { nonce, sealed } = seal(sealingKey, JSON.stringify({ id, token, hostname: null, calls: [], tunnel }))
     await completeAnswer(connection, nonce, sealed, keyHash)
