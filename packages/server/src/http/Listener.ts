@@ -35,7 +35,9 @@ const server = (ServerResponse: ReturnType<typeof answers>) => () => {
     connectionsCheckingInterval: 2_000,
     keepAliveTimeout: 65_000,
     maxHeaderSize: 16 * 1024,
-    requireHostHeader: true
+    requireHostHeader: true,
+    // Nobody upgrades here; a request to do so behind another one would keep its connection for ever.
+    shouldUpgradeCallback: () => false
   })
   listening.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (socket.writable && error.code !== "ECONNRESET") socket.end(refusalOf(error.code))

@@ -30,6 +30,14 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
+  it.effect("lets go of who asks to upgrade behind another request", () =>
+    Effect.gen(function* () {
+      const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n"
+      const wish = "Connection: Upgrade, close\r\nUpgrade: websocket\r\n"
+      assert.match(yield* answerTo(`${get}\r\n${get}${wish}\r\n`), /^HTTP\/1.1 200 [^]*HTTP\/1.1 200 /)
+    })
+  )
+
   it.effect("sets the security headers on answers and on refusals", () =>
     Effect.gen(function* () {
       for (const path of ["/status", "/nowhere"]) {
