@@ -35,6 +35,7 @@ export const make = (options: {
 }) =>
   Effect.gen(function* () {
     const steps: Array<string> = []
+    const faults: Array<string> = []
     const repeats = yield* Ref.make(0)
     let replica = 0
 
@@ -55,6 +56,8 @@ export const make = (options: {
         })
         const text = await response.text()
         const answer = text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : undefined
+        // What passes is declared; a server that blames itself has not understood what happened.
+        if (answer?.code === "InternalFailure") faults.push(`${call.method} ${call.path}`)
         if (isPassing(response.status, answer?.code)) throw new Unanswered(`${response.status} ${text}`)
         return { status: response.status, body: answer }
       })
@@ -87,7 +90,7 @@ export const make = (options: {
         return body
       })
 
-    return { ask, steps, repeats: Ref.get(repeats) }
+    return { ask, steps, faults, repeats: Ref.get(repeats) }
   })
 
 export type Client = Effect.Success<ReturnType<typeof make>>

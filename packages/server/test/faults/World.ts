@@ -83,6 +83,7 @@ export const make = (postgres: Postgres, name: string, replicas: number) =>
     )
     const url = postgres.url(name)
     const edge = Context.get(yield* Layer.build(Layer.fresh(RecordingEdge.layer)), RecordingEdge)
+    yield* edge.think(20)
     const [providerPort = 0, ...ports] = yield* Program.freePorts(replicas + 1)
     const issuer = `http://localhost:${providerPort}/realms/${realm}`
     const [provider, ...servers] = yield* Effect.all(

@@ -17,6 +17,8 @@ export class RecordingEdge extends Context.Service<
     readonly orders: ReadonlyArray<Order>
     /** How the edge answers: a status, or not at all. */
     readonly behave: (status: number | "away") => Effect.Effect<void>
+    /** How long it thinks before it takes an order; whoever has hung up by then has ordered nothing. */
+    readonly think: (millis: number) => Effect.Effect<void>
     /** The orders about a token, once there are that many. */
     readonly about: (token: string, count: number) => Effect.Effect<ReadonlyArray<Order>>
   }
@@ -26,11 +28,13 @@ export class RecordingEdge extends Context.Service<
     Effect.gen(function* () {
       const orders: Array<Order> = []
       let status: number | "away" = 200
+      let thinking = 0
       const server = createServer((request, response) => {
         if (status === "away") return void request.socket.destroy()
         let body = ""
         request.setEncoding("utf8").on("data", (text: string) => (body += text))
-        request.on("end", () => {
+        const take = () => {
+          if (request.socket.destroyed) return
           const header = (name: string) => request.headers[name]?.toString()
           const path = request.url ?? ""
           const token = header("x-ct-routing-token") ?? /[0-9a-f]{64}/.exec(path)?.[0]
@@ -39,7 +43,8 @@ export class RecordingEdge extends Context.Service<
           // A hostname that the edge never takes, for whoever wants to see that.
           if (path.includes("/refused.")) return void response.writeHead(400).end()
           response.writeHead(status === "away" ? 500 : status).end()
-        })
+        }
+        request.on("end", () => (thinking === 0 ? take() : setTimeout(take, thinking)))
       })
       yield* Effect.acquireRelease(
         Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
@@ -50,6 +55,7 @@ export class RecordingEdge extends Context.Service<
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         orders,
         behave: (next) => Effect.sync(() => void (status = next)),
+        think: (millis) => Effect.sync(() => void (thinking = millis)),
         about: (token, count) =>
           Effect.sync(() => of(token)).pipe(
             Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),
