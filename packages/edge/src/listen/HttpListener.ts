@@ -13,7 +13,13 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
   routes: Layer.Layer<A, E, R>
 ) {
   // Nobody upgrades here; a request to do so behind another one would keep its connection for ever.
-  const server = createServer({ keepAliveTimeout: 65_000, shouldUpgradeCallback: () => false })
+  const server = createServer({
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 2_000,
+    keepAliveTimeout: 65_000,
+    shouldUpgradeCallback: () => false
+  })
   const { host, port } = address
   yield* Layer.build(
     HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
