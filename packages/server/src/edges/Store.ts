@@ -67,7 +67,7 @@ export const make = Effect.gen(function* () {
           and not exists (select 1 from revoked_tokens r where r.routing_token = h.routing_token)
         union all
         select t.routing_token, null, false, t.access_policy, ${agentKeys} from tunnels t
-        where not exists (select 1 from hosts h where h.routing_token = t.routing_token)
+        where t.hostname is null and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
           and not exists (select 1 from revoked_tokens r where r.routing_token = t.routing_token)
         order by 2, 1`
     }),

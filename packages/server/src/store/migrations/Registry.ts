@@ -26,6 +26,7 @@ import * as cheapChecks from "./0024_cheap_checks.ts"
 import * as agentKeys from "./0025_agent_keys.ts"
 import * as sweepsByIndex from "./0026_sweeps_by_index.ts"
 import * as channelRegister from "./0027_channel_register.ts"
+import * as tunnelsWithoutHostname from "./0028_tunnels_without_hostname.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -51,5 +52,6 @@ export const migrations = {
   "0024_cheap_checks": cheapChecks.up,
   "0025_agent_keys": agentKeys.up,
   "0026_sweeps_by_index": sweepsByIndex.up,
-  "0027_channel_register": channelRegister.up
+  "0027_channel_register": channelRegister.up,
+  "0028_tunnels_without_hostname": tunnelsWithoutHostname.up
 } as const
