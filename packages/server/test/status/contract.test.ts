@@ -1,15 +1,18 @@
-import { layer } from "@effect/vitest"
+import { afterAll, layer } from "@effect/vitest"
 import { Layer } from "effect"
-import { mkdtempSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Contract from "../harness/Contract.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const certificate = join(mkdtempSync(join(tmpdir(), "catenet-contract-")), "ca.der")
+const folder = mkdtempSync(join(tmpdir(), "catenet-contract-"))
+const certificate = join(folder, "ca.der")
 writeFileSync(certificate, new Uint8Array([0x30, 0x00]))
 const world = TestServer.layer({ CT_CP_EDGE_CERT_PATH: certificate }).pipe(Layer.provideMerge(TestIssuer.layer))
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("status", (it) => {
   it.effect("holds its contract", () =>
