@@ -41,11 +41,11 @@ export const request = (
 const length = /\r\ncontent-length: *(\d+)\r\n/i
 
 /** The size of the whole answer at the start of the text, once its head is there. */
-const sizeOf = (text: string): number | undefined => {
+const sizeOf = (text: string): number | Error | undefined => {
   const head = text.indexOf("\r\n\r\n")
   if (head === -1) return undefined
   const found = length.exec(text)
-  if (found === null || found.index > head) throw new Error(`an answer without a length: ${text.slice(0, 300)}`)
+  if (found === null || found.index > head) return new Error(`an answer without a length: ${text.slice(0, 300)}`)
   return head + 4 + Number(found[1])
 }
 
@@ -70,6 +70,7 @@ export const pump = async ({ connections, millis, next, port, status }: Load): P
       socket.on("data", (chunk: string) => {
         text = text === "" ? chunk : text + chunk
         const size = sizeOf(text)
+        if (size instanceof Error) return void socket.destroy(size)
         if (size === undefined || text.length < size) return
         if (!text.startsWith(wanted)) return void socket.destroy(new Error(`not a ${status}: ${text.slice(0, 2000)}`))
         text = text.slice(size)
@@ -92,6 +93,7 @@ export const ask = (port: number, text: string): Promise<string> =>
     socket.setEncoding("latin1").on("data", (chunk: string) => {
       answer += chunk
       const size = sizeOf(answer)
+      if (size instanceof Error) return void socket.destroy(size)
       if (size === undefined || answer.length < size) return
       socket.end()
       resolve(answer.slice(answer.indexOf("\r\n\r\n") + 4, size))

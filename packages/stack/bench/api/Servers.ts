@@ -35,9 +35,12 @@ const started = async (
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "ignore", "inherit"]
   })
+  const kill = () => void child.kill("SIGTERM")
+  process.once("exit", kill)
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   const stop = () => {
-    child.kill("SIGTERM")
+    process.off("exit", kill)
+    kill()
     return ended
   }
   for (let tries = 0; !(await answers(port, "/status")); tries++) {

@@ -50,15 +50,21 @@ const statements = (all: ReadonlyArray<string>) =>
     for (const statement of all) yield* sql.unsafe(statement)
   })
 
+/** What ends a run early; PostgreSQL must not outlive it. */
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
 export const make = async (): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), "catenet-bench-"))
   const data = join(folder, "postgres")
   const scope = Scope.makeUnsafe()
+  const interrupted = () => void dispose().finally(() => process.exit(130))
   const dispose = async () => {
+    for (const signal of signals) process.off(signal, interrupted)
     await Effect.runPromise(Scope.close(scope, Exit.void))
     rmSync(realpathSync(data), { recursive: true, force: true })
     rmSync(folder, { recursive: true, force: true })
   }
+  for (const signal of signals) process.once(signal, interrupted)
   const cluster = await Effect.runPromise(Cluster.start({ folder: data, disposable: true }).pipe(Scope.provide(scope)))
   const { privateKey, publicKey } = await generateKeyPair("RS256")
   const keyPath = join(folder, "key.pem")
