@@ -8,6 +8,8 @@ import { runInNewContext } from "node:vm"
 
 /** V8 loses patience somewhat above 16 MiB; a chunk may have been copied once on its way. */
 const patienceBytes = 6 * 1024 * 1024
+/** Every read is given 64 KiB by the runtime, however little comes; what it does not need goes back, but late. */
+const leastBytes = 32 * 1024
 
 type Collect = (options: { readonly type: "minor" }) => void
 
@@ -22,9 +24,9 @@ const findCollect = (): Collect => {
 let collect: Collect | undefined
 let since = 0
 
-/** Counts bytes that passed through this process. */
+/** Counts a chunk that passed through this process. */
 export const passed = (bytes: number): void => {
-  since += bytes
+  since += Math.max(bytes, leastBytes)
   if (since < patienceBytes) return
   since = 0
   collect ??= findCollect()
