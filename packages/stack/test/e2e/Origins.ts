@@ -1,4 +1,5 @@
 /** Services behind tunnels, each on a free port of loopback. */
+import type { Writable } from "node:stream"
 import { createHash } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net"
@@ -50,6 +51,21 @@ export const digestOfStream = (size: number): string => {
   return hash.digest("hex")
 }
 
+/** Writes so many bytes of the blocks, as fast as they are taken, and ends the stream. */
+export const pour = (stream: Writable, size: number): void => {
+  let sent = 0
+  let index = 0
+  const pump = () => {
+    while (sent < size) {
+      const next = block(index++, blockSize).subarray(0, size - sent)
+      sent += next.length
+      if (!stream.write(next)) return void stream.once("drain", pump)
+    }
+    stream.end()
+  }
+  pump()
+}
+
 /**
  * `GET /stream/<bytes>` sends so much of the test stream, `POST /digest` answers the SHA-256 of the body, `GET /slow`
  * answers after the given milliseconds; everything else says where it was asked.
@@ -62,17 +78,7 @@ export const httpOrigin = (): Promise<Origin & { readonly server: Server; readon
     if (kind === "stream") {
       const size = Number(argument)
       response.writeHead(200, { "content-length": String(size) })
-      let sent = 0
-      let index = 0
-      const pump = () => {
-        while (sent < size) {
-          const next = block(index++, blockSize).subarray(0, size - sent)
-          sent += next.length
-          if (!response.write(next)) return void response.once("drain", pump)
-        }
-        response.end()
-      }
-      return pump()
+      return pour(response, size)
     }
     if (kind === "digest") {
       const hash = createHash("sha256")

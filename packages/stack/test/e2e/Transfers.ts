@@ -1,7 +1,7 @@
 /** Large transfers by a visitor, measured by what arrived: the bytes and their SHA-256. */
 import { createHash } from "node:crypto"
 import { request } from "node:https"
-import { block, blockSize } from "./Origins.ts"
+import { pour } from "./Origins.ts"
 import type { Target } from "./Visitor.ts"
 
 export interface Arrived {
@@ -48,15 +48,5 @@ export const upload = (target: Target, size: number, chunked: boolean): Promise<
       })
     })
     outgoing.on("error", reject)
-    let sent = 0
-    let index = 0
-    const pump = () => {
-      while (sent < size) {
-        const next = block(index++, blockSize).subarray(0, size - sent)
-        sent += next.length
-        if (!outgoing.write(next)) return void outgoing.once("drain", pump)
-      }
-      outgoing.end()
-    }
-    pump()
+    pour(outgoing, size)
   })
