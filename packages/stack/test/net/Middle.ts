@@ -62,6 +62,11 @@ const makeSide = async (index: 0 | 1, ferries: ReadonlyArray<string>) => {
 }
 
 let weather: Weather = { delayMillis: 0, loss: 0 }
+
+/** The same sequence in every run (a linear congruential generator), from 0 to 1. */
+let drawn = 1
+const chance = () => (drawn = (Math.imul(drawn, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32
+
 const lastSeen = new Map<string, number>()
 
 /** Whether a packet of a connection passes the middlebox. */
@@ -78,7 +83,7 @@ const carry = (from: Socket, to: Socket, address: string) =>
   from.on("message", (packet) => {
     const segment = Datagram.segmentOf(packet)
     if (segment !== undefined) {
-      if (Math.random() < weather.loss || !remembered(segment)) return
+      if (chance() < weather.loss || !remembered(segment)) return
       Datagram.seal(packet, segment)
     }
     setTimeout(() => to.send(packet, vxlanPort, address), weather.delayMillis)
