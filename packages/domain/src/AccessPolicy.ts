@@ -4,6 +4,7 @@
  * A slot that runs past midnight is written as two. The offset is fixed: there is no daylight saving in it.
  */
 import { Effect, Schema } from "effect"
+import { atMost } from "./AtMost.ts"
 import { UnixSeconds } from "./Numbers.ts"
 
 /** One open stretch of one day. `day` 0 is Monday; minutes count from local midnight; the end is exclusive. */
@@ -22,7 +23,7 @@ export class AccessSlot extends Schema.Class<AccessSlot>("AccessSlot")(
 /** Slots in the local time of a fixed offset of -12 to +14 hours, in minutes east of UTC. No slots at all means never open. */
 export class WeeklySchedule extends Schema.Class<WeeklySchedule>("WeeklySchedule")({
   tz_offset_minutes: Schema.Int.check(Schema.isBetween({ minimum: -720, maximum: 840 })),
-  slots: Schema.Array(AccessSlot).check(Schema.isMaxLength(64))
+  slots: atMost(64, AccessSlot)
 }) {}
 
 /** Neither member set means unrestricted. An absent member is read as null and always written. */

@@ -1,5 +1,6 @@
 /** The public directory of agents: what was registered, without a promise that it still answers. */
 import { Effect, Schema } from "effect"
+import { atMost } from "./AtMost.ts"
 import { formBy } from "./Form.ts"
 import { HolderKey } from "./Keys.ts"
 import { UnixSeconds } from "./Numbers.ts"
@@ -18,7 +19,7 @@ export type CardUrl = typeof CardUrl.Type
 /** A role tag or skill id, matched as a whole. */
 export const DirectoryToken = line(128)
 
-const tokens = Schema.Array(DirectoryToken).check(Schema.isMaxLength(64))
+const tokens = atMost(64, DirectoryToken)
 
 /** What an operator registers for an agent. */
 export class DirectoryRegistration extends Schema.Class<DirectoryRegistration>("DirectoryRegistration")({

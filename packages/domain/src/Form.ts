@@ -7,7 +7,7 @@
 import { Schema, type SchemaAST, type SchemaIssue, SchemaTransformation } from "effect"
 
 /** The annotation on a check whose failure means "a text, but malformed". */
-const mark = "~catenet/form"
+export const mark = "~catenet/form"
 
 /**
  * A check that a text has the form of `pattern`, which must carry the `u` flag. `expected` completes the sentence

@@ -18,6 +18,9 @@ declare global {
 
 const integer = /^-?\d+$/u
 
+/** What every integer above 2^53-1 has; to look at each value takes ten times as long as to read the text. */
+const long = /\d{16}/u
+
 /**
  * Reads JSON; throws `SyntaxError` as `JSON.parse` does.
  *
@@ -30,11 +33,13 @@ const integer = /^-?\d+$/u
  * ```
  */
 export const parse = (text: string): unknown =>
-  JSON.parse(text, (_key, value, { source }) =>
-    typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && integer.test(source)
-      ? BigInt(source)
-      : value
-  )
+  long.test(text)
+    ? JSON.parse(text, (_key, value, { source }) =>
+        typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && integer.test(source)
+          ? BigInt(source)
+          : value
+      )
+    : JSON.parse(text)
 
 /**
  * Writes compact JSON; a `bigint` becomes its digits.

@@ -1,5 +1,6 @@
 /** A pipeline: roles that agents fill by offering capacity, published under an id that its first publisher owns. */
 import { Effect, Schema } from "effect"
+import { atMost } from "./AtMost.ts"
 import { form } from "./Form.ts"
 import { OperatorKey } from "./Keys.ts"
 import { Uint64 } from "./Numbers.ts"
@@ -37,7 +38,7 @@ export class Role extends Schema.Class<Role>("Role")({
 /** Channels of its roles can be derived only when it names an operator. */
 export class PipelineSpec extends Schema.Class<PipelineSpec>("PipelineSpec")({
   id: PipelineId,
-  roles: Schema.Array(Role).check(Schema.isMinLength(1), Schema.isMaxLength(64)),
+  roles: atMost(64, Role, 1),
   operator_pubkey_hex: Schema.NullOr(OperatorKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   selection_policy: SelectionPolicy.pipe(Schema.withDecodingDefaultKey(Effect.succeed("LowestFloor" as const)))
 }) {}

@@ -1,5 +1,6 @@
 /** A drawing of who may talk to whom: agents as nodes, undirected edges, one overlay mode. */
 import { Effect, Schema, SchemaGetter } from "effect"
+import { atMost } from "./AtMost.ts"
 import { ChannelId } from "./Channel.ts"
 import { word } from "./Form.ts"
 import { NetUuid, TopologyId } from "./Ids.ts"
@@ -78,9 +79,12 @@ export class CandidateLink extends Schema.Class<CandidateLink>("CandidateLink")(
 export const maxSuggestBudget = 16
 export const maxSuggestAgents = 64
 
+/** As many links as these agents can have, told from both ends. */
+const maxLinks = maxSuggestAgents * (maxSuggestAgents - 1)
+
 /** What to compute a suggestion from. */
 export class SuggestRequest extends Schema.Class<SuggestRequest>("SuggestRequest")({
-  links: Schema.Array(CandidateLink).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  links: atMost(maxLinks, CandidateLink).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   shortcut_budget: Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 }) {}
 

@@ -1,6 +1,7 @@
 /** The channel registry of an account: channels, members, grants, rooms, the allow-list and claim invites. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { atMost } from "../AtMost.ts"
 import {
   Channel,
   ChannelId,
@@ -37,6 +38,9 @@ import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 const channel = { channel: ChannelId }
 const done = HttpApiSchema.Empty(200)
+
+/** More than a room may have, which is refused by its size; nobody counts beyond. */
+const holders = atMost(64, HolderKey)
 
 export class ChannelsApi extends HttpApiGroup.make("channels")
   .add(
@@ -123,7 +127,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       error: [ChannelNotFound, AttestationRefused, IdempotencyKeyReused]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("openRoom", "/me/rooms", {
-      payload: Schema.Struct({ operator_pubkey: OperatorKey, holders: Schema.Array(HolderKey) }),
+      payload: Schema.Struct({ operator_pubkey: OperatorKey, holders }),
       success: Schema.Struct({ channels: Schema.Array(RoomPair) }),
       error: [RoomSizeOutOfRange, HolderRepeated, ChannelLimitReached, RoomPairTaken]
     }).middleware(ReadsBody)

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AccessPolicy } from "../AccessPolicy.ts"
+import { atMost } from "../AtMost.ts"
 import { ChannelId } from "../Channel.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../errors/EdgeAdmin.ts"
 import { word } from "../Form.ts"
@@ -13,6 +14,9 @@ import { RoutingToken } from "../Tokens.ts"
 import { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "../TunnelTraffic.ts"
 import { EdgeAdminAccess } from "./Access.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+/** As many tokens or keys as a body has room for. */
+const most = 32_768
 
 const token = { token: RoutingToken }
 const tokenHeader = { "x-ct-routing-token": RoutingToken }
@@ -63,7 +67,7 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {
       headers: tokenHeader,
-      payload: Schema.Array(PublicKey),
+      payload: atMost(most, PublicKey),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsBody)
   )
@@ -101,7 +105,7 @@ export class TunnelFactsApi extends HttpApiGroup.make("facts")
     HttpApiEndpoint.get("hosts", "/admin/host-auth-dump", { success: Schema.Array(HostBinding) }),
     HttpApiEndpoint.get("receiptKey", "/internal/receipts/pubkey", { success: ReceiptKey, error: ReceiptsDisabled }),
     HttpApiEndpoint.post("statuses", "/admin/tunnel-status/bulk", {
-      payload: Schema.Struct({ tokens: Schema.Array(Schema.Unknown) }),
+      payload: Schema.Struct({ tokens: atMost(most, Schema.Unknown) }),
       success: Schema.Array(TokenStatusReport)
     }).middleware(ReadsBody)
   )

@@ -63,6 +63,15 @@ describe("every declaration", () => {
     })
   }
 
+  it("judges the length of every list of a request before its elements", () => {
+    const lists = endpoints.map(({ endpoint, name }) => ({ name, ...listsOf(endpoint.payload) }))
+    assert.deepStrictEqual(
+      lists.filter(({ unbounded }) => unbounded > 0).map(({ name }) => name),
+      []
+    )
+    assert.isAbove(lists.filter(({ bounded }) => bounded > 0).length, 7)
+  })
+
   it("lets everything be read that can be written", () => {
     const readable = new Set<string>(
       endpoints.flatMap(({ endpoint }) => (endpoint.method === "GET" ? [endpoint.path] : []))
@@ -105,6 +114,34 @@ const keysOf = (schema: Schema.Top | undefined): ReadonlySet<PropertyKey> => {
   if (schema === undefined) return new Set()
   const { ast } = Schema.toEncoded(schema)
   return new Set(SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => name) : [])
+}
+
+const isAtMost = (ast: SchemaAST.AST): boolean =>
+  JSON.stringify(ast.checks?.map(({ annotations }) => annotations?.["representation"]))?.includes("/atMost") === true
+
+/** How many lists and maps a request may hold: those made by `atMost`, and all others. */
+const listsOf = (payload: HttpApiEndpoint.PayloadMap) => {
+  const seen = new Set<SchemaAST.AST>()
+  let bounded = 0
+  let unbounded = 0
+  const visit = (ast: SchemaAST.AST): void => {
+    if (seen.has(ast)) return
+    seen.add(ast)
+    const steps = (ast.encoding ?? []).map(({ to }) => to)
+    steps.forEach(visit)
+    if (SchemaAST.isArrays(ast)) {
+      if (steps.some(isAtMost)) bounded++
+      else if (ast.rest.length > 0) unbounded++
+      ast.elements.concat(ast.rest).forEach(visit)
+    } else if (SchemaAST.isObjects(ast)) {
+      unbounded += ast.indexSignatures.length
+      for (const { type } of ast.propertySignatures) visit(type)
+    } else if (SchemaAST.isUnion(ast)) ast.types.forEach(visit)
+    else if (SchemaAST.isDeclaration(ast)) ast.typeParameters.forEach(visit)
+    else if (SchemaAST.isSuspend(ast)) visit(ast.thunk())
+  }
+  for (const { schemas } of payload.values()) for (const { ast } of schemas) visit(ast)
+  return { bounded, unbounded }
 }
 
 /** An array, or an array with a name, perhaps beside an id. */
