@@ -74,5 +74,5 @@ export class BrokersDns extends HttpApiMiddleware.Service<BrokersDns>()("@catene
   error: RouteNotFound
 }) {}
 
-/** A token bucket a caller, or an address for a caller without credentials. */
+/** A token bucket a caller, or an address where no caller is known. It stands inside what verifies the caller. */
 export class Metered extends HttpApiMiddleware.Service<Metered>()("@catenet/domain/Metered", { error: RateLimited }) {}

@@ -25,8 +25,8 @@ export class CreditsApi extends HttpApiGroup.make("credits")
       ReadsParameters
     )
   )
-  .middleware(BearerAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(BearerAccess) {}
 
 export class AccountsApi extends HttpApiGroup.make("accounts")
   .add(
@@ -53,5 +53,5 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       success: Schema.Array(AuditEntry)
     }).middleware(ReadsParameters)
   )
-  .middleware(AccountAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(AccountAccess) {}

@@ -55,5 +55,5 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
       error: [TunnelNotFound, BridgeNotConfigured]
     })
   )
-  .middleware(AccountAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(AccountAccess) {}

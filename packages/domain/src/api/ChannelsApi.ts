@@ -132,5 +132,5 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       error: [RoomSizeOutOfRange, HolderRepeated, ChannelLimitReached, RoomPairTaken]
     }).middleware(ReadsBody)
   )
-  .middleware(BearerAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(BearerAccess) {}

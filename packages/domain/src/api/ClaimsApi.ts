@@ -55,5 +55,5 @@ export class ClaimsApi extends HttpApiGroup.make("claims")
       .middleware(ReadsBody)
       .middleware(SameOrigin)
   )
-  .middleware(SessionAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(SessionAccess) {}

@@ -37,9 +37,11 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
       error: [...invalid, NotPipelineOwner]
     })
       .middleware(ReadsBody)
+      .middleware(Metered)
       .middleware(BearerAccess),
     HttpApiEndpoint.get("listOwn", "/me/pipelines", { query: pageQuery, success: Schema.Array(PublishedPipeline) })
       .middleware(ReadsParameters)
+      .middleware(Metered)
       .middleware(BearerAccess),
     HttpApiEndpoint.delete("withdraw", "/me/pipelines/:id", {
       params: { id: PipelineId },
@@ -47,6 +49,7 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
       error: [NotPipelineOwner, PipelineNotFound]
     })
       .middleware(ReadsParameters)
+      .middleware(Metered)
       .middleware(BearerAccess),
     HttpApiEndpoint.post("publishFor", "/registry/pipelines", {
       payload: lossless(OperatorPublication),

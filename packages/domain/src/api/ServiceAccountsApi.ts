@@ -46,5 +46,5 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       error: [ServiceAccountNotFound, ...provider]
     })
   )
-  .middleware(BearerAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(BearerAccess) {}

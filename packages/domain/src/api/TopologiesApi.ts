@@ -149,8 +149,8 @@ export class TopologiesApi extends HttpApiGroup.make("topologies")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
-  .middleware(AccountAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(AccountAccess) {}
 
 /** The data of a topology's public page. */
 export class NetworksApi extends HttpApiGroup.make("networks")

@@ -115,5 +115,5 @@ export class TunnelControlsApi extends HttpApiGroup.make("tunnelControls")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
-  .middleware(AccountAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(AccountAccess) {}

@@ -39,8 +39,8 @@ export class TunnelRecordsApi extends HttpApiGroup.make("tunnelRecords")
       ReadsParameters
     )
   )
-  .middleware(AccountAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(AccountAccess) {}
 
 /** The same files where the portal's pages link to them. */
 export class PortalDownloadsApi extends HttpApiGroup.make("portalDownloads")
@@ -48,8 +48,8 @@ export class PortalDownloadsApi extends HttpApiGroup.make("portalDownloads")
     HttpApiEndpoint.get("receipts", "/portal/tunnels/:id/receipts.jsonl", receipts).middleware(ReadsParameters),
     HttpApiEndpoint.get("usageCsv", "/portal/usage.csv", { success: Csv })
   )
-  .middleware(SessionAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(SessionAccess) {}
 
 /** `file` is the public id, 64 lower-case hex, and `.svg`; anything else is not found. */
 export class BadgesApi extends HttpApiGroup.make("badges")

@@ -108,5 +108,5 @@ export class TunnelsApi extends HttpApiGroup.make("tunnels")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
-  .middleware(AccountAccess)
-  .middleware(Metered) {}
+  .middleware(Metered)
+  .middleware(AccountAccess) {}

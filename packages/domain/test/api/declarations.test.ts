@@ -48,6 +48,12 @@ describe("every declaration", () => {
   })
 
   for (const { endpoint, errors, name } of endpoints) {
+    it(`${name} meters its caller, not the address that the caller shares with others`, () => {
+      const inwards = [...endpoint.middlewares].map(({ key }) => key.replace(/^.*\//u, ""))
+      const access = inwards.findIndex((key) => ["BearerAccess", "SessionAccess", "AccountAccess"].includes(key))
+      if (access >= 0) assert.isBelow(inwards.indexOf("Metered"), access)
+    })
+
     it(`${name} declares how it refuses what it cannot read`, () => {
       if (endpoint.payload.size > 0) {
         for (const error of [MalformedRequest, BodyTooLarge, UnsupportedMediaType, WrongShape]) {

@@ -25,7 +25,7 @@ export const database = Layer.unwrap(
 )
 
 /** Waits until the server knows the key that verifies tokens. */
-const ready = TestServer.raw("/status").pipe(
+export const ready = TestServer.raw("/status").pipe(
   Effect.flatMap((response) => Effect.promise(() => response.json() as Promise<{ oidc_enabled: boolean }>)),
   Effect.tap(({ oidc_enabled }) => (oidc_enabled ? Effect.void : Effect.sleep("20 millis"))),
   Effect.repeat({ until: ({ oidc_enabled }) => oidc_enabled }),

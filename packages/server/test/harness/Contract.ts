@@ -68,8 +68,7 @@ const declared = (group: keyof typeof ControlPlaneApi.groups) => {
 
 const sample = "00".repeat(32)
 
-type Request = Effect.Effect<Response, never, HttpServer.HttpServer>
-type On = (self: Request) => Request
+type On = <A>(self: Effect.Effect<A, never, HttpServer.HttpServer>) => Effect.Effect<A, never, HttpServer.HttpServer>
 
 /** One request against one server. Credentials come from the first one, which knows how to verify them. */
 const send = (endpoint: HttpApiEndpoint.Top, row: Omit<Row, "call" | "status">, on: On = (self) => self) =>
@@ -164,6 +163,7 @@ export const hold = (
     const { issuer } = yield* TestIssuer
     const bare = yield* elsewhere({ CT_CP_EDGE_ADMIN_TOKEN: "" })
     const spent = yield* elsewhere({ CT_OIDC_ISSUER: issuer, CT_CP_REQUESTS_PER_MIN: "1" })
+    yield* spent(Accounts.ready)
     for (const [name, endpoint] of endpoints) {
       const as = outcomes.has(`${name} AdminTokenRefused`) ? "operator" : account
       const row: Omit<Row, "call"> = { as, status: 0, ...(endpoint.payload.size > 0 ? { body: {} } : {}) }
