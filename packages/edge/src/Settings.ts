@@ -1,10 +1,11 @@
 /**
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5). Variables that are ours and not
  * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
- * `CT_EDGE_REQUIRE_AGENT_PROOF`,
- * `CT_EDGE_MESH_RELAY_PRIVATE`.
+ * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`.
  */
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { EdgeId } from "@catenet/domain/EdgeNode"
+import { normalHost } from "@catenet/wire/frames/HostName"
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { type Address, parse } from "./settings/Address.ts"
 import * as Variable from "./settings/Variable.ts"
 import type { Name } from "./settings/Variables.ts"
@@ -86,7 +87,7 @@ const pemPair = Effect.fn(function* (certificateVariable: Name, keyVariable: Nam
 type Prefix = "CT_EDGE_PORTAL" | "CT_EDGE_AUTH" | "CT_EDGE_MASQUE" | "CT_EDGE_ADMIN_UI"
 
 const terminateHost = Effect.fn(function* (prefix: Prefix, upstreamVariable: Name) {
-  const host = yield* Variable.text(`${prefix}_HOST`)
+  const host = yield* Variable.parsed(`${prefix}_HOST`, "a host name", "portal.example.net", normalHost)
   if (host === undefined) return undefined
   const upstream = yield* Variable.required(
     upstreamVariable,
@@ -94,7 +95,7 @@ const terminateHost = Effect.fn(function* (prefix: Prefix, upstreamVariable: Nam
     `set it to the address that serves ${host}`
   )
   const pair = yield* pemPair(`${prefix}_CERT`, `${prefix}_KEY`)
-  return { host: host.toLowerCase(), upstream, pair } satisfies TerminateHost
+  return { host, upstream, pair } satisfies TerminateHost
 })
 
 const url = (variable: Name) =>
@@ -103,9 +104,24 @@ const url = (variable: Name) =>
     return parsed?.protocol === "http:" || parsed?.protocol === "https:" ? parsed : undefined
   })
 
+const readEdgeId = Schema.decodeUnknownOption(EdgeId)
+
+const edgeId = Variable.parsed(
+  "CT_EDGE_ID",
+  "1 to 64 letters, digits, dots, underscores and hyphens",
+  "edge-1",
+  (value) => Option.getOrUndefined(readEdgeId(value))
+)
+
+/** Kept as it is written, since heartbeats sign the text. */
+const publicAddress = Variable.parsed("CT_EDGE_PUBLIC_ADDR", "a host and a port", "edge-1.example.net:4433", (value) =>
+  value === "unknown" || parse(value) !== undefined ? value : undefined
+)
+
 const read = Effect.gen(function* () {
   const adminToken = yield* Variable.secretHex("CT_EDGE_ADMIN_TOKEN")
   const frontDoor = yield* address("CT_FRONT_DOOR")
+  const browser = yield* address("CT_EDGE_BROWSER_LISTEN")
   const admin = yield* address("CT_EDGE_ADMIN_LISTEN")
   const controlPlane = yield* url("CT_EDGE_CP_URL")
   if (adminToken === undefined && (admin !== undefined || controlPlane !== undefined)) {
@@ -115,17 +131,26 @@ const read = Effect.gen(function* () {
       remedy: "set it to the same 64 hex digits as CT_CP_EDGE_ADMIN_TOKEN of the control plane"
     })
   }
+  const history = yield* Variable.flag("CT_EDGE_TUNNEL_HISTORY", true)
+  const receipts = yield* Variable.flag("CT_EDGE_RECEIPTS", false)
+  if (receipts && !history) {
+    return yield* new Variable.Misconfigured({
+      variable: "CT_EDGE_RECEIPTS",
+      problem: "is on although CT_EDGE_TUNNEL_HISTORY is off, and receipts are kept with the history",
+      remedy: "turn both on, or receipts off"
+    })
+  }
   const hosts = yield* Effect.all([
     terminateHost("CT_EDGE_AUTH", "CT_EDGE_AUTH_ADDR"),
     terminateHost("CT_EDGE_MASQUE", "CT_EDGE_MASQUE_ADDR"),
     terminateHost("CT_EDGE_ADMIN_UI", "CT_EDGE_ADMIN_UI_ADDR")
   ])
   const settings: SettingsShape = {
-    edgeId: (yield* Variable.text("CT_EDGE_ID")) ?? "primary",
-    publicAddress: (yield* Variable.text("CT_EDGE_PUBLIC_ADDR")) ?? "unknown",
+    edgeId: (yield* edgeId) ?? "primary",
+    publicAddress: (yield* publicAddress) ?? "unknown",
     mesh: (yield* address("CT_EDGE_LISTEN")) ?? { host: "0.0.0.0", port: 4433 },
     frontDoor,
-    browser: yield* address("CT_EDGE_BROWSER_LISTEN"),
+    browser,
     httpRedirect: yield* address("CT_EDGE_HTTP_REDIRECT"),
     admin,
     metrics: yield* address("CT_EDGE_METRICS_LISTEN"),
@@ -140,7 +165,7 @@ const read = Effect.gen(function* () {
     portal: yield* terminateHost("CT_EDGE_PORTAL", "CT_CP_PROXY_ADDR"),
     otherHosts: hosts.filter((host) => host !== undefined),
     requireAgentProof: yield* Variable.flag("CT_EDGE_REQUIRE_AGENT_PROOF", false),
-    requireHostAuth: yield* Variable.flag("CT_EDGE_REQUIRE_HOST_AUTH", frontDoor !== undefined),
+    requireHostAuth: yield* Variable.flag("CT_EDGE_REQUIRE_HOST_AUTH", (frontDoor ?? browser) !== undefined),
     deliverWaitMillis: yield* Variable.count("CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS", 0, 60_000, 3_000),
     relayIdleSeconds: yield* Variable.count("CT_EDGE_RELAY_IDLE_SECS", 0, 604_800, 3_600),
     cutAtWindowClose: yield* Variable.flag("CT_EDGE_CUT_AT_WINDOW_CLOSE", true),
@@ -149,7 +174,7 @@ const read = Effect.gen(function* () {
     rendezvousPerMinute: yield* Variable.count("CT_EDGE_RENDEZVOUS_MAX_PER_MIN", 1, 1_000_000, 600),
     meshRelay: yield* Variable.flag("CT_EDGE_MESH_RELAY_ENABLED", false),
     meshRelayPrivate: yield* Variable.flag("CT_EDGE_MESH_RELAY_PRIVATE", false),
-    history: yield* Variable.flag("CT_EDGE_TUNNEL_HISTORY", true),
+    history,
     historyPath: yield* Variable.text("CT_EDGE_TUNNEL_HISTORY_PATH"),
     historyRetentionSeconds: yield* Variable.count(
       "CT_EDGE_TUNNEL_HISTORY_RETENTION_SECS",
@@ -157,7 +182,7 @@ const read = Effect.gen(function* () {
       1_000_000_000,
       90 * 86_400
     ),
-    receipts: yield* Variable.flag("CT_EDGE_RECEIPTS", false),
+    receipts,
     auditPath: yield* Variable.text("CT_EDGE_AUDIT_LOG_PATH"),
     auditRetentionSeconds: yield* Variable.count("CT_EDGE_AUDIT_LOG_RETENTION_SECS", 60, 1_000_000_000, 604_800),
     caps: {

@@ -1,5 +1,5 @@
 import { connect } from "node:net"
-import { readFileSync, statSync } from "node:fs"
+import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Result, Scope } from "effect"
@@ -109,6 +109,15 @@ describe("an edge that comes up", () => {
       const said = { id: "primary", peerAddress: "edge.example.test:4433" }
       assert.isTrue(EdgeHeartbeat.verify(native, hex(a?.["pubkey"]), said, hex(a?.["signature"])))
       assert.strictEqual(statSync(join(folder, "edge-mesh-key.bin")).mode & 0o777, 0o600)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not start with a heartbeat key that it cannot use", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      writeFileSync(join(folder, "edge-mesh-key.bin"), "torn")
+      const refused = yield* Effect.flip(start({}, { folder }))
+      assert.match(refused.message, /edge-mesh-key\.bin beside it, which is not a key of 32 bytes; restore it/)
     }).pipe(Effect.scoped)
   )
 

@@ -24,10 +24,11 @@ describe("Settings", () => {
     })
   )
 
-  it.effect("asks for host authorisation exactly when there is a front door, unless told otherwise", () =>
+  it.effect("asks for host authorisation exactly where visitors come in, unless told otherwise", () =>
     Effect.gen(function* () {
       const door = { ...required, CT_FRONT_DOOR: "127.0.0.1:0" }
       assert.isTrue((yield* read(door)).requireHostAuth)
+      assert.isTrue((yield* read({ ...required, CT_EDGE_BROWSER_LISTEN: "127.0.0.1:0" })).requireHostAuth)
       assert.isFalse((yield* read({ ...door, CT_EDGE_REQUIRE_HOST_AUTH: "0" })).requireHostAuth)
       assert.isTrue((yield* read({ ...required, CT_EDGE_REQUIRE_HOST_AUTH: "1" })).requireHostAuth)
     })
@@ -52,13 +53,31 @@ describe("Settings", () => {
         [{ ...required, CT_EDGE_ADMIN_TOKEN: "hunter2" }, /^CT_EDGE_ADMIN_TOKEN is not 64 hex digits; /],
         [{ ...required, CT_EDGE_CP_URL: "http://127.0.0.1:8090" }, /^CT_EDGE_ADMIN_TOKEN is not set although /],
         [{ ...required, CT_EDGE_WILDCARD_CERT: "/a" }, /^CT_EDGE_WILDCARD_KEY is not set; /],
-        [{ ...required, CT_EDGE_SHUTDOWN_GRACE_SECS: "-1" }, /^CT_EDGE_SHUTDOWN_GRACE_SECS is "-1"/]
+        [{ ...required, CT_EDGE_SHUTDOWN_GRACE_SECS: "-1" }, /^CT_EDGE_SHUTDOWN_GRACE_SECS is "-1"/],
+        [{ ...required, CT_EDGE_ID: "edge one" }, /^CT_EDGE_ID is "edge one", which is not 1 to 64 letters/],
+        [
+          { ...required, CT_EDGE_PUBLIC_ADDR: "edge.test" },
+          /^CT_EDGE_PUBLIC_ADDR is "edge.test", which is not a host and/
+        ],
+        [{ ...required, CT_EDGE_PORTAL_HOST: "https://p.test" }, /^CT_EDGE_PORTAL_HOST is .* not a host name/],
+        [{ ...required, CT_EDGE_RECEIPTS: "1", CT_EDGE_TUNNEL_HISTORY: "off" }, /^CT_EDGE_RECEIPTS is on although /]
       ]
       for (const [variables, sentence] of sentences) {
         const refusal = yield* Effect.flip(read(variables))
         assert.match(refusal.message, sentence)
         assert.notInclude(refusal.message, "hunter2")
       }
+    })
+  )
+
+  it.effect("knows the platform's hosts in their normal form", () =>
+    Effect.gen(function* () {
+      const { portal } = yield* read({
+        ...required,
+        CT_EDGE_PORTAL_HOST: "Portal.Example.",
+        CT_CP_PROXY_ADDR: "127.0.0.1:8090"
+      })
+      assert.strictEqual(portal?.host, "portal.example")
     })
   )
 

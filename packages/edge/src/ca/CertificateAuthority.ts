@@ -12,6 +12,7 @@ import { Settings } from "../Settings.ts"
 import { PairSource } from "../tls/PairSource.ts"
 import { mintCross, mintLeaf, mintRoot, pem } from "./Certificates.ts"
 import * as DurableFile from "./DurableFile.ts"
+import * as KeptFile from "./KeptFile.ts"
 
 const COMMON_NAME = "ct-edge-ca"
 const ROOT_LIFE = Duration.toMillis("3652 days")
@@ -26,22 +27,35 @@ export const LEAF_HOSTS = ["localhost", "edge-cdn.invalid"]
 
 const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 
+const lostKey = "restore it from your backup; removing it makes a new authority, whose root every agent has to fetch"
+
+const readKey = (path: string, content: Uint8Array) =>
+  Effect.try({
+    try: () => createPrivateKey(Buffer.from(content)),
+    catch: () => KeptFile.damaged(path, "a private key in PEM", lostKey)
+  })
+
+const readCertificate = (path: string, content: Uint8Array) =>
+  Effect.try({
+    try: () => new X509Certificate(content),
+    catch: () => KeptFile.damaged(path, "a certificate")
+  })
+
 const loadKey = (path: string) =>
-  Effect.map(
+  Effect.flatMap(
     DurableFile.readOrCreateSecret(path, () => Buffer.from(newKey().export({ format: "pem", type: "pkcs8" }))),
-    (content) => createPrivateKey(Buffer.from(content))
+    (content) => readKey(path, content)
   )
 
-/** The stored root if it belongs to the key and has enough time left. */
-const usable = (der: Uint8Array, key: KeyObject, now: number) => {
-  const certificate = new X509Certificate(der)
-  return certificate.checkPrivateKey(key) && certificate.validToDate.getTime() - now > ROOT_SPARE
-}
+/** The root belongs to the key and has enough time left. */
+const usable = (root: X509Certificate, key: KeyObject, now: number) =>
+  root.checkPrivateKey(key) && root.validToDate.getTime() - now > ROOT_SPARE
 
 const loadRoot = Effect.fn("CertificateAuthority.loadRoot")(function* (path: string, key: KeyObject) {
   const now = yield* Clock.currentTimeMillis
   const stored = yield* DurableFile.read(path)
-  if (Option.isSome(stored) && usable(stored.value, key, now)) return Buffer.from(stored.value)
+  if (Option.isSome(stored) && usable(yield* readCertificate(path, stored.value), key, now))
+    return Buffer.from(stored.value)
   const root = mintRoot(COMMON_NAME, key, { from: now - SKEW, until: now - SKEW + ROOT_LIFE })
   yield* DurableFile.write(path, root, 0o644)
   yield* Effect.logInfo("internal CA: new root certificate")
@@ -57,12 +71,14 @@ const publish = Effect.fn("CertificateAuthority.publish")(function* (path: strin
 /** The certificate by which the root that was in force before vouches for this one; none without such a root. */
 const loadCross = Effect.fn("CertificateAuthority.loadCross")(function* (folder: string, key: KeyObject) {
   const path = yield* Path.Path
-  const oldKey = yield* DurableFile.read(path.join(folder, "edge-ca-key.old.pem"))
-  const oldRoot = yield* DurableFile.read(path.join(folder, "edge-ca-cert.old.der"))
+  const oldKeyPath = path.join(folder, "edge-ca-key.old.pem")
+  const oldRootPath = path.join(folder, "edge-ca-cert.old.der")
+  const oldKey = yield* DurableFile.read(oldKeyPath)
+  const oldRoot = yield* DurableFile.read(oldRootPath)
   if (Option.isNone(oldKey) || Option.isNone(oldRoot)) return undefined
   const now = yield* Clock.currentTimeMillis
-  const issuerKey = createPrivateKey(Buffer.from(oldKey.value))
-  const root = new X509Certificate(oldRoot.value)
+  const issuerKey = yield* readKey(oldKeyPath, oldKey.value)
+  const root = yield* readCertificate(oldRootPath, oldRoot.value)
   const until = root.validToDate.getTime()
   if (!root.checkPrivateKey(issuerKey) || until <= now) return undefined
   yield* Effect.logInfo("internal CA: the root before is still honoured").pipe(
@@ -93,10 +109,12 @@ export class CertificateAuthority extends Context.Service<
       const { certOut } = yield* Settings
       const path = yield* Path.Path
       const folder = path.dirname(certOut)
-      const key = yield* loadKey(path.join(folder, "edge-ca-key.pem"))
-      const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
-      yield* publish(certOut, root)
-      const chain = (yield* loadCross(folder, key)) ?? root
+      const { chain, key, root } = yield* Effect.gen(function* () {
+        const key = yield* loadKey(path.join(folder, "edge-ca-key.pem"))
+        const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
+        yield* publish(certOut, root)
+        return { chain: (yield* loadCross(folder, key)) ?? root, key, root }
+      }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(KeptFile.inaccessible(certOut)(error))))
       const leaf = new PairSource(yield* issueLeaf(key, chain))
       yield* Effect.forkScoped(
         issueLeaf(key, chain).pipe(

@@ -4,11 +4,18 @@
  */
 import { EdgeId } from "@catenet/domain/EdgeNode"
 import { Effect, Redacted, Schedule } from "effect"
+import { HttpClientError } from "effect/http"
 import { Settings } from "../Settings.ts"
 import type { ControlPlaneClient } from "./ControlPlane.ts"
 import { Orders } from "./Orders.ts"
 
 const retry = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.jittered)
+
+/** A call that did not come through is told in the words of the system. */
+const why = (error: Error) =>
+  HttpClientError.isHttpClientError(error) && "cause" in error.reason && error.reason.cause instanceof Error
+    ? error.reason.cause.message
+    : error.message
 
 /** Fetches everything before it changes anything, so that a failure half way leaves no half state. */
 const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneClient) {
@@ -32,9 +39,13 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
 export const rehydrate = (controlPlane: ControlPlaneClient) =>
   once(controlPlane).pipe(
     Effect.tapError((error) =>
-      Effect.logWarning("the control plane has not answered yet; no visitor is let in before").pipe(
-        Effect.annotateLogs({ reason: error.message })
-      )
+      error._tag === "AdminTokenRefused"
+        ? Effect.logError(
+            "the control plane refuses CT_EDGE_ADMIN_TOKEN; start it with the token that it has as CT_CP_EDGE_ADMIN_TOKEN"
+          )
+        : Effect.logWarning("the control plane has not answered yet; no visitor is let in before").pipe(
+            Effect.annotateLogs({ reason: why(error) })
+          )
     ),
     Effect.retry(retry),
     Effect.orDie

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { Clock, Context, Effect, Layer, Path, Redacted, Schedule } from "effect"
 import * as DurableFile from "../ca/DurableFile.ts"
+import * as KeptFile from "../ca/KeptFile.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../Settings.ts"
@@ -29,7 +30,7 @@ interface OpenSession {
 export interface BooksShape {
   /** Absent when history is switched off. */
   readonly sessions: Sessions.Sessions | undefined
-  /** Absent when receipts are off, or cannot be kept. */
+  /** Absent when receipts are off. */
   readonly receipts: Receipts.Receipts | undefined
 }
 
@@ -39,12 +40,17 @@ const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database) {
   const settings = yield* Settings
   if (!settings.receipts) return undefined
   if (!db.durable) {
-    yield* Effect.logError("receipts are off: a chain that is not on disk would fork at the next start")
-    return undefined
+    return yield* new Misconfigured({
+      variable: "CT_EDGE_RECEIPTS",
+      problem: "is on, but the database that they are kept in cannot be opened",
+      remedy: "set CT_EDGE_TUNNEL_HISTORY_PATH to a file that this user can write, or turn receipts off"
+    })
   }
   const path = yield* Path.Path
   const file = path.join(path.dirname(settings.certOut), "edge-receipts-key.bin")
-  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(SEED_BYTES))
+  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(SEED_BYTES)).pipe(
+    Effect.mapError(KeptFile.inaccessible(file))
+  )
   if (seed.length !== SEED_BYTES) {
     return yield* new Misconfigured({
       variable: "CT_EDGE_RECEIPTS",

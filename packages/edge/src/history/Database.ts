@@ -2,8 +2,12 @@
  * The edge's own small databases, in SQLite of the runtime. One process writes them, synchronously, a few rows a session;
  * a write that returned survives the end of the process. Rows are decoded like any foreign data.
  */
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs"
+import { dirname } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { Effect, Schema, type Scope } from "effect"
+
+const IN_MEMORY = ":memory:"
 
 export interface Database {
   /** Rows of a query. A row that is not what it should be is a defect. */
@@ -49,7 +53,15 @@ const over = (handle: DatabaseSync, durable: boolean): Database => {
   }
 }
 
+/** The folder and the file, which is for its owner only: SQLite gives its side files the mode of the file itself. */
+const prepare = (path: string) => {
+  mkdirSync(dirname(path), { recursive: true })
+  closeSync(openSync(path, "a", 0o600))
+  chmodSync(path, 0o600)
+}
+
 const openFile = (path: string, schema: string) => {
+  if (path !== IN_MEMORY) prepare(path)
   const handle = new DatabaseSync(path, { timeout: 2_000 })
   handle.exec("pragma journal_mode = wal; pragma synchronous = normal;")
   handle.exec(schema)
@@ -72,7 +84,7 @@ export const open: (path: string, schema: string) => Effect.Effect<Database, nev
       Effect.logWarning("a database is kept in memory only").pipe(
         Effect.annotateLogs({ path, reason: String(reason) })
       ),
-      { handle: openFile(":memory:", schema), durable: false }
+      { handle: openFile(IN_MEMORY, schema), durable: false }
     )
   const { handle, durable } = yield* Effect.acquireRelease(file.pipe(Effect.catch(memory)), ({ handle }) =>
     Effect.sync(() => handle.close())

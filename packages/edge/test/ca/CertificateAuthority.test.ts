@@ -52,6 +52,30 @@ describe("CertificateAuthority", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.effect("refuses a damaged file by its name and overwrites none", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* TestClock.setTime(Duration.toMillis("20000 days"))
+      yield* load(folder)
+      yield* fs.copyFile(`${folder}/out/edge-ca-key.pem`, `${folder}/out/edge-ca-key.old.pem`)
+      for (const [name, sentence] of [
+        ["edge-ca-cert.old.der", /edge-ca-cert\.old\.der beside it, which is not a certificate; restore it/],
+        ["edge-ca-cert.der", /edge-ca-cert\.der beside it, which is not a certificate; restore it/],
+        ["edge-ca-key.pem", /edge-ca-key\.pem beside it, which is not a private key in PEM; restore it/]
+      ] as const) {
+        yield* fs.writeFileString(`${folder}/out/${name}`, "torn")
+        const refusal = yield* Effect.flip(load(folder))
+        assert.match(refusal.message, /^CT_EDGE_CERT_OUT keeps /)
+        assert.match(refusal.message, sentence)
+        assert.strictEqual(yield* fs.readFileString(`${folder}/out/${name}`), "torn")
+      }
+      yield* fs.writeFileString(`${folder}/file`, "")
+      const nowhere = yield* Effect.flip(load(`${folder}/file`))
+      assert.match(nowhere.message, /^CT_EDGE_CERT_OUT keeps .*cannot be used .*; name a file in a folder/)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.effect("makes a new root when less than 91 days are left, with the same key", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -1,3 +1,4 @@
+import { statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { spawn } from "node:child_process"
@@ -176,6 +177,27 @@ describe("the books of an edge", () => {
       )
       assert.strictEqual(chain.receipts[1]?.payload.reason, "edge-restart")
       assert.isTrue(Result.isSuccess(verify(chain)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are on disk from the first start on, for their owner only", () =>
+    Effect.gen(function* () {
+      const path = join(yield* temporaryFolder, "not", "there", "history.sqlite")
+      const world = yield* start({ ...RECEIPTS, CT_EDGE_TUNNEL_HISTORY_PATH: path })
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* servingAgent(world, T, [HOST])
+      assert.strictEqual((yield* Effect.promise(() => page(world, T))).receipts.length, 1)
+      for (const file of [path, `${path}-wal`, `${path}-shm`]) assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are not promised as receipts when they cannot be on disk", () =>
+    Effect.gen(function* () {
+      const path = join(yield* temporaryFolder, "history.sqlite")
+      writeFileSync(path, "x".repeat(4096))
+      const refused = yield* Effect.flip(start({ ...RECEIPTS, CT_EDGE_TUNNEL_HISTORY_PATH: path }))
+      assert.match(refused.message, /^CT_EDGE_RECEIPTS is on, but the database .* cannot be opened; set /)
+      yield* start({ CT_EDGE_TUNNEL_HISTORY_PATH: path })
     }).pipe(Effect.scoped)
   )
 
