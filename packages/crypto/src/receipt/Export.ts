@@ -12,7 +12,9 @@ import * as Verification from "./Verification.ts"
 const HeaderLine = Schema.Struct({
   pubkey: JsonField.Text,
   edgeId: JsonField.Text,
-  tunnel: Schema.optionalKey(JsonField.Text)
+  tunnel: Schema.optionalKey(JsonField.Text),
+  // A page of the edge's admin interface has its receipts in one line with the header: they would not be looked at.
+  receipts: Schema.optionalKey(Schema.Never)
 }).pipe(Schema.encodeKeys({ edgeId: "edge_id" }))
 
 /** The header: the edge's key as text, its id, and perhaps the tunnel's display name. */

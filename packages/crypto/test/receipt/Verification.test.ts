@@ -133,6 +133,17 @@ describe("a chain of receipts", () => {
     runs
   )
 
+  it("is not taken for an empty export when it stands in one line with its header", () => {
+    const pubkey = Buffer.from(edgeKey).toString("hex")
+    const page = { pubkey, edge_id: "primary", receipts: [{ seq: 1, kind: "session_open" }] }
+    for (const receipts of [page.receipts, []])
+      assert.strictEqual(
+        Result.getOrThrow(Result.flip(Export.parse(`${JSON.stringify({ ...page, receipts })}\n`))).reason,
+        "BadHeader"
+      )
+    assert.isTrue(Result.isSuccess(Export.parse(`${JSON.stringify({ pubkey, edge_id: "primary", more: 1 })}\n`)))
+  })
+
   it("tells its ends, and which field is malformed", () => {
     const opened = Receipt.sessionOpen({ connectedAt: 1n, transport: "quic" })
     const receipts = chained([opened, opened, opened])
