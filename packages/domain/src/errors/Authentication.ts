@@ -15,6 +15,13 @@ export class AdminTokenRefused extends Problem<AdminTokenRefused>()("AdminTokenR
   detail: () => "This route needs the header x-ct-admin-token with the configured token."
 }) {}
 
+/** The page of metrics is for those who hold its token, and it was not shown. */
+export class MetricsTokenRefused extends Problem<MetricsTokenRefused>()("MetricsTokenRefused", {
+  status: 401,
+  title: "Metrics token refused",
+  detail: () => "This page needs the metrics token as a bearer token."
+}) {}
+
 /** A write that a browser sent with the session cookie from a page of another origin. */
 export class CrossSiteRequest extends Problem<CrossSiteRequest>()("CrossSiteRequest", {
   status: 403,

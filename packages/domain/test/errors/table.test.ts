@@ -97,6 +97,7 @@ const table = [
   [Requests.DatabaseUnreachable, 503, ["(readiness)"]],
   [Authentication.Unauthenticated, 401, ["not logged in on a session-only route"]],
   [Authentication.AdminTokenRefused, 401, ["(admin header)"]],
+  [Authentication.MetricsTokenRefused, 401, ["(metrics)"]],
   [Authentication.CrossSiteRequest, 403, ["(a cookie on a write from elsewhere)"]],
   [Authentication.VerifiedEmailRequired, 403, ["claim by an e-mail that is not allow-listed"]],
   [Enrollment.JoinProofRefused, 403, ["(join proof)"]],

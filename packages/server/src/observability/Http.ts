@@ -4,8 +4,9 @@
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
+import { MetricsTokenRefused } from "@catenet/domain/errors/Authentication"
 import { Effect, Redacted } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import type { Extra } from "../http/Routes.ts"
 import { Settings } from "../Settings.ts"
 import * as Exposition from "./Exposition.ts"
@@ -13,9 +14,9 @@ import { Metrics } from "./Metrics.ts"
 
 export const addresses: Extra = [["GET", "/metrics"]]
 
-const refusal = HttpServerResponse.jsonUnsafe(
-  { type: "about:blank", title: "Unauthorized", status: 401, detail: "This page wants the metrics token." },
-  { status: 401, contentType: "application/problem+json", headers: { "www-authenticate": "Bearer" } }
+const refused = Effect.map(
+  HttpServerRespondable.toResponse(new MetricsTokenRefused()),
+  HttpServerResponse.setHeader("www-authenticate", "Bearer")
 )
 
 export const layer = HttpRouter.use(
@@ -32,7 +33,7 @@ export const layer = HttpRouter.use(
       Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
         wanted === undefined || ConstantTime.equal(Bytes.fromText(headers["authorization"] ?? ""), wanted)
           ? page
-          : Effect.succeed(refusal)
+          : refused
       )
     )
   })

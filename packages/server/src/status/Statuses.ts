@@ -1,15 +1,17 @@
 /**
- * What anyone may know. The counts are at most five seconds old when nobody waits for them: the first caller after that
- * gets the old ones and causes one refresh. An answer never fails and never waits for the database twice.
+ * What anyone may know. Counts that are more than five seconds old are read again while whoever asks gets the old ones;
+ * when nobody has asked for so long that they are worth nothing, he waits for the new ones. An answer never fails.
  */
 import { Status } from "@catenet/domain/Status"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
 import { FetchHttpClient, HttpServerResponse } from "effect/http"
 import { KeySet } from "../access/KeySet.ts"
 import * as EdgeGauge from "./EdgeGauge.ts"
 import * as Store from "./Store.ts"
 
 const freshMillis = 5_000
+/** Older counts are told to nobody. */
+const worthlessMillis = 10_000
 
 type Facts = Omit<Status, "uptime_seconds" | "oidc_enabled">
 
@@ -48,11 +50,17 @@ const make = Effect.gen(function* () {
 
   let facts = yield* read
   let readAt = yield* Clock.currentTimeMillis
-  let reading = false
   const refresh = Effect.gen(function* () {
     facts = yield* read
     readAt = yield* Clock.currentTimeMillis
-  }).pipe(Effect.ensuring(Effect.sync(() => void (reading = false))))
+  })
+  let reading: Fiber.Fiber<void> | undefined
+  /** One for all who ask meanwhile. */
+  const refreshing = Effect.suspend(() =>
+    reading !== undefined && reading.pollUnsafe() === undefined
+      ? Effect.succeed(reading)
+      : Effect.map(Effect.forkIn(refresh, scope), (fiber) => (reading = fiber))
+  )
 
   const encode = Schema.encodeSync(Schema.fromJsonString(Status))
   const answerAt = (uptime: number, oidc: boolean) =>
@@ -68,17 +76,22 @@ const make = Effect.gen(function* () {
     )
   let answered = { uptime: -1, facts, oidc: false, answer: answerAt(0, false) }
 
+  /** The answer as it is sent, made once a second at most. */
+  const told = (now: number) => {
+    const uptime = Math.floor((now - started) / 1000)
+    const oidc = keys.usable()
+    if (answered.uptime !== uptime || answered.facts !== facts || answered.oidc !== oidc) {
+      answered = { uptime, facts, oidc, answer: answerAt(uptime, oidc) }
+    }
+    return answered.answer
+  }
+
   return {
-    /** The answer as it is sent, made once a second at most. */
     answer: Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const uptime = Math.floor((now - started) / 1000)
-      const oidc = keys.usable()
-      if (answered.uptime !== uptime || answered.facts !== facts || answered.oidc !== oidc) {
-        answered = { uptime, facts, oidc, answer: answerAt(uptime, oidc) }
-      }
-      if (reading || now - readAt < freshMillis) return Effect.succeed(answered.answer)
-      reading = true
-      return Effect.as(Effect.forkIn(refresh, scope), answered.answer)
+      const age = now - readAt
+      if (age < freshMillis) return Effect.succeed(told(now))
+      if (age < worthlessMillis) return Effect.as(refreshing, told(now))
+      return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, told))
     }),
     /** Succeeds when the database can be read. */
     ready: Effect.timeout(store.ping, "2 seconds")

@@ -119,7 +119,9 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       for (const wrong of [undefined, "Bearer scrape", "Bearer scrape-me ", "scrape-me"]) {
         const response = yield* ask(wrong)
         assert.strictEqual(response.status, wrong === "Bearer scrape-me " ? 200 : 401)
-        if (response.status === 401) assert.strictEqual(response.headers.get("www-authenticate"), "Bearer")
+        if (response.status !== 401) continue
+        assert.strictEqual(response.headers.get("www-authenticate"), "Bearer")
+        assert.include(yield* textOf(response), '"code":"MetricsTokenRefused"')
       }
       assert.strictEqual((yield* ask("Bearer scrape-me")).status, 200)
     })

@@ -1,12 +1,19 @@
 import { Hostname } from "@catenet/domain/Hostname"
+import type { Status } from "@catenet/domain/Status"
 import { Subject } from "@catenet/domain/Subject"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { KeySet } from "../../src/access/KeySet.ts"
+import { Settings } from "../../src/Settings.ts"
+import { Statuses } from "../../src/status/Statuses.ts"
+import { database } from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -32,6 +39,32 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
       assert.strictEqual(later.tunnels, 1)
       assert.isAtLeast(later.uptime_seconds, first.uptime_seconds + 4)
     }).pipe(Effect.timeout("15 seconds"))
+  )
+
+  it.effect("tells nobody the counts of long ago", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const variables = ConfigProvider.fromUnknown({ CT_CP_DATABASE_URL: Redacted.value(url) })
+      const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(variables)))
+      const keys = Layer.succeed(KeySet, { usable: () => false, getKey: () => Promise.reject(new Error("no key")) })
+      const own = Statuses.layer.pipe(Layer.provide([settings, keys, database]), Layer.provideMerge(TestClock.layer()))
+      const { provisioning } = yield* TestServer.client
+      const hostname = Schema.decodeSync(Hostname)("b.example.test")
+      const payload = { subject: Subject.make("s"), name: "b", hostname }
+
+      const [fresh, old] = yield* Effect.gen(function* () {
+        const { answer } = yield* Statuses
+        const tunnels = Effect.flatMap(answer, (response) =>
+          Effect.promise(async () => ((await HttpServerResponse.toWeb(response).json()) as Status).tunnels)
+        )
+        const first = yield* tunnels
+        yield* provisioning.provisionTunnel({ headers: {}, payload })
+        const second = yield* tunnels
+        yield* TestClock.adjust("10 seconds")
+        return [second - first, (yield* tunnels) - first]
+      }).pipe(Effect.provide(own))
+      assert.deepStrictEqual([fresh, old], [0, 1])
+    })
   )
 
   it.effect("publishes the ports", () =>

@@ -31,16 +31,15 @@ ${tokens(facts)}
 ## Tools
 
 - The API, described: ${facts.origin}/openapi.json for programs, ${facts.origin}/docs for people.
-- The agent program \`ct-agent\`: it enrols, serves tunnels, gets certificates and speaks channels. It needs the control
-  plane address ${facts.origin}; edges are reached on port ${facts.meshEdgePort}, the channel broker on
-  port ${facts.channelBrokerPort}.
+- The agent program \`ct-agent\`: it enrols, serves a tunnel and gets its certificate. It needs the control plane address
+  ${facts.origin}; edges are reached on port ${facts.meshEdgePort}, the channel broker on port ${facts.channelBrokerPort}.
 - Refusals are application/problem+json with a \`code\` that is stable and a \`detail\` that says what to do.
 - A POST that creates something takes an \`Idempotency-Key\` header: repeating it does not do it twice.
 
 ## A. Register in the directory
 
-POST /registry/agents with {holder_pubkey, card_url, role_tags, skill_ids}; find others with GET /registry/agents and
-?role= or ?skill=.
+The operator registers you: POST /registry/agents with {holder_pubkey, card_url, role_tags, skill_ids} takes the
+operator's token in x-ct-admin-token. Find others with GET /registry/agents and ?role= or ?skill=.
 
 ## B. Join a pipeline's channels and serve a role
 
@@ -49,13 +48,14 @@ POST /channel/invite/challenge, sign, POST /channel/invite/redeem.
 
 ## C. Publish a pipeline
 
-POST /me/pipelines with {id, roles, operator_pubkey_hex, selection_policy}.
+POST /me/pipelines with {spec}, which holds {id, roles, operator_pubkey_hex, selection_policy}.
 
 ## D. Publish a site on its own hostname
 
-POST /me/tunnels makes a tunnel; GET /me/tunnels/:id/install tells the agent what it needs. A hostname is first rot (not
-served), then gelb (served with a shared certificate, which the edge can read), then gruen: the agent has its own
-certificate and the edge passes connections through unread.
+POST /me/tunnels with {name, hostname} makes a tunnel; POST /me/tunnels/:id/install answers what an agent needs to serve
+it, with a join token that is good once. A hostname is first rot (not served), then gelb (served with a shared
+certificate, which the edge can read), then gruen: the agent has its own certificate and the edge passes connections
+through unread.
 
 ## E. Call tools of another agent
 

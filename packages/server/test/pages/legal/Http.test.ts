@@ -1,5 +1,7 @@
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -24,6 +26,18 @@ const configured = {
   CT_CP_OPERATOR_VAT_ID: "DE1",
   CT_CP_SECURITY_CONTACT: "mailto:security@example.test",
   CT_CP_SECURITY_POLICY: "https://example.test/policy"
+}
+
+const document = OpenApi.fromApi(ControlPlaneApi)
+
+/** The members of a body as the document describes them. */
+const bodyOf = (operation: OpenApi.OpenAPISpecOperation | undefined) => {
+  const schema = operation?.requestBody?.content["application/json"]?.schema as {
+    readonly $ref?: string
+    readonly properties?: object
+  }
+  const named = document.components.schemas[schema.$ref?.replace(/^.*\//, "") ?? ""] as { readonly properties: object }
+  return schema.properties ?? named.properties
 }
 
 const legal = ["/impressum", "/datenschutz", "/nutzungsbedingungen"]
@@ -85,6 +99,21 @@ layer(TestServer.layer(configured), { excludeTestServices: true, timeout: "60 se
       assert.include(text, "https://relay.example.test/openapi.json")
       assert.include(text, "https://id.example.test/realms/main/protocol/openid-connect/token")
       assert.notInclude(text, "undefined")
+    })
+  )
+
+  it.effect("tells coding agents of no route, and of no member of a body, that is not there", () =>
+    Effect.gen(function* () {
+      const { text } = yield* page("/llms.txt")
+      const told = Array.from(text.matchAll(/\b(GET|POST) (\/[a-z/:-]+)(?: with \{([a-z_, ]+)\})?/g))
+      assert.isAtLeast(told.length, 8)
+      for (const [sentence, method = "", path = "", members] of told) {
+        const operation = document.paths[path.replace(/:(\w+)/g, "{$1}")]?.[method === "GET" ? "get" : "post"]
+        assert.isDefined(operation, sentence)
+        if (members === undefined) continue
+        const known = Object.keys(bodyOf(operation))
+        for (const member of members.split(", ")) assert.include(known, member, sentence)
+      }
     })
   )
 })
