@@ -135,8 +135,8 @@ const doctor = Command.make(
 ).pipe(
   Command.withDescription(
     "Checks, from the configuration outward, everything a serving agent depends on: the control plane's name, port and answer, " +
-      "the enrolment, the edge's root certificate, name, port, TLS and its acceptance of the token, the origin, and the " +
-      "certificate. Ends with the exit code of the first failure; it serves nobody and redeems nothing."
+      "the enrolment, the edge's root certificate, name, port, TLS and its acceptance of the token, the public host name, the " +
+      "origin, and the certificate. Ends with the exit code of the first failure; it serves nobody and redeems nothing."
   ),
   Command.withShortDescription("Find out what is wrong and how to fix it")
 )

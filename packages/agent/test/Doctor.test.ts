@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { echo, startOrigin } from "./stage/Origins.ts"
@@ -27,10 +28,41 @@ describe("doctor", () => {
     assert.strictEqual(found["token"]?.detail, "accepted for hello.example")
     assert.include(found["edge TLS"]?.detail, "multiplexed")
     assert.strictEqual(found["certificate"]?.outcome, "skipped")
+    assert.include(found["host name"]?.detail, "hello.example does not resolve on this machine")
     assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
     await using plain = runAgent(home, env, ["doctor"])
     assert.strictEqual(await plain.exited, 0)
     assert.match(plain.stdout(), /^ok +origin +127\.0\.0\.1:\d+ accepts connections$/m)
+  })
+
+  it("looks at the names and the time of the certificate that visitors will see", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const run = async (host: string) => {
+      const { cert, key } = stage.authority.leaf(host)
+      await writeFile(`${home.path}/chain.pem`, cert)
+      await writeFile(`${home.path}/key.pem`, key)
+      const terminate = {
+        CT_AGENT_ORIGIN_TLS: "terminate",
+        CT_AGENT_TLS_CERT: "chain.pem",
+        CT_AGENT_TLS_KEY: "key.pem"
+      }
+      await using doctor = runAgent(home, { ...stage.env, ...terminate, CT_AGENT_ORIGIN: origin.address }, [
+        "doctor",
+        "--json"
+      ])
+      return { code: await doctor.exited, certificate: findings(doctor.stdout())["certificate"] }
+    }
+    const good = await run("hello.example")
+    assert.strictEqual(good.code, 0)
+    assert.match(
+      good.certificate?.detail ?? "",
+      /^CT_AGENT_TLS_CERT: chain\.pem is valid until .* days from now; renew it soon$/
+    )
+    const other = await run("other.example")
+    assert.strictEqual(other.code, 3)
+    assert.include(other.certificate?.detail, "is for other.example, not for hello.example; browsers refuse it.")
   })
 
   it("says what is wrong and what to fix, and ends with the code of the first failure", async () => {
@@ -41,6 +73,7 @@ describe("doctor", () => {
     const found = findings(doctor.stdout())
     assert.include(found["token"]?.detail, "check CT_AGENT_HOSTNAME and CT_AGENT_TOKEN")
     assert.include(found["origin"]?.detail, "CT_AGENT_ORIGIN")
+    assert.include(found["certificate"]?.detail, "the origin does not answer")
     assert.strictEqual(found["edge port"]?.outcome, "ok")
     await using away = runAgent(home, { ...stage.env, CT_AGENT_CP_URL: "http://127.0.0.1:1" }, ["doctor", "--json"])
     assert.strictEqual(await away.exited, 5)

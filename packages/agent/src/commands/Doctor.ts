@@ -1,8 +1,9 @@
 /** `doctor`: asks, from the configuration outward, everything that a serving agent depends on, and says what to fix. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, Redacted, Result } from "effect"
+import { Clock, Effect, Fiber, Redacted, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { X509Certificate } from "node:crypto"
+import * as CertificateCheck from "../doctor/CertificateCheck.ts"
 import * as Check from "../doctor/Check.ts"
 import * as EdgeCheck from "../doctor/EdgeCheck.ts"
 import * as Network from "../doctor/Network.ts"
@@ -95,6 +96,24 @@ const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
   ]
 })
 
+const nameMillis = 5000
+
+/** Visitors need the name; the agent does not, and its machine may have another view of it. So this is advice. */
+const publicName = Effect.fnUntraced(function* ({ hostname, mode }: Settings.Settings) {
+  if (mode === "mesh" || hostname === undefined) return Check.skipped("host name", "the mesh plane needs none")
+  const unknown = Check.skipped(
+    "host name",
+    `${hostname} does not resolve on this machine. Visitors need a DNS record of it that leads to the edge.`
+  )
+  return yield* Network.resolve(hostname, "").pipe(
+    Effect.timeout(nameMillis),
+    Effect.matchEffect({
+      onSuccess: (all) => Check.run("host name", Effect.succeed(`${hostname} leads to ${all.join(", ")}`)),
+      onFailure: () => Effect.succeed(unknown)
+    })
+  )
+})
+
 const origin = ({ origin }: Settings.Settings) =>
   origin.protocol === "udp"
     ? Effect.succeed(Check.skipped("origin", "a UDP service does not say whether it is there"))
@@ -106,23 +125,31 @@ const origin = ({ origin }: Settings.Settings) =>
         )
       )
 
-const certificate = ({ hostname, mode, origin }: Settings.Settings) => {
-  if (mode === "mesh" || hostname === undefined)
-    return Effect.succeed(Check.skipped("certificate", "the mesh plane needs none"))
+const judged = (where: string, certificate: X509Certificate, host: string) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Result.match(CertificateCheck.judge(certificate, host, now), {
+      onSuccess: (good) => Effect.succeed(`${where} ${good}`),
+      onFailure: (wrong) => Effect.fail(new ConfigurationInvalid({ problems: [`${where} ${wrong}.`] }))
+    })
+  )
+
+const certificate = Effect.fnUntraced(function* (config: Settings.Settings, originAccepts: boolean) {
+  const { hostname, mode, origin } = config
+  if (mode === "mesh" || hostname === undefined) return Check.skipped("certificate", "the mesh plane needs none")
   const { terminate } = origin
   if (terminate !== undefined)
-    return Check.run(
+    return yield* Check.run(
       "certificate",
-      Effect.as(CertificatePair.load(terminate), `${terminate.certificate} and its key fit`)
+      Effect.flatMap(CertificatePair.load(terminate), ({ leaf }) =>
+        judged(`CT_AGENT_TLS_CERT: ${terminate.certificate}`, leaf, hostname)
+      )
     )
-  return Effect.flatMap(Network.certificate(origin, hostname), (shown) =>
-    shown === undefined
-      ? Effect.succeed(
-          Check.skipped("certificate", "the origin speaks no TLS: right while the edge terminates (tier gelb)")
-        )
-      : Check.run("certificate", Effect.succeed(`the origin shows ${shown.subject.CN}, valid until ${shown.valid_to}`))
-  )
-}
+  if (!originAccepts) return Check.skipped("certificate", "not asked: the origin does not answer")
+  const shown = yield* Network.certificate(origin, hostname)
+  return shown === undefined
+    ? Check.skipped("certificate", "the origin speaks no TLS: right while the edge terminates (tier gelb)")
+    : yield* Check.run("certificate", judged("the origin's certificate", shown, hostname))
+})
 
 const mark = { ok: "ok     ", failed: "FAILED ", skipped: "-      " } as const
 
@@ -141,11 +168,14 @@ export const doctor = Effect.gen(function* () {
   const config = parsed.success
   show(yield* Check.run("configuration", Effect.succeed(config.warnings.join(" ") || "complete")))
   yield* Effect.gen(function* () {
+    const name = yield* Effect.forkChild(publicName(config))
     for (const checked of yield* controlPlane(config)) show(checked)
     show(yield* enrolment(config))
     for (const checked of yield* edge(config)) show(checked)
-    show(yield* origin(config))
-    show(yield* certificate(config))
+    show(yield* Fiber.join(name))
+    const reached = yield* origin(config)
+    show(reached)
+    show(yield* certificate(config, reached.finding.outcome === "ok"))
   }).pipe(Effect.provide(ControlPlane.layer(config.controlPlane)))
   if (screen.json) screen.result(JSON.stringify({ healthy: first === undefined, findings: shown }))
   if (first !== undefined) return yield* Effect.fail(first)

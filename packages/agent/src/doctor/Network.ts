@@ -1,8 +1,9 @@
 /** The plain network questions: does a name resolve, does a port accept, what certificate does it show. */
 import { Effect } from "effect"
+import type { X509Certificate } from "node:crypto"
 import { lookup } from "node:dns/promises"
 import { connect as connectTcp, isIP } from "node:net"
-import { connect as connectTls, type PeerCertificate } from "node:tls"
+import { connect as connectTls } from "node:tls"
 import { Unreachable } from "../Failure.ts"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 
@@ -37,14 +38,14 @@ export const accepts = (address: HostPort, fix: string) =>
 
 /** The certificate that a TLS service shows for a name, whoever signed it; undefined when it does not speak TLS. */
 export const certificate = (address: HostPort, servername: string) =>
-  Effect.callback<PeerCertificate | undefined>((resume) => {
+  Effect.callback<X509Certificate | undefined>((resume) => {
     const socket = connectTls({ ...address, servername, rejectUnauthorized: false })
     const none = () => resume(Effect.undefined)
     socket.setTimeout(boundMillis, none)
     socket.once("error", none)
     socket.once("close", none)
     socket.once("secureConnect", () => {
-      resume(Effect.succeed(socket.getPeerCertificate()))
+      resume(Effect.succeed(socket.getPeerX509Certificate()))
       socket.destroy()
     })
     return Effect.sync(() => socket.destroy())

@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
-import { createSecureContext, type SecureContext } from "node:tls"
+import { createSecureContext } from "node:tls"
 import { ConfigurationInvalid } from "../Failure.ts"
 
 export interface Files {
@@ -16,7 +16,7 @@ const lookMillis = 30_000
 
 const problem = (text: string) => new ConfigurationInvalid({ problems: [text] })
 
-/** Loads the pair, or says in one sentence which file is wrong and what to do. */
+/** Loads the pair and its leaf, or says in one sentence which file is wrong and what to do. */
 export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, key }: Files) {
   const fs = yield* FileSystem.FileSystem
   const read = (variable: string, path: string) =>
@@ -38,10 +38,11 @@ export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, 
     return yield* problem(
       `CT_AGENT_TLS_KEY: the key in ${key} does not belong to the first certificate in ${certificate}.`
     )
-  return yield* Effect.try({
+  const context = yield* Effect.try({
     try: () => createSecureContext({ cert, key: pem, minVersion: "TLSv1.2" }),
     catch: (error) => problem(`CT_AGENT_TLS_CERT: ${certificate} cannot be used: ${String(error)}`)
   })
+  return { context, leaf }
 })
 
 /** The pair as it is now. Fails only now, at the first load. */
@@ -53,14 +54,14 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
     Effect.map((times) => times.join()),
     Effect.orElseSucceed(() => "missing")
   )
-  let context: SecureContext = yield* load(files)
+  let pair = yield* load(files)
   let loaded = yield* age
   let lookedAt = yield* Clock.currentTimeMillis
   let complained = false
   const reload = Effect.gen(function* () {
     const seen = yield* age
     if (seen === loaded) return
-    context = yield* Effect.provideService(load(files), FileSystem.FileSystem, fs)
+    pair = yield* Effect.provideService(load(files), FileSystem.FileSystem, fs)
     loaded = seen
     complained = false
     yield* Effect.logInfo("the certificate was replaced")
@@ -77,6 +78,6 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
       lookedAt = now
       yield* reload
     }
-    return context
+    return pair.context
   })
 })

@@ -41,10 +41,7 @@ const finalCodes: ReadonlyMap<string, string> = new Map([
 ])
 
 const advice: ReadonlyMap<string, string> = new Map([
-  [
-    "host-not-authorised",
-    "the control plane has not authorised this host for this token; check CT_AGENT_HOSTNAME and CT_AGENT_TOKEN"
-  ],
+  ["host-not-authorised", "check CT_AGENT_HOSTNAME and CT_AGENT_TOKEN"],
   ["host-taken", "another tunnel holds this host; stop it, or correct CT_AGENT_HOSTNAME"],
   ["bad-proof", "this agent's identity is not the enrolled one; delete its state folder and onboard it again"],
   ["proof-required", "the edge wants an enrolled agent; set CT_AGENT_JOIN_TOKEN and start again"],
