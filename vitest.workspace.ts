@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config"
 const postgres = ["../stack/test/postgres.setup.ts"]
 const withDatabase = new Set(["server", "stack"])
 
+/** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
+const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
+
 const unit = (name: string) => ({
   test: {
     ...(withDatabase.has(name) ? { globalSetup: postgres } : {}),
@@ -10,16 +13,15 @@ const unit = (name: string) => ({
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
     exclude: ["test/**/*.e2e.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000
+    ...patience
   }
 })
 
 const wholeProcesses = {
   root: "packages/stack",
   globalSetup: postgres,
-  testTimeout: 120_000,
-  hookTimeout: 180_000,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   sequence: { groupOrder: 1 }
 }
 

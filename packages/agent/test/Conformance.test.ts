@@ -230,9 +230,10 @@ describe("a byte-protocol edge that is asked for the framed relay", () => {
 
   it("that breaks its rules loses the client, and the origin is cut off", async () => {
     const ends: Array<string> = []
+    let reached = Promise.withResolvers<void>()
     let cut = Promise.withResolvers<void>()
     await using stage = await relaying((socket) => {
-      socket.resume()
+      socket.once("data", () => reached.resolve())
       socket.on("close", (broken) => {
         ends.push(broken ? "reset" : "closed")
         cut.resolve()
@@ -245,9 +246,11 @@ describe("a byte-protocol edge that is asked for the framed relay", () => {
       Buffer.concat([fin, framedData("x")]),
       Buffer.concat([fin, fin])
     ]) {
+      reached = Promise.withResolvers()
       cut = Promise.withResolvers()
       const slot = await stage.next()
       slot.write(framedData("hello"))
+      await reached.promise
       slot.write(wrong)
       await gone(slot)
       await cut.promise

@@ -11,6 +11,7 @@ import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
 import * as DirectOffer from "../src/mesh/DirectOffer.ts"
 import * as Handshake from "../src/mesh/Handshake.ts"
+import { freePort } from "../../stack/src/Ports.ts"
 import { type Agent, type Home, makeHome, runAgent } from "./stage/Agent.ts"
 import { counter, echo, startOrigin } from "./stage/Origins.ts"
 import { makeStage, registered, type Stage } from "./stage/Stage.ts"
@@ -56,7 +57,11 @@ describe("a mesh client", () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
-    await using first = await started(stage, home, origin.address, { CT_AGENT_ORIGIN_KEY: `${home.path}/origin.key` })
+    await using first = await started(stage, home, origin.address, {
+      CT_AGENT_ORIGIN_KEY: `${home.path}/origin.key`,
+      // Nobody else may listen there when the agent is gone.
+      CT_AGENT_DIRECT_PORT: String(await Effect.runPromise(freePort("127.0.0.1")))
+    })
     await using client = connected(stage, home)
     const port = await portOf(client)
     assert.strictEqual(await ask(port, "xx"), "2 bytes")

@@ -208,7 +208,7 @@ describe("HTTP on a gelb host", () => {
           },
           () => false
         )
-      yield* Effect.promise(() => eventually(trusted, "the new certificate is served", 15_000))
+      yield* Effect.promise(() => eventually(trusted, "the new certificate is served"))
     }).pipe(Effect.scoped)
   )
 })

@@ -1,6 +1,13 @@
-/** Asks the kernel which TCP ports are free. The answer can be out of date at once; whoever binds decides. */
-import { Effect } from "effect"
+/**
+ * Asks the kernel which TCP ports are free. The answer can be out of date at once; whoever binds decides. Ports are looked
+ * for below those that systems give out by themselves (from 32768 on, or from 49152 on), so that nobody is given one by
+ * chance between the answer and the binding, or while a program that keeps its port is down.
+ */
+import { Effect, Random } from "effect"
 import { createServer } from "node:net"
+
+const lowest = 20_000
+const count = 12_000
 
 /** Whether this host and port can be bound now. */
 export const isFree = (host: string, port: number) =>
@@ -10,15 +17,15 @@ export const isFree = (host: string, port: number) =>
     server.listen({ host, port, exclusive: true }, () => server.close(() => resume(Effect.succeed(true))))
   })
 
+/** Where this process has looked last: it answers no port twice, as long as nobody asks for thousands. */
+let place: number | undefined
+
 /** A port that was free a moment ago. */
-export const freePort = (host: string) =>
-  Effect.callback<number>((resume) => {
-    const server = createServer()
-    server.once("error", (cause) => resume(Effect.die(cause)))
-    server.listen({ host, port: 0 }, () => {
-      const address = server.address()
-      server.close(() =>
-        resume(address !== null && typeof address === "object" ? Effect.succeed(address.port) : Effect.die(address))
-      )
-    })
-  })
+export const freePort: (host: string) => Effect.Effect<number> = Effect.fn("Ports.freePort")(function* (host: string) {
+  for (let tried = 0; tried < count; tried++) {
+    place = ((place ?? (yield* Random.nextIntBetween(0, count))) + 1) % count
+    const port = lowest + place
+    if (yield* isFree(host, port)) return port
+  }
+  return yield* Effect.die(new Error(`no port of ${host} is free from ${lowest} to ${lowest + count - 1}`))
+})

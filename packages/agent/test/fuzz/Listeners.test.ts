@@ -10,9 +10,10 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted, References, Result, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { writeFile } from "node:fs/promises"
-import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net"
+import { type AddressInfo, connect, type Server, type Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
 import { mutate, type Random, random } from "../../../edge/test/fuzz/Mutation.ts"
+import { freePort } from "../../../stack/src/Ports.ts"
 import * as DirectRoute from "../../src/connect/DirectRoute.ts"
 import * as MeshClient from "../../src/connect/MeshClient.ts"
 import * as DirectListener from "../../src/mesh/DirectListener.ts"
@@ -40,7 +41,7 @@ const SEED = Number(process.env["CT_FUZZ_SEED"] ?? 1)
 const AT_ONCE = 6
 const LIFE_MILLIS = 25
 /** The longest that the agent may go on with what no longer has a peer. */
-const BOUND = "45 seconds"
+const BOUND = "60 seconds"
 
 const host = "hello.example"
 const token = new Uint8Array(32).fill(0xab)
@@ -185,7 +186,7 @@ const program = Effect.gen(function* () {
     serve: (socket, admitted) => streams.run(direct(socket, admitted))
   })
   assert.isDefined(listener)
-  const endpoints = { host: "127.0.0.1", port: yield* Effect.scoped(listening(createTcpServer())) }
+  const endpoints = { host: "127.0.0.1", port: yield* freePort("127.0.0.1") }
   yield* Layer.build(Endpoints.layer(endpoints))
 
   /** Strangers, one after the other, at a port. */

@@ -42,6 +42,8 @@ export const runAgent = (
     env: { PATH: process.env["PATH"] ?? "", HOME: home.path, ...env },
     stdio: ["pipe", "pipe", "pipe"]
   })
+  // A program that ends without reading what it is told breaks the pipe.
+  child.stdin.on("error", () => {})
   if (input !== undefined) child.stdin.end(input)
   let stdout = ""
   child.stdout.on("data", (chunk: Buffer) => {

@@ -6,12 +6,13 @@ import { proofMessage } from "@catenet/wire/frames/MuxRegister"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { native } from "@catenet/crypto/native"
-import { Result } from "effect"
+import { Effect, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { createServer, type TLSSocket } from "node:tls"
+import { freePort } from "../../../stack/src/Ports.ts"
 import type { Leaf } from "./Authority.ts"
 import { serveClient } from "./MeshEdge.ts"
 
@@ -35,7 +36,7 @@ export interface Edge extends AsyncDisposable {
   readonly asked: Array<string>
   readonly sessions: Set<Mux>
   readonly sockets: Set<Socket>
-  /** Opens a stream to the agent, on its newest session or its oldest parked slot. */
+  /** Opens a stream to the agent, on its newest session or its oldest parked slot, once there is one. */
   open(kind?: "visitor" | "acme"): Promise<Duplex>
   /** Waits until this is true; checked at every registration and admission. */
   until(condition: () => boolean): Promise<void>
@@ -91,7 +92,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     if (options.unknownRoles?.includes(role) === true) return void socket.destroy()
     answerAdmission(socket, options.no !== true)
     if (options.no === true) return change()
-    slots.push(Object.assign(new EdgeSlot(socket, role, { pingMillis: 50 }), { role }))
+    slots.push(Object.assign(new EdgeSlot(socket, role, { pingMillis: 50, pongMillis: 60_000 }), { role }))
     change()
   }
 
@@ -120,7 +121,8 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     sockets.add(socket)
     socket.on("close", () => sockets.delete(socket))
   })
-  server.listen(options.port ?? 0, "127.0.0.1")
+  // Tests end an edge and start another one on its port, which nobody else may have got meanwhile.
+  server.listen(options.port ?? (await Effect.runPromise(freePort("127.0.0.1"))), "127.0.0.1")
   await once(server, "listening")
   const cut = () => {
     for (const socket of sockets) socket.destroy()
@@ -133,9 +135,11 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     sessions,
     sockets,
     open: async (kind = "visitor") => {
-      const stream = await open(kind, undefined)
-      if (stream === undefined) throw new Error("no agent")
-      return stream
+      for (;;) {
+        const stream = await open(kind, undefined)
+        if (stream !== undefined) return stream
+        await changed.promise
+      }
     },
     until: async (condition) => {
       while (!condition()) await changed.promise

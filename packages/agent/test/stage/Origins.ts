@@ -1,6 +1,8 @@
 /** Local services for tests. */
+import { Effect } from "effect"
 import { once } from "node:events"
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net"
+import { freePort } from "../../../stack/src/Ports.ts"
 
 export interface Origin extends AsyncDisposable {
   readonly address: string
@@ -8,8 +10,8 @@ export interface Origin extends AsyncDisposable {
   readonly connections: () => number
 }
 
-/** A TCP service on a free port, or on the given one. */
-export const startOrigin = async (serve: (socket: Socket) => void, port = 0): Promise<Origin> => {
+/** A TCP service on the given port, or on a free one that nobody is given by chance when the service has ended. */
+export const startOrigin = async (serve: (socket: Socket) => void, port?: number): Promise<Origin> => {
   let connections = 0
   const open = new Set<Socket>()
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -19,7 +21,7 @@ export const startOrigin = async (serve: (socket: Socket) => void, port = 0): Pr
     socket.on("close", () => open.delete(socket))
     serve(socket)
   })
-  server.listen(port, "127.0.0.1")
+  server.listen(port ?? (await Effect.runPromise(freePort("127.0.0.1"))), "127.0.0.1")
   await once(server, "listening")
   const bound = (server.address() as AddressInfo).port
   return {

@@ -128,7 +128,9 @@ describe("a slot with park ping (L)", () => {
       const agent = yield* promise(() => admitted(world, 0x4c, routing, ...host(HOST)))
       const before = performance.now()
       assert.deepStrictEqual(yield* promise(() => agent.take(9)), Buffer.concat([Buffer.of(0xf9), u64(0)]))
-      assert.closeTo(performance.now() - before, 8_000, 1_000)
+      const pause = performance.now() - before
+      assert.isAbove(pause, 7_000)
+      assert.isBelow(pause, 15_000)
       agent.send(0xfa, u64(0))
       const browser = yield* promise(() => visitor(world))
       browser.send(0x00)
@@ -151,7 +153,7 @@ describe("a slot with park ping (L)", () => {
       yield* promise(() => good.take(9))
       good.send(0xfa, u64(0))
       assert.deepStrictEqual(yield* promise(() => good.take(2)), Buffer.of(0xfb, 0x00))
-      assert.isTrue(bad.ended)
+      yield* promise(() => bad.rest())
       browser.socket.destroy()
     }).pipe(Effect.scoped)
   )
@@ -263,7 +265,9 @@ describe("admission", () => {
       const silent = yield* promise(() => Peer.to(world.mesh, world.meshRoot))
       silent.send(0x4c, routing.subarray(0, 10))
       assert.strictEqual((yield* promise(() => silent.rest())).length, 0)
-      assert.closeTo(performance.now() - before, 10_000, 1_500)
+      const patience = performance.now() - before
+      assert.isAbove(patience, 8_500)
+      assert.isBelow(patience, 20_000)
     }).pipe(Effect.scoped)
   )
 

@@ -73,7 +73,7 @@ describe("a visitor that speaks HTTP/2", () => {
       const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["h2"]))
       const [session] = http2(HOST)
       visitor.resume().write(Buffer.concat([session ?? Buffer.alloc(0), Buffer.from("no frame at all")]))
-      const ended = new Promise((resolve) => visitor.once("end", resolve))
+      const ended = new Promise((resolve) => visitor.once("end", resolve).once("close", resolve))
       yield* Effect.promise(() => ended)
     }).pipe(Effect.scoped)
   )

@@ -14,7 +14,7 @@ it.live("drops a handshake that drips, and lets one that is done be silent for l
     const acceptor = TlsAcceptor.make({
       pairs: new PairSource({ cert, key }),
       alpn: [],
-      handshakeMillis: 400,
+      handshakeMillis: 1_500,
       onSecure: (socket) => void socket.resume(),
       onFailure: () => undefined
     })

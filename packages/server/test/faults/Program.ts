@@ -4,8 +4,8 @@ import { Effect, Schedule, Semaphore } from "effect"
 import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import { type ChildProcess, spawn } from "node:child_process"
-import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
+import * as Ports from "../../../stack/src/Ports.ts"
 
 /** Whatever can be killed in the middle of its work. */
 export interface Victim {
@@ -18,16 +18,10 @@ export interface Program extends Victim {
   readonly url: string
 }
 
-export const freePort = Effect.callback<number>((resume) => {
-  const probe = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = probe.address() as AddressInfo
-    probe.close(() => resume(Effect.succeed(port)))
-  })
-})
+export const freePort = Ports.freePort("127.0.0.1")
 
 /** Several ports that are free together. */
-export const freePorts = (count: number) =>
-  Effect.repeat(Effect.replicateEffect(freePort, count), { until: (ports) => new Set(ports).size === count })
+export const freePorts = (count: number) => Effect.replicateEffect(freePort, count)
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
@@ -67,7 +61,7 @@ export const start = (options: {
     }).pipe(
       Effect.tapError(() => Effect.sync(() => assert(child && !hasEnded(child), `${options.name} has ended: ${log}`))),
       Effect.retry(Schedule.spaced("50 millis")),
-      Effect.timeout("60 seconds"),
+      Effect.timeout("120 seconds"),
       Effect.orDie
     )
     const end = Effect.suspend(() => (child === undefined ? Effect.void : killed(child)))

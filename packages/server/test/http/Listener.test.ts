@@ -1,29 +1,21 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
+import { freePort } from "../../../stack/src/Ports.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
-
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 /** Asks again while nobody listens; the first connection that is accepted must be answered. */
 const firstAnswer = (url: string) =>
   Effect.tryPromise(() => fetch(url)).pipe(
     Effect.tapError(() => Effect.sleep("1 millis")),
     Effect.eventually,
-    Effect.timeout("20 seconds")
+    Effect.timeout("60 seconds")
   )
 
 layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "60 seconds" })("a server that starts", (it) => {
   it.effect("answers the first request that it accepts, and stops when asked", () =>
     Effect.gen(function* () {
-      const port = yield* freePort
+      const port = yield* freePort("127.0.0.1")
       const url = `http://127.0.0.1:${port}/status`
       const scope = yield* Scope.make()
       const starting = Layer.buildWithScope(TestServer.replica({ CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}` }), scope)

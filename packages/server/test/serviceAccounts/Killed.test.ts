@@ -2,24 +2,17 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { type ChildProcess, spawn } from "node:child_process"
-import { type AddressInfo, createServer } from "node:net"
+import { freePort } from "../../../stack/src/Ports.ts"
 import { bearerOf } from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { adminToken } from "../harness/TestServer.ts"
 import { type Call, TestRealm } from "../identityProvider/TestRealm.ts"
 import { account, agreed, rows, settings, world } from "./World.ts"
 
-const freePort = Effect.callback<number>((resume) => {
-  const probe = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = probe.address() as AddressInfo
-    probe.close(() => resume(Effect.succeed(port)))
-  })
-})
-
 /** The program as a process of its own; it sweeps so seldom that somebody else has to. */
 const victim = Effect.gen(function* () {
   const { url } = yield* TestDatabase
-  const port = yield* freePort
+  const port = yield* freePort("127.0.0.1")
   const process_ = yield* Effect.acquireRelease(
     Effect.map(settings, (variables) =>
       spawn(process.execPath, [`${import.meta.dirname}/../../src/main.ts`], {
@@ -43,7 +36,7 @@ const victim = Effect.gen(function* () {
   yield* Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/healthz`)).pipe(
     Effect.tapError(() => Effect.sleep("50 millis")),
     Effect.eventually,
-    Effect.timeout("20 seconds"),
+    Effect.timeout("120 seconds"),
     Effect.orDie
   )
   yield* there(bearerOf("nobody"))
@@ -78,7 +71,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service acco
         yield* Effect.sync(() => calls.slice(seen).some(isIt)).pipe(
           Effect.tap((reached) => (reached ? Effect.void : Effect.sleep("10 millis"))),
           Effect.repeat({ until: (reached) => reached }),
-          Effect.timeout("20 seconds")
+          Effect.timeout("60 seconds")
         )
         yield* killed(child)
         assert.deepStrictEqual((yield* rows).map(({ state }) => state).sort(), states)

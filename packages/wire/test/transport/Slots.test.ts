@@ -21,13 +21,16 @@ const roles: ReadonlyArray<SlotRole> = ["A", "K", "B", "L", "F"]
 const reasonOf = (result: Result.Result<unknown, { readonly reason: string }>) =>
   Result.isFailure(result) ? result.failure.reason : "fine"
 
+/** Longer than any answer of this process takes, on the slowest machine. */
+const patienceMillis = 30_000
+
 /** Exactly `length` bytes as hex. */
 const take = (inlet: Inlet, length: number): Promise<string> =>
   inlet
     .next(
       (bytes) =>
         bytes.length < length ? needMore : decoded(Buffer.from(bytes.subarray(0, length)).toString("hex"), length),
-      2000
+      patienceMillis
     )
     .then((result) => Result.getOrElse(result, ({ reason }) => reason))
 
@@ -37,7 +40,7 @@ const parked = async ([a, b]: readonly [Duplex, Duplex], role: SlotRole, pingMil
   const admission = Result.getOrThrow(await readAdmission(b))
   assert.deepStrictEqual(admission, slotOf(role))
   answerAdmission(b, true)
-  const edge = new EdgeSlot(b, role, { pingMillis, pongMillis: 500 })
+  const edge = new EdgeSlot(b, role, { pingMillis, pongMillis: patienceMillis })
   return { edge, agent: Result.getOrThrow(await agent) }
 }
 
@@ -140,7 +143,8 @@ describe("edge half", () => {
     for (const [bytes, reason] of cases) {
       const [peer, stream] = duplexPair()
       peer.write(bytes)
-      assert.strictEqual(reasonOf(await readAdmission(stream, { timeoutMillis: 30 })), reason)
+      const timeoutMillis = reason === "timeout" ? 30 : patienceMillis
+      assert.strictEqual(reasonOf(await readAdmission(stream, { timeoutMillis })), reason)
       stream.end()
       assert.strictEqual((await collect(peer)).length, 0)
     }
@@ -186,9 +190,9 @@ describe("edge half", () => {
 })
 
 describe("agent half", () => {
-  const admitted = async (role: SlotRole) => {
+  const admitted = async (role: SlotRole, replyMillis = patienceMillis) => {
     const [peer, stream] = duplexPair()
-    const asked = parkAgentSlot(stream, slotOf(role), { replyMillis: 30 })
+    const asked = parkAgentSlot(stream, slotOf(role), { replyMillis })
     const inlet = new Inlet(peer)
     const slot = async () => {
       await take(inlet, role === "K" || role === "A" ? 33 : 44)
@@ -206,7 +210,7 @@ describe("agent half", () => {
       { act: (peer: Duplex) => peer.write("HTTP/1.1 400"), reason: "malformed" }
     ]
     for (const { act, reason } of cases) {
-      const { asked, peer } = await admitted("L")
+      const { asked, peer } = await admitted("L", reason === "timeout" ? 30 : patienceMillis)
       act(peer)
       assert.strictEqual(reasonOf(await asked), reason)
     }
