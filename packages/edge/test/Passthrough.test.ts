@@ -1,9 +1,9 @@
-import { Duplex } from "node:stream"
-import { connect as connectTls, TLSSocket } from "node:tls"
+import { TLSSocket } from "node:tls"
 import { connect, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readAll, readUntil, servingAgent, tlsTo } from "./world/Agent.ts"
+import { helloFor } from "./world/Hello.ts"
 import { eventually, mintPair, start, token } from "./world/World.ts"
 
 const T = token("2")
@@ -14,18 +14,6 @@ const dial = (port: number) =>
     const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true }, () => resolve(socket))
     socket.once("error", reject)
     socket.on("error", () => undefined)
-  })
-
-/** The bytes of a ClientHello for `servername`, as a client that nobody answers sends them. */
-const helloFor = (servername: string) =>
-  new Promise<Buffer>((resolve) => {
-    const wire = new Duplex({
-      read() {},
-      write(chunk: Buffer) {
-        resolve(chunk)
-      }
-    })
-    connectTls({ socket: wire, servername }).on("error", () => undefined)
   })
 
 describe("a visitor of a passthrough host", () => {

@@ -11,13 +11,20 @@ export type Destination =
   | { readonly _tag: "Mux" }
   | { readonly _tag: "Bytes" }
   | { readonly _tag: "PlatformHost"; readonly host: string }
-  | { readonly _tag: "Tunnel"; readonly host: string; readonly speaks: "acme" | "http" | "unknown" }
+  | {
+      readonly _tag: "Tunnel"
+      readonly host: string
+      readonly speaks: "acme" | "http" | "unknown"
+      /** The visitor may send what must not be done twice before it has heard anything. */
+      readonly earlyData: boolean
+    }
   | { readonly _tag: "Nowhere" }
 
 const tunnel = (hello: ClientHello, host: string): Destination => {
   const offers = (protocol: string) => hello.alpn.includes(protocol)
   const http = offers("http/1.1") || offers("h2")
-  return { _tag: "Tunnel", host, speaks: offers(ACME_ALPN) ? "acme" : http ? "http" : "unknown" }
+  const speaks = offers(ACME_ALPN) ? "acme" : http ? "http" : "unknown"
+  return { _tag: "Tunnel", host, speaks, earlyData: hello.earlyData }
 }
 
 /** `isPlatformHost` knows the hosts of the platform itself, `defaultHost` is where a browser without a name goes. */

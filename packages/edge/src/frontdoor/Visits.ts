@@ -11,7 +11,7 @@ import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../Routes.ts"
-import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { AgentSessions, type Tried } from "../sessions/AgentSessions.ts"
 import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings } from "../Settings.ts"
 import type { Destination } from "./Dispatch.ts"
@@ -50,11 +50,13 @@ const make = Effect.gen(function* () {
     Effect.map(Clock.currentTimeMillis, (now) => AccessWindow.isOpen(routes.policy(token), Math.floor(now / 1_000)))
 
   const passthrough = Effect.fn("Visits.passthrough")(
-    function* ({ host, speaks }: ToTunnel, token: string, socket: Socket) {
+    function* ({ earlyData, host, speaks }: ToTunnel, token: string, socket: Socket) {
       const kind = speaks === "acme" ? "acme" : "visitor"
       const header = { kind, tls: "passthrough", host, ...endpointsOf(socket) } as const
-      const agent = yield* agents.deliver(token, { _tag: "Host", host }, header)
-      yield* relays.run(agent, socket, "browser")
+      const deliver = (tried?: Tried) => agents.deliver(token, { _tag: "Host", host }, header, tried)
+      // Until it is answered, a visitor can say nothing in TLS that has an effect, but for early data.
+      const repeatable = () => !earlyData
+      yield* relays.run(yield* deliver(), socket, "browser", { repeatable, deliver })
     },
     (visit, _destination, _token, socket) =>
       Effect.catchTag(visit, "TunnelOffline", () =>

@@ -7,7 +7,7 @@ import type { TLSSocket } from "node:tls"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { Result } from "effect"
 import { AnswerFollower } from "./AnswerFollower.ts"
-import type { BadRequest, Visitor } from "./RequestHead.ts"
+import { type BadRequest, isSafe, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 import { linger } from "../listen/Linger.ts"
 import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
@@ -19,11 +19,15 @@ export class ForwardedStream extends Duplex {
   private visitorEnded = false
   private refused = false
   private answered = false
+  private asked: "nothing" | "safe" | "more" = "nothing"
 
   constructor(socket: TLSSocket, visitor: Visitor) {
     super({ allowHalfOpen: true })
     this.visitor = socket
-    this.rewriter = new RequestRewriter(visitor, (request) => this.answers.asks(request))
+    this.rewriter = new RequestRewriter(visitor, (request) => {
+      this.asked = this.asked === "nothing" && isSafe(request) ? "safe" : "more"
+      return this.answers.asks(request)
+    })
     socket.on("data", (chunk: Buffer) => this.forward(this.rewriter.push(chunk)))
     socket.on("end", () => {
       this.visitorEnded = true
@@ -33,6 +37,11 @@ export class ForwardedStream extends Duplex {
     socket.on("close", () => this.destroy())
     if (socket.destroyed) this.destroy()
     socket.pause()
+  }
+
+  /** What came of the visitor so far is no more than one safe request without a body, so that it may be asked elsewhere too. */
+  get repeatable(): boolean {
+    return this.asked !== "more" && !this.refused
   }
 
   override _read() {
@@ -65,6 +74,7 @@ export class ForwardedStream extends Duplex {
   private forward(rewritten: Result.Result<ReadonlyArray<Buffer>, BadRequest>) {
     if (Result.isFailure(rewritten)) return this.refuse(rewritten.failure)
     let room = true
+    if (this.asked === "nothing" && rewritten.success.length > 0) this.asked = "more"
     for (const bytes of rewritten.success) room = this.push(bytes)
     if (this.rewriter.held || !room) return void this.visitor.pause()
     if (this.visitorEnded) return void this.push(null)

@@ -11,7 +11,7 @@ import { makeServe } from "../listen/Connections.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../Routes.ts"
-import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { AgentSessions, type Tried } from "../sessions/AgentSessions.ts"
 import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings } from "../Settings.ts"
 import * as PemFiles from "../tls/PemFiles.ts"
@@ -59,11 +59,13 @@ const make = Effect.gen(function* () {
     return closedPage(policy, now)
   }
 
-  const deliver = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
+  const deliver = (socket: TLSSocket, host: string, token: string, tried?: Tried) => {
     const header = { kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) } as const
-    const delivered = yield* Effect.option(
-      agents.deliver(routes.find(host)?.token ?? "", { _tag: "Host", host }, header)
-    )
+    return agents.deliver(token, { _tag: "Host", host }, header, tried)
+  }
+
+  const deliverFirst = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
+    const delivered = yield* Effect.option(deliver(socket, host, routes.find(host)?.token ?? ""))
     if (Option.isNone(delivered)) counters.visitorsOfOfflineTunnels += 1
     return Option.getOrUndefined(delivered)
   })
@@ -73,10 +75,14 @@ const make = Effect.gen(function* () {
     const refused = refusal(host)
     if (refused !== undefined) return yield* LastWord.say(socket, refused)
     if (!(yield* LastWord.speaks(socket))) return void socket.destroy()
-    const delivered = yield* deliver(socket, host)
+    const delivered = yield* deliverFirst(socket, host)
     if (delivered === undefined) return yield* LastWord.say(socket, offlinePage())
     const address = endpointsOf(socket).client?.address ?? "unknown"
-    yield* relays.run(delivered, new ForwardedStream(socket, { address, hostname: host }), "browser")
+    const visitor = new ForwardedStream(socket, { address, hostname: host })
+    yield* relays.run(delivered, visitor, "browser", {
+      repeatable: () => visitor.repeatable,
+      deliver: (tried) => deliver(socket, host, delivered.tunnel.token, tried)
+    })
   })
 
   const connect =
@@ -84,7 +90,7 @@ const make = Effect.gen(function* () {
     (far, opened) =>
       run(socket, () =>
         Effect.gen(function* () {
-          const delivered = yield* deliver(socket, host)
+          const delivered = yield* deliverFirst(socket, host)
           if (delivered === undefined) return opened(new NobodyServes())
           opened(null)
           yield* relays.run(delivered, far, "browser")

@@ -8,14 +8,12 @@ import { pipeline } from "node:stream"
 import { Result } from "effect"
 import { toOrigin, toVisitor, trailersToOrigin, trailersToVisitor } from "./Http2Fields.ts"
 import { type Answer, offlinePage, plainAnswer, silentPage } from "./Pages.ts"
-import { hostnameOf, type Visitor } from "./RequestHead.ts"
+import { hostnameOf, SAFE, type Visitor } from "./RequestHead.ts"
 import type { TunnelConnections } from "./TunnelConnections.ts"
 
 /** The tunnel has no agent that could take the request. */
 export class NobodyServes extends Error {}
 
-/** Methods that change nothing at the origin (RFC 9110 section 9.2.1). */
-const SAFE = new Set(["GET", "HEAD", "OPTIONS"])
 /** How often a new connection may break under such a request. */
 const ATTEMPTS = 2
 

@@ -27,6 +27,13 @@ export interface Visitor {
   readonly hostname: string
 }
 
+/** Methods that change nothing at the origin (RFC 9110 section 9.2.1). */
+export const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
+
+/** The request changes nothing and has no body, so that it may be asked twice. */
+export const isSafe = ({ framing, method }: RequestHead): boolean =>
+  SAFE.has(method) && framing._tag === "Length" && framing.bytes === 0
+
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) [\x21-\x7e\x80-\xff]+ HTTP\/1\.[01]$/
 // eslint-disable-next-line no-control-regex -- control characters are exactly what must be found

@@ -3,9 +3,8 @@
  * chunked bodies and upgrades. Sans I/O: bytes in, bytes out. What does not begin like HTTP is left as it is.
  */
 import { Result } from "effect"
-import type { Asked } from "./AnswerFollower.ts"
 import { BodyEnd } from "./BodyEnd.ts"
-import { BadRequest, parse, rewrite, type Visitor } from "./RequestHead.ts"
+import { BadRequest, parse, type RequestHead, rewrite, type Visitor } from "./RequestHead.ts"
 
 const MAX_HEAD = 65_536
 const HEAD_END = Buffer.from("\r\n\r\n")
@@ -32,10 +31,10 @@ export class RequestRewriter {
   /** Of the request that is being read: absent when it does not upgrade, `"asked"` until the origin has answered. */
   private upgrade: "asked" | "accepted" | "refused" | undefined
   private readonly visitor: Visitor
-  private readonly asks: (request: Asked) => boolean
+  private readonly asks: (request: RequestHead) => boolean
 
   /** `asks` hears of every request; it says whether `answered` will be called for its wish to upgrade. */
-  constructor(visitor: Visitor, asks: (request: Asked) => boolean) {
+  constructor(visitor: Visitor, asks: (request: RequestHead) => boolean) {
     this.visitor = visitor
     this.asks = asks
   }

@@ -1,69 +1,45 @@
 /**
  * The relays that run now, by token. Bytes are counted while they flow; revocation and a closing access window cut every
- * relay of a token at once.
+ * relay of a token at once. A visitor whose agent breaks before its first byte is given to another one where that is safe.
  */
 import type { Duplex } from "node:stream"
+import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
-import { splice, type SpliceCounters, type SpliceEnd } from "@catenet/wire/transport/Splice"
+import { splice, type SpliceEnd } from "@catenet/wire/transport/Splice"
 import { Context, Duration, Effect, Layer } from "effect"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered } from "../sessions/AgentSessions.ts"
-import type { Traffic, Tunnel } from "../sessions/Tunnel.ts"
+import type { Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../Settings.ts"
+import * as FailOver from "./FailOver.ts"
+import { Meter } from "./Meter.ts"
 
 /** Whom a relay serves: visitors of hosts, or clients of the mesh. */
 export type Clientele = "browser" | "dataplane"
 
-type Totals = Pick<Counters["Service"], "bytesToAgents" | "bytesToVisitors" | "bytesOf">
-
 export type CutReason = "revoked" | "window-closed" | "draining"
 
+const resetBecause = (code: ResetCode, sentence: string) => new StreamReset({ code, sentence, by: "local" })
+
 export interface RelaysShape {
-  /** Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails. */
-  readonly run: (agent: Delivered, visitor: Duplex, clientele: Clientele) => Effect.Effect<SpliceEnd>
+  /**
+   * Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails. With `failOver` up to
+   * two more agents are asked while none has said anything; it stays one relay.
+   */
+  readonly run: (
+    agent: Delivered,
+    visitor: Duplex,
+    clientele: Clientele,
+    failOver?: FailOver.FailOver
+  ) => Effect.Effect<SpliceEnd>
   readonly cut: (token: string, reason: CutReason) => void
   readonly cutAll: (reason: CutReason) => void
   readonly active: () => number
 }
 
-/** Counts one relay, for its idle limit, and with it its tunnel and the edge. */
-class Meter implements SpliceCounters {
-  private readonly total: Traffic
-  private readonly edge: Totals
-  private readonly kind: keyof Totals["bytesOf"]
-  private fromVisitor = 0
-  private fromAgent = 0
-
-  constructor(total: Traffic, edge: Totals, kind: keyof Totals["bytesOf"]) {
-    this.total = total
-    this.edge = edge
-    this.kind = kind
-  }
-
-  get aToB() {
-    return this.fromVisitor
-  }
-
-  set aToB(bytes: number) {
-    const moved = bytes - this.fromVisitor
-    this.fromVisitor = bytes
-    this.total.aToB += moved
-    this.edge.bytesToAgents += moved
-    this.edge.bytesOf[this.kind] += moved
-  }
-
-  get bToA() {
-    return this.fromAgent
-  }
-
-  set bToA(bytes: number) {
-    const moved = bytes - this.fromAgent
-    this.fromAgent = bytes
-    this.total.bToA += moved
-    this.edge.bytesToVisitors += moved
-    this.edge.bytesOf[this.kind] += moved
-  }
-}
+/** What its bytes are counted as. */
+const kindOf = ({ carrier }: Delivered, clientele: Clientele) =>
+  carrier === "tcp-fallback" ? "tcp_fallback" : clientele
 
 const SENTENCE: Record<CutReason, string> = {
   revoked: "this tunnel was revoked",
@@ -74,8 +50,9 @@ const SENTENCE: Record<CutReason, string> = {
 const make = Effect.gen(function* () {
   const { relayIdleSeconds } = yield* Settings
   const counters = yield* Counters
+  const findAgent = yield* FailOver.make
   const live = new Map<string, Set<AbortController>>()
-  const idle = relayIdleSeconds === 0 ? {} : { idleMillis: Duration.toMillis(Duration.seconds(relayIdleSeconds)) }
+  const idleMillis = relayIdleSeconds === 0 ? undefined : Duration.toMillis(Duration.seconds(relayIdleSeconds))
   let active = 0
 
   const enter = (tunnel: Tunnel) => {
@@ -99,20 +76,42 @@ const make = Effect.gen(function* () {
   const cut = (token: string, reason: CutReason) => {
     for (const controller of live.get(token) ?? []) {
       counters.relaysCut += 1
-      controller.abort(new StreamReset({ code: reason, sentence: SENTENCE[reason], by: "local" }))
+      controller.abort(resetBecause(reason, SENTENCE[reason]))
     }
   }
 
+  /** The agent that serves the visitor, asked under the idle limit. */
+  const open = Effect.fnUntraced(function* (
+    first: Delivered,
+    visitor: Duplex,
+    failOver: FailOver.FailOver,
+    meter: Meter,
+    controller: AbortController
+  ) {
+    // A timer of the hot path, where a fiber would cost more. What moves until the first byte is only kept.
+    const onIdle = () => controller.abort(resetBecause("idle", ""))
+    const timer = idleMillis === undefined ? undefined : setTimeout(onIdle, idleMillis).unref()
+    const agent = yield* findAgent(first, failOver, { visitor, counters: meter, signal: controller.signal })
+    clearTimeout(timer)
+    return agent
+  })
+
   const shape: RelaysShape = {
-    run: ({ carrier, stream, tunnel }, visitor, clientele) =>
+    run: (first, visitor, clientele, failOver) =>
       Effect.acquireUseRelease(
-        Effect.sync(() => enter(tunnel)),
-        ({ signal }) => {
-          const kind = carrier === "tcp-fallback" ? "tcp_fallback" : clientele
-          const meter = new Meter(tunnel.traffic, counters, kind)
-          return Effect.promise(() => splice(visitor, stream, { counters: meter, signal, ...idle }))
-        },
-        (controller) => Effect.sync(() => leave(tunnel, controller))
+        Effect.sync(() => enter(first.tunnel)),
+        Effect.fnUntraced(function* (controller) {
+          const meter = new Meter(first.tunnel.traffic, counters, kindOf(first, clientele))
+          const agent = failOver === undefined ? first : yield* open(first, visitor, failOver, meter, controller)
+          meter.kind = kindOf(agent, clientele)
+          const options = {
+            counters: meter,
+            signal: controller.signal,
+            ...(idleMillis !== undefined && { idleMillis })
+          }
+          return yield* Effect.promise(() => splice(visitor, agent.stream, options))
+        }),
+        (controller) => Effect.sync(() => leave(first.tunnel, controller))
       ),
     cut,
     cutAll: (reason) => {

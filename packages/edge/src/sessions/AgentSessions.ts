@@ -27,6 +27,15 @@ export interface Delivered {
   readonly tunnel: Tunnel
   readonly stream: Duplex
   readonly carrier: Carrier
+  readonly agent: MuxAgent | SlotAgent
+}
+
+/** What has been done for a visitor whose agent broke. */
+export interface Tried {
+  /** Not to be asked again. */
+  readonly agents: ReadonlySet<MuxAgent | SlotAgent>
+  /** Epoch milliseconds until which an agent may still arrive. */
+  readonly waitUntil: number
 }
 
 /** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
@@ -49,7 +58,8 @@ export interface AgentSessionsShape {
   readonly deliver: (
     token: string,
     demand: Demand,
-    header: Omit<OpenHeader, "registration">
+    header: Omit<OpenHeader, "registration">,
+    tried?: Tried
   ) => Effect.Effect<Delivered, TunnelOffline>
 }
 
@@ -96,12 +106,15 @@ const make = Effect.gen(function* () {
   const fromMux = Effect.fnUntraced(function* (
     tunnel: Tunnel,
     demand: Demand,
-    header: Omit<OpenHeader, "registration">
+    header: Omit<OpenHeader, "registration">,
+    tried: Tried | undefined
   ) {
     for (const agent of tunnel.candidates(demand)) {
+      if (tried?.agents.has(agent) === true) continue
       if (yield* Liveness.responsive(tunnel, agent)) {
         const opened = agent.session.open({ ...header, registration: agent.id })
-        if (Result.isSuccess(opened)) return { tunnel, stream: opened.success, carrier: "mux" } satisfies Delivered
+        if (Result.isSuccess(opened))
+          return { tunnel, stream: opened.success, carrier: "mux", agent } satisfies Delivered
       }
       counters.failovers += 1
     }
@@ -122,7 +135,7 @@ const make = Effect.gen(function* () {
       if (Result.isSuccess(delivered)) {
         counters.fallbackDeliveries += 1
         delivered.success.once("close", () => release(tunnel))
-        return { tunnel, stream: delivered.success, carrier: "tcp-fallback" } satisfies Delivered
+        return { tunnel, stream: delivered.success, carrier: "tcp-fallback", agent } satisfies Delivered
       }
       release(tunnel)
       counters.failovers += 1
@@ -138,13 +151,14 @@ const make = Effect.gen(function* () {
   const deliver = Effect.fn("AgentSessions.deliver")(function* (
     token: string,
     demand: Demand,
-    header: Omit<OpenHeader, "registration">
+    header: Omit<OpenHeader, "registration">,
+    tried?: Tried
   ) {
     const tunnel = tunnels.get(token)
     if (tunnel === undefined) return yield* new TunnelOffline({ token })
-    const deadline = clock.currentTimeMillisUnsafe() + deliverWaitMillis
+    const deadline = tried?.waitUntil ?? clock.currentTimeMillisUnsafe() + deliverWaitMillis
     for (;;) {
-      const delivered = (yield* fromMux(tunnel, demand, header)) ?? (yield* fromSlots(tunnel, demand))
+      const delivered = (yield* fromMux(tunnel, demand, header, tried)) ?? (yield* fromSlots(tunnel, demand))
       if (delivered !== undefined) return delivered
       const now = clock.currentTimeMillisUnsafe()
       const returning = tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < RETURN_MILLIS

@@ -1,7 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Destination, dispatch, dispatchMesh } from "@catenet/edge/frontdoor/Dispatch"
 
-const hello = (serverName: string | undefined, ...alpn: ReadonlyArray<string>) => ({ serverName, alpn, ech: false })
+const hello = (serverName: string | undefined, ...alpn: ReadonlyArray<string>) => ({
+  serverName,
+  alpn,
+  ech: false,
+  earlyData: false
+})
+const tunnel = (speaks: "acme" | "http" | "unknown"): Destination => ({
+  _tag: "Tunnel",
+  host: "app.test",
+  speaks,
+  earlyData: false
+})
 const isPlatformHost = (host: string) => host === "portal.test"
 const to = (...of: Parameters<typeof hello>) => dispatch(hello(...of), isPlatformHost, "portal.test")
 
@@ -12,14 +23,14 @@ describe("the front door decides by", () => {
       [to("portal.test", "h2", "ct-edge"), { _tag: "Bytes" }],
       [to(undefined, "ct-edge"), { _tag: "Bytes" }],
       [to("portal.test", "h2"), { _tag: "PlatformHost", host: "portal.test" }],
-      [to("app.test", "h2", "http/1.1"), { _tag: "Tunnel", host: "app.test", speaks: "http" }],
-      [to("app.test", "acme-tls/1"), { _tag: "Tunnel", host: "app.test", speaks: "acme" }],
-      [to("app.test", "mqtt"), { _tag: "Tunnel", host: "app.test", speaks: "unknown" }],
-      [to("app.test"), { _tag: "Tunnel", host: "app.test", speaks: "unknown" }],
+      [to("app.test", "h2", "http/1.1"), tunnel("http")],
+      [to("app.test", "acme-tls/1"), tunnel("acme")],
+      [to("app.test", "mqtt"), tunnel("unknown")],
+      [to("app.test"), tunnel("unknown")],
       [to(undefined, "http/1.1"), { _tag: "PlatformHost", host: "portal.test" }],
       [to(undefined), { _tag: "Nowhere" }],
       [to(undefined, "mqtt"), { _tag: "Nowhere" }],
-      [to("app.test", "CT-EDGE"), { _tag: "Tunnel", host: "app.test", speaks: "unknown" }]
+      [to("app.test", "CT-EDGE"), tunnel("unknown")]
     ]
     for (const [decided, expected] of cases) assert.deepStrictEqual(decided, expected)
   })

@@ -15,6 +15,8 @@ export interface ClientHello {
   readonly alpn: ReadonlyArray<string>
   /** The client offered Encrypted ClientHello, or greased it. */
   readonly ech: boolean
+  /** The client may send data before it has heard anything (RFC 8446 4.2.10). */
+  readonly earlyData: boolean
 }
 
 export type HelloPeek =
@@ -32,6 +34,7 @@ const handshakeRecord = 22
 const clientHello = 1
 const serverNameExtension = 0
 const alpnExtension = 16
+const earlyDataExtension = 42
 const echExtension = 0xfe0d
 
 const more: HelloPeek = { _tag: "More" }
@@ -83,6 +86,7 @@ const readHello = (body: Buffer): HelloPeek => {
   let serverName: string | undefined
   let alpn: ReadonlyArray<string> | undefined
   let ech = false
+  let earlyData = false
   if (cursor.left > 0 && cursor.u16() !== cursor.left) return invalid("malformed extensions")
   while (cursor.left > 0) {
     const type = cursor.u16()
@@ -97,8 +101,9 @@ const readHello = (body: Buffer): HelloPeek => {
       alpn = readAlpn(extension)
       if (alpn === undefined) return invalid("malformed protocol list")
     } else if (type === echExtension) ech = true
+    else if (type === earlyDataExtension) earlyData = true
   }
-  return { _tag: "Hello", hello: { serverName, alpn: alpn ?? [], ech } }
+  return { _tag: "Hello", hello: { serverName, alpn: alpn ?? [], ech, earlyData } }
 }
 
 /** Collects the first bytes of a connection until they hold a whole ClientHello, or cannot. */

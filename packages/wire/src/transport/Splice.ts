@@ -77,7 +77,8 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
       if (!to.write(chunk)) from.pause()
     })
     to.on("drain", () => from.resume())
-    to.on("finish", finished)
+    if (to.writableFinished) finished()
+    else to.on("finish", finished)
     if (from.readableEnded) to.end()
     else from.on("end", () => to.end())
   }
@@ -85,10 +86,11 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     // Stays after the relay is over: a socket may still fail while it closes.
     side.on("error", ignore)
     side.once("error", (error) => broken(name, error))
-    side.once("close", () => {
+    const closed = () => {
       if (!side.readableEnded || !side.writableFinished) broken(name, side.errored ?? undefined)
-    })
-    if (side.destroyed) broken(name, side.errored ?? undefined)
+    }
+    side.once("close", closed)
+    if (side.destroyed) closed()
   }
 
   copy(a, b, (bytes) => {
@@ -97,9 +99,9 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
   copy(b, a, (bytes) => {
     counters.bToA += bytes
   })
+  if (signal?.aborted === true) onAbort()
   watch(a, "a")
   watch(b, "b")
-  if (signal?.aborted === true) onAbort()
   signal?.addEventListener("abort", onAbort)
   if (settled) return promise
   if (idleMillis !== undefined) {

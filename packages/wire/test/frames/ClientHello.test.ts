@@ -11,10 +11,11 @@ const read = (...chunks: ReadonlyArray<Uint8Array>): HelloPeek => {
   return peek
 }
 
-const hello = (serverName: string | undefined, alpn: ReadonlyArray<string> = [], ech = false): HelloPeek => ({
-  _tag: "Hello",
-  hello: { serverName, alpn, ech }
-})
+const hello = (
+  serverName: string | undefined,
+  alpn: ReadonlyArray<string> = [],
+  { earlyData = false, ech = false } = {}
+): HelloPeek => ({ _tag: "Hello", hello: { serverName, alpn, ech, earlyData } })
 
 /** Every way of cutting that a path may do to it: at every byte, byte by byte, and in records of many sizes. */
 const survivesEveryCut = (flight: Buffer, expected: HelloPeek) => {
@@ -65,7 +66,11 @@ describe("ClientHello", () => {
     assert.deepStrictEqual(read(handmade()), hello(undefined))
     assert.deepStrictEqual(
       read(handmade(serverName("a.test."), extension(0xfe0d, Buffer.alloc(9)))),
-      hello("a.test", [], true)
+      hello("a.test", [], { ech: true })
+    )
+    assert.deepStrictEqual(
+      read(handmade(serverName("a.test"), extension(42))),
+      hello("a.test", [], { earlyData: true })
     )
     assert.deepStrictEqual(
       read(handmade(extension(0x0a0a), protocols("\x0a\x0a", "h2"))),

@@ -29,7 +29,7 @@ describe("peekClientHello", () => {
     const [socket]: Array<Socket> = await once(server, "connection")
     server.close()
     const hello = Result.getOrThrow(await peekClientHello(socket!))
-    assert.deepStrictEqual(hello, { serverName: "localhost", alpn: ["x"], ech: false })
+    assert.deepStrictEqual(hello, { serverName: "localhost", alpn: ["x"], ech: false, earlyData: false })
     const secure = new TLSSocket(socket!, { isServer: true, key: privateKey, cert: certificate, ALPNProtocols: ["x"] })
     client.end("through TLS")
     assert.strictEqual((await collect(secure)).toString(), "through TLS")

@@ -69,6 +69,41 @@ describe("splice", () => {
     assert.deepStrictEqual(await end, { _tag: "Completed" })
   })
 
+  it("takes a side that has been told the end already, and one that is over in order", async () => {
+    const [left, a] = duplexPair()
+    const [right, b] = duplexPair()
+    left.end()
+    a.resume()
+    await occurs(a, "end")
+    b.end()
+    right.resume()
+    await occurs(b, "finish")
+    const end = splice(a, b)
+    right.end("x")
+    assert.strictEqual((await collect(left)).toString(), "x")
+    assert.deepStrictEqual(await end, { _tag: "Completed" })
+
+    const [near, over] = duplexPair()
+    const [far, other] = duplexPair()
+    over.end()
+    over.resume()
+    near.resume().end()
+    await occurs(over, "close")
+    far.end()
+    const second = splice(other, over)
+    assert.strictEqual((await collect(far)).length, 0)
+    assert.deepStrictEqual(await second, { _tag: "Completed" })
+  })
+
+  it("names the cut as its end although a side has broken before", async () => {
+    const [, a] = duplexPair()
+    const [, b] = duplexPair()
+    b.on("error", () => {}).destroy(new Error("broken"))
+    const reason = new StreamReset({ code: "revoked", sentence: "", by: "local" })
+    assert.deepStrictEqual(await splice(a, b, { signal: AbortSignal.abort(reason) }), { _tag: "Aborted", reason })
+    assert.isTrue(a.destroyed)
+  })
+
   it("carries 64 MiB each way unharmed, at the pace of the readers", async () => {
     const { end, left, right } = await relay()
     const block = new Dice(1).bytes(MiB)

@@ -1,0 +1,70 @@
+/**
+ * Gives a visitor whose agent broke before its first byte to another agent: one at a time, none twice, at most three in all,
+ * and waiting for one to arrive no longer than visitors are kept waiting anyway.
+ */
+import type { Duplex } from "node:stream"
+import { abort } from "@catenet/wire/transport/Abort"
+import { StreamReset } from "@catenet/wire/transport/Carrier"
+import { Clock, Effect, Exit } from "effect"
+import { Counters } from "../observe/Counters.ts"
+import type { Delivered, Tried, TunnelOffline } from "../sessions/AgentSessions.ts"
+import { Settings } from "../Settings.ts"
+import { Opening, type OpeningOptions } from "./Opening.ts"
+
+const ATTEMPTS = 3
+
+/** How a visitor comes to another agent. */
+export interface FailOver {
+  /** Whether all that the visitor has said so far may be said to another agent too. */
+  readonly repeatable: () => boolean
+  readonly deliver: (tried: Tried) => Effect.Effect<Delivered, TunnelOffline>
+}
+
+/** Only an agent that has gone may come back in time; one that is there would break again. */
+const hasGone = ({ errored }: Duplex) =>
+  errored instanceof StreamReset ? errored.code === "lost" || errored.code === "draining" : errored !== null
+
+export const make = Effect.gen(function* () {
+  const { deliverWaitMillis } = yield* Settings
+  const counters = yield* Counters
+  const scope = yield* Effect.scope
+
+  /** Another agent; nothing when there is none, or when the relay is cut meanwhile. Who comes too late is let go. */
+  const another = Effect.fnUntraced(function* ({ deliver }: FailOver, tried: Tried, signal: AbortSignal) {
+    const asked = yield* Effect.forkIn(deliver(tried), scope)
+    return yield* Effect.callback<Delivered | undefined>((resume) => {
+      const cut = () => resume(Effect.undefined)
+      signal.addEventListener("abort", cut)
+      asked.addObserver((exit) => {
+        signal.removeEventListener("abort", cut)
+        const found = Exit.isSuccess(exit) ? exit.value : undefined
+        if (signal.aborted && found !== undefined) abort(found.stream)
+        resume(Effect.succeed(found))
+      })
+      if (signal.aborted) cut()
+    })
+  })
+
+  /** The agent that said something first, or the last that was asked; what it said is still to be read. */
+  return Effect.fnUntraced(function* (
+    first: Delivered,
+    failOver: FailOver,
+    options: Omit<OpeningOptions, "repeatable">
+  ) {
+    const opening = new Opening({ ...options, repeatable: failOver.repeatable })
+    const tried = new Set([first.agent])
+    let agent = first
+    let deadline: number | undefined
+    while ((yield* Effect.promise(() => opening.breaks(agent))) && tried.size < ATTEMPTS) {
+      deadline ??= (yield* Clock.currentTimeMillis) + deliverWaitMillis
+      const waitUntil = hasGone(agent.stream) ? deadline : 0
+      const next = yield* another(failOver, { agents: tried, waitUntil }, options.signal)
+      if (next === undefined) break
+      counters.failovers += 1
+      abort(agent.stream)
+      tried.add(next.agent)
+      agent = next
+    }
+    return agent
+  })
+})

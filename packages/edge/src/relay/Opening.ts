@@ -1,0 +1,93 @@
+/**
+ * The opening of a relay: the time until the agent's first byte. What the visitor says goes to the agent and is kept, so that
+ * another agent can be told the same when this one breaks. From the first byte on nothing of this is left in the way.
+ *
+ * A broken agent is one whose stream was reset or whose carrier was lost. An end in order before the first byte is the word of
+ * an origin that closed: it was reached, and asking elsewhere would only do the same again. So a multiplexed stream that ends
+ * is relayed as it is. On a slot of the byte protocol the end of a killed process looks the same, since TLS sockets do not tell
+ * whether the peer took its leave; only what may be done twice is repeated, so there an end counts as broken.
+ */
+import type { Duplex } from "node:stream"
+import { passed } from "@catenet/wire/transport/BufferMemory"
+import type { SpliceCounters } from "@catenet/wire/transport/Splice"
+import type { Delivered } from "../sessions/AgentSessions.ts"
+
+/** A visitor who has said more than this before any answer is not given to another agent. */
+const KEPT_BYTES = 64 * 1024
+
+export interface OpeningOptions {
+  readonly visitor: Duplex
+  /** Whether all that the visitor has said so far may be said to another agent too. */
+  readonly repeatable: () => boolean
+  /** Bytes that are said again are not counted again. */
+  readonly counters: Pick<SpliceCounters, "aToB">
+  /** Ends the opening; cutting the streams is left to who goes on with them. */
+  readonly signal: AbortSignal
+}
+
+const ignore = () => {}
+
+export class Opening {
+  private readonly options: OpeningOptions
+  private kept: Array<Buffer> | undefined = []
+  private keptBytes = 0
+
+  constructor(options: OpeningOptions) {
+    this.options = options
+    options.visitor.on("error", ignore)
+  }
+
+  /**
+   * Says to the agent what the visitor has said and says. Resolves with true when the agent broke and another may be asked,
+   * with false when the opening is over. Both streams are then paused, and every byte of the agent is still to be read.
+   */
+  breaks({ carrier, stream: agent }: Delivered): Promise<boolean> {
+    const { counters, signal, visitor } = this.options
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const settle = (broke: boolean) => {
+      visitor.off("data", onSaid).off("end", onSaidAll).off("close", onOver).pause()
+      agent.off("data", onAnswer).off("end", onEnd).off("close", onBroken).pause()
+      signal.removeEventListener("abort", onOver)
+      const again = broke && this.mayRepeat && !visitor.destroyed && !signal.aborted
+      if (!again) this.kept = undefined
+      resolve(again)
+    }
+    const onOver = () => settle(false)
+    const onBroken = () => settle(true)
+    const onEnd = () => settle(carrier === "tcp-fallback")
+    const onSaid = (chunk: Buffer) => {
+      counters.aToB += chunk.length
+      passed(chunk.length)
+      this.keep(chunk)
+      agent.write(chunk)
+      if (!this.mayRepeat) onOver()
+    }
+    const onSaidAll = () => void agent.end()
+    const onAnswer = (chunk: Buffer) => {
+      onOver()
+      agent.unshift(chunk)
+    }
+    for (const chunk of this.kept ?? []) agent.write(chunk)
+    if (visitor.readableEnded) onSaidAll()
+    visitor.on("data", onSaid).on("end", onSaidAll).on("close", onOver)
+    agent.on("data", onAnswer).on("end", onEnd).on("close", onBroken)
+    signal.addEventListener("abort", onOver)
+    if (signal.aborted || visitor.destroyed) onOver()
+    else if (agent.destroyed) onBroken()
+    else {
+      visitor.resume()
+      agent.resume()
+    }
+    return promise
+  }
+
+  private get mayRepeat(): boolean {
+    return this.kept !== undefined && this.options.repeatable()
+  }
+
+  private keep(chunk: Buffer) {
+    this.keptBytes += chunk.length
+    if (this.keptBytes > KEPT_BYTES) this.kept = undefined
+    else this.kept?.push(chunk)
+  }
+}
