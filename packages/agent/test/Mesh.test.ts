@@ -201,6 +201,14 @@ describe("a mesh tunnel", () => {
     await using unknown = runAgent(home, {}, connectArgs(home.path, "--stdio"))
     assert.strictEqual(await unknown.exited, 3)
     assert.include(unknown.lines.at(-1), "--ca")
+    for (const [variable, value] of [
+      ["CT_AGENT_CP_URL", "portal.example"],
+      ["CT_AGENT_EDGE_CERT", "nowhere.der"]
+    ] as const) {
+      await using misled = runAgent(home, { [variable]: value }, connectArgs(home.path, "--stdio"))
+      assert.strictEqual(await misled.exited, 3)
+      assert.include(misled.lines.at(-1), variable)
+    }
     await rename(`${home.path}/forged/capability.bin`, `${home.path}/forged/whole.bin`)
     await writeFile(`${home.path}/forged/capability.bin`, forged.subarray(0, 40))
     await using torn = runAgent(home, env, connectArgs(`${home.path}/forged`, "--stdio"))

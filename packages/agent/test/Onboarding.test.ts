@@ -106,6 +106,16 @@ describe("onboarding", () => {
     assert.strictEqual(await modeOf(`${home.path}/.ct-agent-state/bootstrap.secret`), 0o600)
   })
 
+  it("does not send what is no bootstrap token", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    const { CT_AGENT_TOKEN: _, ...env } = stage.env
+    await using agent = runAgent(home, { ...env, CT_BOOTSTRAP: "boot" })
+    assert.strictEqual(await agent.exited, 3)
+    assert.include(agent.lines.at(-1), "CT_BOOTSTRAP is not a bootstrap token")
+    assert.deepStrictEqual(stage.plane.calls, [])
+  })
+
   it("does not spend a bootstrap token when both tokens are set", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()

@@ -108,6 +108,18 @@ describe("the program", () => {
     assert.include(missing.stderr, "--config")
   })
 
+  it("says which variable a misspelt one may be, in the environment and in the file", async () => {
+    await using home = await makeHome()
+    await writeFile(`${home.path}/agent.env`, "CT_AGENT_HOSTNAM=hello.example\nCT_AGENT_CARD_URL=https://a.example\n")
+    const misspelt = { CT_AGENT_ORGIN: "127.0.0.1:1", CT_AGENT_ORIGIN: "127.0.0.1:1", CT_AGENT_SERVICES: "a" }
+    await using agent = runAgent(home, misspelt, ["--config", "agent.env"])
+    assert.strictEqual(await agent.exited, 3)
+    const said = agent.lines.filter((line) => line.includes("is not read"))
+    assert.strictEqual(said.length, 2)
+    assert.include(said[0], "CT_AGENT_ORGIN is not read. Correct it if CT_AGENT_ORIGIN was meant.")
+    assert.include(said[1], "CT_AGENT_HOSTNAM is not read. Correct it if CT_AGENT_HOSTNAME was meant.")
+  })
+
   it("exports telemetry when an OTLP endpoint is set", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()

@@ -127,6 +127,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
     running.write("one ")
     await once(running, "readable")
     agent.kill()
+    await agent.said("event: disconnected conn=1 reason=the agent is stopping")
     await agent.said("waiting up to 10 s for 1 streams")
     assert.strictEqual(await exchange(running, "two"), "one two")
     assert.strictEqual(await agent.exited, 0)

@@ -1,7 +1,7 @@
 /** `connect`: uses a mesh tunnel from the other end. */
 import * as Capability from "@catenet/crypto/Capability"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, FileSystem, Option, Result } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { FetchHttpClient } from "effect/http"
 import { X509Certificate } from "node:crypto"
@@ -49,11 +49,13 @@ const readRoot = Effect.fnUntraced(function* (raw: Raw, named: string | undefine
   const fs = yield* FileSystem.FileSystem
   const path = named ?? text(raw, "CT_AGENT_EDGE_CERT")
   if (path !== undefined) {
-    const bytes = yield* Effect.mapError(fs.readFile(path), () => wrong(`${path} cannot be read. Correct --ca.`))
+    const place = named === undefined ? "CT_AGENT_EDGE_CERT" : "--ca"
+    const bytes = yield* Effect.mapError(fs.readFile(path), () => wrong(`${path} cannot be read. Correct ${place}.`))
     return yield* pemOf(path, bytes)
   }
-  const base = Result.getOrUndefined(baseUrl(raw, "CT_AGENT_EDGE_CERT_URL"))
-  const url = base ?? Result.getOrUndefined(baseUrl(raw, "CT_AGENT_CP_URL"))
+  const address = (name: "CT_AGENT_EDGE_CERT_URL" | "CT_AGENT_CP_URL") =>
+    Effect.mapError(Effect.fromResult(baseUrl(raw, name)), wrong)
+  const url = (yield* address("CT_AGENT_EDGE_CERT_URL")) ?? (yield* address("CT_AGENT_CP_URL"))
   if (url === undefined)
     return yield* wrong("The edge's root certificate is not known. Set --ca FILE, or CT_AGENT_CP_URL to fetch it.")
   const der = yield* ControlPlane.use((plane) => plane.ca(undefined)).pipe(Effect.provide(ControlPlane.layer(url)))

@@ -12,7 +12,9 @@ import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 import * as MeshClient from "./MeshClient.ts"
 
 /** A new stream is tried for about ten seconds, so that a restarting edge or agent is not noticed. */
-const patience = Schedule.exponential("250 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
+const patience = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("1 second")]).pipe(
+  Schedule.upTo({ duration: "10 seconds" })
+)
 
 const reach = (target: MeshClient.Target) => Effect.retry(MeshClient.open(target), patience)
 

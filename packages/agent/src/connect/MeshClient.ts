@@ -85,7 +85,7 @@ const on = Effect.fnUntraced(function* ({ capability, ca }: Target, address: Hos
         Effect.fail(
           new RendezvousFailed({
             edge,
-            why: `${why}. The agent is offline, the capability was replaced, or too many clients connect at once`
+            why: `${why}. The agent is offline, the capability was replaced, or too many clients connect at once.`
           })
         )
       )

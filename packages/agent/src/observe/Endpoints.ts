@@ -75,7 +75,7 @@ const handlers = HttpApiBuilder.group(
 /** The endpoints are for reading. */
 const others = HttpRouter.use((router) =>
   Effect.forEach(["/metrics", "/status", "/healthz", "/events"] as const, (path) =>
-    Effect.forEach(["POST", "PUT", "PATCH", "DELETE"] as const, (method) =>
+    Effect.forEach(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const, (method) =>
       router.add(method, path, HttpServerResponse.empty({ status: 405, headers: { allow: "GET, HEAD" } }))
     )
   )

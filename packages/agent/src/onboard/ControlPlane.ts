@@ -12,7 +12,7 @@ import { BootstrapToken, JoinToken } from "@catenet/domain/Tokens"
 import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import { Refused, Unreachable } from "../Failure.ts"
+import { ConfigurationInvalid, Refused, Unreachable } from "../Failure.ts"
 
 /** The token was redeemed before, by this agent or by another. */
 export class TokenSpent extends Data.TaggedError("TokenSpent")<{ readonly detail: string }> {
@@ -49,7 +49,9 @@ export class ControlPlane extends Context.Service<
       seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<string, TokenSpent | Refused | Unreachable>
     /** Exchanges a bootstrap token for the text of its secret. */
-    exchange(token: Redacted.Redacted): Effect.Effect<Redacted.Redacted, TokenSpent | Refused | Unreachable>
+    exchange(
+      token: Redacted.Redacted
+    ): Effect.Effect<Redacted.Redacted, TokenSpent | ConfigurationInvalid | Refused | Unreachable>
   }
 >()("agent/ControlPlane") {
   static readonly layer = (url: string) =>
@@ -127,7 +129,9 @@ export class ControlPlane extends Context.Service<
             const payload = yield* Effect.mapError(
               Schema.decodeEffect(Exchange)({ token: Redacted.value(token) }),
               () =>
-                new Refused({ detail: "CT_BOOTSTRAP is not a bootstrap token. Copy it again from the install page." })
+                new ConfigurationInvalid({
+                  problems: ["CT_BOOTSTRAP is not a bootstrap token. Copy it again from the install page."]
+                })
             )
             const ask = "Ask the portal for a new CT_BOOTSTRAP."
             const { secret } = yield* bounded(exchange({ payload })).pipe(

@@ -4,6 +4,7 @@
  */
 import { Config, ConfigProvider, Effect, FileSystem, Option } from "effect"
 import { ConfigurationInvalid } from "../Failure.ts"
+import * as NearMiss from "./NearMiss.ts"
 import { type Raw, type Variable, variables } from "./Variables.ts"
 
 export const defaultFile = "./ct-agent.env"
@@ -39,10 +40,31 @@ const fromFile = Effect.fnUntraced(function* (named: string | undefined) {
 const lookUp = (provider: ConfigProvider.ConfigProvider, name: Variable) =>
   Config.String(name).pipe(Effect.option, Effect.provideService(ConfigProvider.ConfigProvider, provider))
 
+/** The full names of all variables of this provider that begin with these parts. */
+const namesUnder: (
+  provider: ConfigProvider.ConfigProvider,
+  parts: ReadonlyArray<string>
+) => Effect.Effect<ReadonlyArray<string>> = Effect.fnUntraced(function* (provider, parts) {
+  const node = yield* Effect.orElseSucceed(provider.load(parts), () => undefined)
+  const own = node?.value === undefined ? [] : [parts.join("_")]
+  if (node?._tag !== "Record") return own
+  const below = yield* Effect.forEach(node.keys, (key) => namesUnder(provider, [...parts, key]))
+  return [...own, ...below.flat()]
+})
+
+/** A misspelt variable is not read, and nothing else would tell. */
+const sayNearMisses = Effect.fnUntraced(function* (provider: ConfigProvider.ConfigProvider) {
+  for (const name of yield* namesUnder(provider, ["CT"])) {
+    const meant = NearMiss.meant(name)
+    if (meant !== undefined) yield* Effect.logWarning(`${name} is not read. Correct it if ${meant} was meant.`)
+  }
+})
+
 /** Reads every known variable once. The environment wins over the file, variable by variable. */
 export const read = Effect.fn("Environment.read")(function* (named: string | undefined) {
   const environment = yield* ConfigProvider.ConfigProvider
   const file = yield* fromFile(named)
+  yield* Effect.forEach(file === undefined ? [environment] : [environment, file], sayNearMisses)
   // Two look-ups and not one combined provider: that one sees CT_AGENT_ORIGIN_KEY in the environment as the parent of
   // CT_AGENT_ORIGIN and would then not look into the file for it.
   const found = yield* Effect.forEach(names, (name) =>

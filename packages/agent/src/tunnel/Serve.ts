@@ -80,6 +80,7 @@ export const serve = Effect.fn("Serve.serve")(function* (
     })
     const ticking = yield* Effect.forkChild(listen(link, vitals))
     const end = yield* link.ended.pipe(
+      Effect.onInterrupt(() => events.record("disconnected", { reason: "the agent is stopping" })),
       Effect.ensuring(
         Effect.gen(function* () {
           vitals.session.live--

@@ -82,7 +82,8 @@ describe("the local endpoints", () => {
     assert.strictEqual(JSON.parse(await events.text()).kind, "registered")
     assert.strictEqual((await fetch(`${base}/elsewhere`)).status, 404)
     for (const path of ["metrics", "status", "healthz", "events"])
-      assert.strictEqual((await fetch(`${base}/${path}`, { method: "POST", body: "x" })).status, 405, path)
+      for (const method of ["POST", "DELETE", "OPTIONS"])
+        assert.strictEqual((await fetch(`${base}/${path}`, { method })).status, 405, `${method} ${path}`)
 
     await using shown = runAgent(home, { CT_AGENT_METRICS_LISTEN: base.slice("http://".length) }, ["status"])
     assert.strictEqual(await shown.exited, 0)
