@@ -1,4 +1,7 @@
-/** `GET /gate/check`: the proxy's question whether a visitor may pass. It is answered in headers. */
+/**
+ * `GET /gate/check`: the proxy's question whether a visitor may pass. It is answered in headers. The visitor has a say in
+ * the host, so one that cannot be read is not waved through as one without a gate.
+ */
 import { MalformedRequest } from "@catenet/domain/errors/Requests"
 import { returnPath } from "@catenet/domain/rules/ShareLink"
 import { Effect, Option, Redacted } from "effect"
@@ -9,6 +12,9 @@ import { Gate } from "./Gate.ts"
 import { GateSignIns } from "./GateSignIns.ts"
 
 const identityHeader = "x-gate-email"
+
+/** A proxy may pass the host on with its port, which is nothing to the gate. */
+const hostIn = (text: string) => readHost(text.replace(/:\d{1,5}$/u, ""))
 
 /** A header takes no more than ASCII: what is beyond is percent-encoded, as in an address. */
 const inAscii = (text: string) => text.replace(/[^\u0020-\u007e]/gu, encodeURIComponent)
@@ -23,13 +29,11 @@ export const check = Effect.gen(function* () {
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers } = request
-    const asked = headers["x-forwarded-host"] ?? queryOf(request.url).get("host") ?? ""
-    if (asked === "") {
+    const named = hostIn(headers["x-forwarded-host"] ?? queryOf(request.url).get("host") ?? "")
+    if (Option.isNone(named)) {
       const errors = [{ path: ["host"], message: "Expected a host, in x-forwarded-host or in the query" }]
       return yield* HttpServerRespondable.toResponse(new MalformedRequest({ errors }))
     }
-    const named = readHost(asked)
-    if (Option.isNone(named)) return HttpServerResponse.empty({ status: 200, headers: { [identityHeader]: "" } })
     const host = named.value
     const bearer = bearerOf(headers["authorization"])
     const identity = yield* gate.identify({ host, session: cookieOf(request, sessionCookie), bearer })

@@ -195,9 +195,28 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
       const open = yield* check("hal.zone.example", { "x-gate-email": "forged" })
       assert.deepStrictEqual([open.status, open.headers.get("x-gate-email")], [200, ""])
       assert.strictEqual((yield* TestServer.raw("/gate/check")).status, 400)
-      assert.strictEqual((yield* TestServer.raw("/gate/check?host=%00")).status, 200)
       assert.strictEqual((yield* TestServer.raw("/gate/share?host=%00&token=%00")).status, 404)
       assert.strictEqual((yield* TestServer.raw("/gate/check?host=hal.zone.example")).status, 200)
+    })
+  )
+
+  it.effect("are not needed by nobody, however the visitor writes the host", () =>
+    Effect.gen(function* () {
+      yield* gated("uma", "uma.zone.example")
+      const host = "uma.zone.example"
+      for (const same of [`${host}:443`, `${host}:8443`, `${host}.`, `${host}.:443`, "UMA.zone.example:443"])
+        assert.strictEqual((yield* check(same)).status, 302, same)
+      for (const odd of [
+        `${host}:`,
+        `${host}:443:443`,
+        `${host}/`,
+        `a@${host}`,
+        `${host}, ${host}`,
+        "[::1]:443",
+        ":443"
+      ])
+        assert.strictEqual((yield* check(odd)).status, 400, odd)
+      assert.strictEqual((yield* TestServer.raw("/gate/check?host=%00")).status, 400)
     })
   )
 
