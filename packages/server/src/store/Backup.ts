@@ -5,6 +5,7 @@
 import { Data, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
+import { rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import process from "node:process"
 import { Settings } from "../Settings.ts"
@@ -86,10 +87,36 @@ const make = Effect.gen(function* () {
   return { perform }
 })
 
-/** Writes a consistent picture of the database to a file, while the service runs. The file holds secrets. */
+/** A new file that only its owner reads, beside the one that it will replace. */
+const beside = (file: string) => {
+  const part = `${file}.part`
+  const refused = () => new BackupRefused({ why: `${file} cannot be written; name a file in a folder that can.` })
+  return {
+    part,
+    make: Effect.tryPromise({
+      try: async () => {
+        await rm(part, { force: true })
+        await writeFile(part, "", { mode: 0o600, flag: "wx" })
+      },
+      catch: refused
+    }),
+    keep: Effect.tryPromise({ try: () => rename(part, file), catch: refused }),
+    drop: Effect.ignore(Effect.tryPromise(() => rm(part, { force: true })))
+  }
+}
+
+/**
+ * Writes a consistent picture of the database to a file, while the service runs. The file holds secrets and is its
+ * owner's alone; one that was there is replaced when the new one is whole.
+ */
 export const backup = Effect.fn("Backup.backup")(function* (file: string) {
   const { perform } = yield* make
-  yield* perform("pg_dump", ["--format=custom", "--no-owner", "--no-privileges", `--file=${file}`])
+  const { drop, keep, make: begin, part } = beside(file)
+  yield* begin
+  yield* perform("pg_dump", ["--format=custom", "--no-owner", "--no-privileges", `--file=${part}`]).pipe(
+    Effect.andThen(keep),
+    Effect.onError(() => drop)
+  )
 })
 
 /** Fills an empty database from such a file, wholly or not at all. One that holds tables is refused. */

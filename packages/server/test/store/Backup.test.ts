@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Settings } from "../../src/Settings.ts"
@@ -33,11 +33,13 @@ const at = (url: Redacted.Redacted, bin?: string) =>
     )
   )
 
-/** A program that says it is of a version. */
-const pretending = (version: string) => {
+/** A program that says it is of a version, and writes where it is told to, or does what it is told. */
+const pretending = (version: string, instead = "") => {
   const bin = mkdtempSync(join(folder, "bin-"))
   for (const name of ["pg_dump", "pg_restore"]) {
-    writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} (PostgreSQL) ${version}"\n`)
+    const says = `[ "$1" = --version ] && { echo "${name} (PostgreSQL) ${version}"; exit 0; }`
+    const writes = `for each in "$@"; do case $each in --file=*) echo dump > "\${each#--file=}";; esac; done`
+    writeFileSync(join(bin, name), `#!/bin/sh\n${says}\n${instead}\n${writes}\n`)
     chmodSync(join(bin, name), 0o755)
   }
   return bin
@@ -68,6 +70,23 @@ layer(Layer.merge(TestDatabase.layer, cleaned), { excludeTestServices: true, tim
           assert.notInclude(refusal.message, new URL(Redacted.value(url)).password || "no password")
         }
         assert.isFalse(existsSync(file))
+      })
+    )
+
+    it.effect("is its owner's alone, and takes the place of an older one only when it is whole", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const file = join(folder, "kept")
+        writeFileSync(file, "older", { mode: 0o644 })
+        const failed = backup(file).pipe(Effect.provide(at(url, pretending("99.1", "echo no space >&2; exit 1"))))
+        assert.include((yield* Effect.flip(failed)).message, "pg_dump failed: no space")
+        assert.strictEqual(readFileSync(file, "utf8"), "older")
+        yield* Effect.provide(backup(file), at(url, pretending("99.1")))
+        assert.strictEqual(readFileSync(file, "utf8"), "dump\n")
+        assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+        assert.isFalse(existsSync(`${file}.part`))
+        const nowhere = backup(join(folder, "nowhere", "file")).pipe(Effect.provide(at(url, pretending("99.1"))))
+        assert.include((yield* Effect.flip(nowhere)).message, "cannot be written")
       })
     )
 
