@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import * as Hex from "@catenet/crypto/Hex"
@@ -149,18 +150,22 @@ describe("the books of an edge", () => {
         CT_EDGE_CERT_OUT: join(folder, "edge-cert.der"),
         ...RECEIPTS
       }
-      const main = new URL("../../src/main.ts", import.meta.url).pathname
+      const main = fileURLToPath(new URL("../../../stack/src/main.ts", import.meta.url))
       for (let life = 0; life < 2; life++) {
-        const edge = spawn(process.execPath, [main, "--log-format", "json"], { env: environment })
-        const ready = new Promise<number>((resolve) => {
-          let seen = ""
-          edge.stdout.on("data", (chunk: Buffer) => {
-            seen += chunk.toString()
-            const port = /"mesh":"127\.0\.0\.1:(\d+)"/.exec(seen)?.[1]
-            if (port !== undefined) resolve(Number(port))
-          })
-        })
-        const mesh = yield* Effect.promise(() => ready)
+        const edge = yield* Effect.acquireRelease(
+          Effect.sync(() => spawn(process.execPath, [main, "edge", "--log-format", "json"], { env: environment })),
+          (child) => Effect.sync(() => child.kill("SIGKILL"))
+        )
+        let seen = ""
+        edge.stderr.on("data", (chunk: Buffer) => (seen += chunk.toString()))
+        const port = () => /"mesh":"127\.0\.0\.1:(\d+)"/.exec(seen)?.[1]
+        yield* Effect.promise(() =>
+          eventually(
+            () => port() !== undefined,
+            () => `the edge is ready: ${seen}`
+          )
+        )
+        const mesh = Number(port())
         const { readFileSync } = yield* Effect.promise(() => import("node:fs"))
         const { pem } = yield* Effect.promise(() => import("@catenet/edge/ca/Certificates"))
         const meshRoot = pem(readFileSync(join(folder, "edge-cert.der")))

@@ -6,14 +6,12 @@ import * as Certificates from "@catenet/edge/ca/Certificates"
 import { generateKeyPairSync, randomBytes } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { agent, freePorts, type Ports, Spawned } from "../../test/e2e/Stack.ts"
+import { join } from "node:path"
+import { agent, catenet, freePorts, type Ports, type Spawned } from "../../test/e2e/Stack.ts"
 import { until } from "../../test/e2e/Tunnel.ts"
 import type { Aim } from "../Load.ts"
 import * as Service from "./Service.ts"
 
-const edgeProgram = join(dirname(fileURLToPath(import.meta.url)), "../../../edge/src/main.ts")
 const adminToken = "ad".repeat(32)
 const zone = "bench.localhost"
 const issuer = "Bench root"
@@ -66,7 +64,7 @@ export class Relay {
       writeFileSync(join(folder, name), text, { mode: 0o600 })
       return join(folder, name)
     }
-    const edge = new Spawned([edgeProgram], {
+    const edge = catenet(["edge"], {
       CT_EDGE_LISTEN: local(ports.mesh),
       CT_FRONT_DOOR: local(ports.frontDoor),
       CT_EDGE_ADMIN_LISTEN: local(ports.edgeAdmin),
