@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Result, Scope } from "effect"
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import { native } from "@catenet/crypto/native"
+import { freePort } from "../../stack/src/Ports.ts"
 import { servingAgent, tlsTo } from "./world/Agent.ts"
 import { startControlPlane } from "./world/ControlPlane.ts"
 import { eventually, start, temporaryFolder, token } from "./world/World.ts"
@@ -23,17 +24,6 @@ const closedPort = (port: number) =>
     })
     socket.once("error", () => resolve(true))
   })
-
-/** A port nobody has just now. */
-const freePort = Effect.promise(async () => {
-  const { createServer } = await import("node:net")
-  return new Promise<number>((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0))
-    })
-  })
-})
 
 describe("an edge that comes up", () => {
   it.live("knows hosts, tiers, windows and revocations before its first visitor", () =>
@@ -72,8 +62,8 @@ describe("an edge that comes up", () => {
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
       controlPlane.down = true
-      const port = yield* freePort
-      const metrics = yield* freePort
+      const port = yield* freePort("127.0.0.1")
+      const metrics = yield* freePort("127.0.0.1")
       const starting = yield* Effect.forkScoped(
         start({ CT_FRONT_DOOR: `127.0.0.1:${port}`, CT_EDGE_METRICS_LISTEN: `127.0.0.1:${metrics}` }, { controlPlane })
       )

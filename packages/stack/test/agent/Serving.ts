@@ -40,7 +40,7 @@ export const serving = Effect.fn("serving")(function* (
     ),
     (started) => Effect.promise(() => started.stop("SIGKILL"))
   )
-  yield* Effect.promise(() => process.printed("event: registered", 20_000))
+  yield* Effect.promise(() => process.printed("event: registered"))
   const serving: Serving = { stateDir, capability, process }
   return serving
 })

@@ -10,7 +10,7 @@ import { mixedVisitors, type Seen } from "./MixedVisitors.ts"
 import { httpOrigin } from "./Origins.ts"
 import type { Stack } from "./Stack.ts"
 import { freePorts } from "./Stack.ts"
-import { get, provision, serve } from "./Tunnel.ts"
+import { get, provision, serve, until } from "./Tunnel.ts"
 
 export interface Outcome {
   readonly seen: Seen
@@ -65,12 +65,23 @@ export const soak = async (stack: Stack, seconds: number, atOnce: number): Promi
   const edgeMetrics = `http://127.0.0.1:${stack.ports.edgeMetrics}/metrics`
   const agentMetrics = `http://127.0.0.1:${metricsPort}/metrics`
 
+  /** Nobody is served any more, and what was held for it is given back. */
+  const quiet = async () => {
+    const left = async () => [
+      await series(edgeMetrics, "ct_edge_visitor_connections"),
+      await series(edgeMetrics, "ct_edge_active_relays"),
+      await series(agentMetrics, "ct_agent_tasks_live")
+    ]
+    await until(async () => (await left()).every((count) => count === 0), "the end of all relays")
+    await sleep(3000)
+  }
+
   const warm = new AbortController()
   const warming = mixedVisitors(tunnel.target, atOnce, warm.signal, 99)
   await sleep(Math.min(20, seconds / 4) * 1000)
   warm.abort()
   await warming
-  await sleep(3000)
+  await quiet()
   const before = { edge: descriptorsOf(pids.edge), agent: descriptorsOf(pids.agent) }
   const from = {
     origin: originConnections,
@@ -81,15 +92,15 @@ export const soak = async (stack: Stack, seconds: number, atOnce: number): Promi
   const samples: { edge: Array<number>; agent: Array<number> } = { edge: [], agent: [] }
   const stop = new AbortController()
   const visitors = mixedVisitors(tunnel.target, atOnce, stop.signal)
-  const until = performance.now() + seconds * 1000
-  while (performance.now() < until) {
+  const end = performance.now() + seconds * 1000
+  while (performance.now() < end) {
     samples.edge.push(residentMegabytes(pids.edge))
     samples.agent.push(residentMegabytes(pids.agent))
     await sleep(500)
   }
   stop.abort()
   const seen = await visitors
-  await sleep(3000)
+  await quiet()
   const quarter = Math.floor(samples.edge.length / 4)
   const memory = (values: ReadonlyArray<number>) => ({
     early: median(values.slice(quarter, 2 * quarter)),

@@ -87,7 +87,7 @@ export class Spawned {
   }
 
   /** Resolves when the text has been printed; rejects when the program ends before. */
-  printed(text: string, within = 60_000): Promise<void> {
+  printed(text: string, within = 180_000): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
         if (!this.stdout.includes(text) && !this.stderr.includes(text)) return

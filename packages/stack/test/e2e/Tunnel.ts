@@ -63,7 +63,7 @@ export const connected = async (stack: Place, token: string): Promise<boolean> =
   return body.connected === true
 }
 
-export const until = async (holds: () => Promise<boolean>, what: string, within = 15_000): Promise<void> => {
+export const until = async (holds: () => Promise<boolean>, what: string, within = 60_000): Promise<void> => {
   const from = performance.now()
   while (!(await holds())) {
     if (performance.now() - from > within) throw new Error(`${what} did not happen within ${within} ms`)
@@ -82,7 +82,7 @@ export const serve = async (
     throw new Error(`the agent ended with ${code}:\n${stderr}`)
   })
   failed.catch(() => {})
-  await Promise.race([until(() => connected(stack, token), "the agent's registration", 30_000), failed])
+  await Promise.race([until(() => connected(stack, token), "the agent's registration", 120_000), failed])
   return started
 }
 

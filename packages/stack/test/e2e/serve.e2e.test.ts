@@ -85,7 +85,7 @@ describe("telemetry", () => {
         ({ status }) => status === 200,
         () => false
       )
-    await until(ready, "the control plane", 30_000)
+    await until(ready, "the control plane", 120_000)
   })
   afterAll(async () => {
     await serving.stop()
@@ -93,7 +93,7 @@ describe("telemetry", () => {
   })
 
   it("reaches the collector that OTEL_EXPORTER_OTLP_ENDPOINT names", async () => {
-    await until(async () => posts.some(({ path }) => path === "/v1/traces"), "a trace", 20_000)
+    await until(async () => posts.some(({ path }) => path === "/v1/traces"), "a trace")
     assert.isTrue(posts.some(({ body }) => body.includes("control-plane-under-test")))
   })
 

@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type ClientOptions, WebSocket, WebSocketServer } from "ws"
 import { growthDuring } from "./Memory.ts"
 import { block, digestOfStream, httpOrigin, netOrigin, type Origin } from "./Origins.ts"
-import { type Spawned, Stack } from "./Stack.ts"
+import { freePorts, type Spawned, Stack } from "./Stack.ts"
 import { download, upload } from "./Transfers.ts"
 import { get, provision, serve, type Tunnel, until } from "./Tunnel.ts"
 import { ask, dial } from "./Visitor.ts"
@@ -137,12 +137,9 @@ describe("traffic through a gelb tunnel", () => {
   })
 
   it("ends cleanly when the origin is down, and counts it", async () => {
-    const nobody = await netOrigin(() => {})
-    const down = await provision(stack, "down.catenet.localhost", nobody.port)
-    await nobody.close()
-    const metrics = await netOrigin(() => {})
-    await metrics.close()
-    const started = await serve(stack, down, { CT_AGENT_METRICS_LISTEN: `127.0.0.1:${metrics.port}` })
+    const { demoOrigin: nobody, edgeMetrics: metrics } = await freePorts()
+    const down = await provision(stack, "down.catenet.localhost", nobody)
+    const started = await serve(stack, down, { CT_AGENT_METRICS_LISTEN: `127.0.0.1:${metrics}` })
     const before = performance.now()
     const outcome = await ask(down.target).then(
       ({ status }) => status,
@@ -151,7 +148,7 @@ describe("traffic through a gelb tunnel", () => {
     assert.include([0, 502], outcome)
     assert.isBelow(performance.now() - before, 6000)
     await until(async () => {
-      const text = await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()
+      const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
       return /ct_tunnels_failed_total [1-9]/.test(text)
     }, "the count of the failure")
     await started.stop()

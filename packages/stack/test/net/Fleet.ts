@@ -171,7 +171,7 @@ export class Fleet implements Place {
   }
 
   /** Waits until an edge has so many registrations of a tunnel. */
-  async registered(edge: Edge, token: string, count: number, within = 30_000): Promise<void> {
+  async registered(edge: Edge, token: string, count: number, within = 120_000): Promise<void> {
     const status = `http://${at(edge.ports.edgeAdmin)}/admin/tunnel-status/${token}`
     await until(
       async () => {

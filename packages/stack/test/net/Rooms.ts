@@ -97,11 +97,11 @@ export class Rooms {
     })
     died.catch(() => {})
     const registrations = carrier === "multiplexed" ? 1 : poolSize
-    const registered = this.#fleet.registered(edge, tunnel.token, registrations, 60_000)
+    const registered = this.#fleet.registered(edge, tunnel.token, registrations)
     await Promise.race([registered, died]).catch((cause) => {
       throw new Error(`${cause}; the agent said:\n${program.stdout}${program.stderr}`, { cause })
     })
-    await serves(tunnel.target, 10_000)
+    await serves(tunnel.target, 60_000)
     return tunnel
   }
 
