@@ -8,7 +8,8 @@ import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Effect, FiberSet, Schedule } from "effect"
 import type { MuxAgent, Tunnel } from "./Tunnel.ts"
 
-const TRUSTED_SILENCE_MILLIS = 1_500
+/** Together with the echo and the pause between two looks 3.25 s, which leaves a busy machine some of the five. */
+const TRUSTED_SILENCE_MILLIS = 1_000
 const ECHO_MILLIS = 2_000
 
 const silent = ({ counters }: CarrierSession) => monotonicMillis() - counters.lastReceivedAt >= TRUSTED_SILENCE_MILLIS
@@ -50,5 +51,5 @@ export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Itera
   const sweep = Effect.sync(() => {
     for (const tunnel of tunnels()) if (hasAlternative(tunnel)) for (const { session } of tunnel.muxes) ask(session)
   })
-  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("500 millis")))
+  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("250 millis")))
 })
