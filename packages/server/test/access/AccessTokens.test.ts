@@ -23,7 +23,7 @@ const enabled = Effect.flatMap(TestServer.raw("/status"), (response) =>
 const untilEnabled = enabled.pipe(
   Effect.tap((on) => (on ? Effect.void : Effect.sleep("50 millis"))),
   Effect.repeat({ until: (on) => on }),
-  Effect.timeout("20 seconds")
+  Effect.timeout("60 seconds")
 )
 
 const seconds = (offset: number) => Math.floor(Date.now() / 1000) + offset
@@ -80,7 +80,7 @@ layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 sec
       yield* known.pipe(
         Effect.tap(Effect.sleep("100 millis")),
         Effect.repeat({ until: (status) => status === 200 }),
-        Effect.timeout("15 seconds")
+        Effect.timeout("60 seconds")
       )
       yield* away(true)
       assert.strictEqual(yield* statusOf(old), 200, "the known key still holds")

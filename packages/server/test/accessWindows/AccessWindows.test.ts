@@ -24,7 +24,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the access
       assert.isNotNull(set.next_change)
       const rearmed = yield* tunnelControls.rearmAccess({ params })
       const expiresAt = rearmed.policy?.expires_at ?? 0
-      assert.approximately(expiresAt, Date.now() / 1000 + 86_400, 10)
+      assert.approximately(expiresAt, Date.now() / 1000 + 86_400, 60)
       assert.deepStrictEqual(rearmed.policy?.schedule, policy({ schedule: office }).schedule)
 
       yield* provisioning.authorizeHost({
@@ -52,13 +52,14 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the access
       const { id } = yield* tunnel("bob", "cam")
       const { tunnelControls } = yield* account("bob")
       const params = { id }
-      const soon = Math.floor(Date.now() / 1000) + 1
+      // Late enough for the answer to what is set now.
+      const soon = Math.floor(Date.now() / 1000) + 4
       const set = yield* tunnelControls.setAccess({ params, payload: policy({ expires_at: soon }) })
       assert.deepStrictEqual([set.open, set.next_change as number | null], [true, soon])
       const closed = yield* tunnelControls.getAccess({ params }).pipe(
         Effect.tap(({ open }) => (open ? Effect.sleep("50 millis") : Effect.void)),
         Effect.repeat({ until: ({ open }) => !open }),
-        Effect.timeout("5 seconds")
+        Effect.timeout("60 seconds")
       )
       assert.isNull(closed.next_change)
       assert.isTrue((yield* tunnelControls.rearmAccess({ params })).open)

@@ -55,7 +55,7 @@ const has = (hostname: string | null, expected: "records" | "nothing") =>
       ),
       Effect.tap((isSo) => (isSo ? Effect.void : Effect.sleep("50 millis"))),
       Effect.repeat({ until: (isSo) => isSo }),
-      Effect.timeout("20 seconds")
+      Effect.timeout("60 seconds")
     )
   )
 
@@ -72,7 +72,7 @@ const settled = rows.pipe(
   Effect.tap((found) => (found.some(({ dueAt }) => dueAt !== null) ? Effect.sleep("50 millis") : Effect.void)),
   Effect.repeat({ until: (found) => found.every(({ dueAt }) => dueAt === null) }),
   Effect.map((found) => found.map(({ hostname }) => hostname)),
-  Effect.timeout("20 seconds")
+  Effect.timeout("60 seconds")
 )
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("address records", (it) => {
@@ -139,7 +139,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("address reco
       yield* Effect.sync(() => addresses.get(`${kept.hostname} A`)?.join()).pipe(
         Effect.tap((found) => (found === "c6336401" ? Effect.void : Effect.sleep("50 millis"))),
         Effect.repeat({ until: (found) => found === "c6336401" }),
-        Effect.timeout("20 seconds")
+        Effect.timeout("60 seconds")
       )
     }).pipe(Effect.scoped)
   )

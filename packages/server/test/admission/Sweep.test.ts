@@ -258,7 +258,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
       yield* Effect.scoped(Effect.andThen(Layer.build(replica({}, SweepLoop.layer)), Effect.yieldNow))
       assert.isFalse(yield* isOffered)
       yield* Layer.build(replica({ CT_CP_ACME_BROKER_ENABLED: "1" }, SweepLoop.layer))
-      yield* isOffered.pipe(Effect.repeat({ until: (offered) => offered }), Effect.timeout("10 seconds"))
+      yield* isOffered.pipe(Effect.repeat({ until: (offered) => offered }), Effect.timeout("60 seconds"))
     })
   )
 })

@@ -78,7 +78,7 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
       yield* taken.pipe(
         Effect.tap(() => Effect.sleep("100 millis")),
         Effect.repeat({ until: (due) => due >= first + 3 }),
-        Effect.timeout("20 seconds")
+        Effect.timeout("60 seconds")
       )
       const { tunnelControls } = yield* account("bea")
       assert.strictEqual((yield* tunnelControls.getAlert({ params: { id } })).state, "unknown")
@@ -134,7 +134,7 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
       const log = yield* tunnelControls.listDeliveries({ params: { id: other.id }, query: {} }).pipe(
         Effect.tap((lines) => (lines.length === 0 ? Effect.sleep("50 millis") : Effect.void)),
         Effect.repeat({ until: (lines) => lines.length > 0 }),
-        Effect.timeout("20 seconds")
+        Effect.timeout("60 seconds")
       )
       assert.deepInclude(log[0], { event: "tunnel.down", status: "skipped" })
       yield* looks(other.token, 2)

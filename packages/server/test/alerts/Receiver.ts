@@ -56,7 +56,7 @@ export class Receiver extends Context.Service<
           Effect.sync(() => at(path)).pipe(
             Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),
             Effect.repeat({ until: (found) => found.length >= count }),
-            Effect.timeout("25 seconds"),
+            Effect.timeout("60 seconds"),
             Effect.orDie
           )
       }

@@ -48,7 +48,7 @@ export const looks = (token: string, count: number) =>
     yield* Effect.sync(() => asked(token)).pipe(
       Effect.tap(() => Effect.sleep("50 millis")),
       Effect.repeat({ until: (now) => now >= before + count }),
-      Effect.timeout("20 seconds"),
+      Effect.timeout("60 seconds"),
       Effect.orDie
     )
   })

@@ -15,7 +15,7 @@ const world = Layer.unwrap(
       CT_CP_DNS_UPDATE_ZONE: "zone.test.",
       CT_CP_DNS_UPDATE_KEY_NAME: keyName,
       CT_CP_DNS_UPDATE_KEY: secret.toString("base64"),
-      CT_CP_DNS_TIMEOUT_SECS: "1"
+      CT_CP_DNS_TIMEOUT_SECS: "3"
     })
   )
 ).pipe(Layer.provideMerge(NameServer.layer))

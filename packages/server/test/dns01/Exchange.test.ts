@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createSocket } from "node:dgram"
 import { createServer } from "node:net"
+import { freePort } from "../../../stack/src/Ports.ts"
 import { exchange } from "../../src/dns01/Exchange.ts"
 import * as Message from "../../src/dns01/Message.ts"
 
@@ -18,6 +19,8 @@ const reply = (flags: number, id = 0xbeef) => {
 /** A server that answers a datagram with these, and a connection with this in two pieces. */
 const server = (datagrams: ReadonlyArray<Buffer>, stream: Buffer) =>
   Effect.gen(function* () {
+    // Of one number for both, which the system gives to nobody by itself.
+    const port = yield* freePort("127.0.0.1")
     const tcp = createServer((socket) => {
       socket.on("data", () => {
         const whole = Buffer.concat([Message.uint16(stream.length), stream])
@@ -26,11 +29,9 @@ const server = (datagrams: ReadonlyArray<Buffer>, stream: Buffer) =>
       })
     })
     yield* Effect.acquireRelease(
-      Effect.callback<void>((resume) => void tcp.listen(0, "127.0.0.1", () => resume(Effect.void))),
+      Effect.callback<void>((resume) => void tcp.listen(port, "127.0.0.1", () => resume(Effect.void))),
       () => Effect.sync(() => tcp.close())
     )
-    const address = tcp.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
     const udp = createSocket("udp4")
     udp.on("message", (_, from) => {
       for (const datagram of datagrams) udp.send(datagram, from.port, from.address)

@@ -18,7 +18,7 @@ const world = Layer.unwrap(Effect.map(TestIssuer, ({ issuer }) => TestServer.lay
 
 const run = (script: string, env: Record<string, string>, folder: string) =>
   Effect.callback<{ readonly code: number; readonly output: string }>((resume) => {
-    const options = { cwd: folder, env: { ...process.env, ...env }, timeout: 30_000 }
+    const options = { cwd: folder, env: { ...process.env, ...env }, timeout: 120_000 }
     execFile("bash", ["-euo", "pipefail", "-c", script], options, (error, stdout, stderr) =>
       resume(Effect.succeed({ code: error === null ? 0 : 1, output: stdout + stderr }))
     )

@@ -126,6 +126,6 @@ layer(Layer.empty, { excludeTestServices: true })("whatever is killed", (it) => 
           )
         }
       }).pipe(Effect.scoped),
-    60_000 + runs * (40_000 + 20_000 * kills)
+    180_000 + runs * (120_000 + 60_000 * kills)
   )
 })

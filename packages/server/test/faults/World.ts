@@ -51,7 +51,7 @@ const signedIn = (issuer: string) =>
     const response = await fetch(`${issuer}/protocol/openid-connect/token`, { method: "POST", body })
     const { access_token: token } = (await response.json()) as { access_token: string }
     return { token, subject: Schema.decodeUnknownSync(Subject)(decodeJwt(token).sub) }
-  }).pipe(Effect.retry(Schedule.spaced("100 millis")), Effect.timeout("20 seconds"), Effect.orDie)
+  }).pipe(Effect.retry(Schedule.spaced("100 millis")), Effect.timeout("60 seconds"), Effect.orDie)
 
 /** The cookie of somebody with a verified e-mail address. */
 const guestSession = (url: Redacted.Redacted) =>

@@ -248,6 +248,6 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
         assert.deepStrictEqual([...kinds.values()].slice(0, 40), [])
         yield* Fiber.join(slow)
       }),
-    600_000
+    1_200_000
   )
 })

@@ -325,6 +325,6 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("two accounts
         assert.strictEqual(deleted.status, 200)
         assert.deepStrictEqual(changes(before, yield* traces(bobby.marks)), [])
       }),
-    120_000
+    600_000
   )
 })

@@ -293,7 +293,7 @@ layer(Accounts.world({ CT_PAYMENT_WEBHOOK_SECRET: "secret" }), { excludeTestServ
           assert.deepStrictEqual(found, [])
           yield* isUp
         }),
-      60_000
+      600_000
     )
   }
 )

@@ -13,19 +13,19 @@ interface Client {
 }
 
 const clients: ReadonlyArray<Client> = [
-  { name: "says nothing", start: "", within: 15 },
-  { name: "says its headers slowly", start: "GET /status HTTP/1.1\r\nhost: a\r\nx: ", within: 15 },
+  { name: "says nothing", start: "", within: 30 },
+  { name: "says its headers slowly", start: "GET /status HTTP/1.1\r\nhost: a\r\nx: ", within: 30 },
   {
     name: "says its body slowly",
     start:
       "POST /bootstrap/redeem HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{",
-    within: 40
+    within: 60
   },
   {
     name: "says its chunks slowly",
     start:
       "POST /bootstrap/redeem HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n3e7\r\n{",
-    within: 40
+    within: 60
   }
 ]
 

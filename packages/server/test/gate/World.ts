@@ -174,4 +174,11 @@ export const browser = () => {
   return { jars, get, signIn, check }
 }
 
+/** So many tries that one is too many in its minute of the clock, also where the minute ends among them. */
+export const triesOver = (most: number) => Array.from({ length: 2 * most + 1 }, (_, n) => n)
+
+/** Whether one of the answers says that there were too many, and when to come again. */
+export const isToldToWait = (answers: ReadonlyArray<Response>) =>
+  answers.some(({ headers, status }) => status === 429 && /^[1-9][0-9]?$/.test(headers.get("retry-after") ?? ""))
+
 export const text = (response: Response) => Effect.promise(() => response.text())

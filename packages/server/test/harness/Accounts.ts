@@ -29,7 +29,7 @@ export const ready = TestServer.raw("/status").pipe(
   Effect.flatMap((response) => Effect.promise(() => response.json() as Promise<{ oidc_enabled: boolean }>)),
   Effect.tap(({ oidc_enabled }) => (oidc_enabled ? Effect.void : Effect.sleep("20 millis"))),
   Effect.repeat({ until: ({ oidc_enabled }) => oidc_enabled }),
-  Effect.timeout("20 seconds"),
+  Effect.timeout("60 seconds"),
   Effect.orDie
 )
 

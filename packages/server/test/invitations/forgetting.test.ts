@@ -40,7 +40,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
         const kept = yield* remaining.pipe(
           Effect.tap(({ length }) => (length > 3 ? Effect.sleep("50 millis") : Effect.void)),
           Effect.repeat({ until: ({ length }) => length <= 3 }),
-          Effect.timeout("20 seconds")
+          Effect.timeout("60 seconds")
         )
         assert.deepStrictEqual(kept.toSorted(), [idOf("good"), "b".repeat(128), "just over"].toSorted())
       })

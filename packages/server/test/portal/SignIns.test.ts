@@ -1,6 +1,6 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { browser, portal, replica, text, world } from "../gate/World.ts"
+import { browser, isToldToWait, portal, replica, text, triesOver, world } from "../gate/World.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { home, nextPath } from "../../src/portal/NextPath.ts"
 
@@ -128,9 +128,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("people at th
         assert.strictEqual((yield* bare(browser().get(path))).status, 503, path)
       }
       const few = yield* replica({ CT_CP_UNAUTH_WRITE_PER_MIN: "1" })
-      const last = (yield* Effect.forEach([1, 2, 3], () => few(browser().get("/portal/login")))).at(-1)
-      assert.strictEqual(last?.status, 429)
-      assert.match(last?.headers.get("retry-after") ?? "", /^[1-9][0-9]?$/)
+      assert.isTrue(isToldToWait(yield* Effect.forEach(triesOver(1), () => few(browser().get("/portal/login")))))
     }).pipe(Effect.scoped)
   )
 })

@@ -132,7 +132,7 @@ export class FactsEdge extends Context.Service<
           Effect.sync(() => told(token)).pipe(
             Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),
             Effect.repeat({ until: (found) => found.length >= count }),
-            Effect.timeout("15 seconds"),
+            Effect.timeout("60 seconds"),
             Effect.orDie
           )
       }

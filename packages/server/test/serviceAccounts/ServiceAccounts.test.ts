@@ -136,7 +136,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service acco
       yield* Effect.sync(() => calls.slice(seen).some(({ path }) => path.endsWith("/client-secret"))).pipe(
         Effect.tap((there) => (there ? Effect.void : Effect.sleep("10 millis"))),
         Effect.repeat({ until: (there) => there }),
-        Effect.timeout("10 seconds")
+        Effect.timeout("60 seconds")
       )
       leaving.abort()
       yield* Effect.promise(() => request)

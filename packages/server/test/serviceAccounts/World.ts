@@ -76,7 +76,7 @@ export const agreed = Effect.gen(function* () {
 }).pipe(
   Effect.tap((count) => (count === undefined ? Effect.sleep("50 millis") : Effect.void)),
   Effect.repeat({ until: (count) => count !== undefined }),
-  Effect.timeout("20 seconds"),
+  Effect.timeout("60 seconds"),
   Effect.orDie,
   Effect.tap((count) => Effect.sync(() => assert.isDefined(count)))
 )

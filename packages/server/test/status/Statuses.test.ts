@@ -38,7 +38,7 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
         .pipe(Effect.tap(Effect.sleep("100 millis")), Effect.repeat({ until: ({ tunnels }) => tunnels > 0 }))
       assert.strictEqual(later.tunnels, 1)
       assert.isAtLeast(later.uptime_seconds, first.uptime_seconds + 4)
-    }).pipe(Effect.timeout("15 seconds"))
+    }).pipe(Effect.timeout("60 seconds"))
   )
 
   it.effect("tells nobody the counts of long ago", () =>

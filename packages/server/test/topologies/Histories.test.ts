@@ -235,6 +235,6 @@ layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology",
         const open = links.flatMap(({ a, b, link }) => [`${a} ${link}`, `${b} ${link}`])
         assert.deepStrictEqual(open.toSorted(), model.admitted().toSorted())
       }).pipe(Effect.provide(database)),
-    { arbitrary: { runs: 15 }, timeout: 60_000 }
+    { arbitrary: { runs: 15 }, timeout: 600_000 }
   )
 })
