@@ -2,12 +2,13 @@
  * Gives the tests a PostgreSQL in CATENET_TEST_DATABASE_URL: the one that CT_CP_DATABASE_URL names, else a disposable
  * one of our own that ends with the run.
  */
-import { Effect, Exit, Redacted, Scope } from "effect"
-import { randomBytes } from "node:crypto"
-import { realpathSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import * as Cluster from "../src/postgres/Cluster.ts"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { supervised } from "../src/supervisor/ChildProcesses.ts"
+
+const program = fileURLToPath(new URL("postgres/Disposable.ts", import.meta.url))
 
 export default async () => {
   if (process.env["CATENET_TEST_DATABASE_URL"] !== undefined) return
@@ -16,14 +17,21 @@ export default async () => {
     process.env["CATENET_TEST_DATABASE_URL"] = external
     return
   }
-  const folder = join(tmpdir(), `catenet-test-${randomBytes(8).toString("hex")}`)
-  const scope = Scope.makeUnsafe()
-  const cluster = await Effect.runPromise(Cluster.start({ folder, disposable: true }).pipe(Scope.provide(scope)))
-  process.env["CATENET_TEST_DATABASE_URL"] = Redacted.value(cluster.url("postgres"))
+  // In a group of its own: Ctrl-C must reach the tests before their database.
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, [supervised]: "1" },
+    detached: true,
+    stdio: ["pipe", "pipe", "inherit"]
+  })
+  const ended = once(child, "exit")
+  for await (const url of createInterface({ input: child.stdout })) {
+    process.env["CATENET_TEST_DATABASE_URL"] = url
+    break
+  }
+  if (process.env["CATENET_TEST_DATABASE_URL"] === undefined) throw new Error("no PostgreSQL could be started")
   return async () => {
-    await Effect.runPromise(Scope.close(scope, Exit.void))
-    rmSync(realpathSync(folder), { recursive: true, force: true })
-    for (const path of [folder, `${folder}.password`, `${folder}.port`]) rmSync(path, { force: true, recursive: true })
+    child.stdin.end()
+    await ended
     delete process.env["CATENET_TEST_DATABASE_URL"]
   }
 }

@@ -1,24 +1,19 @@
 /** A PostgreSQL of the test's own that loses nothing it has confirmed, and that can be killed. */
 import { Effect, Exit, type Redacted, Scope, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
-import { realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Cluster from "../../../stack/src/postgres/Cluster.ts"
+import * as Leftover from "../../../stack/test/postgres/Leftover.ts"
 import type { Victim } from "./Program.ts"
 
 export interface Postgres extends Victim {
   readonly url: (database: string) => Redacted.Redacted
 }
 
-const remove = (folder: string) => {
-  rmSync(realpathSync(folder), { recursive: true, force: true })
-  for (const path of [folder, `${folder}.password`, `${folder}.port`]) rmSync(path, { recursive: true, force: true })
-}
-
 export const make = Effect.gen(function* () {
   const folder = join(tmpdir(), `catenet-faults-${randomBytes(8).toString("hex")}`)
-  yield* Effect.addFinalizer(() => Effect.sync(() => remove(folder)))
+  yield* Effect.addFinalizer(() => Effect.sync(() => Leftover.remove(folder)))
   const begin = Effect.gen(function* () {
     const scope = yield* Scope.make()
     const cluster = yield* Effect.orDie(Cluster.start({ folder }).pipe(Scope.provide(scope)))

@@ -3,19 +3,15 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { existsSync, lstatSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
+import { lstatSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Cluster from "../../src/postgres/Cluster.ts"
+import * as Leftover from "./Leftover.ts"
 
 const scratch = Effect.acquireRelease(
   Effect.sync(() => join(tmpdir(), `catenet-cluster-${randomBytes(8).toString("hex")}`)),
-  (folder) =>
-    Effect.sync(() => {
-      if (existsSync(folder)) rmSync(realpathSync(folder), { recursive: true, force: true })
-      for (const path of [folder, `${folder}.password`, `${folder}.port`])
-        rmSync(path, { recursive: true, force: true })
-    })
+  (folder) => Effect.sync(() => Leftover.remove(folder))
 )
 
 const query = (cluster: Cluster.Cluster, statement: string) =>
