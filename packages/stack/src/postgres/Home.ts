@@ -4,8 +4,8 @@
  * a place that it can, and a link stays behind.
  */
 import { Effect } from "effect"
-import { createHash } from "node:crypto"
-import { chownSync, cpSync, existsSync, lstatSync, mkdirSync, symlinkSync } from "node:fs"
+import { createHash, randomBytes } from "node:crypto"
+import { chownSync, cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import * as Account from "./Account.ts"
@@ -38,7 +38,17 @@ const moved = (account: Account.Account, folder: string) => {
 
 const copied = (binaries: Binaries.Binaries) => {
   const place = join(openPlace, `catenet-postgres-${digest(binaries.home)}`)
-  if (!existsSync(place)) cpSync(binaries.home, place, { recursive: true, verbatimSymlinks: true })
+  if (!existsSync(place)) {
+    // Whole or not at all: others may be starting too, and this one may be killed.
+    const making = `${place}.${randomBytes(6).toString("hex")}`
+    cpSync(binaries.home, making, { recursive: true, verbatimSymlinks: true })
+    try {
+      renameSync(making, place)
+    } catch (cause) {
+      rmSync(making, { recursive: true, force: true })
+      if (!existsSync(place)) throw cause
+    }
+  }
   return Binaries.inFolder(place)
 }
 
