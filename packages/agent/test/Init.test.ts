@@ -37,6 +37,12 @@ describe("init", () => {
     await using short = runAgent(home, {}, ["init"], lines("https://portal.example.org", "hello.example.org"))
     assert.strictEqual(await short.exited, 3)
     assert.include(short.lines.at(-1), "Nothing was written")
+    await using mesh = runAgent(home, {}, ["init"], lines("http://127.0.0.1:8090", "", "", "", "", ""))
+    assert.strictEqual(await mesh.exited, 0, mesh.lines.join("\n"))
+    assert.strictEqual(await readFile(`${home.path}/ct-agent.env`, "utf8"), "CT_AGENT_CP_URL=http://127.0.0.1:8090\n")
+    await using browser = runAgent(home, {}, ["init"], lines("y", "http://127.0.0.1:8090", "a.example", "", "", "", ""))
+    assert.strictEqual(await browser.exited, 3)
+    assert.include(browser.lines.at(-1), "CT_AGENT_TOKEN is not set")
     await using other = runAgent(
       home,
       {},

@@ -172,7 +172,7 @@ describe("a refusal", () => {
     await using home = await makeHome()
     await using agent = runAgent(home, stage.env)
     assert.strictEqual(await agent.exited, 4)
-    assert.include(agent.lines.at(-1), "provision a new one")
+    assert.include(agent.lines.at(-1), "(revoked): the tunnel was revoked; provision a new tunnel in the portal")
   })
 
   it("of a tunnel that was being served ends the program with 4 too", async () => {

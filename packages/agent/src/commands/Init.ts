@@ -63,7 +63,8 @@ export const init = Effect.gen(function* () {
   const withHost = yield* ask("CT_AGENT_HOSTNAME", "Host name of the tunnel (empty for a mesh tunnel): ", named, {
     optional: true
   })
-  const placed: Raw = withHost.CT_AGENT_HOSTNAME === undefined ? withHost : { ...withHost, CT_AGENT_MODE: "browser" }
+  const mesh = withHost.CT_AGENT_HOSTNAME === undefined
+  const placed: Raw = mesh ? withHost : { ...withHost, CT_AGENT_MODE: "browser" }
   const origin = yield* ask("CT_AGENT_ORIGIN", "Local service [127.0.0.1:8080]: ", placed, { optional: true })
   const hidden = { hidden: true, optional: true }
   const short = yield* ask("CT_BOOTSTRAP", "Bootstrap token (empty if you have the two long ones): ", origin, hidden)
@@ -71,9 +72,9 @@ export const init = Effect.gen(function* () {
     short.CT_BOOTSTRAP === undefined
       ? yield* ask(
           "CT_AGENT_TOKEN",
-          "Routing token: ",
+          mesh ? "Routing token (empty for a new one): " : "Routing token: ",
           yield* ask("CT_AGENT_JOIN_TOKEN", "Join token (empty if this agent is enrolled): ", short, hidden),
-          { hidden: true }
+          { hidden: true, optional: mesh }
         )
       : short
   const lines = Object.entries(whole).map(([name, value]) => `${name}=${value}\n`)

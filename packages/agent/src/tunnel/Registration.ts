@@ -33,8 +33,9 @@ export class RegistrationLost extends Data.TaggedError("RegistrationLost")<{
   }
 }
 
+/** What to do about it; the edge's own sentence says what it is. */
 const finalCodes: ReadonlyMap<string, string> = new Map([
-  ["revoked", "the tunnel was revoked; provision a new one in the portal and set its CT_AGENT_TOKEN"],
+  ["revoked", "provision a new tunnel in the portal and set its CT_AGENT_TOKEN"],
   ["host-malformed", "correct CT_AGENT_HOSTNAME"],
   ["version", "update this agent or the edge"],
   ["malformed", "update this agent or the edge"]
@@ -42,10 +43,10 @@ const finalCodes: ReadonlyMap<string, string> = new Map([
 
 const advice: ReadonlyMap<string, string> = new Map([
   ["host-not-authorised", "check CT_AGENT_HOSTNAME and CT_AGENT_TOKEN"],
-  ["host-taken", "another tunnel holds this host; stop it, or correct CT_AGENT_HOSTNAME"],
-  ["bad-proof", "this agent's identity is not the enrolled one; delete its state folder and onboard it again"],
-  ["proof-required", "the edge wants an enrolled agent; set CT_AGENT_JOIN_TOKEN and start again"],
-  ["full", "the edge is full; the agent tries again"]
+  ["host-taken", "stop the agent that serves it there, or correct CT_AGENT_HOSTNAME"],
+  ["bad-proof", "delete this agent's state folder and onboard it again"],
+  ["proof-required", "set CT_AGENT_JOIN_TOKEN and start again"],
+  ["full", "the agent tries again"]
 ])
 
 /** A refusal with its reason and what to do about it. */
