@@ -3,6 +3,7 @@
  *
  * Server, typed clients, tests and the OpenAPI document are all made from it.
  */
+import { flow } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { PipelineSpec } from "../Pipeline.ts"
 import { SuggestRequest, Suggestion } from "../Topology.ts"
@@ -20,6 +21,7 @@ import { describeLossless } from "./LosslessJson.ts"
 import { OperatorsApi } from "./OperatorsApi.ts"
 import { OperatorPublication, PipelinePublication, PipelinesApi } from "./PipelinesApi.ts"
 import { ProvisioningApi } from "./ProvisioningApi.ts"
+import { describePurposes } from "./Purposes.ts"
 import { ServiceAccountsApi } from "./ServiceAccountsApi.ts"
 import { StatusApi } from "./StatusApi.ts"
 import { NetworksApi, TopologiesApi } from "./TopologiesApi.ts"
@@ -63,6 +65,9 @@ export class ControlPlaneApi extends HttpApi.make("catenet")
       version: "0.1.0",
       description,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-      transform: describeLossless([SuggestRequest, Suggestion, PipelineSpec, PipelinePublication, OperatorPublication])
+      transform: flow(
+        describeLossless([SuggestRequest, Suggestion, PipelineSpec, PipelinePublication, OperatorPublication]),
+        describePurposes
+      )
     })
   ) {}

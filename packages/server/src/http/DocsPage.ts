@@ -1,5 +1,6 @@
 /**
- * The readable page of the API: one section a route with its authentication, its request, its answers and its refusals.
+ * The readable page of the API: one section a route with what it is for, its authentication, its request, its answers and
+ * its refusals by their codes.
  * A function from the OpenAPI document to HTML; everything that comes out of the document is escaped.
  */
 import { createHash } from "node:crypto"
@@ -8,7 +9,8 @@ import { Predicate } from "effect"
 const css = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem }
-nav ul { columns: 22rem; list-style: none; padding: 0 }
+nav ul { columns: 22rem; list-style: none; margin: 0; padding: 0 }
+nav h2 { font-size: 1rem; margin: 1rem 0 0 }
 nav a { overflow-wrap: anywhere }
 code, pre { font-family: ui-monospace, monospace; font-size: .9em }
 section { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: .5rem 0 }
@@ -65,30 +67,74 @@ const block = (schema: unknown, document: Json) => `<pre>${escape(shape(resolve(
 
 const anchor = (method: string, path: string) => escape(`${method}${path}`.replace(/[^A-Za-z0-9]+/g, "-"))
 
+const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+/** What stands behind a status: the shape of an answer, or the codes of the refusals, which are the names of their schemas. */
+const behind = (status: string, schema: unknown, document: Json) => {
+  if (Number(status) < 300) return block(schema, document)
+  const { $ref, anyOf } = object(schema)
+  const names = [$ref, ...list(anyOf).map((each) => object(each)["$ref"])].map(
+    (ref) => /([^/]+?)(?:Encoded)?$/.exec(text(ref))?.[1]
+  )
+  return names.flatMap((name) => (name === undefined ? [] : [`<code>${escape(name)}</code>`])).join(" ")
+}
+
 const answers = (responses: unknown, document: Json) =>
   Object.entries(object(responses))
     .map(([status, response]) => {
       const media = mediaOf(object(response)["content"])
-      const shown =
-        Number(status) < 300 ? media.map(([, kind]) => block(object(kind)["schema"], document)).join("") : ""
-      const kinds = media.map(([kind]) => `<code>${escape(kind)}</code>`).join(" ")
-      return `<tr><td><b>${escape(status)}</b></td><td>${escape(text(object(response)["description"]))} ${kinds}${shown}</td></tr>`
+      const said = media.length === 0 ? "Nothing in the body." : text(object(response)["description"])
+      const kinds = Number(status) < 300 ? media.map(([kind]) => `<code>${escape(kind)}</code>`).join(" ") : ""
+      const shown = media.map(([, kind]) => behind(status, object(kind)["schema"], document)).join(" ")
+      return `<tr><td><b>${escape(status)}</b></td><td>${escape(said)} ${kinds}${shown}</td></tr>`
     })
     .join("")
 
-const routeOf = (path: string, method: string, operation: Json, document: Json) => {
-  const security = Array.isArray(operation["security"])
-    ? operation["security"].flatMap((way) => Object.keys(object(way)))
-    : []
+/** Values that stand beside the path and the body. */
+const parametersOf = (parameters: unknown) =>
+  ["query", "header"]
+    .flatMap((place) => {
+      const there = list(parameters)
+        .map(object)
+        .filter((each) => each["in"] === place)
+      const names = there.map(
+        ({ name, required }) => `<code>${escape(text(name))}${required === true ? "" : "?"}</code>`
+      )
+      return names.length === 0 ? [] : [`<p>${place === "query" ? "Query" : "Header"}: ${names.join(" ")}</p>`]
+    })
+    .join("")
+
+/** A scheme by the header or cookie that carries it. */
+const schemeOf = (name: string, document: Json) => {
+  const scheme = object(object(object(document["components"])["securitySchemes"])[name])
+  return scheme["type"] === "apiKey"
+    ? `${escape(name)}, <code>${escape(text(scheme["name"]))}</code>`
+    : `${escape(name)}, <code>authorization: ${escape(text(scheme["scheme"]))}</code>`
+}
+
+const routeOf = ({ method, operation, path }: Route, document: Json) => {
+  const ways = list(operation["security"]).flatMap((way) => Object.keys(object(way)))
   const body = mediaOf(object(operation["requestBody"])["content"])
   return `<section id="${anchor(method, path)}">
 <h3><b>${escape(method.toUpperCase())}</b> <code>${escape(path)}</code></h3>
-<p>${escape(text(operation["description"]) || text(operation["summary"]))}</p>
-<p>Authentication: ${security.length === 0 ? "none" : security.map((way) => `<code>${escape(way)}</code>`).join(" or ")}</p>
+<p>${escape(text(operation["summary"]))}</p>
+<p>Authentication: ${ways.length === 0 ? "none" : ways.map((way) => schemeOf(way, document)).join(" or ")}</p>
+${parametersOf(operation["parameters"])}
 ${body.map(([kind, media]) => `<p>Request: <code>${escape(kind)}</code></p>${block(object(media)["schema"], document)}`).join("")}
 <table>${answers(operation["responses"], document)}</table>
 </section>`
 }
+
+interface Route {
+  readonly path: string
+  readonly method: string
+  readonly operation: Json
+}
+
+const link = ({ method, path }: Route) =>
+  `<li><a href="#${anchor(method, path)}"><code>${escape(method.toUpperCase())} ${escape(path)}</code></a></li>`
+
+const prose = (words: string) => escape(words).replace(/`([^`]+)`/g, "<code>$1</code>")
 
 /** The page for an OpenAPI document. */
 export const render = (openApi: object): string => {
@@ -97,14 +143,22 @@ export const render = (openApi: object): string => {
   const routes = Object.entries(object(document["paths"])).flatMap(([path, methods]) =>
     Object.entries(object(methods)).map(([method, operation]) => ({ path, method, operation: object(operation) }))
   )
+  const groups = list(document["tags"]).map((tag) => {
+    const { description, name } = object(tag)
+    return {
+      heading: escape(text(description) || text(name)),
+      own: routes.filter(({ operation }) => list(operation["tags"]).includes(name))
+    }
+  })
   const title = escape(text(info["title"]))
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title><style>${css}</style></head><body>
 <h1>${title}</h1>
 <p>Version ${escape(text(info["version"]))}. The same as <a href="/openapi.json">OpenAPI</a>.</p>
-<nav><ul>${routes.map(({ method, path }) => `<li><a href="#${anchor(method, path)}"><code>${escape(method.toUpperCase())} ${escape(path)}</code></a></li>`).join("")}</ul></nav>
-${routes.map(({ method, operation, path }) => routeOf(path, method, operation, document)).join("\n")}
+<p>${prose(text(info["description"]))}</p>
+<nav>${groups.map(({ heading, own }) => `<h2>${heading}</h2><ul>${own.map(link).join("")}</ul>`).join("")}</nav>
+${groups.map(({ heading, own }) => `<h2>${heading}</h2>\n${own.map((route) => routeOf(route, document)).join("\n")}`).join("\n")}
 </body></html>
 `
 }

@@ -200,7 +200,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
     })
   )
 
-  it.effect("are not needed by nobody, however the visitor writes the host", () =>
+  it.effect("are asked for, however the visitor writes the host", () =>
     Effect.gen(function* () {
       yield* gated("uma", "uma.zone.example")
       const host = "uma.zone.example"

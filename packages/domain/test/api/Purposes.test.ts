@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { OpenApi } from "effect/http-api"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { describePurposes, purposes } from "@catenet/domain/api/Purposes"
+
+describe("what routes are for", () => {
+  const { paths, tags } = OpenApi.fromApi(ControlPlaneApi)
+  const operations = Object.values(paths).flatMap(
+    (methods) => Object.values(methods) as ReadonlyArray<OpenApi.OpenAPISpecOperation>
+  )
+
+  it("is said of every one, and of none that is not there", () => {
+    const said = Object.entries(purposes).flatMap(([group, { routes }]) =>
+      Object.keys(routes).map((endpoint) => `${group}.${endpoint}`)
+    )
+    assert.sameMembers(
+      said,
+      operations.map(({ operationId }) => operationId)
+    )
+    for (const { operationId, summary } of operations) assert.match(summary ?? "", /^[A-Z].*\.$/u, operationId)
+    for (const { description, name } of tags ?? []) assert.strictEqual(description, purposes[name]?.about, name)
+    assert.sameMembers(
+      (tags ?? []).map(({ name }) => name),
+      Object.keys(purposes)
+    )
+  })
+
+  it("is not said of what has no name here", () => {
+    const spec = { paths: { "/a": { get: { operationId: "none.such" } }, "/b": 7 }, tags: [{ name: "none" }, 7] }
+    assert.deepStrictEqual(describePurposes(spec), spec)
+    assert.deepStrictEqual(describePurposes({}), { paths: {}, tags: undefined })
+  })
+})
