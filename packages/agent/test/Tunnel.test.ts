@@ -102,6 +102,18 @@ describe("a browser tunnel over the multiplexed carrier", () => {
     assert.strictEqual(await exchange(await edge.open(), "hello"), "hello")
   })
 
+  it("goes on when nobody reads its words any more", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
+    await registered(agent)
+    agent.deafen()
+    stage.edge.cut()
+    await stage.edge.until(() => stage.edge.registrations.length === 2)
+    assert.strictEqual(await exchange(await stage.edge.open(), "hello"), "hello")
+  })
+
   it("moves on when the edge drains, and lets the running stream finish", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(echo)

@@ -34,6 +34,8 @@ export class Screen extends Context.Service<
         const { stdout, stderr, env } = process
         const plain = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== ""
         const live = stdout.isTTY && stderr.isTTY && !json && env["TERM"] !== "dumb"
+        // Who reads the words may go away; that is no reason to stop serving.
+        for (const stream of [stdout, stderr]) stream.on("error", () => {})
         let shown = ""
         const show = (text: string) => {
           const width = (stdout.columns || 80) - 1

@@ -17,6 +17,8 @@ export interface Agent extends AsyncDisposable {
   said(text: string, from?: number): Promise<string>
   readonly exited: Promise<number>
   kill(signal?: NodeJS.Signals): void
+  /** Closes the reading ends of stdout and stderr. */
+  deafen(): void
 }
 
 export interface Home extends AsyncDisposable {
@@ -80,6 +82,11 @@ export const runAgent = (
       }
     },
     kill: (signal = "SIGTERM") => void child.kill(signal),
+    deafen: () => {
+      reader.close()
+      child.stdout.destroy()
+      child.stderr.destroy()
+    },
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGKILL")
       await exited
