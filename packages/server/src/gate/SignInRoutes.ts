@@ -7,13 +7,14 @@ import { MalformedRequest } from "@catenet/domain/errors/Requests"
 import { returnPath } from "@catenet/domain/rules/ShareLink"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { signInLifetime } from "../identityProvider/BegunSignIns.ts"
 import { Limits } from "../limits/Limits.ts"
 import { refuse } from "../pages/Refusals.ts"
 import { Settings } from "../Settings.ts"
 import * as Browser from "./Browser.ts"
 import { Gate } from "./Gate.ts"
 import { loginLifetime, GateSessions } from "./GateSessions.ts"
-import { GateSignIns, signInLifetime } from "./GateSignIns.ts"
+import { GateSignIns } from "./GateSignIns.ts"
 
 /** A longer path is not remembered: it would not fit into the cookie. */
 const longestPath = 2048

@@ -101,6 +101,9 @@ const make = Effect.gen(function* () {
   })
 })
 
+/** A provider that people can be sent to. */
+export type Provider = Option.Option.Value<Effect.Success<typeof make>>
+
 /** Nothing where no client at a provider is configured. */
 export class SignIns extends Context.Service<SignIns, Effect.Success<typeof make>>()("server/SignIns") {
   static readonly layer = Layer.effect(SignIns, make)

@@ -7,13 +7,14 @@ import { MalformedRequest } from "@catenet/domain/errors/Requests"
 import { Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Extra } from "../http/Routes.ts"
+import { signInLifetime } from "../identityProvider/BegunSignIns.ts"
 import { Limits } from "../limits/Limits.ts"
 import { refuse } from "../pages/Refusals.ts"
 import { lifetime } from "../sessions/Sessions.ts"
 import { Settings } from "../Settings.ts"
 import { sessionCookie } from "./Forms.ts"
 import { nextPath } from "./NextPath.ts"
-import { PortalSignIns, signInLifetime } from "./PortalSignIns.ts"
+import { PortalSignIns } from "./PortalSignIns.ts"
 
 export const addresses: Extra = [
   ["GET", "/portal"],

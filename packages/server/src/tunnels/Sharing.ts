@@ -19,6 +19,19 @@ const make = Effect.gen(function* () {
   const asOwner = <A, E, R>(account: Account, id: string, use: Effect.Effect<A, E, R>) =>
     Effect.andThen(tunnels.owned(id, account), Effect.orDie(use))
 
+  /** A page of a list, whose entries go by a name. */
+  const listed =
+    <A, E>(list: (slice: Store.Slice) => Effect.Effect<ReadonlyArray<A>, E>, name: (entry: A) => string) =>
+    (account: Account, id: string, page: Page) =>
+      asOwner(
+        account,
+        id,
+        paged(page, Schema.String, (slice) => list({ id, ...slice }), name)
+      )
+  const grantees = listed(store.grantees, ({ grantee }) => grantee)
+  const visitors = listed(store.visitors, ({ email }) => email)
+  const requests = listed(store.requests, ({ email }) => email)
+
   const found = (removed: ReadonlyArray<unknown>) => (removed.length === 0 ? new GrantNotFound() : Effect.void)
 
   return {
@@ -27,51 +40,15 @@ const make = Effect.gen(function* () {
     ungrant: (account: Account, id: string, grantee: Subject) =>
       Effect.flatMap(asOwner(account, id, store.ungrant(id, grantee)), found),
     grantees: (account: Account, id: string, page: Page) =>
-      Effect.map(
-        asOwner(
-          account,
-          id,
-          paged(
-            page,
-            Schema.String,
-            (slice) => store.grantees({ id, ...slice }),
-            ({ grantee }) => grantee
-          )
-        ),
-        (rows) => rows.map(({ grantee }) => grantee)
-      ),
+      Effect.map(grantees(account, id, page), (rows) => rows.map(({ grantee }) => grantee)),
     allowVisitor: (account: Account, id: string, email: Email) =>
       Effect.asVoid(asOwner(account, id, store.admit(id, email))),
     disallowVisitor: (account: Account, id: string, email: Email) =>
       Effect.asVoid(asOwner(account, id, store.turnAway(id, email))),
     visitors: (account: Account, id: string, page: Page) =>
-      Effect.map(
-        asOwner(
-          account,
-          id,
-          paged(
-            page,
-            Schema.String,
-            (slice) => store.visitors({ id, ...slice }),
-            ({ email }) => email
-          )
-        ),
-        (rows) => rows.map(({ email }) => email)
-      ),
+      Effect.map(visitors(account, id, page), (rows) => rows.map(({ email }) => email)),
     accessRequests: (account: Account, id: string, page: Page) =>
-      Effect.map(
-        asOwner(
-          account,
-          id,
-          paged(
-            page,
-            Schema.String,
-            (slice) => store.requests({ id, ...slice }),
-            ({ email }) => email
-          )
-        ),
-        (rows) => rows.map((row) => new AccessRequest(row))
-      ),
+      Effect.map(requests(account, id, page), (rows) => rows.map((row) => new AccessRequest(row))),
     dismiss: (account: Account, id: string, email: Email) =>
       Effect.flatMap(asOwner(account, id, store.dismiss(id, email)), found)
   }

@@ -5,15 +5,17 @@ import { Subject } from "@catenet/domain/Subject"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
+/** So many rows of a tunnel after this name. */
 const Slice = Schema.Struct({
   id: Schema.String,
   after: Schema.UndefinedOr(Schema.String),
   limit: Schema.UndefinedOr(Schema.Int)
 })
+export type Slice = typeof Slice.Type
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const part = (column: string, { after, id, limit }: typeof Slice.Type) => sql`
+  const part = (column: string, { after, id, limit }: Slice) => sql`
     where tunnel_id = ${id} ${after === undefined ? sql`` : sql`and ${sql(column)} > ${after}`}
     order by ${sql(column)} ${limit === undefined ? sql`` : sql`limit ${limit}`}`
   return {
