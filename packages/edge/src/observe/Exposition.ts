@@ -1,6 +1,6 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
 import type { Listener } from "../listen/Listener.ts"
-import type { Gate } from "../listen/Gate.ts"
+import type { Gate, ShedReason } from "../listen/Gate.ts"
 import type { AgentSessionsShape } from "../sessions/AgentSessions.ts"
 import type { ByteAgentsShape } from "../sessions/ByteAgents.ts"
 import type { MuxAgentsShape } from "../sessions/MuxAgents.ts"
@@ -38,6 +38,9 @@ const series = (name: string, type: "counter" | "gauge", help: string, samples: 
     `# TYPE ct_edge_${name} ${type}`,
     ...samples.map(([value, labels]) => `ct_edge_${name}${labelText(labels)} ${value}`)
   ].join("\n")
+
+/** A series that is there from the start can be watched for its first rise. */
+const noSheds: Readonly<Record<ShedReason, number>> = { connections: 0, address: 0, descriptors: 0 }
 
 /** Sums over all tunnels, at the moment of asking. */
 const totals = (agents: AgentSessionsShape) => {
@@ -110,8 +113,11 @@ export const render = (sources: Sources): string => {
     counter(
       "listener_conn_cap_sheds_total",
       "Connections turned away at accept.",
-      ...Array.from(gate.sheds).flatMap(([listener, counts]) =>
-        Object.entries(counts).map(([reason, value]): Sample => [value, { listener, reason }])
+      ...listeners.flatMap(({ name }) =>
+        Object.entries({ ...noSheds, ...gate.sheds.get(name) }).map(([reason, value]): Sample => [
+          value,
+          { listener: name, reason }
+        ])
       )
     ),
     gauge(
