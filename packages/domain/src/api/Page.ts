@@ -18,17 +18,23 @@ export const pageQuery = {
 }
 
 /**
- * The `Link` header of a page that has a next one.
+ * The `Link` header of a page that has a next one. What else the query asked for stays in it.
  *
  * @example
  * ```ts
  * import { nextLink } from "@catenet/domain/api/Page"
  *
- * const link = nextLink("/me/tunnels", { limit: 2, cursor: "a b" })
- * if (link !== `</me/tunnels?limit=2&cursor=a+b>; rel="next"`) throw new Error(link)
+ * const link = nextLink("/registry/agents?role=a+b&limit=2", { limit: 2, cursor: "c d" })
+ * if (link !== `</registry/agents?role=a+b&limit=2&cursor=c+d>; rel="next"`) throw new Error(link)
  * ```
  */
 export const nextLink = (
-  path: string,
+  url: string,
   { cursor, limit }: { readonly limit: number; readonly cursor: string }
-): string => `<${path}?${new URLSearchParams({ limit: String(limit), cursor }).toString()}>; rel="next"`
+): string => {
+  const [path = "", query = ""] = url.split(/[?#]/u)
+  const asked = new URLSearchParams(query)
+  asked.set("limit", String(limit))
+  asked.set("cursor", cursor)
+  return `<${path}?${asked.toString()}>; rel="next"`
+}

@@ -22,7 +22,10 @@ describe("a page of a list", () => {
   })
 
   it("links to the next one", () => {
-    assert.strictEqual(nextLink("/l", { limit: 2, cursor: "a b" }), '</l?limit=2&cursor=a+b>; rel="next"')
+    const next = { limit: 2, cursor: "a b" }
+    assert.strictEqual(nextLink("/l", next), '</l?limit=2&cursor=a+b>; rel="next"')
+    assert.strictEqual(nextLink("/l?cursor=x&limit=2#y", next), '</l?cursor=a+b&limit=2>; rel="next"')
+    assert.strictEqual(nextLink("/l?role=%3Ea&limit=2", next), '</l?role=%3Ea&limit=2&cursor=a+b>; rel="next"')
   })
 })
 

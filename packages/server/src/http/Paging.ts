@@ -20,8 +20,6 @@ export interface Slice<Key> {
   readonly after: Key | undefined
 }
 
-const pathOf = (url: string) => url.replace(/[?#].*$/s, "")
-
 const keyIn = <Key, I>(cursor: string, key: Schema.Codec<Key, I>): Key | undefined =>
   Option.getOrUndefined(
     Option.flatMap(
@@ -49,7 +47,7 @@ export const paged = <A, Key, I, E, R>(
       const next = Base64.encodeUrl(Bytes.fromText(text))
       const { url } = yield* HttpServerRequest.HttpServerRequest
       yield* HttpEffect.appendPreResponseHandler((_request, response) =>
-        Effect.succeed(HttpServerResponse.setHeader(response, "link", nextLink(pathOf(url), { limit, cursor: next })))
+        Effect.succeed(HttpServerResponse.setHeader(response, "link", nextLink(url, { limit, cursor: next })))
       )
     }
     return shown

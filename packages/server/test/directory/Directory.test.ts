@@ -65,7 +65,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
   it.effect("turns its pages by the link that each page carries", () =>
     Effect.gen(function* () {
       const { directory } = yield* TestServer.client
-      for (let n = 200; n < 205; n++) yield* directory.register(registration(n, ["paged"]))
+      for (let n = 200; n < 205; n++) yield* directory.register(registration(n, [n === 203 ? "other" : "paged"]))
       const seen: Array<string> = []
       let next: string | undefined = "/registry/agents?role=paged&limit=2"
       for (let pages = 0; next !== undefined && pages < 5; pages++) {
@@ -74,7 +74,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         seen.push(...page.map(({ holder_pubkey }) => holder_pubkey))
         next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1]
       }
-      assert.deepStrictEqual(seen, [200, 201, 202, 203, 204].map(holder) as ReadonlyArray<string>)
+      assert.deepStrictEqual(seen, [200, 201, 202, 204].map(holder) as ReadonlyArray<string>)
     })
   )
 
