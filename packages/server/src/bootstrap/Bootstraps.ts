@@ -6,9 +6,11 @@ import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import { BootstrapTokenExpired, BootstrapTokenSpent, BootstrapTokenUnknown } from "@catenet/domain/errors/Enrollment"
+import { audit } from "@catenet/domain/rules/Audit"
 import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { Audits } from "../audit/Audits.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
@@ -32,6 +34,7 @@ const Minted = Schema.Struct({ token: BootstrapToken })
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const audits = yield* Audits
   const { once } = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
 
@@ -44,7 +47,9 @@ const make = Effect.gen(function* () {
         const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
         const createdAt = yield* unixSeconds
         const expiresAt = Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER)
-        yield* store.insert({ tokenHash: hashOf(token), sealed: seal(token, secret), createdAt, expiresAt })
+        const tokenHash = hashOf(token)
+        yield* store.insert({ tokenHash, sealed: seal(token, secret), createdAt, expiresAt })
+        yield* audits.append(audit("bootstrap_minted", "operator", tokenHash))
         return { token }
       })
       return yield* once(repeat, Minted, command)

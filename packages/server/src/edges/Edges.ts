@@ -10,8 +10,10 @@ import {
   NoLiveEdge
 } from "@catenet/domain/errors/Edges"
 import type { Hostname } from "@catenet/domain/Hostname"
+import { audit } from "@catenet/domain/rules/Audit"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option } from "effect"
+import { Audits } from "../audit/Audits.ts"
 import { unixSeconds } from "../Now.ts"
 import { bytesOf } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
@@ -27,6 +29,7 @@ const proves = ({ id, peer_addr, pubkey, signature }: Heartbeat) =>
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const audits = yield* Audits
 
   return {
     /** Records that an edge lives. A key, once presented, is needed from then on. */
@@ -43,6 +46,7 @@ const make = Effect.gen(function* () {
     rebind: Effect.fn("Edges.rebind")(function* (id: string) {
       const known = yield* Effect.orDie(store.unpin(id))
       if (known.length === 0) return yield* new EdgeUnknown()
+      yield* audits.append(audit("edge_rebound", "operator", id))
     }),
 
     /** The live edge that serves a tunnel, named by its token or by one of its hostnames. */

@@ -14,9 +14,11 @@ import {
   JoinTokenUnknown
 } from "@catenet/domain/errors/Enrollment"
 import { Tenant } from "@catenet/domain/Agent"
+import { audit } from "@catenet/domain/rules/Audit"
 import { JoinToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { Audits } from "../audit/Audits.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
@@ -39,6 +41,7 @@ const Issued = Schema.Struct({ token: JoinToken })
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const outbox = yield* Outbox
+  const audits = yield* Audits
   const { once } = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.map(Effect.provideService(freshHex64, SecureRandom.SecureRandom, random), (hex) =>
@@ -49,6 +52,9 @@ const make = Effect.gen(function* () {
     yield* store.insert({ tenant, tunnel }, yield* unixSeconds, tokens.map(hashOf))
     return tokens
   })
+
+  const issued = (tenant: string, count: number) =>
+    audits.append(audit("join_token_issued", "operator", tenant, String(count)))
 
   /** Tokens that follow from the key of their batch can be given again without having been kept. */
   const derived = Effect.fnUntraced(
@@ -73,6 +79,7 @@ const make = Effect.gen(function* () {
       const spent = yield* store.spend(row)
       if (Option.isSome(spent)) {
         yield* store.bind(spent.value, row)
+        yield* audits.append(audit("agent_enrolled", spent.value.tenant, agent, pubkey))
         const served = yield* store.keysAfter(spent.value)
         const told = yield* Effect.forEach(served, ({ keys, routingToken }) =>
           outbox.appendOwn(routingToken, { _tag: "SetAgentKeys", keys })
@@ -91,7 +98,12 @@ const make = Effect.gen(function* () {
     issue: Effect.fn("Enrolments.issue")(function* (tenant: string, key?: string) {
       const repeat =
         key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
-      const command = Effect.flatMap(fresh, (token) => Effect.as(record(tenant, [token]), { token }))
+      const command = Effect.gen(function* () {
+        const token = yield* fresh
+        yield* record(tenant, [token])
+        yield* issued(tenant, 1)
+        return { token }
+      })
       return yield* once(repeat, Issued, command)
     }, asDefects),
     /** A fresh single-use join token that enrols an agent for one tunnel. */
@@ -109,9 +121,14 @@ const make = Effect.gen(function* () {
     }) {
       const { count, idempotencyKey, secret, tenant } = options
       if (count < 1 || count > 100) return yield* new BatchCountOutOfRange({ count })
-      return idempotencyKey === undefined
-        ? yield* Effect.orDie(Effect.flatMap(Effect.replicateEffect(fresh, count), (tokens) => record(tenant, tokens)))
-        : yield* derived(tenant, count, idempotencyKey, secret)
+      const tokens =
+        idempotencyKey === undefined
+          ? yield* Effect.orDie(
+              Effect.flatMap(Effect.replicateEffect(fresh, count), (tokens) => record(tenant, tokens))
+            )
+          : yield* derived(tenant, count, idempotencyKey, secret)
+      yield* issued(tenant, count)
+      return tokens
     }),
     /** Spends a join token and binds the agent; answers the tenant. The proof is looked at before the token. */
     redeem: Effect.fn("Enrolments.redeem")(function* (redemption: Redemption) {

@@ -5,10 +5,12 @@
 import { EdgeUnavailable, HostnameTaken } from "@catenet/domain/errors/Enrollment"
 import { RouteNotFound } from "@catenet/domain/errors/Requests"
 import type { Hostname } from "@catenet/domain/Hostname"
+import { audit } from "@catenet/domain/rules/Audit"
 import { type Admission, type AdmissionEvent, transition } from "@catenet/domain/rules/CertificateAdmission"
 import { registeredDomain } from "@catenet/domain/rules/CertificateBudget"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Equal, Layer, Option } from "effect"
+import { Audits } from "../audit/Audits.ts"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import type { EdgeCall } from "../outbox/EdgeCall.ts"
@@ -19,6 +21,7 @@ import * as Store from "./Store.ts"
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const outbox = yield* Outbox
+  const audits = yield* Audits
   const { edgeId } = yield* Settings
 
   /**
@@ -77,7 +80,8 @@ const make = Effect.gen(function* () {
     /** Binds a hostname to a routing token at the edge, and records it. What the edge did not take is repeated later. */
     authorize: Effect.fn("Hosts.authorize")(function* (token: RoutingToken, hostname: Hostname) {
       if (!outbox.configured) return yield* new RouteNotFound()
-      const receipt = yield* store.transaction(record(token, hostname))
+      const entry = audit("host_authorized", "operator", hostname)
+      const receipt = yield* store.transaction(Effect.tap(record(token, hostname), () => audits.append(entry)))
       yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
     }, asDefects)
   }

@@ -3,9 +3,12 @@ import { AccessRequest } from "@catenet/domain/api/TunnelsApi"
 import type { Caller } from "@catenet/domain/api/Access"
 import { GrantNotFound } from "@catenet/domain/errors/Tunnels"
 import type { Email } from "@catenet/domain/Email"
+import { audit } from "@catenet/domain/rules/Audit"
 import type { Subject } from "@catenet/domain/Subject"
 import { Context, Effect, Layer, Schema } from "effect"
+import { Audits } from "../audit/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
+import { asDefects } from "../store/Defects.ts"
 import * as Store from "./SharingStore.ts"
 import { Tunnels } from "./Tunnels.ts"
 
@@ -13,6 +16,7 @@ type Account = Caller["Service"]
 
 const make = Effect.gen(function* () {
   const tunnels = yield* Tunnels
+  const audits = yield* Audits
   const store = yield* Store.make
 
   /** Everything here belongs to the owner of the tunnel. */
@@ -34,17 +38,45 @@ const make = Effect.gen(function* () {
 
   const found = (removed: ReadonlyArray<unknown>) => (removed.length === 0 ? new GrantNotFound() : Effect.void)
 
+  /** Who may see or visit a tunnel is changed in one transaction with the entry that says so. */
+  const recorded = <E, R>(
+    action: string,
+    account: Account,
+    id: string,
+    whom: string,
+    change: Effect.Effect<void, E, R>
+  ) =>
+    Effect.andThen(change, audits.append(audit(action, account.subject, id, whom))).pipe(store.transaction, asDefects)
+
   return {
     grant: (account: Account, id: string, grantee: Subject) =>
-      Effect.asVoid(asOwner(account, id, store.grant(id, grantee))),
+      recorded("tunnel_granted", account, id, grantee, Effect.asVoid(asOwner(account, id, store.grant(id, grantee)))),
     ungrant: (account: Account, id: string, grantee: Subject) =>
-      Effect.flatMap(asOwner(account, id, store.ungrant(id, grantee)), found),
+      recorded(
+        "tunnel_ungranted",
+        account,
+        id,
+        grantee,
+        Effect.flatMap(asOwner(account, id, store.ungrant(id, grantee)), found)
+      ),
     grantees: (account: Account, id: string, page: Page) =>
       Effect.map(grantees(account, id, page), (rows) => rows.map(({ grantee }) => grantee)),
     allowVisitor: (account: Account, id: string, email: Email) =>
-      Effect.asVoid(asOwner(account, id, store.admit(id, email))),
+      recorded(
+        "tunnel_visitor_allowed",
+        account,
+        id,
+        email,
+        Effect.asVoid(asOwner(account, id, store.admit(id, email)))
+      ),
     disallowVisitor: (account: Account, id: string, email: Email) =>
-      Effect.asVoid(asOwner(account, id, store.turnAway(id, email))),
+      recorded(
+        "tunnel_visitor_disallowed",
+        account,
+        id,
+        email,
+        Effect.asVoid(asOwner(account, id, store.turnAway(id, email)))
+      ),
     visitors: (account: Account, id: string, page: Page) =>
       Effect.map(visitors(account, id, page), (rows) => rows.map(({ email }) => email)),
     accessRequests: (account: Account, id: string, page: Page) =>

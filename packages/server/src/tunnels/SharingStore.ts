@@ -47,6 +47,7 @@ export const make = Effect.gen(function* () {
       execute: (slice) => sql`select email, note, at from tunnel_access_requests ${part("email", slice)}`
     }),
     dismiss: (id: string, email: string) =>
-      sql`delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email} returning email`
+      sql`delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email} returning email`,
+    transaction: sql.withTransaction
   }
 })

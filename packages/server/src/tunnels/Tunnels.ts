@@ -165,7 +165,10 @@ const make = Effect.gen(function* () {
           ...(require_login === undefined ? {} : { requireLogin: require_login }),
           ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login })
         }
-        if (Object.keys(columns).length > 0) yield* store.change(id, columns)
+        if (Object.keys(columns).length > 0) {
+          yield* store.change(id, columns)
+          yield* audits.append(audit("tunnel_changed", account.subject, id, JSON.stringify(change)))
+        }
         return yield* shown(id, account)
       },
       store.transaction,
@@ -190,7 +193,9 @@ const make = Effect.gen(function* () {
       if (Option.isNone(found)) return yield* new TunnelNotFound()
       const tunnel = found.value
       const command = Effect.map(
-        enrolments.issueFor({ id: tunnel.id, tenant: tunnel.subject }),
+        Effect.tap(enrolments.issueFor({ id: tunnel.id, tenant: tunnel.subject }), () =>
+          audits.append(audit("join_token_issued", account.subject, tunnel.id))
+        ),
         (join_token) =>
           new Installation({
             join_token,

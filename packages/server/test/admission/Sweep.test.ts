@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
+import { Audits } from "../../src/audit/Audits.ts"
 import { Admissions } from "../../src/admission/Admissions.ts"
 import { Authorities } from "../../src/admission/Authorities.ts"
 import { Sweep } from "../../src/admission/Sweep.ts"
@@ -43,6 +44,7 @@ const replica = (
       Layer.provideMerge(Layer.mergeAll(Sweep.layer, Admissions.layer)),
       Layer.provide(Authorities.layer),
       Layer.provideMerge(Hosts.layer),
+      Layer.provide(Audits.layer),
       Layer.provideMerge(Outbox.layer),
       Layer.provide(EdgeAdmin.layer),
       Layer.provideMerge(Database.layerClient),
