@@ -1,12 +1,11 @@
 /** Asks an edge the way a serving agent does, as far as a registration that takes no visitors. */
 import { Mux } from "@catenet/wire/transport/Mux"
-import { Effect, Redacted, Result } from "effect"
+import { Effect, Result } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 import * as EdgeDial from "../tunnel/EdgeDial.ts"
-import { proofOf } from "../tunnel/MuxLink.ts"
+import { requestOf } from "../tunnel/MuxLink.ts"
 import { refused, type Registration } from "../tunnel/Registration.ts"
-import { version } from "../Version.ts"
 
 /** The sentence about the edge's certificate and protocol. */
 export const tls = Effect.fnUntraced(function* (edge: HostPort, ca: string) {
@@ -39,16 +38,8 @@ export const token = Effect.fnUntraced(function* (edge: HostPort, ca: string, re
     const hello = yield* Effect.promise(() => mux.ready)
     if (Result.isFailure(hello))
       return yield* new Unreachable({ detail: `The edge ended the session: ${hello.failure.sentence}` })
-    const answer = yield* Effect.promise(() =>
-      mux.register({
-        token: Redacted.value(registration.token),
-        hosts: registration.host === undefined ? [] : [registration.host],
-        agentId: registration.agentId,
-        ...proofOf(registration, socket, hello.success.challenge),
-        wishes: { proxyProtocol: false },
-        version
-      })
-    )
+    const request = requestOf(registration, socket, hello.success.challenge)
+    const answer = yield* Effect.promise(() => mux.register(request))
     if (Result.isSuccess(answer)) {
       answer.success.withdraw()
       return `accepted for ${registration.host ?? "the mesh plane"}`

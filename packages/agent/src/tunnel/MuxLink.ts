@@ -1,7 +1,7 @@
 /** The preferred carrier: one TLS connection on which the edge opens a stream for each client. */
 import { native } from "@catenet/crypto/native"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
-import { proofMessage } from "@catenet/wire/frames/MuxRegister"
+import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Redacted, Result } from "effect"
@@ -21,7 +21,7 @@ const answerMillis = 10_000
 const keepAlive = { everyMillis: 5_000, deadMillis: 24_000 }
 
 /** The possession proof of an enrolled agent, bound to this TLS session; nothing for one that is not enrolled. */
-export const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
+const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
   if (registration.identity === undefined || challenge === undefined) return {}
   const binding = channelBinding(socket, challenge)
   if (Result.isFailure(binding)) return {}
@@ -38,6 +38,20 @@ export const proofOf = (registration: Registration, socket: TLSSocket, challenge
   }
 }
 
+/** What an edge is asked for that has said this challenge, or none. */
+export const requestOf = (
+  registration: Registration,
+  socket: TLSSocket,
+  challenge: Uint8Array | undefined
+): RegisterRequest => ({
+  token: Redacted.value(registration.token),
+  hosts: registration.host === undefined ? [] : [registration.host],
+  agentId: registration.agentId,
+  ...proofOf(registration, socket, challenge),
+  wishes: { proxyProtocol: registration.proxyProtocol },
+  version
+})
+
 /** Registers on a connected socket whose selected ALPN is ours. Owns the socket: it is closed on failure. */
 export const open = Effect.fn("MuxLink.open")(function* (
   edge: string,
@@ -51,16 +65,8 @@ export const open = Effect.fn("MuxLink.open")(function* (
     const hello = yield* Effect.promise(() => mux.ready)
     if (Result.isFailure(hello))
       return yield* lost(`the session ended (${hello.failure.code}) ${hello.failure.sentence}`)
-    const answer = yield* Effect.promise(() =>
-      mux.register({
-        token: Redacted.value(registration.token),
-        hosts: registration.host === undefined ? [] : [registration.host],
-        agentId: registration.agentId,
-        ...proofOf(registration, socket, hello.success.challenge),
-        wishes: { proxyProtocol: registration.proxyProtocol },
-        version
-      })
-    )
+    const request = requestOf(registration, socket, hello.success.challenge)
+    const answer = yield* Effect.promise(() => mux.register(request))
     if (Result.isFailure(answer)) {
       const { code, sentence } = answer.failure
       return yield* code === "closed"
