@@ -17,6 +17,7 @@ import * as Handlers from "./http/Handlers.ts"
 import * as Listener from "./http/Listener.ts"
 import type { Extra } from "./http/Routes.ts"
 import * as Shell from "./http/Shell.ts"
+import * as Standing from "./http/Standing.ts"
 import * as MetricsHttp from "./observability/Http.ts"
 import { Metrics } from "./observability/Metrics.ts"
 import { Traffic } from "./observability/Traffic.ts"
@@ -24,6 +25,7 @@ import * as PublicPages from "./pages/legal/Http.ts"
 import * as PortalForms from "./portal/FormRoutes.ts"
 import * as PortalRoutes from "./portal/Routes.ts"
 import { Settings } from "./Settings.ts"
+import { Statuses } from "./status/Statuses.ts"
 import * as Database from "./store/Database.ts"
 
 const routes = Layer.mergeAll(
@@ -52,7 +54,8 @@ const serving = Layer.unwrap(
     const app = yield* HttpRouter.toHttpEffect(routes)
     const { portalBaseUrl } = yield* Settings
     const shell = Shell.make({ extra, origin: portalBaseUrl.origin, traffic: yield* Traffic })
-    return Handlers.lean(HttpServer.serve(shell(app))).pipe(Layer.provideMerge(Listener.layer))
+    const front = yield* Standing.front({ "/status": (yield* Statuses).standing })
+    return Handlers.lean(HttpServer.serve(shell(app))).pipe(Layer.provideMerge(Listener.layer(front)))
   })
 )
 

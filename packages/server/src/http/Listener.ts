@@ -7,10 +7,11 @@ import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import { ByteSize, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpServerRequest } from "effect/http"
-import { createServer } from "node:http"
+import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import { Settings } from "../Settings.ts"
 import { answers } from "./Answer.ts"
 import * as RequestId from "./RequestId.ts"
+import type { Front } from "./Standing.ts"
 
 const refusals: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
@@ -27,9 +28,29 @@ const refusalOf = (code: string | undefined) => {
 
 const unavailable = JSON.stringify({ type: "about:blank", title: "Service Unavailable", status: 503 })
 
-const server = (ServerResponse: ReturnType<typeof answers>) => () => {
-  const listening = createServer({
-    ServerResponse,
+type Answers = ReturnType<typeof answers>
+
+/** Shows every request to the front first; what it answers, nobody else sees. */
+class Fronted extends Server<typeof IncomingMessage, Answers> {
+  readonly front: Front
+
+  constructor(front: Front, options: ServerOptions<typeof IncomingMessage, Answers>) {
+    super(options)
+    this.front = front
+  }
+
+  override emit(event: string | symbol, ...args: ReadonlyArray<unknown>): boolean {
+    const [request, response] = args
+    if (event === "request" && request instanceof IncomingMessage && response instanceof ServerResponse) {
+      if (this.front(request, response)) return true
+    }
+    return super.emit(event, ...args)
+  }
+}
+
+const server = (front: Front, Answer: Answers) => () => {
+  const listening = new Fronted(front, {
+    ServerResponse: Answer,
     headersTimeout: 10_000,
     requestTimeout: 30_000,
     connectionsCheckingInterval: 2_000,
@@ -51,16 +72,17 @@ const server = (ServerResponse: ReturnType<typeof answers>) => () => {
 }
 
 /** The HTTP server on the configured address; it is up when the layer is built. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const { listen, portalBaseUrl, shutdownGraceSeconds } = yield* Settings
-    const nameOf = yield* RequestId.makeNamer
-    return NodeHttpServer.layer(server(answers({ https: portalBaseUrl.protocol === "https:", nameOf })), {
-      ...listen,
-      gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
+export const layer = (front: Front) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { listen, portalBaseUrl, shutdownGraceSeconds } = yield* Settings
+      const nameOf = yield* RequestId.makeNamer
+      return NodeHttpServer.layer(server(front, answers({ https: portalBaseUrl.protocol === "https:", nameOf })), {
+        ...listen,
+        gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
+      })
     })
-  })
-).pipe(
-  Layer.provide(SecureRandom.layerWebCrypto),
-  Layer.provideMerge(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes)))
-)
+  ).pipe(
+    Layer.provide(SecureRandom.layerWebCrypto),
+    Layer.provideMerge(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes)))
+  )

@@ -29,7 +29,8 @@ const make = Effect.gen(function* () {
   const store = yield* Store.make
   const gauge = yield* EdgeGauge.make
   const keys = yield* KeySet
-  const started = yield* Clock.currentTimeMillis
+  const clock = yield* Clock.Clock
+  const started = clock.currentTimeMillisUnsafe()
   const scope = yield* Effect.scope
 
   const read = Effect.gen(function* () {
@@ -87,6 +88,11 @@ const make = Effect.gen(function* () {
   }
 
   return {
+    /** The answer as long as it is fresh. */
+    standing: () => {
+      const now = clock.currentTimeMillisUnsafe()
+      return now - readAt < freshMillis ? told(now) : undefined
+    },
     answer: Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const age = now - readAt
       if (age < freshMillis) return Effect.succeed(told(now))
