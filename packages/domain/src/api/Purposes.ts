@@ -4,10 +4,7 @@
  */
 import { Predicate } from "effect"
 
-interface Purpose {
-  readonly about: string
-  readonly routes: Readonly<Record<string, string>>
-}
+type Purpose = { readonly about: string; readonly routes: Readonly<Record<string, string>> }
 
 /** By the name of the group, and of the endpoint in it. */
 export const purposes: Readonly<Record<string, Purpose>> = {
@@ -286,7 +283,17 @@ const tagged = (tag: unknown) => {
   return isRecord(tag) && about !== undefined ? { ...tag, description: about } : tag
 }
 
-/** The same OpenAPI document with a sentence at every route, and a heading at every tag. */
+/**
+ * The same OpenAPI document with a sentence at every route, and a heading at every tag.
+ *
+ * @example
+ * ```ts
+ * import { describePurposes } from "@catenet/domain/api/Purposes"
+ *
+ * const { tags } = describePurposes({ tags: [{ name: "badges" }] })
+ * if (JSON.stringify(tags) !== '[{"name":"badges","description":"Badges"}]') throw new Error("no heading")
+ * ```
+ */
 export const describePurposes = (spec: Record<string, unknown>): Record<string, unknown> => ({
   ...spec,
   paths: mapped(spec["paths"], (methods) => mapped(methods, named)),
