@@ -2,7 +2,6 @@
  * What every group and route of the control plane is for, in a sentence, for those who read the OpenAPI document. A test
  * holds that none is without one.
  */
-import { Predicate } from "effect"
 
 type Purpose = { readonly about: string; readonly routes: Readonly<Record<string, string>> }
 
@@ -260,42 +259,3 @@ export const purposes: Readonly<Record<string, Purpose>> = {
     }
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => Predicate.isObject(value)
-
-const mapped = (value: unknown, change: (each: Record<string, unknown>) => Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(isRecord(value) ? value : {}).map(([key, each]) => [key, isRecord(each) ? change(each) : each])
-  )
-
-const purposeOf = (operationId: unknown): string | undefined => {
-  const [group = "", endpoint = ""] = String(operationId).split(".")
-  return purposes[group]?.routes[endpoint]
-}
-
-const named = (operation: Record<string, unknown>) => {
-  const summary = purposeOf(operation["operationId"])
-  return summary === undefined ? operation : { ...operation, summary }
-}
-
-const tagged = (tag: unknown) => {
-  const about = isRecord(tag) ? purposes[String(tag["name"])]?.about : undefined
-  return isRecord(tag) && about !== undefined ? { ...tag, description: about } : tag
-}
-
-/**
- * The same OpenAPI document with a sentence at every route, and a heading at every tag.
- *
- * @example
- * ```ts
- * import { describePurposes } from "@catenet/domain/api/Purposes"
- *
- * const { tags } = describePurposes({ tags: [{ name: "badges" }] })
- * if (JSON.stringify(tags) !== '[{"name":"badges","description":"Badges"}]') throw new Error("no heading")
- * ```
- */
-export const describePurposes = (spec: Record<string, unknown>): Record<string, unknown> => ({
-  ...spec,
-  paths: mapped(spec["paths"], (methods) => mapped(methods, named)),
-  tags: Array.isArray(spec["tags"]) ? spec["tags"].map(tagged) : spec["tags"]
-})

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { describePurposes, purposes } from "@catenet/domain/api/Purposes"
+import { describePurposes } from "@catenet/domain/api/DescribedRoutes"
+import { purposes } from "@catenet/domain/api/Purposes"
 
 describe("what routes are for", () => {
   const { paths, tags } = OpenApi.fromApi(ControlPlaneApi)

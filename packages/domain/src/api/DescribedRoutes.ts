@@ -1,0 +1,42 @@
+/** The OpenAPI document with what every route is for, from the table of purposes. */
+import { Predicate } from "effect"
+import { purposes } from "./Purposes.ts"
+
+const isRecord = (value: unknown): value is Record<string, unknown> => Predicate.isObject(value)
+
+const mapped = (value: unknown, change: (each: Record<string, unknown>) => Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(isRecord(value) ? value : {}).map(([key, each]) => [key, isRecord(each) ? change(each) : each])
+  )
+
+const purposeOf = (operationId: unknown): string | undefined => {
+  const [group = "", endpoint = ""] = String(operationId).split(".")
+  return purposes[group]?.routes[endpoint]
+}
+
+const named = (operation: Record<string, unknown>) => {
+  const summary = purposeOf(operation["operationId"])
+  return summary === undefined ? operation : { ...operation, summary }
+}
+
+const tagged = (tag: unknown) => {
+  const about = isRecord(tag) ? purposes[String(tag["name"])]?.about : undefined
+  return isRecord(tag) && about !== undefined ? { ...tag, description: about } : tag
+}
+
+/**
+ * The same OpenAPI document with a sentence at every route, and a heading at every tag.
+ *
+ * @example
+ * ```ts
+ * import { describePurposes } from "@catenet/domain/api/DescribedRoutes"
+ *
+ * const { tags } = describePurposes({ tags: [{ name: "badges" }] })
+ * if (JSON.stringify(tags) !== '[{"name":"badges","description":"Badges"}]') throw new Error("no heading")
+ * ```
+ */
+export const describePurposes = (spec: Record<string, unknown>): Record<string, unknown> => ({
+  ...spec,
+  paths: mapped(spec["paths"], (methods) => mapped(methods, named)),
+  tags: Array.isArray(spec["tags"]) ? spec["tags"].map(tagged) : spec["tags"]
+})
