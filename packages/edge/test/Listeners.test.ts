@@ -36,9 +36,9 @@ const noise = (seed: number, length: number) => {
 describe("listeners", () => {
   it.live("survive garbage of every kind on every port and still serve", () =>
     Effect.gen(function* () {
-      const world = yield* start({ CT_EDGE_HTTP_REDIRECT: "127.0.0.1:0" })
+      const world = yield* start({ CT_EDGE_HTTP_REDIRECT: "127.0.0.1:0", CT_EDGE_BROWSER_LISTEN: "127.0.0.1:0" })
       const ports = Object.values(world.bound).flatMap((address) => (address === undefined ? [] : [address.port]))
-      assert.strictEqual(ports.length, 5)
+      assert.strictEqual(ports.length, 6)
       const garbage = [
         Buffer.alloc(0),
         Buffer.from("GET / HTTP/1.1\r\n\r\n"),

@@ -10,7 +10,7 @@ import type { PeerEdge } from "@catenet/wire/frames/Role"
 import { answerAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
-import { dispatch } from "../frontdoor/Dispatch.ts"
+import { dispatchVisitor } from "../frontdoor/Dispatch.ts"
 import { Visits } from "../frontdoor/Visits.ts"
 import { linger } from "../listen/Linger.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -20,8 +20,6 @@ import { Settings } from "../Settings.ts"
 export interface PeerVisitorsShape {
   readonly serve: (socket: TLSSocket, peer: PeerEdge) => Effect.Effect<void>
 }
-
-const nobody = () => false
 
 const make = Effect.gen(function* () {
   const { adminToken, meshRelay } = yield* Settings
@@ -44,7 +42,7 @@ const make = Effect.gen(function* () {
     if (!admitted) return linger(socket)
     const hello = yield* Effect.promise(() => peekClientHello(socket))
     if (Result.isFailure(hello)) return void socket.destroy()
-    const destination = dispatch(hello.success, nobody, undefined)
+    const destination = dispatchVisitor(hello.success)
     if (destination._tag !== "Tunnel" || destination.host !== host) return void socket.destroy()
     counters.visitorsFromPeers += 1
     yield* visits.serve(destination, socket, "peer")

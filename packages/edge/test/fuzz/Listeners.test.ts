@@ -6,11 +6,12 @@ import { createServer } from "node:http"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type MuxAgent, readAll, servingAgent, tlsTo } from "../world/Agent.ts"
+import { helloFor } from "../world/Hello.ts"
 import { eventually, start, type World } from "../world/World.ts"
 import { Census, descriptors, heapMegabytes } from "./Census.ts"
 import { Clients } from "./Clients.ts"
 import { mutate, random } from "./Mutation.ts"
-import { admissions, ANSWERING, hello, HOST, http2, muxSessions, orders, requests, T } from "./Samples.ts"
+import { admissions, ANSWERING, HOST, http2, muxSessions, orders, requests, T } from "./Samples.ts"
 
 const CASES = Number(process.env["CT_FUZZ_CASES"] ?? 50_000)
 const SEED = Number(process.env["CT_FUZZ_SEED"] ?? 1)
@@ -24,14 +25,13 @@ const BOUND_MILLIS = 20_000
 const cases = Effect.fnUntraced(function* (world: World, clients: Clients) {
   const hellos = yield* Effect.promise(() =>
     Promise.all([
-      hello(HOST, ["h2"]),
-      hello(HOST, []),
-      hello("localhost", ["ct-edge-mux"]),
-      hello("localhost", ["ct-edge"])
+      helloFor(HOST, ["h2"]),
+      helloFor(HOST, []),
+      helloFor("localhost", ["ct-edge-mux"]),
+      helloFor("localhost", ["ct-edge"])
     ])
   )
-  const { admin, frontDoor, mesh, httpRedirect, metrics } = world.bound
-  const ports = [admin, frontDoor, mesh, httpRedirect, metrics].map((address) => address?.port ?? 0)
+  const ports = Object.values(world.bound).flatMap((address) => (address === undefined ? [] : [address.port]))
   const agents = { port: world.mesh, ca: world.meshRoot, name: "localhost" }
   const visitors = { port: world.frontDoor, ca: world.wildcardRoot }
   const hosts = [HOST, ANSWERING.host]
@@ -116,7 +116,11 @@ it.live(
   `survives ${CASES} mutated sessions`,
   () =>
     Effect.gen(function* () {
-      const world = yield* start({ CT_EDGE_HTTP_REDIRECT: "127.0.0.1:0", CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "5" })
+      const world = yield* start({
+        CT_EDGE_HTTP_REDIRECT: "127.0.0.1:0",
+        CT_EDGE_BROWSER_LISTEN: "127.0.0.1:0",
+        CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "5"
+      })
       const census = new Census()
       yield* Effect.addFinalizer(() => Effect.sync(() => census.end()))
       const clients = new Clients()

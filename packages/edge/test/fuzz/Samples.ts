@@ -1,6 +1,4 @@
 /** Valid sessions of everything the edge listens for. The fuzz run mutates them. */
-import { Duplex } from "node:stream"
-import { connect } from "node:tls"
 import { encodeMuxFrame } from "@catenet/wire/frames/MuxFrame"
 import { ADMIN_TOKEN } from "../world/ControlPlane.ts"
 import { token } from "../world/World.ts"
@@ -14,16 +12,6 @@ export const ANSWERING = { token: token("3"), host: "well.zone.test" }
 const routing = Buffer.from(T, "hex")
 const ascii = (text: string) => Buffer.from(text, "latin1")
 const named = (host: string) => Buffer.concat([Buffer.of(0, host.length), ascii(host)])
-
-/** What a TLS client says first. */
-export const hello = (servername: string, alpn: ReadonlyArray<string>) =>
-  new Promise<Buffer>((resolve) => {
-    const wire = new Duplex({ read() {}, write: (chunk: Buffer) => resolve(chunk) })
-    connect({ socket: wire, servername, ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {}) }).on(
-      "error",
-      () => {}
-    )
-  })
 
 /** The byte protocol, every role. */
 export const admissions = [

@@ -4,7 +4,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { PairSource } from "@catenet/edge/tls/PairSource"
 import * as TlsAcceptor from "@catenet/edge/tls/TlsAcceptor"
-import { hello } from "../fuzz/Samples.ts"
+import { helloFor } from "../world/Hello.ts"
 import { tlsTo } from "../world/Agent.ts"
 import { mintPair } from "../world/World.ts"
 
@@ -29,7 +29,7 @@ it.live("drops a handshake that drips, and lets one that is done be silent for l
     // A reset ends it as well as an end does: the cut finds bytes of the drip that nobody read.
     const closed = new Promise((resolve) => slow.on("error", () => undefined).once("close", resolve))
     slow.resume()
-    slow.write(yield* Effect.promise(() => hello("localhost", [])))
+    slow.write(yield* Effect.promise(() => helloFor("localhost")))
     // The head of a record that never becomes whole.
     const record = [0x17, 0x03, 0x03, 0x40, 0x00]
     const drip = setInterval(() => slow.write(Buffer.of(record.shift() ?? 0)), 50)
