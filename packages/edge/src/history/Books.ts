@@ -76,69 +76,59 @@ const keep = Effect.fn("Books.keep")(function* (
     bytesIn: tunnel.traffic.aToB - before.in,
     bytesOut: tunnel.traffic.bToA - before.out
   })
-  const flush = (session: OpenSession) => {
-    const { bytesIn, bytesOut } = moved(session)
-    sessions.flush(session.name, bytesIn, bytesOut, now())
-  }
   const attestable = (session: OpenSession) => {
     const { bytesIn, bytesOut } = moved(session)
     return { connectedAt: BigInt(session.connectedAt), bytesIn: BigInt(bytesIn), bytesOut: BigInt(bytesOut) }
   }
 
-  const begin = (tunnel: Tunnel, carrier: Carrier) =>
-    db.transaction(() => {
-      const { aToB, bToA } = tunnel.traffic
-      const session: OpenSession = {
-        tunnel,
-        name: tunnelName(tunnel.token),
-        connectedAt: now(),
-        before: { in: aToB, out: bToA },
-        carrier,
-        attested: 0
-      }
-      open.set(tunnel.token, session)
-      sessions.open(session.name, carrier, session.connectedAt)
-      receipts?.append(
-        session.name,
-        session.connectedAt,
-        Receipt.sessionOpen({ connectedAt: BigInt(session.connectedAt), transport: carrier })
-      )
+  const begin = (tunnel: Tunnel, carrier: Carrier) => {
+    const { aToB, bToA } = tunnel.traffic
+    const connectedAt = now()
+    const name = tunnelName(tunnel.token)
+    open.set(tunnel.token, { tunnel, name, connectedAt, before: { in: aToB, out: bToA }, carrier, attested: 0 })
+    db.write(() => {
+      sessions.open(name, carrier, connectedAt)
+      receipts?.append(name, connectedAt, Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: carrier }))
     })
+  }
 
-  const end = (session: OpenSession, reason: Sessions.EndReason) =>
-    db.transaction(() => {
-      const at = now()
-      open.delete(session.tunnel.token)
-      flush(session)
+  const end = (session: OpenSession, reason: Sessions.EndReason) => {
+    const at = now()
+    const { bytesIn, bytesOut } = moved(session)
+    const closed = Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
+    open.delete(session.tunnel.token)
+    db.write(() => {
+      sessions.flush(session.name, bytesIn, bytesOut, at)
       sessions.close(session.name, reason, at)
-      receipts?.append(
-        session.name,
-        at,
-        Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
-      )
+      receipts?.append(session.name, at, closed)
     })
+  }
 
-  const flushAll = Effect.sync(() =>
-    db.transaction(() => {
-      for (const session of open.values()) flush(session)
+  const flushAll = Effect.sync(() => {
+    const at = now()
+    const all = Array.from(open.values(), (session) => ({ name: session.name, ...moved(session) }))
+    db.write(() => {
+      for (const { bytesIn, bytesOut, name } of all) sessions.flush(name, bytesIn, bytesOut, at)
     })
-  )
+  })
 
-  const attestAll = Effect.sync(() =>
-    db.transaction(() => {
-      for (const session of open.values()) {
-        const { bytesIn, bytesOut } = moved(session)
-        if (bytesIn + bytesOut === session.attested) continue
-        session.attested = bytesIn + bytesOut
-        receipts?.append(session.name, now(), Receipt.bytesMoved(attestable(session)))
-      }
-      sessions.prune(now() - historyRetentionSeconds)
+  const attestAll = Effect.sync(() => {
+    const at = now()
+    const all = Array.from(open.values()).flatMap((session) => {
+      const { bytesIn, bytesOut } = moved(session)
+      if (bytesIn + bytesOut === session.attested) return []
+      session.attested = bytesIn + bytesOut
+      return [{ name: session.name, event: Receipt.bytesMoved(attestable(session)) }]
     })
-  )
+    db.write(() => {
+      for (const { event, name } of all) receipts?.append(name, at, event)
+      sessions.prune(at - historyRetentionSeconds)
+    })
+  })
 
   /** What a process before this one left open ended at its last sign of life. */
   const settleThePast = Effect.sync(() =>
-    db.transaction(() => {
+    db.write(() => {
       for (const { tunnel, connected_at, bytes_in, bytes_out, last_flush } of sessions.leftOpen()) {
         const disconnectedAt = BigInt(last_flush)
         const bytes = { bytesIn: BigInt(bytes_in), bytesOut: BigInt(bytes_out) }
@@ -156,7 +146,7 @@ const keep = Effect.fn("Books.keep")(function* (
       const session = open.get(tunnel.token)
       if (session === undefined || session.carrier === carrier) return
       session.carrier = carrier
-      sessions.carry(session.name, carrier)
+      db.write(() => sessions.carry(session.name, carrier))
     },
     disconnected: (tunnel, reason) => {
       const session = open.get(tunnel.token)

@@ -1,13 +1,18 @@
 /**
- * The edge's own small databases, in SQLite of the runtime. One process writes them, synchronously, a few rows a session;
- * a write that returned survives the end of the process. Rows are decoded like any foreign data.
+ * The edge's own small databases, in SQLite of the runtime. One process writes them, a few rows a session, at once unless
+ * the database does not take them; what is written survives the end of the process. Rows are decoded like any foreign data.
  */
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { Effect, Schema, type Scope } from "effect"
+import * as PatientWrites from "./PatientWrites.ts"
 
 const IN_MEMORY = ":memory:"
+/** How long a write may hold up everything else when another process has the file. */
+const LOCK_MILLIS = 100
+/** At the start nothing else is held up, and the edge before may still be writing its last. */
+const OPEN_MILLIS = 2_000
 
 export interface Database {
   /** Rows of a query. A row that is not what it should be is a defect. */
@@ -16,14 +21,28 @@ export interface Database {
     sql: string,
     ...values: ReadonlyArray<SQLInputValue>
   ) => ReadonlyArray<A>
+  /** A statement; call it in the work of `write`. */
   readonly run: (sql: string, ...values: ReadonlyArray<SQLInputValue>) => void
-  /** All of it is stored, or nothing. */
-  readonly transaction: <A>(work: () => A) => A
+  /** Does the work in a transaction of its own: now, or when the database takes it again. Never fails. */
+  readonly write: (work: () => void) => void
   /** Whether it outlives the process. */
   readonly durable: boolean
 }
 
-const over = (handle: DatabaseSync, durable: boolean): Database => {
+/** All of the work is stored, or nothing. */
+const transactionOf = (handle: DatabaseSync) => (work: () => void) => {
+  handle.exec("begin immediate")
+  try {
+    work()
+    handle.exec("commit")
+  } catch (error) {
+    // A full disk may have rolled it back already.
+    if (handle.isTransaction) handle.exec("rollback")
+    throw error
+  }
+}
+
+const over = (handle: DatabaseSync, durable: boolean, write: Database["write"]): Database => {
   const prepared = new Map<string, StatementSync>()
   const statement = (sql: string) => {
     const known = prepared.get(sql) ?? handle.prepare(sql)
@@ -38,17 +57,7 @@ const over = (handle: DatabaseSync, durable: boolean): Database => {
         .map((row) => decode(row))
     },
     run: (sql, ...values) => void statement(sql).run(...values),
-    transaction: (work) => {
-      handle.exec("begin immediate")
-      try {
-        const result = work()
-        handle.exec("commit")
-        return result
-      } catch (error) {
-        handle.exec("rollback")
-        throw error
-      }
-    },
+    write,
     durable
   }
 }
@@ -62,9 +71,10 @@ const prepare = (path: string) => {
 
 const openFile = (path: string, schema: string) => {
   if (path !== IN_MEMORY) prepare(path)
-  const handle = new DatabaseSync(path, { timeout: 2_000 })
+  const handle = new DatabaseSync(path, { timeout: OPEN_MILLIS })
   handle.exec("pragma journal_mode = wal; pragma synchronous = normal;")
   handle.exec(schema)
+  handle.exec(`pragma busy_timeout = ${LOCK_MILLIS}`)
   return handle
 }
 
@@ -89,5 +99,5 @@ export const open: (path: string, schema: string) => Effect.Effect<Database, nev
   const { handle, durable } = yield* Effect.acquireRelease(file.pipe(Effect.catch(memory)), ({ handle }) =>
     Effect.sync(() => handle.close())
   )
-  return over(handle, durable)
+  return over(handle, durable, yield* PatientWrites.make(path, transactionOf(handle)))
 })

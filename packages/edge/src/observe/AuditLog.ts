@@ -35,13 +35,16 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
     const rows = pending
     pending = []
     if (rows.length === 0) return
-    db.transaction(() => {
+    db.write(() => {
       for (const row of rows) {
         db.run("insert into connections (ts, transport, source_ip, tunnel) values (?, ?, ?, ?)", ...row)
       }
     })
   })
-  const forget = Effect.sync(() => db.run("delete from connections where ts < ?", seconds() - auditRetentionSeconds))
+  const forget = Effect.sync(() => {
+    const before = seconds() - auditRetentionSeconds
+    db.write(() => db.run("delete from connections where ts < ?", before))
+  })
   yield* Effect.forkScoped(write.pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever)))
   yield* Effect.forkScoped(forget.pipe(Effect.repeat(Schedule.spaced("1 hour"))))
   yield* Effect.addFinalizer(() => write)

@@ -19,11 +19,22 @@ interface Owners {
   readonly set: (tunnel: string, owner: Owner) => void
 }
 
-const inDatabase = (db: Database): Owners => ({
-  get: (tunnel) => db.all(Row, "select key, last_seen from agent_keys where tunnel = ?", tunnel)[0],
-  set: (tunnel, { key, last_seen }) =>
-    db.run("insert or replace into agent_keys (tunnel, key, last_seen) values (?, ?, ?)", tunnel, key, last_seen)
-})
+/** What is written may reach the database later; until then it is read from here. */
+const inDatabase = (db: Database): Owners => {
+  const unwritten = new Map<string, Owner>()
+  return {
+    get: (tunnel) =>
+      unwritten.get(tunnel) ?? db.all(Row, "select key, last_seen from agent_keys where tunnel = ?", tunnel)[0],
+    set: (tunnel, owner) => {
+      const { key, last_seen } = owner
+      unwritten.set(tunnel, owner)
+      db.write(() => {
+        db.run("insert or replace into agent_keys (tunnel, key, last_seen) values (?, ?, ?)", tunnel, key, last_seen)
+        if (unwritten.get(tunnel) === owner) unwritten.delete(tunnel)
+      })
+    }
+  }
+}
 
 export interface AgentKeysShape {
   /** True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. */

@@ -206,6 +206,40 @@ describe("the books of an edge", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("wait for a database that another process holds, while agents and visitors are served", () =>
+    Effect.gen(function* () {
+      const world = yield* start({ ...RECEIPTS, CT_EDGE_AUDIT_LOG_PATH: join(yield* temporaryFolder, "audit.sqlite") })
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const other = new DatabaseSync(join(world.folder, "tunnel-history.sqlite"))
+      other.exec("begin immediate")
+      for (let round = 0; round < 2; round++) {
+        const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+          stream.once("data", () => stream.end("pong!"))
+        })
+        yield* visit(world)
+        agent.mux.close("normal")
+        yield* gone(world, T)
+      }
+      assert.deepStrictEqual((yield* Effect.promise(() => page(world, T))).receipts, [])
+      other.exec("commit")
+      other.close()
+      const written = yield* Effect.promise(async () => {
+        await eventually(async () => (await page(world, T)).receipts.length === 4, "the books are complete")
+        return page(world, T)
+      })
+      assert.deepStrictEqual(
+        written.receipts.map(({ kind, payload }) => [kind, payload.bytes_in, payload.bytes_out]),
+        [
+          ["session_open", undefined, undefined],
+          ["session_close", 5, 5],
+          ["session_open", undefined, undefined],
+          ["session_close", 5, 5]
+        ]
+      )
+      assert.isTrue(Result.isSuccess(verify(written)))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("can be switched off", () =>
     Effect.gen(function* () {
       const world = yield* start({ CT_EDGE_TUNNEL_HISTORY: "off" })

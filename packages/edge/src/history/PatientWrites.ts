@@ -1,0 +1,62 @@
+/**
+ * Writes whose cause can neither wait for them nor fail with them: agents and visitors are served while a disk is full or
+ * another process holds the file. Each is done whole or not at all, in the order in which they came; one that the database
+ * does not take now waits in memory, and all behind it with it. What waits is lost with the process.
+ */
+import { Effect, Schedule } from "effect"
+
+const EVERY = "1 second"
+const MOST_WAITING = 65_536
+
+/** Primary result codes of SQLite that may pass: busy, locked, no memory, read-only, I/O error, full, cannot open. */
+const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
+
+const mayPass = (error: unknown) =>
+  error instanceof Error && "errcode" in error && PASSING.has(Number(error.errcode) & 0xff)
+
+/** `path` names the database in the log. The result takes a write. */
+export const make = Effect.fn("PatientWrites.make")(function* (path: string, transaction: (work: () => void) => void) {
+  const waiting: Array<() => void> = []
+  let lost = 0
+  let failure: unknown
+  let said = false
+
+  const settle = () => {
+    let done = 0
+    for (const work of waiting) {
+      try {
+        transaction(work)
+      } catch (error) {
+        failure = error
+        if (mayPass(error)) break
+        lost += 1
+      }
+      done += 1
+    }
+    waiting.splice(0, done)
+  }
+
+  /** Tries again what waits, and says when it begins and when it ends. */
+  const tend = Effect.suspend(() => {
+    settle()
+    const stuck = waiting.length > 0
+    if (stuck === said && lost === 0) return Effect.void
+    said = stuck
+    const facts = { path, waiting: waiting.length, lost, reason: String(failure) }
+    lost = 0
+    return stuck || facts.lost > 0
+      ? Effect.annotateLogs(Effect.logError("a database does not take what is written to it"), facts)
+      : Effect.annotateLogs(Effect.logInfo("a database takes what is written to it again"), { path })
+  })
+
+  yield* Effect.forkScoped(tend.pipe(Effect.delay(EVERY), Effect.repeat(Schedule.forever)))
+  yield* Effect.addFinalizer(() => Effect.sync(settle))
+  return (work: () => void): void => {
+    if (waiting.length >= MOST_WAITING) {
+      lost += 1
+      return
+    }
+    waiting.push(work)
+    if (waiting.length === 1) settle()
+  }
+})

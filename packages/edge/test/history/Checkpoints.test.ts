@@ -1,0 +1,77 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, FileSystem, Layer, References } from "effect"
+import { TestClock } from "effect/testing"
+import { Books } from "@catenet/edge/history/Books"
+import { Store } from "@catenet/edge/history/Store"
+import { tunnelName } from "@catenet/edge/history/TunnelName"
+import { AgentSessions, type SessionObserver } from "@catenet/edge/sessions/AgentSessions"
+import type { Tunnel } from "@catenet/edge/sessions/Tunnel"
+import { Settings } from "@catenet/edge/Settings"
+import { token } from "../world/World.ts"
+
+const T = token("c")
+const retentionSeconds = 86_400
+
+/** The books alone; `observer` is told what an edge would tell it. */
+const open = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const observers: Array<SessionObserver> = []
+  const agents = { observe: (each: SessionObserver) => void observers.push(each) } as AgentSessions["Service"]
+  const settings = Settings.layer.pipe(
+    Layer.provide(
+      ConfigProvider.layer(
+        ConfigProvider.fromUnknown({
+          CT_EDGE_CERT_OUT: `${folder}/root.der`,
+          CT_EDGE_RECEIPTS: "1",
+          CT_EDGE_TUNNEL_HISTORY_RETENTION_SECS: String(retentionSeconds)
+        })
+      )
+    )
+  )
+  const layer = Books.layer.pipe(
+    Layer.provide([Store.layer, Layer.succeed(AgentSessions, agents)]),
+    Layer.provide(settings)
+  )
+  const books = yield* Effect.map(Layer.build(Layer.fresh(layer)), (context) => Books.pipe(Effect.provide(context)))
+  return { books: yield* books, observer: observers[0] ?? assert.fail() }
+}).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+
+describe("the books of a session that goes on", () => {
+  it.effect(
+    "note its bytes every minute, attest them every hour in which some moved, and forget it after the retention",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(1_000_000_000)
+        const { books, observer } = yield* open
+        const traffic = { aToB: 7, bToA: 1 }
+        const tunnel = { token: T, traffic } as Tunnel
+        const name = tunnelName(T)
+        const kinds = () => books.receipts?.page(name, 0, 100).map((line) => JSON.parse(line).kind)
+        const history = (now: number) => books.sessions?.history(name, 20, now).sessions ?? []
+        observer.connected(tunnel, "mux")
+        traffic.aToB += 5
+        traffic.bToA += 50
+        assert.deepInclude(history(1_000_000)[0], { bytes_in: 0, bytes_out: 0 })
+        yield* TestClock.adjust("60 seconds")
+        assert.deepInclude(history(1_000_060)[0], { bytes_in: 5, bytes_out: 50, disconnected_at: null })
+        assert.deepStrictEqual(kinds(), ["session_open"])
+        yield* TestClock.adjust("59 minutes")
+        assert.deepStrictEqual(kinds(), ["session_open", "bytes"])
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual(kinds(), ["session_open", "bytes"])
+        traffic.aToB += 1
+        yield* TestClock.adjust("1 hour")
+        const last = JSON.parse(books.receipts?.page(name, 2, 1)[0] ?? "")
+        assert.deepInclude(last, { kind: "bytes", payload: { bytes_in: 6, bytes_out: 50, connected_at: 1_000_000 } })
+        observer.disconnected(tunnel, "registration-closed")
+        assert.deepStrictEqual(kinds(), ["session_open", "bytes", "bytes", "session_close"])
+        yield* TestClock.adjust("23 hours")
+        assert.strictEqual(history(1_000_000).length, 1)
+        yield* TestClock.adjust("2 hours")
+        assert.strictEqual(history(1_000_000).length, 0)
+        assert.strictEqual(kinds()?.length, 4)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
