@@ -15,6 +15,7 @@ import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import { Cause, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { isAway } from "../store/Away.ts"
+import { challenge } from "./Challenges.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -62,16 +63,10 @@ export const answer = (
   return internal(request, cause, id)
 }
 
-/**
- * Completes a refusal: how to authenticate where a token is missing (RFC 6750, RFC 9728), and a problem where the
- * framework refuses in plain text.
- */
+/** Completes a refusal: how to authenticate where that was missing, and a problem where the framework says plain text. */
 export const complete = (request: Request, response: Response, origin: string): Effect.Effect<Response> => {
-  if (response.status === 401 && request.url.startsWith("/me/")) {
-    const metadata = `${origin}/.well-known/oauth-protected-resource`
-    return Effect.succeed(
-      HttpServerResponse.setHeader(response, "www-authenticate", `Bearer resource_metadata="${metadata}"`)
-    )
+  if (response.status === 401 && response.headers["www-authenticate"] === undefined) {
+    return Effect.succeed(HttpServerResponse.setHeader(response, "www-authenticate", challenge(request, origin)))
   }
   if (response.status === 415 && response.body._tag === "Uint8Array" && response.body.contentType.startsWith("text/")) {
     return toResponse(new UnsupportedMediaType({ expected: "application/json" }))

@@ -4,6 +4,7 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
+import { problemType } from "@catenet/domain/Problem"
 import { ByteSize, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpServerRequest } from "effect/http"
@@ -13,20 +14,34 @@ import { answers } from "./Answer.ts"
 import * as RequestId from "./RequestId.ts"
 import type { Front } from "./Standing.ts"
 
-const refusals: Readonly<Record<string, string>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large"
+/** A problem that is written by hand, because no route has seen the request. */
+const problem = (status: number, code: string, title: string, detail: string) =>
+  JSON.stringify({ type: problemType(code), title, status, detail, code })
+
+const unread = ["400 Bad Request", problem(400, "NotHttp", "Not HTTP", "This is no request of HTTP/1.1.")] as const
+
+const refusals: Readonly<Record<string, readonly [line: string, body: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    "408 Request Timeout",
+    problem(408, "RequestTimeout", "Request timeout", "The request did not arrive in time.")
+  ],
+  HPE_HEADER_OVERFLOW: [
+    "431 Request Header Fields Too Large",
+    problem(431, "HeadersTooLarge", "Headers too large", "The headers are longer than 16 KiB.")
+  ],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [
+    "413 Payload Too Large",
+    problem(413, "ChunkExtensionsTooLarge", "Chunk extensions too large", "The extensions of the chunks are too long.")
+  ]
 }
 
 /** What cannot be parsed as HTTP never reaches the routes; it is refused in the same format. */
 const refusalOf = (code: string | undefined) => {
-  const status = refusals[code ?? ""] ?? "400 Bad Request"
-  const body = JSON.stringify({ type: "about:blank", title: status.slice(4), status: Number(status.slice(0, 3)) })
+  const [status, body] = refusals[code ?? ""] ?? unread
   return `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`
 }
 
-const unavailable = JSON.stringify({ type: "about:blank", title: "Service Unavailable", status: 503 })
+const unavailable = problem(503, "NotServing", "Not serving", "The service is about to begin, or to end; come again.")
 
 type Answers = ReturnType<typeof answers>
 

@@ -42,7 +42,7 @@ layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 sec
   it.effect("are refused for what they are not", () =>
     Effect.gen(function* () {
       yield* untilEnabled
-      const { rotate, token } = yield* TestIssuer
+      const { token } = yield* TestIssuer
       const good = yield* token({ sub: "ada" })
       const refused = {
         none: undefined,
@@ -62,9 +62,21 @@ layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 sec
         "with an unspeakable subject": yield* token({ sub: "a\nb" })
       }
       for (const [what, bearer] of Object.entries(refused)) assert.strictEqual(yield* statusOf(bearer), 401, what)
-      yield* rotate("unpublished", { keep: true })
-      const response = yield* TestServer.raw("/me/tunnels")
-      assert.include(response.headers.get("www-authenticate") ?? "", "Bearer")
+    })
+  )
+
+  it.effect("are asked for, and told to be invalid where they are sent", () =>
+    Effect.gen(function* () {
+      yield* untilEnabled
+      const { token } = yield* TestIssuer
+      const asked = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+        Effect.map(TestServer.raw(path, { headers }), (response) => response.headers.get("www-authenticate"))
+      const metadata = 'resource_metadata="https://localhost/.well-known/oauth-protected-resource"'
+      assert.strictEqual(yield* asked("/me/tunnels"), `Bearer ${metadata}`)
+      const authorization = `Bearer ${yield* token({ sub: "ada", exp: seconds(-120) })}`
+      assert.strictEqual(yield* asked("/me/tunnels", { authorization }), `Bearer error="invalid_token", ${metadata}`)
+      assert.strictEqual(yield* asked("/admin/audit-log"), 'CatenetAdmin header="x-ct-admin-token"')
+      assert.match((yield* asked("/portal/claims")) ?? "", /^Cookie cookie-name="__Host-ct_portal_session"/)
     })
   )
 })
