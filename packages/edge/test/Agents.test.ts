@@ -266,13 +266,17 @@ describe("agents", () => {
       assert.strictEqual((yield* Effect.promise(() => world.admin("POST", `/admin/revoke/${T}`))).status, 200)
       yield* Effect.promise(() => gone)
       assert.strictEqual((yield* Effect.promise(() => agent.registration.ended)).code, "revoked")
+      yield* Effect.promise(() =>
+        eventually(() => agent.streams.every(({ destroyed }) => destroyed), "the agent hears of every stream")
+      )
       assert.deepStrictEqual(
         agent.streams.map(({ resetBy }) => resetBy?.code),
         ["revoked", "revoked", "revoked"]
       )
-      const metrics = yield* Effect.promise(() => world.metrics())
-      assert.strictEqual(metrics["ct_edge_active_relays"], 0)
-      assert.strictEqual(metrics["ct_edge_relays_cut_total"], 3)
+      yield* Effect.promise(() =>
+        eventually(async () => (await world.metrics())["ct_edge_active_relays"] === 0, "no relay is left")
+      )
+      assert.strictEqual((yield* Effect.promise(() => world.metrics()))["ct_edge_relays_cut_total"], 3)
     }).pipe(Effect.scoped)
   )
 })
