@@ -1,4 +1,7 @@
-/** An edge's admin API: what the control plane orders, and what it may ask. */
+/**
+ * An edge's admin API: what the control plane orders, and what it may ask. Where a path names a tunnel by its token, the same
+ * path without it takes the token in a header, which proxies and logs do not show.
+ */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AccessPolicy } from "../AccessPolicy.ts"
@@ -56,7 +59,8 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
       query: tier,
       success: HttpApiSchema.Empty(200)
     }),
-    HttpApiEndpoint.post("revoke", "/admin/revoke/:token", { params: token, success: HttpApiSchema.Empty(200) })
+    HttpApiEndpoint.post("revoke", "/admin/revoke/:token", { params: token, success: HttpApiSchema.Empty(200) }),
+    HttpApiEndpoint.post("revokeByHeader", "/admin/revoke", { headers: tokenHeader, success: HttpApiSchema.Empty(200) })
   )
   .middleware(ReadsParameters)
   .add(
@@ -73,21 +77,41 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
   )
   .middleware(EdgeAdminAccess) {}
 
+const historyPage = { limit: Schema.optionalKey(countFromText(1, 200)) }
+
+const receiptsPage = {
+  limit: Schema.optionalKey(countFromText(1, 1000)),
+  since: Schema.optionalKey(CountFromText)
+}
+
 export class TunnelFactsApi extends HttpApiGroup.make("facts")
   .add(
     HttpApiEndpoint.get("status", "/admin/tunnel-status/:token", { params: token, success: TunnelStatusReport }),
+    HttpApiEndpoint.get("statusByHeader", "/admin/tunnel-status", {
+      headers: tokenHeader,
+      success: TunnelStatusReport
+    }),
     HttpApiEndpoint.get("history", "/internal/tunnel/history/:token", {
       params: token,
-      query: { limit: Schema.optionalKey(countFromText(1, 200)) },
+      query: historyPage,
+      success: TunnelHistory,
+      error: HistoryDisabled
+    }),
+    HttpApiEndpoint.get("historyByHeader", "/internal/tunnel/history", {
+      headers: tokenHeader,
+      query: historyPage,
       success: TunnelHistory,
       error: HistoryDisabled
     }),
     HttpApiEndpoint.get("receipts", "/internal/tunnel/receipts/:token", {
       params: token,
-      query: {
-        limit: Schema.optionalKey(countFromText(1, 1000)),
-        since: Schema.optionalKey(CountFromText)
-      },
+      query: receiptsPage,
+      success: ReceiptPage,
+      error: ReceiptsDisabled
+    }),
+    HttpApiEndpoint.get("receiptsByHeader", "/internal/tunnel/receipts", {
+      headers: tokenHeader,
+      query: receiptsPage,
       success: ReceiptPage,
       error: ReceiptsDisabled
     }),

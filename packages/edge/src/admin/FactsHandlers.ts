@@ -12,7 +12,6 @@ import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Books } from "../history/Books.ts"
 import type { Receipts } from "../history/Receipts.ts"
-import type { Sessions } from "../history/Sessions.ts"
 import { tunnelName } from "../history/TunnelName.ts"
 import { Routes } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -32,22 +31,25 @@ export const FactsHandlers = HttpApiBuilder.group(
     const books = yield* Books
     const { edgeId } = yield* Settings
     const edge = ({ pubkey }: Receipts) => ({ pubkey: PublicKey.make(pubkey), edge_id: EdgeId.make(edgeId) })
-    const history = Effect.fnUntraced(function* (sessions: Sessions, token: RoutingToken, limit: number) {
+    const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20) {
+      const { sessions } = books
+      if (sessions === undefined) return yield* new HistoryDisabled({})
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
       const found = sessions.history(tunnelName(Redacted.value(token)), limit, now)
       return yield* Effect.orDie(decodeHistory(found))
     })
-    const receiptPage = (receipts: Receipts, token: RoutingToken, since: number, limit: number) =>
-      Effect.forEach(receipts.page(tunnelName(Redacted.value(token)), since, limit), (line) =>
-        decodeReceipt(line)
-      ).pipe(
-        Effect.orDie,
-        Effect.map((page) => new ReceiptPage({ ...edge(receipts), receipts: page }))
-      )
+    const receiptPage = Effect.fnUntraced(function* (token: RoutingToken, since = 0, limit = 200) {
+      const { receipts } = books
+      if (receipts === undefined) return yield* new ReceiptsDisabled({})
+      const lines = receipts.page(tunnelName(Redacted.value(token)), since, limit)
+      const page = yield* Effect.orDie(Effect.forEach(lines, (line) => decodeReceipt(line)))
+      return new ReceiptPage({ ...edge(receipts), receipts: page })
+    })
     const status = (token: RoutingToken) =>
       Effect.map(Clock.currentTimeMillis, (now) => statusOf(agents.tunnel(Redacted.value(token)), now))
     return handlers.handleAll({
       status: ({ params }) => status(params.token),
+      statusByHeader: ({ headers }) => status(headers["x-ct-routing-token"]),
       statuses: ({ payload }) =>
         Effect.forEach(
           payload.tokens.flatMap((given) => Option.toArray(readToken(given))),
@@ -63,14 +65,10 @@ export const FactsHandlers = HttpApiBuilder.group(
               })
           )
         ),
-      history: ({ params, query }) =>
-        books.sessions === undefined
-          ? Effect.fail(new HistoryDisabled({}))
-          : history(books.sessions, params.token, query.limit ?? 20),
-      receipts: ({ params, query }) =>
-        books.receipts === undefined
-          ? Effect.fail(new ReceiptsDisabled({}))
-          : receiptPage(books.receipts, params.token, query.since ?? 0, query.limit ?? 200),
+      history: ({ params, query }) => history(params.token, query.limit),
+      historyByHeader: ({ headers, query }) => history(headers["x-ct-routing-token"], query.limit),
+      receipts: ({ params, query }) => receiptPage(params.token, query.since, query.limit),
+      receiptsByHeader: ({ headers, query }) => receiptPage(headers["x-ct-routing-token"], query.since, query.limit),
       receiptKey: () =>
         books.receipts === undefined
           ? Effect.fail(new ReceiptsDisabled({}))

@@ -19,6 +19,7 @@ export const OrdersHandlers = HttpApiBuilder.group(
       setAgentKeys: ({ headers, payload }) =>
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
+      revokeByHeader: ({ headers }) => orders.revoke(Redacted.value(headers["x-ct-routing-token"])),
       setAccessPolicy: ({ headers, payload }) =>
         orders.setPolicy(Redacted.value(headers["x-ct-routing-token"]), payload)
     })

@@ -42,6 +42,32 @@ describe("the admin API", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("answers the same by header as by path", () =>
+    Effect.gen(function* () {
+      const world = yield* start({ CT_EDGE_RECEIPTS: "1" })
+      yield* Effect.promise(() => world.authorise(T, HOST))
+      yield* servingAgent(world, T, [HOST])
+      const headers = { "x-ct-routing-token": T }
+      for (const [path, query] of [
+        ["/internal/tunnel/history", "?limit=1"],
+        ["/internal/tunnel/receipts", "?since=0&limit=5"],
+        ["/admin/tunnel-status", ""]
+      ] as const) {
+        const byHeader = yield* Effect.promise(() => world.admin("GET", `${path}${query}`, { headers }))
+        const byPath = yield* Effect.promise(() => world.admin("GET", `${path}/${T}${query}`))
+        assert.strictEqual(byHeader.status, 200, path)
+        if (path === "/admin/tunnel-status") assert.deepInclude(byHeader.body as object, { connected: true })
+        else assert.deepStrictEqual(byHeader.body, byPath.body, path)
+        assert.strictEqual((yield* Effect.promise(() => world.admin("GET", path))).status, 400, path)
+      }
+      assert.strictEqual((yield* Effect.promise(() => world.admin("POST", "/admin/revoke"))).status, 400)
+      const revoked = yield* Effect.promise(() => world.admin("POST", "/admin/revoke", { headers }))
+      assert.strictEqual(revoked.status, 200)
+      const after = yield* Effect.promise(() => world.admin("GET", "/admin/tunnel-status", { headers }))
+      assert.deepInclude(after.body as object, { connected: false })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("refuses what is malformed with 400 and changes nothing", () =>
     Effect.gen(function* () {
       const world = yield* start()
