@@ -65,11 +65,17 @@ const make = Effect.gen(function* () {
       return stateOf(accessPolicy, yield* unixSeconds)
     }, asDefects),
 
-    /** Puts a whole policy in place; one that restricts nothing clears. */
-    set: Effect.fn("AccessWindows.set")(
-      (account: Account, id: string, policy: AccessPolicy) => step(account, id, { _tag: "Replaced", policy }),
-      asDefects
-    ),
+    /** Puts a whole policy in place. One that restricts nothing is taken for a slip: nobody opens a tunnel by it. */
+    set: Effect.fn("AccessWindows.set")(function* (account: Account, id: string, policy: AccessPolicy) {
+      if (policy.expires_at !== null || policy.schedule !== null) {
+        return yield* step(account, id, { _tag: "Replaced", policy })
+      }
+      yield* find(account, id, false)
+      return yield* new AccessRefused({
+        field: "expires_at or schedule",
+        reason: "must be given; DELETE lifts every restriction"
+      })
+    }, asDefects),
 
     /** What the owner's form asks for, re-arming included. A refused form changes nothing. */
     save: Effect.fn("AccessWindows.save")(

@@ -133,15 +133,17 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
           answer: { policy: never, open: false, next_change: null }
         },
         { call: "setAccess", at, as: ada, body: { schedule: office }, status: 200 },
-        {
+        ...[{}, { policy: { schedule: office } }, { expires_at: null, schedule: null }].map((body) => ({
           call: "setAccess",
           at,
           as: ada,
-          body: {},
-          status: 200,
-          answer: { policy: null, open: true, next_change: null }
-        },
+          body,
+          status: 400,
+          code: "AccessRefused",
+          because: "a tunnel is not opened to everybody by a slip"
+        })),
         { call: "clearAccess", at, as: ada, status: 200 },
+        { call: "getAccess", at, as: ada, status: 200, answer: { policy: null, open: true, next_change: null } },
         ...["getAccess", "rearmAccess", "clearAccess"].flatMap((call) => notTheirs(call, at)),
         ...notTheirs("setAccess", at, never),
 
