@@ -26,11 +26,22 @@ export interface Once {
 }
 
 const digest = (...parts: ReadonlyArray<string>) => native.sha256(Bytes.fromText(JSON.stringify(parts)))
+const hashesOf = ({ caller, key, operation, request }: Once) => ({
+  keyHash: Hex.encode(digest("key", caller, operation, key)),
+  requestHash: Hex.encode(digest(JSON.stringify(request) ?? ""))
+})
+const sealingKeyOf = ({ caller, key, operation }: Once) => digest("seal", caller, operation, key)
 const associated = Bytes.fromText("catenet idempotent answer v1")
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const random = yield* SecureRandom.SecureRandom
+
+  const seal = Effect.fnUntraced(function* <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) {
+    const nonce = yield* random.randomBytes(12)
+    const text = Bytes.fromText(JSON.stringify(yield* Effect.orDie(Schema.encodeEffect(answer)(result))))
+    return { nonce, sealed: native.chacha20poly1305.seal(sealingKeyOf(request), nonce, associated, text) }
+  })
 
   /**
    * Runs the command in a transaction, unless it was run with this key before; then answers what was answered. Without
@@ -38,23 +49,18 @@ const make = Effect.gen(function* () {
    */
   const once = <A, I, E, R>(request: Once | undefined, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) => {
     if (request === undefined) return store.transaction(command)
-    const { caller, key, operation } = request
-    const keyHash = Hex.encode(digest("key", caller, operation, key))
-    const sealingKey = digest("seal", caller, operation, key)
-    const requestHash = Hex.encode(digest(JSON.stringify(request.request) ?? ""))
+    const { keyHash, requestHash } = hashesOf(request)
 
     return Effect.gen(function* () {
       const claimed = yield* store.claim({ keyHash, requestHash, createdAt: yield* unixSeconds })
       if (claimed.length > 0) {
         const result = yield* command
-        const nonce = yield* random.randomBytes(12)
-        const text = Bytes.fromText(JSON.stringify(yield* Effect.orDie(Schema.encodeEffect(answer)(result))))
-        yield* store.complete(keyHash, nonce, native.chacha20poly1305.seal(sealingKey, nonce, associated, text))
+        yield* store.complete(keyHash, yield* seal(request, answer, result))
         return result
       }
       const stored = yield* Effect.catchTag(store.find(keyHash), "NoSuchElementError", Effect.die)
       if (stored.requestHash !== requestHash) return yield* new IdempotencyKeyReused()
-      const opened = native.chacha20poly1305.open(sealingKey, stored.nonce, associated, stored.sealed)
+      const opened = native.chacha20poly1305.open(sealingKeyOf(request), stored.nonce, associated, stored.sealed)
       const text = yield* Effect.orDie(Effect.fromResult(Result.flatMap(opened, Bytes.toText)))
       return yield* Effect.orDie(Schema.decodeUnknownEffect(answer)(JSON.parse(text)))
     }).pipe(store.transaction)
@@ -62,6 +68,9 @@ const make = Effect.gen(function* () {
 
   return {
     once,
+    /** What keeps this answer for its key, for a statement that runs a command and claims the key by itself. */
+    kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A): Effect.Effect<Store.Kept> =>
+      Effect.map(seal(request, answer, result), (sealed) => ({ ...hashesOf(request), ...sealed })),
     /** Forgets answers that nobody will ask for any more. */
     sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
   }

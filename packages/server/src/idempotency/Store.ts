@@ -4,13 +4,25 @@ import { SqlClient, SqlSchema } from "effect/sql"
 
 const Stored = Schema.Struct({ requestHash: Schema.String, nonce: Schema.Uint8Array, sealed: Schema.Uint8Array })
 
+/** A sealed answer. */
+export interface Sealed {
+  readonly nonce: Uint8Array
+  readonly sealed: Uint8Array
+}
+
+/** A whole row: the key, what was asked with it, and the answer. */
+export interface Kept extends Sealed {
+  readonly keyHash: string
+  readonly requestHash: string
+}
+
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** A row, when the key was free. Whoever races for it waits here until the first one has committed or given up. */
     claim: (row: { readonly keyHash: string; readonly requestHash: string; readonly createdAt: number }) =>
       sql`insert into idempotent_answers ${sql.insert({ ...row })} on conflict (key_hash) do nothing returning key_hash`,
-    complete: (keyHash: string, nonce: Uint8Array, sealed: Uint8Array) =>
+    complete: (keyHash: string, { nonce, sealed }: Sealed) =>
       sql`update idempotent_answers set nonce = ${nonce}, sealed = ${sealed} where key_hash = ${keyHash}`,
     find: SqlSchema.findOne({
       Request: Schema.String,

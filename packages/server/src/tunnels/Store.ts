@@ -1,10 +1,13 @@
 /** The table of tunnels, as their owners and grantees see them. */
 import { Hostname } from "@catenet/domain/Hostname"
 import { TunnelId } from "@catenet/domain/Ids"
+import type { Audit } from "@catenet/domain/rules/Audit"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { BridgeMode, Tunnel, TunnelName } from "@catenet/domain/Tunnel"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import type { Refusal } from "../audit/Store.ts"
+import type { Kept } from "../idempotency/Store.ts"
 
 const Fresh = Schema.Struct({
   id: TunnelId,
@@ -28,6 +31,10 @@ export type Seen = typeof Seen.Type
 
 const encodeFresh = Schema.encodeSync(Fresh)
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
+
+interface Enrolled extends Refusal {
+  readonly isNew: boolean
+}
 
 export interface Change {
   readonly name?: string
@@ -56,6 +63,16 @@ export const make = Effect.gen(function* () {
       return sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
         select ${id}, ${subject}, ${name}, ${hostname}, ${routingToken}, ${createdAt}
         from tunnels_counted(${subject}) where held < coalesce(most, ${usualMost}) returning 1`
+    },
+    /**
+     * The same for a tunnel without a hostname, with its audit entry and the answer that is kept for its key. It changes
+     * nothing where the key was used before or the account has no room.
+     */
+    enrol: (tunnel: typeof Fresh.Type, usualMost: number, { action, actor }: Audit, kept: Kept | undefined) => {
+      const { createdAt, id, name, routingToken, subject } = encodeFresh(tunnel)
+      const { keyHash = null, nonce = null, requestHash = null, sealed = null } = kept ?? {}
+      return sql<Enrolled>`select is_new, refusal from tunnel_enrol(${id}, ${subject}, ${name}, ${routingToken},
+        ${usualMost}, ${actor}, ${action}, ${createdAt}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed})`
     },
     counted: SqlSchema.findOne({
       Request: Schema.String,

@@ -8,6 +8,7 @@ import { HostnameTaken } from "@catenet/domain/errors/Enrollment"
 import { ClaimNotLapsed, TunnelLimitReached, TunnelNotFound } from "@catenet/domain/errors/Tunnels"
 import { Hostname } from "@catenet/domain/Hostname"
 import { TunnelId } from "@catenet/domain/Ids"
+import { UnixSeconds } from "@catenet/domain/Numbers"
 import { audit } from "@catenet/domain/rules/Audit"
 import { derive } from "@catenet/domain/rules/HostnameDerivation"
 import type { Subject } from "@catenet/domain/Subject"
@@ -19,7 +20,7 @@ import { AddressRecords } from "../addressRecords/AddressRecords.ts"
 import { Audits } from "../audit/Audits.ts"
 import { Enrolments } from "../enrolment/Enrolments.ts"
 import { paged, type Page } from "../http/Paging.ts"
-import { Idempotency } from "../idempotency/Idempotency.ts"
+import { Idempotency, type Once } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { Hosts } from "../registry/Hosts.ts"
@@ -52,13 +53,19 @@ const make = Effect.gen(function* () {
   const addresses = yield* AddressRecords
   const audits = yield* Audits
   const enrolments = yield* Enrolments
-  const { once } = yield* Idempotency
+  const { kept, once } = yield* Idempotency
   const { meshEdgePort, portalBaseUrl, tunnelsPerAccount, ...settings } = yield* Settings
   const hostnameZone = settings.hostnameZone ?? addresses.zone
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
   /** Names of the platform itself lead to no tunnel. */
   const reserved = new Set([portalBaseUrl.hostname, hostnameZone?.toLowerCase()])
+
+  const fresh = Effect.fnUntraced(function* (subject: Subject, name: string, hostname: Hostname | null) {
+    const id = idFrom(yield* withEntropy(freshHex32))
+    const routingToken = tokenFrom(yield* withEntropy(freshHex64))
+    return { subject, name, id, hostname, routingToken, createdAt: yield* unixSeconds }
+  })
 
   /**
    * A hostname that is given out here leads to the edge; one that an owner brings is led there by its owner. Without
@@ -71,9 +78,8 @@ const make = Effect.gen(function* () {
     by: "us" | "owner",
     usualMost?: number
   ) {
-    const id = idFrom(yield* withEntropy(freshHex32))
-    const token = tokenFrom(yield* withEntropy(freshHex64))
-    const row = { subject: owner, name, id, hostname, routingToken: token, createdAt: yield* unixSeconds }
+    const row = yield* fresh(owner, name, hostname)
+    const { id, routingToken: token } = row
     const inserted = usualMost === undefined ? store.insert(row) : store.insertWithin(row, usualMost)
     if (!(yield* audits.appendTo(inserted, audit("tunnel_enrolled", owner, id)))) {
       return yield* new TunnelLimitReached({ limit: (yield* store.counted(owner)).most ?? tunnelsPerAccount })
@@ -85,6 +91,30 @@ const make = Effect.gen(function* () {
     if (by === "us") yield* addresses.want(hostname)
     const { ids } = yield* hosts.record(token, hostname)
     return { id, token, hostname, calls: ids }
+  })
+
+  /** The usual creation of a tunnel without a hostname, in one trip; nothing where it is not the usual one. */
+  const enrol = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once | undefined) {
+    const row = yield* fresh(owner, name, null)
+    const { createdAt, id, routingToken: token } = row
+    const tunnel = new Tunnel({
+      id,
+      name,
+      hostname: null,
+      status: "rot",
+      claim_deadline: null,
+      require_login: false,
+      allow_any_login: false,
+      bridge_mode: "off",
+      owned: true,
+      created_at: UnixSeconds.make(createdAt)
+    })
+    const answer = { id, token, hostname: null, calls: [], tunnel }
+    const entry = audit("tunnel_enrolled", owner, id)
+    const keeps = repeat === undefined ? undefined : yield* kept(repeat, MadeAndShown, answer)
+    const [written] = yield* store.enrol(row, tunnelsPerAccount, entry, keeps)
+    yield* audits.complain(entry, written)
+    return written?.isNew === true ? tunnel : undefined
   })
 
   /** The edge is told at once when it can be reached, and later otherwise: the tunnel exists either way. */
@@ -132,6 +162,8 @@ const make = Effect.gen(function* () {
       const derived = hostnameZone === undefined ? "" : derive(request.name, digestOf(subject), hostnameZone)
       const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
       const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
+      const enrolled = hostname === null ? yield* enrol(subject, request.name, repeat) : undefined
+      if (enrolled !== undefined) return enrolled
       const command = Effect.gen(function* () {
         const by = request.hostname === undefined ? "us" : "owner"
         const made = yield* insert(subject, request.name, hostname, by, tunnelsPerAccount)

@@ -19,11 +19,8 @@ interface Connection {
     statement: Statement & { readonly values?: ReadonlyArray<unknown> }
   ): Promise<{ readonly rows: ReadonlyArray<Row> }>
 }
-interface Pool extends Connection {
-  connect(): Promise<Connection & { readonly release: () => void }>
-}
 interface Driver {
-  readonly Pool: new (options: { readonly connectionString: string; readonly max: number }) => Pool
+  readonly Pool: new (options: { readonly connectionString: string; readonly max: number }) => Connection
   readonly types: { readonly setTypeParser: (oid: number, parse: (text: string) => unknown) => void }
 }
 
@@ -73,25 +70,6 @@ const textIn = (body: Row, name: string, pattern: RegExp): string => {
   return value.toLowerCase()
 }
 
-const begin = { name: "begin", text: "begin" }
-const commit = { name: "commit", text: "commit" }
-const rollback = { name: "rollback", text: "rollback" }
-
-const transaction = async <A>(run: (connection: Connection) => Promise<A>): Promise<A> => {
-  const connection = await pool.connect()
-  try {
-    await connection.query(begin)
-    const result = await run(connection)
-    await connection.query(commit)
-    return result
-  } catch (error) {
-    await connection.query(rollback)
-    throw error
-  } finally {
-    connection.release()
-  }
-}
-
 const statement = (name: string, text: string) => {
   const prepared = { name, text }
   return (connection: Connection, ...values: ReadonlyArray<unknown>) =>
@@ -119,21 +97,9 @@ const registerChannel = statement(
   "register-channel",
   "select is_new, refusal from channel_register($1, $2, $3, $4, $5, $6, $7)"
 )
-const insertTunnel = statement(
-  "insert-tunnel",
-  `with changed as (
-     insert into tunnels (id, subject, name, hostname, routing_token, created_at)
-     select $6, $1, $7, $8::text, $9, $10 from tunnels_counted($1) where held < coalesce(most, $11) returning 1)
-   select audit_append($1, $2, $3, $4, $5) as refusal from changed`
-)
-const claimAnswer = statement(
-  "claim-answer",
-  `insert into idempotent_answers (key_hash, request_hash, created_at) values ($1, $2, $3)
-   on conflict (key_hash) do nothing returning key_hash`
-)
-const completeAnswer = statement(
-  "complete-answer",
-  "update idempotent_answers set nonce = $1, sealed = $2 where key_hash = $3"
+const enrolTunnel = statement(
+  "enrol-tunnel",
+  "select is_new, refusal from tunnel_enrol($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
 )
 
 const most = 1_000_000
@@ -152,18 +118,16 @@ const createTunnel = async (request: IncomingMessage) => {
   const keyHash = digest(JSON.stringify(["key", subject, "create-tunnel", given]))
   const sealingKey = hash("sha256", JSON.stringify(["seal", subject, "create-tunnel", given]), "buffer")
   const requestHash = digest(JSON.stringify([JSON.stringify(body)]))
-  return transaction(async (connection) => {
-    if ((await claimAnswer(connection, keyHash, requestHash, now())).length === 0) throw new Refused()
-    const id = randomBytes(16).toString("hex")
-    const token = randomBytes(32).toString("hex")
-    const row = [id, name, null, token, now(), most]
-    const [made] = await insertTunnel(connection, subject, "tunnel_enrolled", id, "", now(), ...row)
-    if (made === undefined) throw new Refused()
-    const [tunnel] = await shownTunnel(connection, subject, subject, subject, id)
-    const { nonce, sealed } = seal(sealingKey, JSON.stringify({ id, token, hostname: null, calls: [], tunnel }))
-    await completeAnswer(connection, nonce, sealed, keyHash)
-    return JSON.stringify(tunnel)
-  })
+  const id = randomBytes(16).toString("hex")
+  const token = randomBytes(32).toString("hex")
+  const at = now()
+  const fixed = { claim_deadline: null, require_login: false, allow_any_login: false, bridge_mode: "off", owned: true }
+  const tunnel = { id, name, hostname: null, status: "rot", ...fixed, created_at: at }
+  const { nonce, sealed } = seal(sealingKey, JSON.stringify({ id, token, hostname: null, calls: [], tunnel }))
+  const row = [id, subject, name, token, most, subject, "tunnel_enrolled", at]
+  const [made] = await enrolTunnel(pool, ...row, keyHash, requestHash, nonce, sealed)
+  if (made?.["is_new"] !== true) throw new Refused()
+  return JSON.stringify(tunnel)
 }
 
 const createChannel = async (request: IncomingMessage) => {

@@ -27,6 +27,7 @@ import * as agentKeys from "./0025_agent_keys.ts"
 import * as sweepsByIndex from "./0026_sweeps_by_index.ts"
 import * as channelRegister from "./0027_channel_register.ts"
 import * as tunnelsWithoutHostname from "./0028_tunnels_without_hostname.ts"
+import * as tunnelEnrol from "./0029_tunnel_enrol.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -53,5 +54,6 @@ export const migrations = {
   "0025_agent_keys": agentKeys.up,
   "0026_sweeps_by_index": sweepsByIndex.up,
   "0027_channel_register": channelRegister.up,
-  "0028_tunnels_without_hostname": tunnelsWithoutHostname.up
+  "0028_tunnels_without_hostname": tunnelsWithoutHostname.up,
+  "0029_tunnel_enrol": tunnelEnrol.up
 } as const
