@@ -78,6 +78,8 @@ const startAgent = (name: string, tunnel: Tunnel, link: Link, originPort: number
       CT_AGENT_EDGE: `127.0.0.1:${link.port}`,
       CT_AGENT_ORIGIN: `127.0.0.1:${originPort}`,
       CT_AGENT_STATE_DIR: state,
+      // What is measured of a restart is the edge, not how long an agent has waited by chance.
+      CT_AGENT_RECONNECT_MAX_MS: "2000",
       CT_AGENT_EDGE_CERT: join(state, "edge-cert.der")
     })
   )
@@ -127,17 +129,17 @@ describe("two edges and three agents", () => {
     const visits = (await Promise.all(doors.map(({ stop }) => stop()))).flat()
     const later = visits.filter(({ begun }) => begun >= struck + failOverMillis)
     for (const { answer, failure } of later) assert.isDefined(answer, failure)
-    const failed = visits.filter(({ answer }) => answer === undefined)
-    return { struck, visits, failed, later: new Set(later.map(({ answer }) => answer)), slowest: slowest(visits) }
+    return { visits, later: new Set(later.map(({ answer }) => answer)), slowest: slowest(visits) }
   }
 
-  const holds = ({ failed, slowest: longest, struck, visits }: Awaited<ReturnType<typeof watched>>, what: string) => {
-    // Who had been handed to the agent before is told so, and soon; nobody waits for longer, nobody else is.
-    for (const { begun, millis } of failed) assert.isBelow(begun + millis - struck, failOverMillis)
-    assert.isBelow(longest, failOverMillis)
+  const holds = ({ slowest: longest, visits }: Awaited<ReturnType<typeof watched>>, what: string) => {
+    const failed = visits.filter(({ answer }) => answer === undefined)
     process.stderr.write(
       `${what}: ${failed.length} of ${visits.length} visitors failed, slowest ${Math.round(longest)} ms\n`
     )
+    // Who had been handed to the agent before comes to the other one: what they ask may be asked twice.
+    assert.deepStrictEqual(failed, [])
+    assert.isBelow(longest, failOverMillis)
   }
 
   it("fail over within 5 s from an agent that is killed", async () => {
