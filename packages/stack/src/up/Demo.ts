@@ -134,7 +134,12 @@ export const prepare = Effect.fn("Demo.prepare")(function* (settings: UpSettings
     hostname: ownHostname
   })
   return Programs.demoAgent(
-    { ...variables, CT_AGENT_ORIGIN: Environments.address(settings.demoOrigin) },
+    {
+      ...variables,
+      CT_AGENT_ORIGIN: Environments.address(settings.demoOrigin),
+      // The edge is beside it and need not be spared: the tunnel is back soon after it.
+      CT_AGENT_RECONNECT_MAX_MS: "2000"
+    },
     Programs.visits(settings, folder, demoHostname)
   )
 })

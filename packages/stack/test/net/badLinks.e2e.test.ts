@@ -139,7 +139,8 @@ const bytes: ReadonlyArray<Row<Link>> = [
       link.forgetsAfterMillis = 10_000
       const { body } = await ask(tunnel.target, { path: "/slow/13000", timeout: 20_000 })
       assert.strictEqual(body.toString(), "slow")
-      await serves(tunnel.target, 1000)
+      // Sooner than anybody would notice an agent that cannot be reached.
+      await serves(tunnel.target, 4000)
     }
   },
   {
