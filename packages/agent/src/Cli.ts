@@ -4,6 +4,7 @@ import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { withConsole } from "./Console.ts"
 import * as Flags from "./Flags.ts"
+import { managers } from "./service/ServiceDefinition.ts"
 import { variables } from "./settings/Variables.ts"
 import * as Presenter from "./terminal/Presenter.ts"
 import { version } from "./Version.ts"
@@ -156,8 +157,32 @@ const init = Command.make(
   Command.withShortDescription("Write the configuration file by answering questions")
 )
 
+const service = Command.make(
+  "service",
+  {
+    manager: Flag.Literals("for", managers).pipe(
+      Flag.optional,
+      Flag.withDescription("The service manager; without it that of this system")
+    )
+  },
+  Effect.fn(function* ({ manager }) {
+    const { service } = yield* Effect.promise(() => import("./commands/Service.ts"))
+    yield* withConsole(service(manager))
+  })
+).pipe(
+  Command.withDescription(
+    "Prints a unit of systemd or a property list of launchd that runs this program with the file of --config (default " +
+      "./ct-agent.env) from the start of the machine on. It is started again when it ends, but by systemd not with exit code 2, 3 " +
+      "or 4, where somebody must change something first."
+  ),
+  Command.withShortDescription("Print a service definition that keeps the agent running"),
+  Command.withExamples([
+    { command: "ct-agent service > /etc/systemd/system/ct-agent.service", description: "On Linux, as root" }
+  ])
+)
+
 const program = root.pipe(
-  Command.withSubcommands([init, onboard, status, doctor, rotate, connect]),
+  Command.withSubcommands([init, onboard, status, doctor, service, rotate, connect]),
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )
 

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "vitest"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { chmod, readFile, writeFile } from "node:fs/promises"
+import { chmod, readFile, realpath, writeFile } from "node:fs/promises"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { echo, startOrigin } from "./stage/Origins.ts"
 import { exchange, joinToken, makeStage, registered } from "./stage/Stage.ts"
 import { variables } from "../src/settings/Variables.ts"
 import { version } from "../src/Version.ts"
 
-const commands = ["init", "onboard", "status", "doctor", "rotate", "connect"]
+const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect"]
 
 const run = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
   await using home = await makeHome()
@@ -118,6 +118,25 @@ describe("the program", () => {
     assert.strictEqual(said.length, 2)
     assert.include(said[0], "CT_AGENT_ORGIN is not read. Correct it if CT_AGENT_ORIGIN was meant.")
     assert.include(said[1], "CT_AGENT_HOSTNAM is not read. Correct it if CT_AGENT_HOSTNAME was meant.")
+  })
+
+  it("prints a service definition of a complete file, and of that alone", async () => {
+    await using home = await makeHome()
+    await writeFile(`${home.path}/ct-agent.env`, "CT_AGENT_CP_URL=http://127.0.0.1:1\n")
+    await using shown = runAgent(home, {}, ["service", "--for", "systemd"])
+    assert.strictEqual(await shown.exited, 0)
+    const command = /^ExecStart="([^"]+)" "([^"]+)" "--config" "([^"]+)"$/m.exec(shown.stdout()) ?? assert.fail()
+    assert.strictEqual(command[1], process.execPath)
+    assert.match(command[2] ?? "", /^\/.*main\.ts$/)
+    assert.strictEqual(command[3], await realpath(`${home.path}/ct-agent.env`))
+    assert.include(shown.lines.at(-1), "systemctl enable --now ct-agent")
+    await writeFile(`${home.path}/ct-agent.env`, "CT_AGENT_MODE=browser\n")
+    await using incomplete = runAgent(home, { CT_AGENT_CP_URL: "http://127.0.0.1:1" }, ["service"])
+    assert.strictEqual(await incomplete.exited, 3)
+    assert.strictEqual(incomplete.stdout(), "")
+    assert.include(incomplete.lines.join("\n"), "CT_AGENT_CP_URL is not set")
+    await using nothing = runAgent(home, {}, ["service", "--config", "none.env"])
+    assert.strictEqual(await nothing.exited, 3)
   })
 
   it("exports telemetry when an OTLP endpoint is set", async () => {

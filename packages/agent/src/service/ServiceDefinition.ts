@@ -1,0 +1,79 @@
+/**
+ * The agent as a service of systemd or launchd, as text. It is started again whenever it ends, except, where the manager can be
+ * told so, after an exit code that says that a person has to change something first (2 usage, 3 configuration, 4 refused). Pure.
+ */
+
+export type Manager = "systemd" | "launchd"
+
+export const managers = ["systemd", "launchd"] as const satisfies ReadonlyArray<Manager>
+
+export interface Service {
+  /** What is served, for people. */
+  readonly what: string
+  /** The program and its arguments, with absolute paths. */
+  readonly command: ReadonlyArray<string>
+  /** Where it runs: relative paths of the configuration are meant from here. */
+  readonly folder: string
+  /** Whose files it may read. */
+  readonly user: string
+}
+
+/** A word of a command line: quotes and backslashes escaped, specifiers and variables taken literally. */
+const quoted = (text: string) =>
+  `"${text
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"', '\\"')
+    .replaceAll("%", "%%")
+    .replaceAll("$", () => "$$")}"`
+
+const systemd = ({ command, folder, user, what }: Service) => `[Unit]
+Description=Catenet agent of ${what}
+Wants=network-online.target
+After=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart=${command.map(quoted).join(" ")}
+WorkingDirectory=${folder.replaceAll("%", "%%")}
+User=${user}
+Restart=always
+RestartSec=5
+RestartPreventExitStatus=2 3 4
+TimeoutStopSec=20
+NoNewPrivileges=yes
+PrivateTmp=yes
+
+[Install]
+WantedBy=multi-user.target
+`
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" }
+const text = (value: string) => `<string>${value.replaceAll(/[&<>]/g, (found) => entities[found] ?? found)}</string>`
+
+const launchd = ({ command, folder }: Service) => `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>net.catenet.agent</string>
+  <key>ProgramArguments</key>
+  <array>
+${command.map((word) => `    ${text(word)}`).join("\n")}
+  </array>
+  <key>WorkingDirectory</key>
+  ${text(folder)}
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <true/>
+  <key>ThrottleInterval</key>
+  <integer>30</integer>
+  <key>StandardErrorPath</key>
+  ${text(`${folder}/ct-agent.log`)}
+</dict>
+</plist>
+`
+
+/** The definition; ends with a newline. */
+export const render = (manager: Manager, service: Service): string =>
+  manager === "systemd" ? systemd(service) : launchd(service)
