@@ -84,6 +84,11 @@ export const variables = {
     Forms.text,
     "Zone in which tunnels get a hostname by themselves; without it that of the DNS back end, with CT_CP_DNS_EDGE_IP."
   ),
+  reservedHostnames: optional(
+    "CT_CP_RESERVED_HOSTNAMES",
+    Forms.list,
+    "Hostnames that no tunnel gets, between commas: your other services in the zone. Portal and issuer are among them."
+  ),
   tunnelsPerAccount: defaulted(
     "CT_CP_TUNNELS_PER_ACCOUNT",
     Forms.whole(0, 1_000_000),
@@ -237,6 +242,7 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   administratorPassword: variables.administratorPassword.read,
   serviceAccountSweepSeconds: variables.serviceAccountSweepSeconds.read,
   hostnameZone: variables.hostnameZone.read,
+  reservedHostnames: variables.reservedHostnames.read,
   tunnelsPerAccount: variables.tunnelsPerAccount.read,
   channelsPerAccount: variables.channelsPerAccount.read,
   paymentWebhookSecret: variables.paymentWebhookSecret.read,

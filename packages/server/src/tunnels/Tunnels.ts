@@ -58,8 +58,10 @@ const make = Effect.gen(function* () {
   const hostnameZone = settings.hostnameZone ?? addresses.zone
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
-  /** Names of the platform itself lead to no tunnel. */
-  const reserved = new Set([portalBaseUrl.hostname, hostnameZone?.toLowerCase()])
+  /** Names of the platform itself lead to no tunnel: whoever has a tunnel may get a certificate for its name. */
+  const { oidcIssuer = portalBaseUrl.href, reservedHostnames = [] } = settings
+  const ours = [portalBaseUrl.hostname, new URL(oidcIssuer).hostname, hostnameZone ?? "", ...reservedHostnames]
+  const reserved = new Set(ours.map((name) => name.toLowerCase()))
 
   const fresh = Effect.fnUntraced(function* (subject: Subject, name: string, hostname: Hostname | null) {
     const id = idFrom(yield* withEntropy(freshHex32))

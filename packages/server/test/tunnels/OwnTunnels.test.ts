@@ -16,6 +16,7 @@ const world = Layer.unwrap(
     return TestServer.layer({
       CT_OIDC_ISSUER: issuer,
       CT_CP_HOSTNAME_ZONE: "zone.example",
+      CT_CP_RESERVED_HOSTNAMES: "Mail.zone.example, www.zone.example",
       CT_CP_TUNNELS_PER_ACCOUNT: "3",
       CT_CP_EDGE_ADMIN_URL: url
     })
@@ -183,12 +184,15 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("an account's
     Effect.gen(function* () {
       const jon = yield* account("jon")
       yield* jon.create({ headers: {}, payload: { name: name("a"), hostname: host("mine.example.test") } })
-      for (const taken of ["mine.example.test", "zone.example", "localhost"]) {
+      for (const taken of ["mine.example.test", "zone.example", "localhost", "mail.zone.example"]) {
         const refusal = yield* Effect.flip(
           jon.create({ headers: {}, payload: { name: name("b"), hostname: host(taken) } })
         )
         assert.strictEqual(refusal._tag, "HostnameTaken", taken)
       }
+      const issuer = host(new URL((yield* TestIssuer).issuer).hostname)
+      const asProvider = yield* Effect.flip(jon.create({ headers: {}, payload: { name: name("c"), hostname: issuer } }))
+      assert.strictEqual(asProvider._tag, "HostnameTaken", "the identity provider's")
       assert.strictEqual((yield* jon.list({ query: {} })).length, 1)
       assert.isTrue(Schema.is(TunnelId)((yield* jon.list({ query: {} }))[0]?.id))
     })
