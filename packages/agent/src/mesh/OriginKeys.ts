@@ -33,6 +33,21 @@ const readKey = Effect.fnUntraced(function* (path: string) {
   return content === undefined ? undefined : Result.getOrUndefined(OriginKey.fromFile(content))
 })
 
+/** The origin's own key; undefined when there is none yet. Another file is not taken for one, and not overwritten. */
+const readOwnKey = Effect.fnUntraced(function* (path: string) {
+  const content = yield* PrivateFile.read(path)
+  if (content === undefined || content.length === 0) return undefined
+  return yield* Effect.mapError(
+    Effect.fromResult(OriginKey.fromFile(content)),
+    () =>
+      new StateUnusable({
+        path,
+        detail:
+          "it is not an origin key of 32 bytes. Correct CT_AGENT_ORIGIN_KEY, or remove the file to have a new key made."
+      })
+  )
+})
+
 const readCapability = Effect.fnUntraced(function* (path: string) {
   const content = yield* PrivateFile.read(path)
   return content === undefined ? undefined : Result.getOrUndefined(Capability.decode(content))
@@ -69,24 +84,22 @@ const write = (
     { path, bytes: Capability.encode(capability) }
   ])
 
-/** Loads the stored pair, or makes and stores a new one. `token` is used for a new capability; a random one without it. */
+/** Loads what is stored, and makes and stores what is missing. A new capability has `token`, or without it a random one. */
 export const load = Effect.fn("OriginKeys.load")(function* (
   places: Places,
   token: Redacted.Redacted<Uint8Array> | undefined,
   edgeAddress: string
 ) {
   const retired = yield* retiredKeys(places.originKeyDir)
-  const stored =
-    places.originKey === undefined
-      ? undefined
-      : { key: yield* readKey(places.originKey), capability: yield* readCapability(places.capability) }
-  if (stored?.key !== undefined && stored.capability !== undefined) {
-    const own = pairOf(stored.key)
-    if (Buffer.compare(own.publicKey, stored.capability.originKey) !== 0)
+  const kept = places.originKey === undefined ? undefined : yield* readOwnKey(places.originKey)
+  const stored = kept === undefined ? undefined : yield* readCapability(places.capability)
+  if (kept !== undefined && stored !== undefined) {
+    const own = pairOf(kept)
+    if (Buffer.compare(own.publicKey, stored.originKey) !== 0)
       yield* Effect.logWarning(`${places.capability} names another origin key than ${places.originKey} holds`)
-    return { keys: [own, ...retired], capability: stored.capability } satisfies OriginKeys
+    return { keys: [own, ...retired], capability: stored } satisfies OriginKeys
   }
-  const key = yield* random32
+  const key = kept ?? (yield* random32)
   const capability = capabilityOf(token ?? (yield* random32), key, edgeAddress)
   yield* write(places, key, capability)
   return { keys: [pairOf(key), ...retired], capability } satisfies OriginKeys
