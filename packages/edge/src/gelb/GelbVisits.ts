@@ -9,9 +9,10 @@ import { normalHost } from "@catenet/wire/frames/HostName"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { makeServe } from "../listen/Connections.ts"
 import { Counters } from "../observe/Counters.ts"
+import type { FailOver } from "../relay/FailOver.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../Routes.ts"
-import { AgentSessions, type Tried } from "../sessions/AgentSessions.ts"
+import { AgentSessions, type Delivered, type Tried } from "../sessions/AgentSessions.ts"
 import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings } from "../Settings.ts"
 import * as PemFiles from "../tls/PemFiles.ts"
@@ -64,6 +65,14 @@ const make = Effect.gen(function* () {
     return agents.deliver(token, { _tag: "Host", host }, header, tried)
   }
 
+  /** To other agents of the tunnel it is in; the host may have moved meanwhile. */
+  const failOverOf = (
+    socket: TLSSocket,
+    host: string,
+    { tunnel }: Delivered,
+    repeatable: FailOver["repeatable"]
+  ): FailOver => ({ repeatable, deliver: (tried) => deliver(socket, host, tunnel.token, tried) })
+
   const deliverFirst = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
     const delivered = yield* Effect.option(deliver(socket, host, routes.find(host)?.token ?? ""))
     if (Option.isNone(delivered)) counters.visitorsOfOfflineTunnels += 1
@@ -79,21 +88,24 @@ const make = Effect.gen(function* () {
     if (delivered === undefined) return yield* LastWord.say(socket, offlinePage())
     const address = endpointsOf(socket).client?.address ?? "unknown"
     const visitor = new ForwardedStream(socket, { address, hostname: host })
-    yield* relays.run(delivered, visitor, "browser", {
-      repeatable: () => visitor.repeatable,
-      deliver: (tried) => deliver(socket, host, delivered.tunnel.token, tried)
-    })
+    yield* relays.run(
+      delivered,
+      visitor,
+      "browser",
+      failOverOf(socket, host, delivered, () => visitor.repeatable)
+    )
   })
 
   const connect =
     (socket: TLSSocket, host: string): Connect =>
-    (far, opened) =>
+    (far, opened, repeatable) =>
       run(socket, () =>
         Effect.gen(function* () {
           const delivered = yield* deliverFirst(socket, host)
           if (delivered === undefined) return opened(new NobodyServes())
           opened(null)
-          yield* relays.run(delivered, far, "browser")
+          const failOver = repeatable ? failOverOf(socket, host, delivered, () => true) : undefined
+          yield* relays.run(delivered, far, "browser", failOver)
         })
       )
 

@@ -1,21 +1,19 @@
 /**
  * One request of an HTTP/2 visitor, carried as HTTP/1.1 to the agent and back, trailers included. CONNECT is not carried.
- * A request without a body that may be asked twice is asked again when its connection broke before any answer.
+ * A request without a body that may be asked twice is asked again when the kept connection it went to broke before any
+ * answer; on a new one the relay does the same.
  */
-import { type ClientRequest, type IncomingMessage, request } from "node:http"
+import { type ClientRequest, type IncomingMessage, request, type RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
 import { Result } from "effect"
 import { toOrigin, toVisitor, trailersToOrigin, trailersToVisitor } from "./Http2Fields.ts"
 import { type Answer, offlinePage, plainAnswer, silentPage } from "./Pages.ts"
 import { hostnameOf, SAFE, type Visitor } from "./RequestHead.ts"
-import type { TunnelConnections } from "./TunnelConnections.ts"
+import type { Repeatable, TunnelConnections } from "./TunnelConnections.ts"
 
 /** The tunnel has no agent that could take the request. */
 export class NobodyServes extends Error {}
-
-/** How often a new connection may break under such a request. */
-const ATTEMPTS = 2
 
 /** Resets the stream. Node never returns from `close` on a stream that waits for trailers, so it must not be used here. */
 const tear = (stream: ServerHttp2Stream) => void stream.destroy(new Error("the answer broke off"))
@@ -69,16 +67,18 @@ export const proxy = (
   const body = !stream.endAfterHeaders
   const repeatable = !body && SAFE.has(method)
 
-  const ask = (attempt: number): void => {
-    const asked = Result.try(() =>
-      request({
+  const ask = (): void => {
+    const asked = Result.try(() => {
+      const options: RequestOptions & Repeatable = {
         agent,
         method,
         path: headers[":path"] ?? "/",
         headers: toOrigin(headers, visitor, authority, body),
-        setHost: false
-      })
-    )
+        setHost: false,
+        repeatable
+      }
+      return request(options)
+    })
     if (Result.isFailure(asked)) return say(stream, plainAnswer(400, "this request has no form in HTTP/1.1"))
     const outgoing = asked.success
     const leave = () => {
@@ -87,9 +87,8 @@ export const proxy = (
     stream.once("close", leave)
     outgoing.on("error", (error) => {
       stream.off("close", leave)
-      const again = outgoing.reusedSocket ? attempt : attempt + 1
       if (error instanceof NobodyServes) say(stream, offlinePage())
-      else if (repeatable && !stream.destroyed && !stream.headersSent && again <= ATTEMPTS) ask(again)
+      else if (repeatable && outgoing.reusedSocket && !stream.destroyed && !stream.headersSent) ask()
       else say(stream, silentPage())
     })
     outgoing.on("information", ({ statusCode, headers: { link } }) => {
@@ -102,5 +101,5 @@ export const proxy = (
     })
     sendBody(stream, outgoing)
   }
-  ask(1)
+  ask()
 }

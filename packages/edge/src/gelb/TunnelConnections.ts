@@ -2,11 +2,19 @@
  * HTTP/1.1 connections to the agent for one visitor that speaks HTTP/2: kept alive and used again, so that the origin
  * sees few connections; never shared between visitors.
  */
-import { Agent } from "node:http"
+import { Agent, type ClientRequestArgs } from "node:http"
 import { type Duplex, duplexPair } from "node:stream"
 
-/** Opens a relay to an agent that carries `near`; calls back when it stands. */
-export type Connect = (near: Duplex, opened: (error: Error | null) => void) => void
+/**
+ * Opens a relay to an agent that carries `near`; calls back when it stands. `repeatable`: what is said before the first answer
+ * may be said to another agent too.
+ */
+export type Connect = (near: Duplex, opened: (error: Error | null) => void, repeatable: boolean) => void
+
+/** What a request may say, among its options, about itself; it is then the first on the connection made for it. */
+export interface Repeatable {
+  readonly repeatable: boolean
+}
 
 const chain = (stream: Duplex) => () => stream
 
@@ -24,11 +32,14 @@ export class TunnelConnections extends Agent {
     this.connect = connect
   }
 
-  override createConnection(_options: object, opened?: (error: Error | null, stream: Duplex) => void): undefined {
+  override createConnection(
+    options: ClientRequestArgs & Partial<Repeatable>,
+    opened?: (error: Error | null, stream: Duplex) => void
+  ): undefined {
     const [near, far] = duplexPair()
     // A pair does not tell its other half for good, which would then wait for an hour.
     near.once("close", () => far.destroy())
-    this.connect(far, (error) => opened?.(error, asSocket(near)))
+    this.connect(far, (error) => opened?.(error, asSocket(near)), options.repeatable === true)
     return undefined
   }
 }

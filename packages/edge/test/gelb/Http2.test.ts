@@ -245,6 +245,28 @@ describe("a visitor that speaks HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live(
+    "is given to another agent where the origin of one is down, once, and not for what may change something",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* start()
+        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+        const down = yield* servingAgent(world, T, [HOST], (stream) => {
+          stream.once("data", () => stream.reset("origin-unreachable"))
+        })
+        assert.strictEqual((yield* fetchOn(yield* session(world), {})).status, 502)
+        assert.lengthOf(down.streams, 1)
+        yield* origin(world, (_request, response) => void response.end("up"))
+        const post = { ":method": "POST" }
+        assert.strictEqual((yield* fetchOn(yield* session(world), post, Buffer.from("once"))).status, 502)
+        assert.strictEqual((yield* fetchOn(yield* session(world), {})).body.toString(), "up")
+        assert.lengthOf(down.streams, 3)
+        const metrics = yield* Effect.promise(() => world.metrics())
+        assert.strictEqual(metrics["ct_edge_failovers_total"], 1)
+        assert.strictEqual(metrics["ct_edge_relays_total"], 3)
+      }).pipe(Effect.scoped)
+  )
+
   it.live("that takes a request back ends it at the origin, and the others go on", () =>
     Effect.gen(function* () {
       const world = yield* start()
