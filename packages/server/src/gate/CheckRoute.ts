@@ -13,8 +13,14 @@ import { GateSignIns } from "./GateSignIns.ts"
 
 const identityHeader = "x-gate-email"
 
-/** A proxy may pass the host on with its port, which is nothing to the gate. */
-const hostIn = (text: string) => readHost(text.replace(/:\d{1,5}$/u, ""))
+/**
+ * The host in a header, where it may stand with its port, which is nothing to the gate, and once for every proxy on the
+ * way. Two different hosts are none.
+ */
+const hostIn = (text: string) => {
+  const [host = "", ...others] = text.split(",").map((each) => each.trim().replace(/:\d*$/u, ""))
+  return others.every((other) => other === host) ? readHost(host) : Option.none()
+}
 
 /** A header takes no more than ASCII: what is beyond is percent-encoded, as in an address. */
 const inAscii = (text: string) => text.replace(/[^\u0020-\u007e]/gu, encodeURIComponent)

@@ -204,14 +204,15 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
     Effect.gen(function* () {
       yield* gated("uma", "uma.zone.example")
       const host = "uma.zone.example"
-      for (const same of [`${host}:443`, `${host}:8443`, `${host}.`, `${host}.:443`, "UMA.zone.example:443"])
+      const written = [`${host}:443`, `${host}:8443`, `${host}:`, `${host}.`, `${host}.:443`, "UMA.zone.example:443"]
+      for (const same of [...written, `${host}:443, ${host}`])
         assert.strictEqual((yield* check(same)).status, 302, same)
       for (const odd of [
-        `${host}:`,
         `${host}:443:443`,
         `${host}/`,
         `a@${host}`,
-        `${host}, ${host}`,
+        `other.zone.example, ${host}`,
+        `${host},`,
         "[::1]:443",
         ":443"
       ])
