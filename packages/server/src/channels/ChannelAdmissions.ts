@@ -3,28 +3,35 @@
  * bound operator authorises too, but nobody is admitted whose Noise key is not on record.
  */
 import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
-import { ChannelId } from "@catenet/domain/Channel"
 import { MemberNotAdmitted } from "@catenet/domain/errors/Edges"
-import { HolderKey } from "@catenet/domain/Keys"
-import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { asDefects } from "../store/Defects.ts"
+import { together } from "../store/Together.ts"
 import { TopologyAuthorisations } from "../topologies/Authorisations.ts"
 import type { Place } from "./Members.ts"
+
+const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`
+const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorisation))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const topologies = yield* TopologyAuthorisations
 
-  const memberAt = SqlSchema.findOneOption({
-    Request: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
-    Result: ChannelAuthorisation,
-    execute: ({ channel, holder }) =>
-      sql`
-      select c.operator_pubkey, m.noise_pubkey, m.noise_attestation
-      from channel_members m join channels c on c.channel = m.channel
-      where m.channel = ${channel} and m.holder = ${holder}`.withoutTransform
-  })
+  /** Edges ask in bursts. */
+  const memberAt = yield* together(
+    Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
+      const channels = places.map(({ channel }) => channel)
+      const holders = places.map(({ holder }) => holder)
+      const rows = yield* sql<Place>`
+        select m.channel, m.holder, c.operator_pubkey, m.noise_pubkey, m.noise_attestation
+        from unnest(${channels}::text[], ${holders}::text[]) asked (channel, holder)
+        join channel_members m on m.channel = asked.channel and m.holder = asked.holder
+        join channels c on c.channel = m.channel`.withoutTransform
+      const found = new Map(Arr.zip(rows.map(keyOf), yield* decode(rows)))
+      return (place: Place) => Option.fromNullishOr(found.get(keyOf(place)))
+    })
+  )
 
   return {
     authorise: Effect.fn("ChannelAdmissions.authorise")(function* (place: Place) {
