@@ -149,6 +149,16 @@ describe("onboarding", () => {
     assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
   })
 
+  it("looks for the root on disk often, and asks the control plane for it now and then", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    stage.plane.ca = Uint8Array.of(0)
+    const env = { ...stage.env, CT_AGENT_EDGE_CERT: `${home.path}/ca.der`, CT_AGENT_EDGE_CERT_WAIT_SECS: "2" }
+    await using agent = runAgent(home, env)
+    assert.strictEqual(await agent.exited, 5)
+    assert.strictEqual(stage.plane.calls.filter((call) => call === "GET /pki/ca").length, 1)
+  })
+
   it("waits for the root certificate file only as long as it was told", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()

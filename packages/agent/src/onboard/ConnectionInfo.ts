@@ -14,6 +14,7 @@ import * as PrivateFile from "../state/PrivateFile.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
 const pollMillis = 500
+const askMillis = 5000
 const fetchAttempts = 3
 const standardMeshPort = 4433
 
@@ -69,12 +70,21 @@ export class ConnectionInfo extends Context.Service<
 
         const fetchedOrNot = Effect.orElseSucceed(fetched, () => undefined)
 
+        let askedAt = Number.NEGATIVE_INFINITY
+        /** The control plane is asked less often than the disk: many agents may wait for it at once. */
+        const fetchedAtTimes = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          if (now - askedAt < askMillis) return undefined
+          askedAt = now
+          return yield* fetchedOrNot
+        })
+
         /** Waits until the file or the control plane has the root. */
         const awaited = Effect.gen(function* () {
           const begun = yield* Clock.currentTimeMillis
           let saidAt = Number.NEGATIVE_INFINITY
           while (true) {
-            const [first, second] = edgeCertificate.fileNamed ? [cached, fetchedOrNot] : [fetchedOrNot, cached]
+            const [first, second] = edgeCertificate.fileNamed ? [cached, fetchedAtTimes] : [fetchedAtTimes, cached]
             const pem = (yield* first) ?? (yield* second)
             if (pem !== undefined) return pem
             const now = yield* Clock.currentTimeMillis
