@@ -20,8 +20,10 @@ export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArra
   muxAgents.goAway("this edge is stopping")
   byteAgents.closeParked()
   gelb.drain()
-  yield* Effect.logInfo("draining").pipe(Effect.annotateLogs({ relays: relays.active(), grace: shutdownGraceSeconds }))
-  yield* Effect.sync(() => relays.active() > 0).pipe(
+  yield* Effect.logInfo("draining").pipe(
+    Effect.annotateLogs({ relays: relays.active() + relays.passing(), grace: shutdownGraceSeconds })
+  )
+  yield* Effect.sync(() => relays.active() + relays.passing() > 0).pipe(
     Effect.repeat({ schedule: Schedule.spaced("50 millis"), while: (busy) => busy }),
     Effect.timeoutOrElse({ duration: shutdownGraceSeconds * 1_000, orElse: () => Effect.void })
   )

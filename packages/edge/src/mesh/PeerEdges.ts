@@ -8,12 +8,12 @@ import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { Hostname } from "@catenet/domain/Hostname"
 import { decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
 import { Inlet } from "@catenet/wire/transport/Inlet"
-import { splice } from "@catenet/wire/transport/Splice"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { pem } from "../ca/Certificates.ts"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { Counters } from "../observe/Counters.ts"
+import { Relays } from "../relay/Relays.ts"
 import { type Address, parse } from "../settings/Address.ts"
 import { Settings } from "../Settings.ts"
 
@@ -53,6 +53,7 @@ const make = Effect.gen(function* () {
   const { client } = yield* ControlPlane
   const { root } = yield* CertificateAuthority
   const counters = yield* Counters
+  const relays = yield* Relays
   const clock = yield* Clock.Clock
   const misses = new Map<string, number>()
   const ca = pem(root)
@@ -88,7 +89,7 @@ const make = Effect.gen(function* () {
       return false
     }
     counters.visitorsToPeers += 1
-    yield* Effect.promise(() => splice(visitor, socket))
+    yield* relays.pass(visitor, socket)
     return true
   })
 

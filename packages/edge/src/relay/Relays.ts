@@ -32,9 +32,13 @@ export interface RelaysShape {
     clientele: Clientele,
     failOver?: FailOver.FailOver
   ) => Effect.Effect<SpliceEnd>
+  /** Copies between a visitor and another edge, under the same idle limit. It is no relay of this edge's own tunnels. */
+  readonly pass: (visitor: Duplex, peer: Duplex) => Effect.Effect<SpliceEnd>
   readonly cut: (token: string, reason: CutReason) => void
+  /** Cuts everything that runs. */
   readonly cutAll: (reason: CutReason) => void
   readonly active: () => number
+  readonly passing: () => number
 }
 
 /** What its bytes are counted as. */
@@ -52,7 +56,9 @@ const make = Effect.gen(function* () {
   const counters = yield* Counters
   const findAgent = yield* FailOver.make
   const live = new Map<string, Set<AbortController>>()
+  const passing = new Set<AbortController>()
   const idleMillis = relayIdleSeconds === 0 ? undefined : Duration.toMillis(Duration.seconds(relayIdleSeconds))
+  const idle = idleMillis === undefined ? {} : { idleMillis }
   let active = 0
 
   const enter = (tunnel: Tunnel) => {
@@ -104,20 +110,28 @@ const make = Effect.gen(function* () {
           const meter = new Meter(first.tunnel.traffic, counters, kindOf(first, clientele))
           const agent = failOver === undefined ? first : yield* open(first, visitor, failOver, meter, controller)
           meter.kind = kindOf(agent, clientele)
-          const options = {
-            counters: meter,
-            signal: controller.signal,
-            ...(idleMillis !== undefined && { idleMillis })
-          }
+          const options = { counters: meter, signal: controller.signal, ...idle }
           return yield* Effect.promise(() => splice(visitor, agent.stream, options))
         }),
         (controller) => Effect.sync(() => leave(first.tunnel, controller))
       ),
+    pass: (visitor, peer) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          const controller = new AbortController()
+          passing.add(controller)
+          return controller
+        }),
+        ({ signal }) => Effect.promise(() => splice(visitor, peer, { signal, ...idle })),
+        (controller) => Effect.sync(() => passing.delete(controller))
+      ),
     cut,
     cutAll: (reason) => {
       for (const token of Array.from(live.keys())) cut(token, reason)
+      for (const controller of passing) controller.abort(resetBecause(reason, SENTENCE[reason]))
     },
-    active: () => active
+    active: () => active,
+    passing: () => passing.size
   }
   return shape
 })

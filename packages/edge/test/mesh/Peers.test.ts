@@ -3,21 +3,27 @@ import { join } from "node:path"
 import { TLSSocket } from "node:tls"
 import type { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit, Fiber, Scope } from "effect"
 import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
 import { startControlPlane } from "../world/ControlPlane.ts"
-import { mintPair, start, temporaryFolder, token } from "../world/World.ts"
+import { eventually, mintPair, start, temporaryFolder, token } from "../world/World.ts"
 
 const T = token("a")
 const MESH = { CT_EDGE_MESH_RELAY_ENABLED: "1", CT_EDGE_MESH_RELAY_PRIVATE: "1" }
 
 /** Two edges with one CA and one control plane, which says that the second one serves `hosts`. */
-const two = Effect.fn("two")(function* (hosts: ReadonlyArray<string>, variables: Record<string, string> = {}) {
+const two = Effect.fn("two")(function* (
+  hosts: ReadonlyArray<string>,
+  variables: Record<string, string> = {},
+  /** Of the edge that does not serve them. */
+  life?: Scope.Scope
+) {
   const controlPlane = yield* startControlPlane
   const [here, there] = [yield* temporaryFolder, yield* temporaryFolder]
   const serving = yield* start(MESH, { controlPlane, folder: there })
   for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"]) copyFileSync(join(there, file), join(here, file))
-  const receiving = yield* start({ ...MESH, ...variables }, { controlPlane, folder: here })
+  const starting = start({ ...MESH, ...variables }, { controlPlane, folder: here })
+  const receiving = yield* life === undefined ? starting : starting.pipe(Scope.provide(life))
   for (const host of hosts) {
     controlPlane.owners.set(host, { edge_id: "second", peer_addr: `127.0.0.1:${serving.mesh}` })
   }
@@ -57,6 +63,40 @@ describe("two edges", () => {
       assert.match(yield* ask(serving.wildcardRoot, "app.zone.test"), /gelb$/)
       const metrics = yield* Effect.promise(() => receiving.metrics())
       assert.strictEqual(metrics['ct_edge_peer_visitors_total{direction="to_peer"}'], 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("let those whom they brought finish when they leave, and cut them after the grace", () =>
+    Effect.gen(function* () {
+      const life = yield* Scope.make()
+      const { receiving, serving } = yield* two(["app.zone.test"], { CT_EDGE_SHUTDOWN_GRACE_SECS: "1" }, life)
+      yield* Effect.promise(() => serving.authorise(T, "app.zone.test", "gelb"))
+      const agent = yield* servingAgent(serving, T, ["app.zone.test"], (stream) => {
+        stream.once("data", () => stream.write("one "))
+      })
+      const visit = () => tlsTo(receiving.frontDoor, serving.wildcardRoot, "app.zone.test")
+      const begun = async () => {
+        const visitor = await visit()
+        const heard = readAll(visitor).catch(() => "torn")
+        visitor.write("\x00")
+        await new Promise((resolve) => visitor.once("data", resolve))
+        visitor.once("end", () => visitor.end())
+        return { heard }
+      }
+      const [finishing, staying] = [yield* Effect.promise(begun), yield* Effect.promise(begun)]
+      const before = performance.now()
+      const leaving = yield* Effect.forkChild(Scope.close(life, Exit.void))
+      const refused = () =>
+        visit().then(
+          () => false,
+          () => true
+        )
+      yield* Effect.promise(() => eventually(refused, "the edge takes no new visitors"))
+      agent.streams[0]?.end("last")
+      assert.strictEqual((yield* Effect.promise(() => finishing.heard)).toString(), "one last")
+      yield* Fiber.join(leaving)
+      assert.isAtLeast(performance.now() - before, 950)
+      assert.notInclude((yield* Effect.promise(() => staying.heard)).toString(), "last")
     }).pipe(Effect.scoped)
   )
 
