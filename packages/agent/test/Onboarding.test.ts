@@ -184,6 +184,20 @@ describe("onboarding", () => {
     await registered(later)
   })
 
+  it("starts again without the control plane, by what it learnt before", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    {
+      await using first = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken })
+      await registered(first)
+    }
+    await stage.plane[Symbol.asyncDispose]()
+    await using second = runAgent(home, stage.env)
+    await second.said(`Trying port ${stage.edge.port}`)
+    await registered(second)
+    assert.isTrue(stage.edge.registrations.at(-1)?.proven)
+  })
+
   it("caches the fetched root and serves with the copy when the control plane is away", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()

@@ -18,6 +18,11 @@ const askMillis = 5000
 const fetchAttempts = 3
 const standardMeshPort = 4433
 
+const parsePort = (text: string) => {
+  const port = /^\d{1,5}$/.test(text.trim()) ? Number(text) : 0
+  return port > 0 && port <= 65_535 ? port : undefined
+}
+
 const pemOf = (der: Uint8Array) =>
   Effect.try({
     try: () => new X509Certificate(der).toString(),
@@ -114,19 +119,39 @@ export class ConnectionInfo extends Context.Service<
           )
         )
 
+        /** The mesh port that the control plane named last, for a start at which it does not answer. */
+        const portFile = `${settings.stateDir}/mesh-port`
+        const keptPort = {
+          read: PrivateFile.read(portFile).pipe(
+            Effect.map((bytes) => parsePort(new TextDecoder().decode(bytes)) ?? standardMeshPort),
+            Effect.orElseSucceed(() => standardMeshPort),
+            Effect.provideService(FileSystem.FileSystem, fs)
+          ),
+          write: (port: number) =>
+            PrivateFile.folder(settings.stateDir).pipe(
+              Effect.andThen(
+                PrivateFile.replaceAll([{ path: portFile, bytes: new TextEncoder().encode(String(port)) }])
+              ),
+              Effect.ignore,
+              Effect.provideService(FileSystem.FileSystem, fs)
+            )
+        }
+
         let ca = yield* edgeCertificate.url === undefined ? awaited : asked
 
         const host = new URL(controlPlane.url).hostname.replace(/^\[|\]$/g, "")
         let port: number | undefined
         const derived = Effect.gen(function* () {
-          port ??= yield* controlPlane.meshPort
+          if (port === undefined) {
+            port = yield* controlPlane.meshPort
+            yield* keptPort.write(port)
+          }
           return { host, port }
         }).pipe(
           Effect.catchTag("Unreachable", (error) =>
-            Effect.as(Effect.logWarning(`${error.message} Trying port ${standardMeshPort}.`), {
-              host,
-              port: standardMeshPort
-            })
+            Effect.flatMap(keptPort.read, (kept) =>
+              Effect.as(Effect.logWarning(`${error.message} Trying port ${kept}.`), { host, port: kept })
+            )
           )
         )
 
