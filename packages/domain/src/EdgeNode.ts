@@ -5,6 +5,7 @@ import { Tier } from "./Admission.ts"
 import { form } from "./Form.ts"
 import { Hostname } from "./Hostname.ts"
 import { PublicKey, Signature } from "./Keys.ts"
+import { UnixSeconds } from "./Numbers.ts"
 import { line } from "./Text.ts"
 import { RoutingToken } from "./Tokens.ts"
 
@@ -30,6 +31,15 @@ export class Heartbeat extends Schema.Class<Heartbeat>("Heartbeat")(
     signature: Schema.optionalKey(Signature)
   })
 ) {}
+
+/** An edge that has reported itself: where it is, the key that it is pinned to, and whether it was heard of lately. */
+export class ReportedEdge extends Schema.Class<ReportedEdge>("ReportedEdge")({
+  edge_id: EdgeId,
+  peer_addr: PeerAddress,
+  pubkey: Schema.NullOr(PublicKey),
+  seen_at: UnixSeconds,
+  live: Schema.Boolean
+}) {}
 
 /** One authorisation that an edge restores at boot. A host name absent means the token alone is authorised. */
 export class Authorisation extends Schema.Class<Authorisation>("Authorisation")({

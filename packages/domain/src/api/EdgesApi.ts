@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId } from "../Channel.ts"
-import { Authorisation, EdgeId, EdgeNode, Heartbeat } from "../EdgeNode.ts"
+import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../EdgeNode.ts"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
@@ -15,6 +15,7 @@ import { Hostname } from "../Hostname.ts"
 import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey } from "../Keys.ts"
 import { RoutingToken } from "../Tokens.ts"
 import { AdminAccess } from "./Access.ts"
+import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 /** Key and attestation of a member are left out, not null, where none is known. */
@@ -39,6 +40,10 @@ export class EdgesApi extends HttpApiGroup.make("edges")
       success: HttpApiSchema.Empty(200),
       error: [HeartbeatProofIncomplete, HeartbeatRefused]
     }).middleware(ReadsBody),
+    HttpApiEndpoint.get("list", "/internal/edges", {
+      query: pageQuery,
+      success: Schema.Array(ReportedEdge)
+    }).middleware(ReadsParameters),
     HttpApiEndpoint.get("lookup", "/internal/edges/lookup", {
       query: { token: Schema.optionalKey(RoutingToken), host: Schema.optionalKey(Hostname) },
       success: EdgeNode,

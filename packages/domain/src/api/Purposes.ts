@@ -253,6 +253,7 @@ export const purposes: Readonly<Record<string, Purpose>> = {
       authorizeChannel: "Whether a holder is admitted to a channel, and by which keys.",
       revokedTokens: "The routing tokens that no edge may serve.",
       heartbeat: "An edge says that it lives and where it is reached.",
+      list: "The edges that have reported themselves, and which of them live.",
       lookup: "The live edge where a routing token or host name is served.",
       rehydrate: "Everything that an edge must know when it starts.",
       rebind: "Forgets the key that an edge was pinned to."

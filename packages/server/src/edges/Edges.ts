@@ -12,8 +12,9 @@ import {
 import type { Hostname } from "@catenet/domain/Hostname"
 import { audit } from "@catenet/domain/rules/Audit"
 import type { RoutingToken } from "@catenet/domain/Tokens"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
+import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../Now.ts"
 import { bytesOf } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
@@ -41,6 +42,16 @@ const make = Effect.gen(function* () {
       const recorded = yield* store.report({ id, peerAddr: peer_addr, pubkey: pubkey ?? null, seenAt })
       if (Option.isNone(recorded)) return yield* new HeartbeatRefused()
     }, asDefects),
+
+    list: Effect.fn("Edges.list")(function* (page: Page) {
+      const liveSince = (yield* unixSeconds) - liveSeconds
+      return yield* paged(
+        page,
+        Schema.String,
+        (slice) => store.list({ ...slice, liveSince }),
+        (edge) => edge.edge_id
+      )
+    }, Effect.orDie),
 
     /** Forgets the pinned key; the next one presented is pinned. */
     rebind: Effect.fn("Edges.rebind")(function* (id: string) {

@@ -15,6 +15,7 @@ export const layer = Handlers.layer(
         authorizeChannel: ({ payload }) => admissions.authorise(payload),
         revokedTokens: () => Effect.map(edges.revokedTokens, (tokens) => ({ tokens })),
         heartbeat: ({ payload }) => edges.heartbeat(payload),
+        list: ({ query }) => edges.list(query),
         lookup: ({ query }) => edges.lookup(query),
         rehydrate: ({ params }) => edges.rehydrate(params.edge_id),
         rebind: ({ params }) => edges.rebind(params.id)

@@ -1,6 +1,6 @@
 /** Edge servers, and what an edge has to know about tunnels when it boots. */
 import { AccessPolicy } from "@catenet/domain/AccessPolicy"
-import { EdgeNode } from "@catenet/domain/EdgeNode"
+import { EdgeNode, ReportedEdge } from "@catenet/domain/EdgeNode"
 import { Hostname } from "@catenet/domain/Hostname"
 import { PublicKey } from "@catenet/domain/Keys"
 import { RoutingToken } from "@catenet/domain/Tokens"
@@ -13,6 +13,12 @@ const Report = Schema.Struct({
   peerAddr: Schema.String,
   pubkey: Schema.NullOr(Schema.String),
   seenAt: Schema.Int
+})
+
+const Slice = Schema.Struct({
+  after: Schema.UndefinedOr(Schema.String),
+  limit: Schema.UndefinedOr(Schema.Int),
+  liveSince: Schema.Int
 })
 
 const Known = Schema.Struct({
@@ -45,6 +51,15 @@ export const make = Effect.gen(function* () {
           pubkey = coalesce(edge_nodes.pubkey, excluded.pubkey)
         where edge_nodes.pubkey is null or edge_nodes.pubkey = excluded.pubkey
         returning id`
+    }),
+    /** By id. */
+    list: SqlSchema.findAll({
+      Request: Slice,
+      Result: ReportedEdge,
+      execute: ({ after, limit, liveSince }) =>
+        sql`select id as edge_id, peer_addr, pubkey, seen_at, seen_at >= ${liveSince} as live from edge_nodes
+        ${after === undefined ? sql`` : sql`where id > ${after}`} order by id ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+          .withoutTransform
     }),
     unpin: (id: string) => sql`update edge_nodes set pubkey = null where id = ${id} returning id`,
     ownerOf: SqlSchema.findOneOption({

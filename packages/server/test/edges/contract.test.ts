@@ -46,6 +46,8 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("edge servers
           { call: "lookup", as, query: "?", status: 400, code: "LookupAmbiguous" },
           { call: "lookup", as, query: `?host=a.example.test&token=${key}`, status: 400, code: "LookupAmbiguous" },
           { call: "lookup", as, query: "?token=zz", status: 400, code: "MalformedRequest" },
+          { call: "list", as, status: 200 },
+          { call: "list", as, query: "?cursor=", status: 400, code: "MalformedRequest" },
           { call: "rehydrate", as, at: { edge_id: "primary" }, status: 200 },
           { call: "rehydrate", as, at: { edge_id: "%20" }, status: 400, code: "MalformedRequest" },
           { call: "rebind", as, at: { id: "primary" }, status: 200 },
