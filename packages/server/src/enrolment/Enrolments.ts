@@ -48,13 +48,12 @@ const make = Effect.gen(function* () {
     tokenFrom(hex)
   )
 
-  const record = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>, tunnel = "") {
-    yield* store.insert({ tenant, tunnel }, yield* unixSeconds, tokens.map(hashOf))
+  /** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
+  const issued = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
+    const fresh = yield* store.insert({ tenant, tunnel: "" }, yield* unixSeconds, tokens.map(hashOf))
+    if (fresh.length > 0) yield* audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
     return tokens
   })
-
-  const issued = (tenant: string, count: number) =>
-    audits.append(audit("join_token_issued", "operator", tenant, String(count)))
 
   /** Tokens that follow from the key of their batch can be given again without having been kept. */
   const derived = Effect.fnUntraced(
@@ -63,7 +62,7 @@ const make = Effect.gen(function* () {
       if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
       const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}`))
       const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
-      return yield* record(
+      return yield* issued(
         tenant,
         Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
       )
@@ -100,8 +99,7 @@ const make = Effect.gen(function* () {
         key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
       const command = Effect.gen(function* () {
         const token = yield* fresh
-        yield* record(tenant, [token])
-        yield* issued(tenant, 1)
+        yield* issued(tenant, [token])
         return { token }
       })
       return yield* once(repeat, Issued, command)
@@ -109,7 +107,7 @@ const make = Effect.gen(function* () {
     /** A fresh single-use join token that enrols an agent for one tunnel. */
     issueFor: Effect.fn("Enrolments.issueFor")(function* (tunnel: { readonly id: string; readonly tenant: string }) {
       const token = yield* fresh
-      yield* record(tunnel.tenant, [token], tunnel.id)
+      yield* store.insert({ tenant: tunnel.tenant, tunnel: tunnel.id }, yield* unixSeconds, [hashOf(token)])
       return token
     }, Effect.orDie),
     /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
@@ -121,14 +119,13 @@ const make = Effect.gen(function* () {
     }) {
       const { count, idempotencyKey, secret, tenant } = options
       if (count < 1 || count > 100) return yield* new BatchCountOutOfRange({ count })
-      const tokens =
-        idempotencyKey === undefined
-          ? yield* Effect.orDie(
-              Effect.flatMap(Effect.replicateEffect(fresh, count), (tokens) => record(tenant, tokens))
-            )
-          : yield* derived(tenant, count, idempotencyKey, secret)
-      yield* issued(tenant, count)
-      return tokens
+      return idempotencyKey === undefined
+        ? yield* Effect.replicateEffect(fresh, count).pipe(
+            Effect.flatMap((tokens) => issued(tenant, tokens)),
+            store.transaction,
+            Effect.orDie
+          )
+        : yield* derived(tenant, count, idempotencyKey, secret)
     }),
     /** Spends a join token and binds the agent; answers the tenant. The proof is looked at before the token. */
     redeem: Effect.fn("Enrolments.redeem")(function* (redemption: Redemption) {

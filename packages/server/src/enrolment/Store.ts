@@ -27,11 +27,11 @@ export const keysOf = (sql: SqlClient.SqlClient) => sql`array(
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
-    /** Tokens that a repeated batch derives again are there already. */
+    /** Answers the new ones: tokens that a repeated batch derives again are there already. */
     insert: ({ tenant, tunnel }: typeof Bound.Type, createdAt: number, tokenHashes: ReadonlyArray<string>) => sql`
       insert into join_tokens (token_hash, tenant, tunnel, created_at)
       select token_hash, ${tenant}, ${tunnel}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
-      on conflict (token_hash) do nothing`,
+      on conflict (token_hash) do nothing returning token_hash`,
     /** The batch that has this key, which is the given one when the key is fresh. */
     claimBatch: SqlSchema.findOne({
       Request: Batch,

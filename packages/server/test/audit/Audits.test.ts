@@ -69,6 +69,8 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the audit lo
       const tenant = Tenant.make("team")
       const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant } })
       yield* enrollment.issueBatch({ headers: {}, payload: { tenant, count: 3 } })
+      for (const _ of ["first", "again"])
+        yield* enrollment.issueBatch({ headers: { "idempotency-key": "k" }, payload: { tenant, count: 5 } })
       const proof = signature(Hex.encode(Proof.prove(native, seed, tokenBytes(token))))
       yield* enrollment.redeem({ payload: { token, agent: AgentId.make("agent-7"), pubkey, proof } })
       const secret = Schema.decodeSync(BootstrapSecret)("hush")
@@ -91,6 +93,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the audit lo
         "edge_rebound operator edge-2 "
       ])
         assert.include(lines, line)
+      assert.strictEqual(lines.filter((line) => line === "join_token_issued operator team 5").length, 1)
       assert.strictEqual(lines.filter((line) => line.startsWith("bootstrap_minted operator ")).length, 1)
       for (const hidden of [token, bootstrap.token, secret, routing_token].map(Redacted.value))
         assert.notInclude(lines.join("\n"), hidden)
