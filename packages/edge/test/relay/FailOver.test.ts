@@ -166,6 +166,9 @@ describe("an agent that dies before its first byte", () => {
         assert.strictEqual(yield* Fiber.join(asked), answer(role))
       }
       assert.include(yield* settled(world), { relays: 3, failovers: 3 })
+      yield* Effect.promise(() =>
+        eventually(async () => (await world.metrics())["ct_edge_connections"] === 0, "every connection is let go")
+      )
     }).pipe(Effect.scoped)
   )
 
