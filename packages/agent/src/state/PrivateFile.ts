@@ -13,8 +13,12 @@ export interface Content {
 
 const staged = (path: string) => `${path}.new`
 
+/** The system's own words, without the call and the path behind them. */
+const words = ({ message, reason }: PlatformError.PlatformError) =>
+  reason.cause instanceof Error ? reason.cause.message.replace(/,.*/s, "") : message
+
 const unusable = (path: string) => (error: PlatformError.PlatformError) =>
-  new StateUnusable({ path, detail: `${error.message}. Make the folder readable and writable for this user.` })
+  new StateUnusable({ path, detail: `${words(error)}. Make the folder readable and writable for this user.` })
 
 const stage = Effect.fnUntraced(function* ({ path, bytes }: Content) {
   const fs = yield* FileSystem.FileSystem

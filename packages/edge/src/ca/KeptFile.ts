@@ -11,10 +11,14 @@ export const damaged = (
   remedy = "restore it from your backup, or remove it to have a new one made"
 ) => new Misconfigured({ variable, problem: `keeps ${file} beside it, which is not ${what}`, remedy })
 
+/** The system's own words, without the call and the path behind them. */
+const words = ({ message, reason }: PlatformError.PlatformError) =>
+  reason.cause instanceof Error ? reason.cause.message.replace(/,.*/s, "") : message
+
 /** A file that the system does not let the edge read or write. */
 export const inaccessible = (file: string) => (error: PlatformError.PlatformError) =>
   new Misconfigured({
     variable,
-    problem: `keeps ${file} beside it, which cannot be used (${error.message})`,
+    problem: `keeps ${file} beside it, which cannot be used (${words(error)})`,
     remedy: "name a file in a folder that this user can read and write"
   })

@@ -75,7 +75,10 @@ describe("CertificateAuthority", () => {
       }
       yield* fs.writeFileString(`${folder}/file`, "")
       const nowhere = yield* Effect.flip(load(`${folder}/file`))
-      assert.match(nowhere.message, /^CT_EDGE_CERT_OUT keeps .*cannot be used .*; name a file in a folder/)
+      assert.match(
+        nowhere.message,
+        /^CT_EDGE_CERT_OUT keeps .*cannot be used \(ENOTDIR: not a directory\); name a file in a folder/
+      )
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
