@@ -20,10 +20,18 @@ const listed = 20
 
 const formatter = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const refusals = (issue: SchemaIssue.Issue): ReadonlyArray<Refusal> =>
-  formatter(issue)
-    .issues.slice(0, listed)
-    .map(({ message, path = [] }) => ({ path: path.map(segment), message }))
+/** One after the other, so that what is not listed is not put into words. */
+function* refusalsIn(issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): Generator<Refusal> {
+  if (issue._tag === "Encoding") yield* refusalsIn(issue.issue, path)
+  else if (issue._tag === "Pointer") yield* refusalsIn(issue.issue, [...path, ...issue.path])
+  else if ((issue._tag === "Composite" || issue._tag === "AnyOf") && issue.issues.length > 0)
+    for (const inner of issue.issues) yield* refusalsIn(inner, path)
+  else
+    for (const { message, path: inner = [] } of formatter(issue).issues)
+      yield { path: [...path, ...inner].map(segment), message }
+}
+
+const refusals = (issue: SchemaIssue.Issue): ReadonlyArray<Refusal> => refusalsIn(issue, []).take(listed).toArray()
 
 const segment = (key: PropertyKey | { readonly key: PropertyKey }): string | number => {
   const own = typeof key === "object" ? key.key : key
