@@ -68,6 +68,14 @@ describe("catenet receipts verify", () => {
     assert.include(stdout, "with the first receipt of the chain")
   })
 
+  it("names the edge as it signed, and writes nothing to the terminal that moves it", async () => {
+    const other = { pubkey, edgeId: "another", tunnel: "demo\u001b[2J" }
+    const { code, stdout } = await verify(Export.write({ header: other, receipts: all }))
+    assert.strictEqual(code, 0)
+    assert.include(stdout, "of edge primary.")
+    assert.include(stdout, "demo\ufffd[2J, as the file calls it")
+  })
+
   it("takes an empty export, and a segment behind its anchor", async () => {
     assert.strictEqual((await verify(text([]))).code, 0)
     const segment = text(all.slice(2))

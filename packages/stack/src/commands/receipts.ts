@@ -42,11 +42,16 @@ const bytes = (flag: string, value: Option.Option<string>) =>
 
 const time = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString()
 
+/** Names come from the file; a terminal is to show them and not to obey them. */
+const shown = (name: string) => name.replaceAll(/\p{C}/gu, "\ufffd")
+
+/** Nothing signs the header of a file, so the edge is named as its receipts name it. */
 const report = ({ header }: Export.Export, summary: Summary): string => {
   const { bytesIn, bytesOut, closed, count, first, fromGenesis, last, opened } = summary
   if (first === undefined || last === undefined) return "The receipts verify: there are none."
   return [
-    `The receipts verify: ${count} of edge ${header.edgeId}${header.tunnel === undefined ? "" : ` for ${header.tunnel}`}.`,
+    `The receipts verify: ${count} of edge ${shown(first.edgeId)}.`,
+    ...(header.tunnel === undefined ? [] : [`  tunnel     ${shown(header.tunnel)}, as the file calls it`]),
     `  receipts   ${first.seq} (${time(first.ts)}) to ${last.seq} (${time(last.ts)})`,
     `  begins     ${fromGenesis ? "with the first receipt of the chain" : `behind ${first.prevHash}`}`,
     `  ends at    ${last.hash}`,
