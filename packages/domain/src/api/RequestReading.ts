@@ -85,14 +85,26 @@ export class ReadsParameters extends HttpApiMiddleware.Service<ReadsParameters>(
   )
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const notUtf8 = new MalformedRequest({ errors: [{ path: [], message: "Expected a body in UTF-8" }] })
+
+/** Whoever reads the text of the request gets what was sent, or dies of it; a reader by itself puts U+FFFD for the rest. */
+const readsStrictly = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+  const text = Effect.suspend(() => request.arrayBuffer).pipe(
+    Effect.flatMap((bytes) => Effect.try({ try: () => utf8.decode(bytes), catch: () => notUtf8 }).pipe(Effect.orDie))
+  )
+  Object.defineProperty(request, "text", { value: text, configurable: true })
+})
+
 /** Turns an undecodable request, body included, into one of four problems. */
 export class ReadsBody extends HttpApiMiddleware.Service<ReadsBody>()("@catenet/domain/ReadsBody", {
   error: [MalformedRequest, BodyTooLarge, UnsupportedMediaType, WrongShape]
 }) {
   static readonly layer = Layer.succeed(ReadsBody, (httpEffect, { endpoint }) =>
-    httpEffect.pipe(
+    Effect.andThen(readsStrictly, httpEffect).pipe(
       Effect.flatMap((response) => acceptMediaType(response, endpoint)),
-      Effect.catchDefect(acceptLength),
+      Effect.catchDefect(acceptBytes),
       Effect.catch((error) => refuseOrKeep(error))
     )
   )
@@ -143,7 +155,10 @@ const acceptMediaType = (response: HttpServerResponse.HttpServerResponse, endpoi
     ? Effect.fail(new UnsupportedMediaType({ expected: [...endpoint.payload.keys()].join(" or ") }))
     : Effect.succeed(response)
 
-/** Where the server limits bodies, one beyond the limit arrives as a defect of the reader. */
+/** Where the server limits bodies, one beyond the limit arrives as a defect of the reader, as one that is no text does. */
+const acceptBytes = (defect: unknown): Effect.Effect<never, BodyTooLarge | MalformedRequest> =>
+  defect === notUtf8 ? Effect.fail(notUtf8) : acceptLength(defect)
+
 const acceptLength = (defect: unknown): Effect.Effect<never, BodyTooLarge> =>
   HttpServerError.isHttpServerError(defect) &&
   defect.reason._tag === "RequestParseError" &&

@@ -68,7 +68,7 @@ const ask = async (path: string, init?: RequestInit) => {
   const text = await response.text()
   return { status: response.status, type: response.headers.get("content-type"), text }
 }
-const send = (body: string, type = json, path = "/write") =>
+const send = (body: string | Uint8Array<ArrayBuffer>, type = json, path = "/write") =>
   ask(path, { method: "POST", body, headers: { "content-type": type } })
 const refused = async (answer: ReturnType<typeof ask>, status: number, code: string) => {
   const { status: given, text, type } = await answer
@@ -102,6 +102,19 @@ describe("a request that cannot be read", () => {
     for (const body of ["", "{", "{holder:1}", "\u0000", "[1,]"]) {
       const problem = await refused(send(body), 400, "MalformedRequest")
       assert.strictEqual(problem.detail, "The request cannot be read: Expected a valid JSON body.")
+    }
+  })
+
+  it("is malformed when it is not UTF-8, whoever reads it", async () => {
+    const [before = "", after = ""] = JSON.stringify({ holder, count: 1, mode: "baseline", more: "|" }).split("|")
+    const around = (...bytes: ReadonlyArray<number>) =>
+      Uint8Array.from([...Buffer.from(before), ...bytes, ...Buffer.from(after)])
+    for (const path of ["/write", "/later"]) {
+      for (const wrong of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xaf], [0xf5, 0x80, 0x80, 0x80]]) {
+        const problem = await refused(send(around(...wrong), json, path), 400, "MalformedRequest")
+        assert.strictEqual(problem.detail, "The request cannot be read: Expected a body in UTF-8.")
+      }
+      assert.strictEqual((await send(around(0xef, 0xbf, 0xbd, 0xf0, 0x9f, 0x8c, 0x90), json, path)).status, 200)
     }
   })
 
