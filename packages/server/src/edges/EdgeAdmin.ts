@@ -22,24 +22,29 @@ export class EdgeRefused extends Data.TaggedError("EdgeRefused")<{ readonly why:
   }
 }
 
-const orders = (client: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeCall) => {
+const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeCall) => {
+  const headers = EdgeClient.about(token)
   switch (call._tag) {
     case "AuthorizeHost":
-      return client.orders.authorizeHost({
-        params: { token, host: call.hostname },
+      return orders.authorizeHostByHeader({
+        headers,
+        params: { host: call.hostname },
         query: call.tier === "gelb" ? { channel_tier: "gelb" } : {}
       })
     case "Revoke":
-      return client.orders.revoke({ params: { token } })
+      return orders.revokeByHeader({ headers })
     case "SetAccessPolicy":
-      return client.orders.setAccessPolicy({ headers: { "x-ct-routing-token": token }, payload: call.policy })
+      return orders.setAccessPolicy({ headers, payload: call.policy })
     case "SetAgentKeys":
-      return client.orders.setAgentKeys({ headers: { "x-ct-routing-token": token }, payload: call.keys })
+      return orders.setAgentKeys({ headers, payload: call.keys })
   }
 }
 
-/** A request that the edge understood and will refuse again. A wrong admin token can be put right, so it is repeated. */
-const isFinal = (status: number) => status >= 400 && status < 500 && ![401, 408, 425, 429].includes(status)
+/**
+ * A request that the edge understood and will refuse again. A wrong admin token can be put right, and so can an address
+ * where no edge of this version answers, so these are repeated.
+ */
+const isFinal = (status: number) => status >= 400 && status < 500 && ![401, 404, 408, 425, 429].includes(status)
 
 const judge = (error: unknown): EdgeUnreachable | EdgeRefused => {
   if (HttpClientError.isHttpClientError(error)) {

@@ -42,9 +42,12 @@ const make = Effect.gen(function* () {
     /** Receipts of a tunnel after `since`, ascending, at most a page. Whatever goes wrong is said in one sentence. */
     page: Effect.fn("EdgeReceipts.page")(function* (token: RoutingToken, since: number) {
       if (adminToken === undefined || edgeAdminUrl === undefined) return yield* unavailable("no edge is configured")
-      const url = new URL(`internal/tunnel/receipts/${Redacted.value(token)}`, edgeAdminUrl)
+      const url = new URL("internal/tunnel/receipts", edgeAdminUrl)
       const request = HttpClientRequest.get(url, { urlParams: { limit: pageSize, since } }).pipe(
-        HttpClientRequest.setHeader(AdminHeader.name, Redacted.value(AdminHeader.value(adminToken)))
+        HttpClientRequest.setHeaders({
+          [AdminHeader.name]: Redacted.value(AdminHeader.value(adminToken)),
+          "x-ct-routing-token": Redacted.value(token)
+        })
       )
       const { status, text } = yield* Effect.gen(function* () {
         const response = yield* client.execute(request)

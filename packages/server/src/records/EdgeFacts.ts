@@ -36,7 +36,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** Whether the tunnel is served now, and since when. */
-    status: (token: RoutingToken) => ask(({ facts }) => facts.status({ params: { token } })),
+    status: (token: RoutingToken) => ask(({ facts }) => facts.statusByHeader({ headers: EdgeClient.about(token) })),
 
     /** The same of many tunnels, by one question. */
     statuses: (tokens: ReadonlyArray<RoutingToken>) =>
@@ -48,7 +48,7 @@ const make = Effect.gen(function* () {
     history: (token: RoutingToken, limit: number): Effect.Effect<History> =>
       Effect.map(
         ask(({ facts }) =>
-          facts.history({ params: { token }, query: { limit } }).pipe(
+          facts.historyByHeader({ headers: EdgeClient.about(token), query: { limit } }).pipe(
             Effect.map((history): History => ({ _tag: "Known", history })),
             Effect.catchTag("HistoryDisabled", () => Effect.succeed<History>({ _tag: "Disabled" }))
           )

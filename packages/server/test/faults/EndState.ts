@@ -55,10 +55,10 @@ const tables = Effect.gen(function* () {
 const believed = (orders: ReadonlyArray<Order>) => {
   const beliefs = new Map<string, string>()
   for (const { body, path, token = "" } of orders) {
-    const [, host, query = ""] = /^\/admin\/authorize-host\/[0-9a-f]+\/([^?]+)(.*)$/.exec(path) ?? []
+    const [, host, query = ""] = /^\/admin\/authorize-host\/([^?/]+)(.*)$/.exec(path) ?? []
     if (host !== undefined) beliefs.set(`${token} ${host}`, query)
     else if (path.endsWith("/access-policy")) beliefs.set(`${token} policy`, body)
-    else if (path.startsWith("/admin/revoke/")) {
+    else if (path === "/admin/revoke") {
       for (const key of beliefs.keys()) if (key.startsWith(token)) beliefs.delete(key)
       beliefs.set(`${token} revoked`, "")
     }

@@ -37,7 +37,7 @@ export class RecordingEdge extends Context.Service<
           if (request.socket.destroyed) return
           const header = (name: string) => request.headers[name]?.toString()
           const path = request.url ?? ""
-          const token = header("x-ct-routing-token") ?? /[0-9a-f]{64}/.exec(path)?.[0]
+          const token = header("x-ct-routing-token")
           if (status === 200 && !path.includes("/refused."))
             orders.push({ admin: header("x-ct-admin-token"), token, path, body })
           // A hostname that the edge never takes, for whoever wants to see that.

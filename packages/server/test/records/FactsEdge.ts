@@ -75,7 +75,7 @@ export class FactsEdge extends Context.Service<
       const server = createServer((request, response) => {
         if (isAway) return void request.socket.destroy()
         const url = new URL(request.url ?? "", "http://edge.test")
-        const token = request.headers["x-ct-routing-token"]?.toString() ?? /[0-9a-f]{64}/.exec(url.pathname)?.[0] ?? ""
+        const token = request.headers["x-ct-routing-token"]?.toString() ?? ""
         const facts = tunnels.get(token) ?? {}
         const answer = (value: unknown) =>
           response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value))
@@ -94,18 +94,18 @@ export class FactsEdge extends Context.Service<
             const { tokens } = JSON.parse(body) as { tokens: ReadonlyArray<string> }
             return void answer(tokens.map((each) => Object.assign(status(tunnels.get(each) ?? {}), { token: each })))
           }
-          if (url.pathname.startsWith("/admin/tunnel-status/")) {
+          if (url.pathname === "/admin/tunnel-status") {
             asked.set(token, (asked.get(token) ?? 0) + 1)
             return void answer(status(facts))
           }
-          if (url.pathname.startsWith("/internal/tunnel/history/")) {
+          if (url.pathname === "/internal/tunnel/history") {
             const found = history(facts, Number(url.searchParams.get("limit") ?? 20))
             if (found !== undefined) return void answer(found)
             return void response
               .writeHead(404, { "content-type": "application/problem+json" })
               .end(JSON.stringify(disabled))
           }
-          if (url.pathname.startsWith("/internal/tunnel/receipts/")) {
+          if (url.pathname === "/internal/tunnel/receipts") {
             const page = facts.receipts ?? 404
             if (typeof page === "number") return void response.writeHead(page).end()
             return void response.writeHead(200, { "content-type": "application/json" }).end(page)

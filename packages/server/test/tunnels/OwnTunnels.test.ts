@@ -55,7 +55,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("an account's
       yield* ada.remove({ params: { id: made.id } })
       assert.strictEqual((yield* Effect.flip(ada.get({ params: { id: made.id } })))._tag, "TunnelNotFound")
       const orders = yield* edge.about(Redacted.value(routing_token), 2)
-      assert.strictEqual(orders[1]?.path, `/admin/revoke/${Redacted.value(routing_token)}`)
+      assert.strictEqual(orders[1]?.path, "/admin/revoke")
       const { tokens } = yield* ada.edges.revokedTokens()
       assert.include(tokens.map(Redacted.value), Redacted.value(routing_token))
     })

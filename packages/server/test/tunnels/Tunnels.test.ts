@@ -37,7 +37,7 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel'
       assert.strictEqual(made.hostname, "cam.example.test")
       const token = Redacted.value(made.routing_token)
       const [authorised] = yield* edge.about(token, 1)
-      assert.strictEqual(authorised?.path, `/admin/authorize-host/${token}/cam.example.test?channel_tier=gelb`)
+      assert.strictEqual(authorised?.path, "/admin/authorize-host/cam.example.test?channel_tier=gelb")
       assert.strictEqual(authorised?.admin, TestServer.adminToken)
 
       const before = yield* ask(made.routing_token, "CAM.example.test")
@@ -47,7 +47,7 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel'
       const after = yield* ask(made.routing_token, "cam.example.test")
       assert.deepInclude(after, { status: "gruen", may_issue_now: true })
       const orders = yield* edge.about(token, 2)
-      assert.strictEqual(orders[1]?.path, `/admin/authorize-host/${token}/cam.example.test`)
+      assert.strictEqual(orders[1]?.path, "/admin/authorize-host/cam.example.test")
     })
   )
 
