@@ -2,6 +2,7 @@
  * The edge as a whole: what it is made of, in which order it comes up, and how it leaves. Metrics first, then the state
  * from the control plane, then the admin API, and the public listeners last.
  */
+import { randomBytes } from "node:crypto"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Context, Effect, Layer, Schedule } from "effect"
@@ -12,34 +13,33 @@ import { drain } from "./control/Drain.ts"
 import { heartbeats } from "./control/Heartbeats.ts"
 import { Orders } from "./control/Orders.ts"
 import { rehydrate } from "./control/Rehydrate.ts"
-import { FrontDoor } from "./frontdoor/FrontDoor.ts"
-import { PlatformHosts } from "./frontdoor/PlatformHosts.ts"
-import * as Redirect from "./frontdoor/Redirect.ts"
 import { Visits } from "./frontdoor/Visits.ts"
 import { Books } from "./history/Books.ts"
 import { Store } from "./history/Store.ts"
 import { descriptorLimit } from "./listen/Descriptors.ts"
 import * as Gate from "./listen/Gate.ts"
 import * as HttpListener from "./listen/HttpListener.ts"
-import * as Listener from "./listen/Listener.ts"
-import { GelbVisits } from "./gelb/GelbVisits.ts"
-import { MeshClients } from "./mesh/MeshClients.ts"
-import { PeerEdges } from "./mesh/PeerEdges.ts"
-import { PeerVisitors } from "./mesh/PeerVisitors.ts"
 import { AuditLog } from "./observe/AuditLog.ts"
 import { Counters } from "./observe/Counters.ts"
 import type { Sources } from "./observe/Exposition.ts"
 import { Health } from "./observe/Health.ts"
 import * as MetricsRoutes from "./observe/MetricsRoutes.ts"
+import { parts } from "./Parts.ts"
+import { Census } from "./processes/Census.ts"
+import * as Doors from "./processes/Doors.ts"
+import { Placement } from "./processes/Placement.ts"
+import * as SiblingDoor from "./processes/SiblingDoor.ts"
+import * as SiblingLinks from "./processes/SiblingLinks.ts"
+import * as Workers from "./processes/Workers.ts"
+import * as PublicListeners from "./PublicListeners.ts"
 import { Relays } from "./relay/Relays.ts"
-import { Routes } from "./Routes.ts"
-import { Admissions } from "./sessions/Admissions.ts"
 import { AgentKeys } from "./sessions/AgentKeys.ts"
 import { AgentSessions } from "./sessions/AgentSessions.ts"
 import { ByteAgents } from "./sessions/ByteAgents.ts"
 import { MuxAgents } from "./sessions/MuxAgents.ts"
 import { type Address, format } from "./settings/Address.ts"
 import { Settings } from "./Settings.ts"
+import { PairFiles } from "./tls/PairFiles.ts"
 
 /** The addresses that were bound, with real ports. */
 export interface Bound {
@@ -51,44 +51,6 @@ export interface Bound {
   readonly metrics: Address | undefined
 }
 
-type Pending = Omit<Listener.ListenerOptions, "address" | "gate"> & { readonly address: Address | undefined }
-
-const openPublic = Effect.fn("Edge.openPublic")(function* (gate: Gate.Gate) {
-  const settings = yield* Settings
-  const door = yield* FrontDoor
-  const health = yield* Health
-  const pending: ReadonlyArray<Pending> = [
-    { name: "mesh", variable: "CT_EDGE_LISTEN", address: settings.mesh, onConnection: door.receiveMesh },
-    { name: "front-door", variable: "CT_FRONT_DOOR", address: settings.frontDoor, onConnection: door.receive },
-    {
-      name: "browser",
-      variable: "CT_EDGE_BROWSER_LISTEN",
-      address: settings.browser,
-      onConnection: door.receiveVisitor
-    },
-    {
-      name: "http-redirect",
-      variable: "CT_EDGE_HTTP_REDIRECT",
-      address: settings.httpRedirect,
-      onConnection: Redirect.receive
-    }
-  ]
-  const wanted = pending.flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ ...rest, address, gate }]))
-  const listeners = yield* Effect.forEach(wanted, Listener.listen)
-  yield* Effect.forEach(listeners, (listener) => Effect.forkScoped(health.watch(listener)))
-  return listeners
-})
-
-const expectedListeners = Effect.gen(function* () {
-  const { browser, frontDoor, httpRedirect } = yield* Settings
-  return [
-    "mesh",
-    ...(frontDoor === undefined ? [] : ["front-door"]),
-    ...(browser === undefined ? [] : ["browser"]),
-    ...(httpRedirect === undefined ? [] : ["http-redirect"])
-  ]
-})
-
 const sources = Effect.fn("Edge.sources")(function* (gate: Gate.Gate, names: ReadonlyArray<string>) {
   const visits = yield* Visits
   const result: Sources = {
@@ -98,6 +60,7 @@ const sources = Effect.fn("Edge.sources")(function* (gate: Gate.Gate, names: Rea
     muxAgents: yield* MuxAgents,
     relays: yield* Relays,
     gate,
+    census: yield* Census,
     visitors: visits.open,
     listeners: names.map((name) => ({ name })),
     lastAccepted: (yield* Health).lastAccepted,
@@ -113,12 +76,29 @@ const joinControlPlane = Effect.gen(function* () {
   yield* Effect.forkScoped(heartbeats(client))
 })
 
+const openAlone = Effect.fn("Edge.openAlone")(function* (gate: Gate.Gate) {
+  const listeners = yield* PublicListeners.open(gate, "no")
+  return { listeners, drain: drain(listeners) }
+})
+
+/** Opens the listeners for several processes, and starts the others. */
+const openTogether = Effect.fn("Edge.openTogether")(function* (gate: Gate.Gate) {
+  const { processes } = yield* Settings
+  const folder = yield* Doors.folder
+  yield* SiblingDoor.open(Doors.door(folder, 0))
+  yield* SiblingLinks.open(Doors.others(folder, 0, processes))
+  const listeners = yield* PublicListeners.open(gate, "first")
+  const addresses = new Map(listeners.map(({ address, variable }) => [variable, address] as const))
+  const workers = yield* Workers.start(gate, folder, addresses)
+  return { listeners, drain: Effect.all([drain(listeners), workers.drain], { concurrency: 2 }) }
+})
+
 const boot = Effect.gen(function* () {
   const settings = yield* Settings
   const health = yield* Health
   const orders = yield* Orders
   const gate = Gate.make(settings.caps, descriptorLimit())
-  const names = yield* expectedListeners
+  const names = yield* PublicListeners.names
   yield* health.expect(names)
   const metrics =
     settings.metrics === undefined
@@ -134,8 +114,8 @@ const boot = Effect.gen(function* () {
     settings.admin === undefined || settings.adminToken === undefined
       ? undefined
       : yield* HttpListener.serve("CT_EDGE_ADMIN_LISTEN", settings.admin, AdminRoutes.routes(settings.adminToken))
-  const listeners = yield* openPublic(gate)
-  yield* Effect.addFinalizer(() => drain(listeners))
+  const { drain, listeners } = yield* settings.processes === 1 ? openAlone(gate) : openTogether(gate)
+  yield* Effect.addFinalizer(() => drain)
   const at = (name: string) => listeners.find((listener) => listener.name === name)?.address
   const bound: Bound = {
     mesh: at("mesh") ?? settings.mesh,
@@ -161,22 +141,25 @@ const announce = (bound: Bound) =>
     )
   )
 
-const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer, Books.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(MuxAgents.layer, ByteAgents.layer, PlatformHosts.layer)),
-  Layer.provideMerge(PeerVisitors.layer),
-  Layer.provideMerge(Visits.layer),
-  Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer, PeerEdges.layer)),
-  Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
+const placement = Layer.effect(
+  Placement,
+  Effect.map(Settings, ({ processes }) => ({
+    place: processes === 1 ? undefined : { edge: randomBytes(8), process: 0, processes }
+  }))
+)
+
+const edge = Books.layer.pipe(
+  Layer.provideMerge(parts),
   Layer.provideMerge(AgentKeys.layer),
   Layer.provideMerge(
     Layer.mergeAll(
       Store.layer,
       AuditLog.layer,
-      Routes.layer,
-      Counters.layer,
-      Health.layer,
       CertificateAuthority.layer,
-      ControlPlane.layer
+      ControlPlane.layer,
+      PairFiles.layer,
+      placement,
+      Census.layer
     )
   )
 )
@@ -185,7 +168,7 @@ const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer, Books.layer).pipe(
 export class Edge extends Context.Service<Edge, Bound>()("edge/Edge") {
   /** Takes its settings from the caller: tests and the all-in-one stack. */
   static readonly layerNoDeps = Layer.effect(Edge, boot).pipe(
-    Layer.provide(parts),
+    Layer.provide(edge),
     Layer.provide([NodeFileSystem.layer, NodePath.layer])
   )
   /** Takes its settings from the environment. */

@@ -4,6 +4,7 @@
  */
 import type { Policy } from "@catenet/domain/rules/AccessWindow"
 import { Context, Effect, Layer } from "effect"
+import type { Order } from "./processes/Order.ts"
 import { Settings } from "./Settings.ts"
 
 export type Tier = "gelb" | "passthrough"
@@ -34,6 +35,8 @@ export interface RoutesShape {
   readonly agentKeys: (token: string) => ReadonlySet<string>
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>) => void
   readonly policies: () => Iterable<readonly [token: string, policy: Policy]>
+  /** Everything that is known, as orders that rebuild it. */
+  readonly orders: () => ReadonlyArray<Order>
   readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
 }
 
@@ -93,6 +96,12 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       else agentKeys.set(token, new Set(keys))
     },
     policies: () => policies,
+    orders: () => [
+      ...Array.from(revoked, (token): Order => ({ _tag: "Revoke", token })),
+      ...Array.from(routes, ([host, { tier, token }]): Order => ({ _tag: "Authorise", host, token, tier })),
+      ...Array.from(agentKeys, ([token, keys]): Order => ({ _tag: "SetAgentKeys", token, keys: Array.from(keys) })),
+      ...Array.from(policies, ([token, policy]): Order => ({ _tag: "SetPolicy", token, policy }))
+    ],
     dump: () => Array.from(routes, ([hostname, { token }]) => ({ hostname, token }))
   }
 }

@@ -1,14 +1,14 @@
 /**
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5). Variables that are ours and not
  * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
- * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`.
+ * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`.
  */
 import { EdgeId } from "@catenet/domain/EdgeNode"
 import { normalHost } from "@catenet/wire/frames/HostName"
-import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { type Address, parse } from "./settings/Address.ts"
 import * as Variable from "./settings/Variable.ts"
-import type { Name } from "./settings/Variables.ts"
+import { type Name, names } from "./settings/Variables.ts"
 
 /** Paths of a PEM certificate chain and its key. */
 export interface PemPair {
@@ -48,6 +48,10 @@ export interface SettingsShape {
   readonly wildcard: PemPair | undefined
   readonly portal: TerminateHost | undefined
   readonly otherHosts: ReadonlyArray<TerminateHost>
+  /** How many processes share the public listeners. */
+  readonly processes: number
+  /** All variables as they were given, for the other processes; absent when there is one. */
+  readonly given: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
   readonly requireHostAuth: boolean
   /** Tunnels with enrolled agents take no agent that cannot prove its key. */
   readonly requireAgentProof: boolean
@@ -118,6 +122,15 @@ const publicAddress = Variable.parsed("CT_EDGE_PUBLIC_ADDR", "a host and a port"
   value === "unknown" || parse(value) !== undefined ? value : undefined
 )
 
+const given = Effect.gen(function* () {
+  const texts: Record<string, string> = {}
+  for (const variable of names) {
+    const text = yield* Variable.text(variable)
+    if (text !== undefined) texts[variable] = text
+  }
+  return texts
+})
+
 const read = Effect.gen(function* () {
   const adminToken = yield* Variable.secretHex("CT_EDGE_ADMIN_TOKEN")
   const frontDoor = yield* address("CT_FRONT_DOOR")
@@ -140,6 +153,9 @@ const read = Effect.gen(function* () {
       remedy: "turn both on, or receipts off"
     })
   }
+  const processes = yield* Variable.count("CT_EDGE_PROCESSES", 1, 64, 1)
+  /** What is bounded for the edge, for one of its processes. */
+  const share = (bound: number) => Math.ceil(bound / processes)
   const hosts = yield* Effect.all([
     terminateHost("CT_EDGE_AUTH", "CT_EDGE_AUTH_ADDR"),
     terminateHost("CT_EDGE_MASQUE", "CT_EDGE_MASQUE_ADDR"),
@@ -164,6 +180,8 @@ const read = Effect.gen(function* () {
     wildcard: yield* pemPair("CT_EDGE_WILDCARD_CERT", "CT_EDGE_WILDCARD_KEY"),
     portal: yield* terminateHost("CT_EDGE_PORTAL", "CT_CP_PROXY_ADDR"),
     otherHosts: hosts.filter((host) => host !== undefined),
+    processes,
+    given: processes === 1 ? undefined : Redacted.make(yield* given),
     requireAgentProof: yield* Variable.flag("CT_EDGE_REQUIRE_AGENT_PROOF", false),
     requireHostAuth: yield* Variable.flag("CT_EDGE_REQUIRE_HOST_AUTH", (frontDoor ?? browser) !== undefined),
     deliverWaitMillis: yield* Variable.count("CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS", 0, 60_000, 3_000),
@@ -171,7 +189,7 @@ const read = Effect.gen(function* () {
     cutAtWindowClose: yield* Variable.flag("CT_EDGE_CUT_AT_WINDOW_CLOSE", true),
     shutdownGraceSeconds: yield* Variable.count("CT_EDGE_SHUTDOWN_GRACE_SECS", 0, 3_600, 30),
     proofOfWorkBits: yield* Variable.count("CT_EDGE_POW_DIFFICULTY", 0, 32, 16),
-    rendezvousPerMinute: yield* Variable.count("CT_EDGE_RENDEZVOUS_MAX_PER_MIN", 1, 1_000_000, 600),
+    rendezvousPerMinute: share(yield* Variable.count("CT_EDGE_RENDEZVOUS_MAX_PER_MIN", 1, 1_000_000, 600)),
     meshRelay: yield* Variable.flag("CT_EDGE_MESH_RELAY_ENABLED", false),
     meshRelayPrivate: yield* Variable.flag("CT_EDGE_MESH_RELAY_PRIVATE", false),
     history,
@@ -186,10 +204,10 @@ const read = Effect.gen(function* () {
     auditPath: yield* Variable.text("CT_EDGE_AUDIT_LOG_PATH"),
     auditRetentionSeconds: yield* Variable.count("CT_EDGE_AUDIT_LOG_RETENTION_SECS", 60, 1_000_000_000, 604_800),
     caps: {
-      connections: yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS", 8_192),
-      connectionsPerAddress: yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS_PER_IP", 2_048),
-      browserTunnels: yield* Variable.cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096),
-      agentConnections: yield* Variable.cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096)
+      connections: share(yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS", 8_192)),
+      connectionsPerAddress: share(yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS_PER_IP", 2_048)),
+      browserTunnels: share(yield* Variable.cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096)),
+      agentConnections: share(yield* Variable.cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096))
     }
   }
   return settings

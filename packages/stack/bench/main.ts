@@ -27,6 +27,10 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   mesh: { title: "Through the mesh plane (Noise)", run: async () => (await import("./data/mesh.ts")).rows() },
   ladder: { title: "At a constant rate", run: async () => (await import("./data/ladder.ts")).rows() },
   processor: { title: "Processor time of relaying", run: async () => (await import("./data/processor.ts")).rows() },
+  processes: {
+    title: "An edge of one process and of two",
+    run: async () => (await import("./data/processes.ts")).rows()
+  },
   compared: {
     title: "Beside programs that people use today",
     run: onStack(async (stack) => (await import("./compared.ts")).rows(stack))

@@ -1,12 +1,17 @@
-/** Entry point of `catenet`. Answers `--version` and becomes the agent before anything else is loaded. */
+/** Entry point of `catenet`. Answers `--version` and becomes the agent or a process of an edge before anything else is loaded. */
+import { WORKER_COMMAND } from "@catenet/edge/processes/Program"
 import { outliveReaders, watchParent } from "./supervisor/ParentWatch.ts"
 import { line } from "./Version.ts"
 
 const [first] = process.argv.slice(2)
 
-watchParent()
+const isEdgeWorker = first === WORKER_COMMAND
+if (!isEdgeWorker) watchParent()
 outliveReaders()
-if (first === "--version" || first === "-V") process.stdout.write(`${line}\n`)
+if (isEdgeWorker) {
+  const { start } = await import("@catenet/edge/processes/WorkerProcess")
+  start()
+} else if (first === "--version" || first === "-V") process.stdout.write(`${line}\n`)
 else if (first === "agent") {
   process.argv.splice(2, 1)
   const { start } = await import("@catenet/agent/Run")

@@ -1,4 +1,5 @@
 /** A registration that an edge has accepted, whatever carries it. */
+import type { Place } from "@catenet/wire/frames/MuxHello"
 import type { Effect } from "effect"
 
 /** Why a registration ended. `final` when the edge took it back for good. */
@@ -11,6 +12,8 @@ export interface Link {
   /** `host:port` of the edge. */
   readonly edge: string
   readonly carrier: "mux" | "slots"
+  /** Which process of the edge it leads to, where the edge has several. */
+  readonly place: Place | undefined
   /** Waits for the end of the registration. */
   readonly ended: Effect.Effect<LinkEnd>
   /** Grows whenever anything arrives from the edge. */

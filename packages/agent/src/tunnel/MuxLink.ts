@@ -1,5 +1,6 @@
 /** The preferred carrier: one TLS connection on which the edge opens a stream for each client. */
 import { native } from "@catenet/crypto/native"
+import type { Place } from "@catenet/wire/frames/MuxHello"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
@@ -49,15 +50,20 @@ export const requestOf = (
   agentId: registration.agentId,
   ...proofOf(registration, socket, challenge),
   wishes: { proxyProtocol: registration.proxyProtocol },
-  version
+  version,
+  ...(registration.instance && { instance: registration.instance })
 })
 
-/** Registers on a connected socket whose selected ALPN is ours. Owns the socket: it is closed on failure. */
+/**
+ * Registers on a connected socket whose selected ALPN is ours, if the connection leads to a place that is `wanted`. Owns the
+ * socket: it is closed on failure.
+ */
 export const open = Effect.fn("MuxLink.open")(function* (
   edge: string,
   socket: TLSSocket,
   registration: Registration,
-  serve: Serve
+  serve: Serve,
+  wanted: (place: Place | undefined) => boolean = () => true
 ) {
   const mux = new Mux(socket, { side: "dialler", keepAlive, onStream: (stream) => serve(stream, stream.header) })
   const lost = (why: string) => new RegistrationLost({ edge, why })
@@ -65,7 +71,9 @@ export const open = Effect.fn("MuxLink.open")(function* (
     const hello = yield* Effect.promise(() => mux.ready)
     if (Result.isFailure(hello))
       return yield* lost(`the session ended (${hello.failure.code}) ${hello.failure.sentence}`)
-    const request = requestOf(registration, socket, hello.success.challenge)
+    const { challenge, place } = hello.success
+    if (!wanted(place)) return yield* lost("the connection leads to where another one does")
+    const request = requestOf(registration, socket, challenge)
     const answer = yield* Effect.promise(() => mux.register(request))
     if (Result.isFailure(answer)) {
       const { code, sentence } = answer.failure
@@ -81,6 +89,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
     const link: Link = {
       edge,
       carrier: "mux",
+      place,
       ended: Effect.raceFirst(
         Effect.flatMap(
           Effect.promise(() => held.ended),

@@ -9,6 +9,8 @@ export interface Registration {
   /** Signs what the edge challenges with; absent when this agent was never enrolled. */
   readonly identity: Redacted.Redacted<Uint8Array> | undefined
   readonly proxyProtocol: boolean
+  /** 8 bytes that tell this running agent from others with the same identity. */
+  readonly instance?: Uint8Array
 }
 
 /** The edge answered and said no. `final` when asking again cannot help. */

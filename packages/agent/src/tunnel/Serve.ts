@@ -14,6 +14,7 @@ import { establish } from "./Establish.ts"
 import type { Link } from "./Link.ts"
 import type { Serve } from "./MuxLink.ts"
 import type { Registration } from "./Registration.ts"
+import * as Spread from "./Spread.ts"
 import type { Streams } from "./Streams.ts"
 
 const tick = "15 seconds"
@@ -56,10 +57,13 @@ export const serve = Effect.fn("Serve.serve")(function* (
   })
 
   /** Registers and waits for the end of the registration; the link itself may go on serving in the background. */
+  const own = { ...registration, instance: Buffer.from(vitals.session.id, "hex") }
+  const spread = yield* Spread.make(own, serveStream)
+
   const once = Effect.fnUntraced(function* () {
     const scope = yield* Scope.fork(outer)
     vitals.session.conn = (vitals.session.conn ?? 0) + 1
-    const link = yield* establish(settings, registration, serveStream).pipe(
+    const link = yield* establish(settings, own, serveStream).pipe(
       Scope.provide(scope),
       Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
     )
@@ -78,12 +82,14 @@ export const serve = Effect.fn("Serve.serve")(function* (
       transport: "tcp-fallback",
       hostname_bound: registration.host !== undefined
     })
+    yield* spread.follow(link)
     const ticking = yield* Effect.forkChild(listen(link, vitals))
     const end = yield* link.ended.pipe(
       Effect.onInterrupt(() => events.record("disconnected", { reason: "the agent is stopping" })),
       Effect.ensuring(
         Effect.gen(function* () {
           vitals.session.live--
+          yield* spread.follow(undefined)
           yield* Fiber.interrupt(ticking)
           yield* Effect.forkIn(discard(link, scope), outer)
         })
@@ -104,11 +110,12 @@ export const serve = Effect.fn("Serve.serve")(function* (
 
   /** Asks for no more streams, and gives those that run a while to finish. */
   const drain = Effect.gen(function* () {
-    for (const link of links.keys()) link.retire()
+    const all = () => [...links.keys(), ...spread.links()]
+    for (const link of all()) link.retire()
     const open = vitals.tasksLive()
     if (open > 0) yield* Effect.logInfo(`stopping; waiting up to ${drainSeconds} s for ${open} streams to finish`)
     yield* Effect.timeoutOption(streams.idle, `${drainSeconds} seconds`)
-    for (const link of links.keys()) link.close()
+    for (const link of all()) link.close()
   })
 
   const keepRegistered = Effect.gen(function* () {

@@ -154,6 +154,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   return {
     edge,
     carrier: "slots",
+    place: undefined,
     ended: Effect.map(Deferred.await(ended), (reason) => ({ reason, final: false })),
     received: () => {
       let bytes = receivedBefore

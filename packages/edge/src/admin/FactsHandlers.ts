@@ -13,6 +13,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Books } from "../history/Books.ts"
 import type { Receipts } from "../history/Receipts.ts"
 import { tunnelName } from "../history/TunnelName.ts"
+import { Census } from "../processes/Census.ts"
 import { Routes } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../Settings.ts"
@@ -29,6 +30,7 @@ export const FactsHandlers = HttpApiBuilder.group(
     const routes = yield* Routes
     const agents = yield* AgentSessions
     const books = yield* Books
+    const census = yield* Census
     const { edgeId } = yield* Settings
     const edge = ({ pubkey }: Receipts) => ({ pubkey: PublicKey.make(pubkey), edge_id: EdgeId.make(edgeId) })
     const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20) {
@@ -46,7 +48,10 @@ export const FactsHandlers = HttpApiBuilder.group(
       return new ReceiptPage({ ...edge(receipts), receipts: page })
     })
     const status = (token: RoutingToken) =>
-      Effect.map(Clock.currentTimeMillis, (now) => statusOf(agents.tunnel(Redacted.value(token)), now))
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const plain = Redacted.value(token)
+        return statusOf(agents.tunnel(plain), census.parked(plain), now)
+      })
     return handlers.handleAll({
       status: ({ params }) => status(params.token),
       statusByHeader: ({ headers }) => status(headers["x-ct-routing-token"]),

@@ -6,12 +6,12 @@ import type { Tunnel } from "../sessions/Tunnel.ts"
 const seconds = (millis: number | undefined) =>
   millis === undefined ? null : UnixSeconds.make(Math.floor(millis / 1_000))
 
-/** `nowMillis` is the moment a connected tunnel was last seen. */
-export const statusOf = (tunnel: Tunnel | undefined, nowMillis: number): TunnelStatusReport =>
+/** `parkedElsewhere` are the slots of the other processes of this edge; `nowMillis` is the moment a connected tunnel was last seen. */
+export const statusOf = (tunnel: Tunnel | undefined, parkedElsewhere: number, nowMillis: number): TunnelStatusReport =>
   new TunnelStatusReport({
     connected: tunnel?.connected ?? false,
-    registrations: tunnel?.muxes.size ?? 0,
-    fallback_parked: tunnel?.parked ?? 0,
+    registrations: tunnel?.registrations ?? 0,
+    fallback_parked: (tunnel?.parked ?? 0) + parkedElsewhere,
     bytes_received: tunnel?.traffic.aToB ?? 0,
     bytes_sent: tunnel?.traffic.bToA ?? 0,
     direct: false,

@@ -65,4 +65,13 @@ export class ControlPlane extends Context.Service<
       return { client: yield* makeClient(controlPlane, adminToken), seed: yield* loadSeed(certOut) }
     })
   )
+  /** For a worker process, which looks hosts up and signs nothing. */
+  static readonly layerUnsigned = Layer.effect(
+    ControlPlane,
+    Effect.gen(function* () {
+      const { adminToken, controlPlane } = yield* Settings
+      if (adminToken === undefined || controlPlane === undefined) return { client: undefined, seed: undefined }
+      return { client: yield* makeClient(controlPlane, adminToken), seed: undefined }
+    })
+  )
 }

@@ -5,6 +5,8 @@
 import type { Policy } from "@catenet/domain/rules/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
 import { isOpen } from "@catenet/domain/rules/AccessWindow"
+import { Followers } from "../processes/Followers.ts"
+import type { Order } from "../processes/Order.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes, type Tier } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -26,6 +28,13 @@ const make = Effect.gen(function* () {
   const routes = yield* Routes
   const agents = yield* AgentSessions
   const relays = yield* Relays
+  const followers = yield* Followers
+  /** Done here and sent to the others in one step, so that orders reach everybody in the same order. */
+  const everywhere = (order: Order, here: () => void) =>
+    Effect.suspend(() => {
+      here()
+      return followers.tell(order)
+    })
 
   const closeWindows = Effect.gen(function* () {
     if (!cutAtWindowClose) return
@@ -35,26 +44,28 @@ const make = Effect.gen(function* () {
 
   const shape: OrdersShape = {
     authorise: (host, token, tier) =>
-      Effect.sync(() => {
+      everywhere({ _tag: "Authorise", host, token, tier }, () => {
         if (!routes.isRevoked(token)) routes.authorise(host, token, tier)
       }),
     revoke: (token) =>
-      Effect.sync(() => {
+      everywhere({ _tag: "Revoke", token }, () => {
         routes.revoke(token)
         agents.revoke(token)
         relays.cut(token, "revoked")
       }),
     setAgentKeys: (token, keys) =>
-      Effect.sync(() => {
+      everywhere({ _tag: "SetAgentKeys", token, keys }, () => {
         if (routes.isRevoked(token)) return
         routes.setAgentKeys(token, keys)
         if (keys.length > 0) agents.keepOnly(token, new Set(keys))
       }),
     setPolicy: (token, policy) =>
-      Effect.suspend(() => {
-        if (!routes.isRevoked(token)) routes.setPolicy(token, policy)
-        return closeWindows
-      }),
+      Effect.andThen(
+        everywhere({ _tag: "SetPolicy", token, policy }, () => {
+          if (!routes.isRevoked(token)) routes.setPolicy(token, policy)
+        }),
+        closeWindows
+      ),
     closeWindows
   }
   return shape

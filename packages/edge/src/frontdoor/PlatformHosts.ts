@@ -7,7 +7,7 @@ import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
 import { Settings, type TerminateHost } from "../Settings.ts"
 import type { Address } from "../settings/Address.ts"
-import * as PemFiles from "../tls/PemFiles.ts"
+import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 
 const CONNECT_MILLIS = 5_000
@@ -29,8 +29,9 @@ const relayTo = (upstream: Address, idleMillis: number | undefined) => (visitor:
 
 const makeHost = Effect.fnUntraced(function* ({ upstream, pair }: TerminateHost) {
   const { relayIdleSeconds } = yield* Settings
+  const files = yield* PairFiles
   const relay = relayTo(upstream, relayIdleSeconds === 0 ? undefined : relayIdleSeconds * 1_000)
-  const source = pair === undefined ? Option.none() : yield* PemFiles.follow(pair)
+  const source = pair === undefined ? Option.none() : yield* files.follow(pair)
   if (Option.isNone(source)) return relay
   const acceptor = TlsAcceptor.make({ pairs: source.value, alpn: [], onSecure: relay, onFailure: () => undefined })
   return acceptor.accept

@@ -15,7 +15,7 @@ import { Routes } from "../Routes.ts"
 import { AgentSessions, type Delivered, type Tried } from "../sessions/AgentSessions.ts"
 import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings } from "../Settings.ts"
-import * as PemFiles from "../tls/PemFiles.ts"
+import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import { ForwardedStream } from "./ForwardedStream.ts"
 import { NobodyServes } from "./Http2Exchange.ts"
@@ -40,6 +40,7 @@ const make = Effect.gen(function* () {
   const relays = yield* Relays
   const counters = yield* Counters
   const clock = yield* Clock.Clock
+  const files = yield* PairFiles
   const run = yield* makeServe
   const http2Visits = new Set<Http2Visit>()
 
@@ -121,7 +122,7 @@ const make = Effect.gen(function* () {
     http2Visits.add(visit)
   }
 
-  const pairs = wildcard === undefined ? Option.none() : yield* PemFiles.follow(wildcard)
+  const pairs = wildcard === undefined ? Option.none() : yield* files.follow(wildcard)
   const onFailure = () => {
     counters.handshakesFailed += 1
   }

@@ -4,9 +4,10 @@
  */
 import { randomBytes } from "node:crypto"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
-import { Clock, Context, Effect, Layer, Path, Redacted, Schedule } from "effect"
+import { Clock, Context, Effect, FiberSet, Layer, Path, Redacted, Schedule } from "effect"
 import * as DurableFile from "../ca/DurableFile.ts"
 import * as KeptFile from "../ca/KeptFile.ts"
+import { Followers } from "../processes/Followers.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../Settings.ts"
@@ -68,6 +69,8 @@ const keep = Effect.fn("Books.keep")(function* (
 ) {
   const { historyRetentionSeconds } = yield* Settings
   const agents = yield* AgentSessions
+  const followers = yield* Followers
+  const run = yield* FiberSet.makeRuntime<never>()
   const clock = yield* Clock.Clock
   const open = new Map<string, OpenSession>()
   const now = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
@@ -92,8 +95,7 @@ const keep = Effect.fn("Books.keep")(function* (
     })
   }
 
-  const end = (session: OpenSession, reason: Sessions.EndReason) => {
-    const at = now()
+  const end = (session: OpenSession, reason: Sessions.EndReason, at: number) => {
     const { bytesIn, bytesOut } = moved(session)
     const closed = Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
     open.delete(session.tunnel.token)
@@ -102,6 +104,23 @@ const keep = Effect.fn("Books.keep")(function* (
       sessions.close(session.name, reason, at)
       receipts?.append(session.name, at, closed)
     })
+  }
+
+  /**
+   * Other processes of this edge may have relayed what they have not told yet. A session ends when they have, or when the
+   * tunnel comes back before that.
+   */
+  const ending = new Map<string, () => void>()
+  const endSettled = (session: OpenSession, reason: Sessions.EndReason) => {
+    const { token } = session.tunnel
+    const at = now()
+    const finish = () => {
+      if (!ending.delete(token)) return
+      end(session, reason, at)
+    }
+    ending.set(token, finish)
+    if (followers.alone()) return finish()
+    return void run(Effect.andThen(followers.tell({ _tag: "Report" }), Effect.sync(finish)))
   }
 
   const flushAll = Effect.sync(() => {
@@ -141,7 +160,10 @@ const keep = Effect.fn("Books.keep")(function* (
 
   yield* settleThePast
   agents.observe({
-    connected: begin,
+    connected: (tunnel, carrier) => {
+      ending.get(tunnel.token)?.()
+      begin(tunnel, carrier)
+    },
     carried: (tunnel, carrier) => {
       const session = open.get(tunnel.token)
       if (session === undefined || session.carrier === carrier) return
@@ -150,14 +172,15 @@ const keep = Effect.fn("Books.keep")(function* (
     },
     disconnected: (tunnel, reason) => {
       const session = open.get(tunnel.token)
-      if (session !== undefined) end(session, reason)
+      if (session !== undefined) endSettled(session, reason)
     }
   })
   yield* Effect.forkScoped(flushAll.pipe(Effect.delay("60 seconds"), Effect.repeat(Schedule.forever)))
   yield* Effect.forkScoped(attestAll.pipe(Effect.delay("1 hour"), Effect.repeat(Schedule.forever)))
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
-      for (const session of Array.from(open.values())) end(session, "edge-restart")
+      for (const finish of Array.from(ending.values())) finish()
+      for (const session of Array.from(open.values())) end(session, "edge-restart", now())
     })
   )
 })

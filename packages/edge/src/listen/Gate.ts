@@ -15,7 +15,7 @@ export interface Gate {
   /** Takes a place until the socket closes; false when there is none. */
   readonly admit: (socket: Socket, listener: string) => boolean
   /** Counts a connection that was turned away. */
-  readonly shed: (listener: string, reason: ShedReason) => void
+  readonly shed: (listener: string, reason: ShedReason, count?: number) => void
   readonly open: () => number
   /** How many were turned away, by listener and reason. */
   readonly sheds: ReadonlyMap<string, Readonly<Record<ShedReason, number>>>
@@ -33,9 +33,9 @@ export const make = (caps: Caps, descriptors: number | undefined): Gate => {
     if (left > 0) perAddress.set(address, left)
     else perAddress.delete(address)
   }
-  const shed = (listener: string, reason: ShedReason) => {
+  const shed = (listener: string, reason: ShedReason, count = 1) => {
     const counts = sheds.get(listener) ?? { connections: 0, address: 0, descriptors: 0 }
-    counts[reason] += 1
+    counts[reason] += count
     sheds.set(listener, counts)
   }
   const admit = (socket: Socket, listener: string) => {

@@ -5,6 +5,8 @@
 import { createConnection, createServer, type Server, type Socket } from "node:net"
 import { Data, Effect, type Scope } from "effect"
 import { type Address, format } from "../settings/Address.ts"
+import { Misconfigured } from "../settings/Variable.ts"
+import { canOpen } from "./Descriptors.ts"
 import type { Gate } from "./Gate.ts"
 
 /** Nobody can be served: the address is taken or not ours. */
@@ -39,7 +41,14 @@ export interface ListenerOptions {
   readonly address: Address
   readonly gate: Gate
   readonly onConnection: (socket: Socket) => void
+  readonly sharing?: Sharing
 }
+
+/**
+ * Whether several processes listen at the address, so that the kernel gives each its part of the connections. `first`: this
+ * one is the first, and makes sure that nobody else is there who would get a part too.
+ */
+export type Sharing = "no" | "first" | "one-of-several"
 
 /** Connections we made to ourselves; they are closed as soon as they are seen. */
 type Probes = Map<Socket, () => void>
@@ -63,14 +72,19 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
   return options.onConnection(socket)
 }
 
-const open = (options: ListenerOptions, probes: Probes) =>
-  Effect.callback<Server, CannotListen>((resume) => {
+const open = (options: ListenerOptions, probes: Probes, reusePort: boolean) =>
+  Effect.callback<Server, CannotListen | Misconfigured>((resume) => {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, receive(options, probes))
-    server.once("error", (error) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
       const { variable, address } = options
-      resume(Effect.fail(new CannotListen({ variable, address, reason: error.message })))
+      const refusal =
+        reusePort && (error.code === "ENOTSUP" || error.code === "ENOPROTOOPT")
+          ? notShareable
+          : new CannotListen({ variable, address, reason: error.message })
+      resume(Effect.fail(refusal))
     })
-    server.listen({ host: options.address.host, port: options.address.port, backlog: 1_024 }, () => {
+    const { host, port } = options.address
+    server.listen({ host, port, backlog: 1_024, reusePort }, () => {
       server.removeAllListeners("error")
       // Out of descriptors: the system sheds the connection, the listener goes on.
       server.on("error", () => options.gate.shed(options.name, "descriptors"))
@@ -78,10 +92,18 @@ const open = (options: ListenerOptions, probes: Probes) =>
     })
   })
 
+const notShareable = new Misconfigured({
+  variable: "CT_EDGE_PROCESSES",
+  problem: "asks for several processes at one address, which this system does not offer",
+  remedy: "set it to 1, or run several edges"
+})
+
 const stop = (server: Server) =>
   Effect.sync(() => {
     if (server.listening) server.close()
   })
+
+const closed = (server: Server) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
 
 const probe = (address: Address, probes: Probes) =>
   Effect.callback<Trial>((resume) => {
@@ -97,19 +119,29 @@ const probe = (address: Address, probes: Probes) =>
     })
   }).pipe(Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed("silent" as const) }))
 
+/**
+ * A connection of ours to an address that is shared would come to any of those who share it. That this process still runs and
+ * that it could take a connection is all it can say of itself; that it runs is what the main process watches.
+ */
+const withDescriptor = Effect.sync((): Trial => (canOpen() ? "accepts" : "exhausted"))
+
 /** Opens the listener; it stops accepting when the scope closes. */
-export const listen: (options: ListenerOptions) => Effect.Effect<Listener, CannotListen, Scope.Scope> = Effect.fn(
-  "Listener.listen"
-)(function* (options: ListenerOptions) {
-  const probes: Probes = new Map()
-  const server = yield* Effect.acquireRelease(open(options, probes), stop)
-  const bound = server.address()
-  const port = typeof bound === "object" && bound !== null ? bound.port : options.address.port
-  const address = { host: options.address.host, port }
-  return {
-    name: options.name,
-    address,
-    stop: stop(server),
-    accepts: Effect.suspend(() => (server.listening ? probe(address, probes) : Effect.succeed("silent" as const)))
-  }
-})
+export const listen: (options: ListenerOptions) => Effect.Effect<Listener, CannotListen | Misconfigured, Scope.Scope> =
+  Effect.fn("Listener.listen")(function* (options: ListenerOptions) {
+    const probes: Probes = new Map()
+    const { sharing = "no" } = options
+    if (sharing === "first") yield* Effect.scoped(Effect.acquireRelease(open(options, probes, false), closed))
+    const server = yield* Effect.acquireRelease(open(options, probes, sharing !== "no"), stop)
+    const bound = server.address()
+    const port = typeof bound === "object" && bound !== null ? bound.port : options.address.port
+    const address = { host: options.address.host, port }
+    return {
+      name: options.name,
+      address,
+      stop: stop(server),
+      accepts: Effect.suspend(() => {
+        if (!server.listening) return Effect.succeed("silent" as const)
+        return sharing === "no" ? probe(address, probes) : withDescriptor
+      })
+    }
+  })

@@ -21,16 +21,28 @@ const SCHEMA = `
 
 export type AuditedTransport = "front_door_tls" | "tcp_fallback" | "mux_agent" | "tcp_client"
 
+export type AuditRow = readonly [ts: number, transport: string, sourceIp: string, tunnel: string]
+
 export interface AuditLogShape {
   readonly note: (transport: AuditedTransport, socket: Socket, token: string) => void
+  /** Rows that another process of this edge has noted. */
+  readonly write: (rows: ReadonlyArray<AuditRow>) => void
 }
+
+/** What is written down of a connection; `ts` in unix seconds. */
+export const row = (ts: number, transport: AuditedTransport, socket: Socket, token: string): AuditRow => [
+  ts,
+  transport,
+  endpointsOf(socket).client?.address ?? "unknown",
+  tunnelName(token)
+]
 
 const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
   const { auditRetentionSeconds } = yield* Settings
   const clock = yield* Clock.Clock
   const db = yield* Database.open(path, SCHEMA)
   const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
-  let pending: Array<readonly [ts: number, transport: string, sourceIp: string, tunnel: string]> = []
+  let pending: Array<AuditRow> = []
   const write = Effect.sync(() => {
     const rows = pending
     pending = []
@@ -49,10 +61,8 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
   yield* Effect.forkScoped(forget.pipe(Effect.repeat(Schedule.spaced("1 hour"))))
   yield* Effect.addFinalizer(() => write)
   const shape: AuditLogShape = {
-    note: (transport, socket, token) => {
-      const address = endpointsOf(socket).client?.address ?? "unknown"
-      pending.push([seconds(), transport, address, tunnelName(token)])
-    }
+    note: (transport, socket, token) => void pending.push(row(seconds(), transport, socket, token)),
+    write: (rows) => void pending.push(...rows)
   }
   return shape
 })
@@ -61,7 +71,7 @@ export class AuditLog extends Context.Service<AuditLog, AuditLogShape>()("edge/o
   static readonly layer = Layer.effect(
     AuditLog,
     Effect.flatMap(Settings, ({ auditPath }) =>
-      auditPath === undefined ? Effect.succeed({ note: () => undefined }) : keep(auditPath)
+      auditPath === undefined ? Effect.succeed({ note: () => undefined, write: () => undefined }) : keep(auditPath)
     )
   )
 }

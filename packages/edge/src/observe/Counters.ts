@@ -29,3 +29,26 @@ const zero = () => ({
 export class Counters extends Context.Service<Counters, ReturnType<typeof zero>>()("edge/observe/Counters") {
   static readonly layer = Layer.sync(Counters, zero)
 }
+
+type Counted = Counters["Service"]
+
+const kinds = ["browser", "dataplane", "tcp_fallback"] as const
+const plain = (counters: Counted) => {
+  const { bytesOf: _bytesOf, ...numbers } = counters
+  return numbers
+}
+type Plain = keyof ReturnType<typeof plain>
+
+const isPlain = (counters: Counted, name: string): name is Plain => name in counters && name !== "bytesOf"
+
+/** All of them by one name each, for another process. */
+export const flat = (counters: Counted): Record<string, number> => ({
+  ...plain(counters),
+  ...Object.fromEntries(kinds.map((kind) => [`bytesOf.${kind}`, counters.bytesOf[kind]]))
+})
+
+/** Adds what another process has counted under the names of {@link flat}. */
+export const add = (counters: Counted, counted: Readonly<Record<string, number>>): void => {
+  for (const [name, value] of Object.entries(counted)) if (isPlain(counters, name)) counters[name] += value
+  for (const kind of kinds) counters.bytesOf[kind] += counted[`bytesOf.${kind}`] ?? 0
+}

@@ -1,6 +1,7 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
 import type { Listener } from "../listen/Listener.ts"
 import type { Gate, ShedReason } from "../listen/Gate.ts"
+import type { CensusShape } from "../processes/Census.ts"
 import type { AgentSessionsShape } from "../sessions/AgentSessions.ts"
 import type { ByteAgentsShape } from "../sessions/ByteAgents.ts"
 import type { MuxAgentsShape } from "../sessions/MuxAgents.ts"
@@ -14,6 +15,8 @@ export interface Sources {
   readonly muxAgents: MuxAgentsShape
   readonly relays: RelaysShape
   readonly gate: Gate
+  /** What the other processes of this edge hold. */
+  readonly census: CensusShape
   readonly visitors: () => number
   readonly listeners: ReadonlyArray<Pick<Listener, "name">>
   /** Epoch milliseconds of the last proof that a listener accepts, by name. */
@@ -43,12 +46,12 @@ const series = (name: string, type: "counter" | "gauge", help: string, samples: 
 const noSheds: Readonly<Record<ShedReason, number>> = { connections: 0, address: 0, descriptors: 0 }
 
 /** Sums over all tunnels, at the moment of asking. */
-const totals = (agents: AgentSessionsShape) => {
-  const sums = { tunnels: 0, known: 0, registrations: 0, parked: 0 }
+const totals = (agents: AgentSessionsShape, census: CensusShape) => {
+  const sums = { tunnels: 0, known: 0, registrations: 0, parked: census.parked() }
   for (const tunnel of agents.all()) {
     sums.known += 1
     if (tunnel.connected) sums.tunnels += 1
-    sums.registrations += tunnel.muxes.size
+    sums.registrations += tunnel.registrations
     sums.parked += tunnel.parked
   }
   return sums
@@ -56,8 +59,8 @@ const totals = (agents: AgentSessionsShape) => {
 
 /** The whole exposition. */
 export const render = (sources: Sources): string => {
-  const { counters, expectedSince, gate, relays, listeners, lastAccepted } = sources
-  const sums = totals(sources.agents)
+  const { census, counters, expectedSince, gate, relays, listeners, lastAccepted } = sources
+  const sums = totals(sources.agents, census)
   const counter = (name: string, help: string, ...samples: ReadonlyArray<Sample>) =>
     series(name, "counter", help, samples)
   const gauge = (name: string, help: string, ...samples: ReadonlyArray<Sample>) => series(name, "gauge", help, samples)
@@ -66,10 +69,12 @@ export const render = (sources: Sources): string => {
     gauge("active_tunnels", "Tunnels with at least one agent.", [sums.tunnels]),
     gauge("tunnel_history_tracked_tokens", "Tunnels that are remembered, with agents or without.", [sums.known]),
     gauge("active_agents", "Multiplexed registrations and parked slots.", [sums.registrations + sums.parked]),
-    gauge("agent_connections", "Multiplexed agent connections.", [sources.muxAgents.open()]),
-    gauge("visitor_connections", "Connections of visitors.", [sources.visitors()]),
-    gauge("connections", "All connections of the public listeners.", [gate.open()]),
-    gauge("active_relays", "Relays that run.", [relays.active()]),
+    gauge("agent_connections", "Multiplexed agent connections.", [
+      sources.muxAgents.open() + census.sum("agentConnections")
+    ]),
+    gauge("visitor_connections", "Connections of visitors.", [sources.visitors() + census.sum("visitors")]),
+    gauge("connections", "All connections of the public listeners.", [gate.open() + census.sum("connections")]),
+    gauge("active_relays", "Relays that run.", [relays.active() + census.sum("relays")]),
     counter("registrations_total", "Registrations accepted.", [counters.registrations]),
     counter("registrations_refused_total", "Registrations refused.", [counters.registrationsRefused]),
     counter("relays_total", "Relays started.", [counters.relays]),

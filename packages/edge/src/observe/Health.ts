@@ -3,7 +3,7 @@
  * given a minute; a process without descriptors is unwell at once.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import type { Listener } from "../listen/Listener.ts"
+import type { Listener, Trial } from "../listen/Listener.ts"
 
 const EVERY = "10 seconds"
 const OLD_MILLIS = 60_000
@@ -13,6 +13,8 @@ export interface HealthShape {
   readonly watch: (listener: Listener) => Effect.Effect<void>
   /** Tries it once. */
   readonly check: (listener: Listener) => Effect.Effect<void>
+  /** Writes down how a listener was found, or a process of which the listeners are. */
+  readonly found: (name: string, trial: Trial) => Effect.Effect<void>
   /** The listeners that have not accepted for a minute; not started yet counts as stalled. */
   readonly stalled: Effect.Effect<ReadonlyArray<string>>
   /** Names what must be there before the edge is healthy. */
@@ -27,16 +29,16 @@ const make = Effect.sync(() => {
   const lastAccepted = new Map<string, number>()
   const expectedSince = new Map<string, number>()
   const exhausted = new Set<string>()
-  const check = Effect.fnUntraced(function* (listener: Listener) {
-    const { name } = listener
-    const trial = yield* listener.accepts
+  const found = Effect.fnUntraced(function* (name: string, trial: Trial) {
     if (trial === "accepts") lastAccepted.set(name, yield* Clock.currentTimeMillis)
     else yield* Effect.logWarning("a listener does not accept").pipe(Effect.annotateLogs({ listener: name, trial }))
     if (trial === "exhausted") exhausted.add(name)
     else exhausted.delete(name)
   })
+  const check = (listener: Listener) => Effect.flatMap(listener.accepts, (trial) => found(listener.name, trial))
   const shape: HealthShape = {
     check,
+    found,
     watch: (listener) =>
       Effect.gen(function* () {
         lastAccepted.set(listener.name, yield* Clock.currentTimeMillis)

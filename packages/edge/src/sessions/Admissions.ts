@@ -29,6 +29,8 @@ export interface Admitted {
   readonly owner: boolean
 }
 
+export type Verdict = Admitted | Refused
+
 /** What only the carrier knows: the challenge it sent and the value that binds the proof to this connection. */
 export interface ProofContext {
   readonly challenge: Uint8Array
@@ -55,7 +57,7 @@ export interface AdmissionsShape {
   /** Admits an agent of the byte protocol: by token and at most one host. */
   readonly bytes: (token: string, host: string | undefined) => Refused | undefined
   /** Admits a multiplexed registration; its hosts are then in normal form. */
-  readonly mux: (request: RegisterRequest, context: ProofContext) => Admitted | Refused
+  readonly mux: (request: RegisterRequest, context: ProofContext) => Verdict | Promise<Verdict>
 }
 
 const make = Effect.gen(function* () {
@@ -90,12 +92,18 @@ const make = Effect.gen(function* () {
       if (!proves(request, context)) return refused("bad-proof")
       const token = Buffer.from(request.token).toString("hex")
       const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
-      const enrolled = routes.agentKeys(token)
-      if (enrolled.size > 0 && key === undefined) return refused("proof-required")
-      if (enrolled.size > 0 && key !== undefined && !enrolled.has(key)) return refused("bad-proof")
-      const hosts = bind(token, request.hosts)
-      if ("code" in hosts) return hosts
-      return { hosts, key, owner: key !== undefined && (enrolled.size > 0 || keys.owns(token, key)) }
+      const admit = (owns: boolean): Verdict => {
+        const enrolled = routes.agentKeys(token)
+        if (enrolled.size > 0 && key === undefined) return refused("proof-required")
+        if (enrolled.size > 0 && key !== undefined && !enrolled.has(key)) return refused("bad-proof")
+        const hosts = bind(token, request.hosts)
+        return "code" in hosts ? hosts : { hosts, key, owner: owns || enrolled.size > 0 }
+      }
+      if (key === undefined || routes.agentKeys(token).size > 0) return admit(false)
+      const refusal = admit(false)
+      if ("code" in refusal) return refusal
+      const owns = keys.owns(token, key)
+      return typeof owns === "boolean" ? admit(owns) : owns.then(admit)
     }
   }
   return shape

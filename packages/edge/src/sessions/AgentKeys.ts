@@ -37,8 +37,11 @@ const inDatabase = (db: Database): Owners => {
 }
 
 export interface AgentKeysShape {
-  /** True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. */
-  readonly owns: (token: string, key: string) => boolean
+  /**
+   * True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. A worker process has to ask
+   * the main one and answers later.
+   */
+  readonly owns: (token: string, key: string) => boolean | Promise<boolean>
   /** The owner is, or was until now, connected. */
   readonly seen: (token: string) => void
 }

@@ -22,6 +22,14 @@ export interface SessionObserver {
   readonly disconnected: (tunnel: Tunnel, reason: "registration-closed" | "revoked") => void
 }
 
+/** What happens to the agents of this process, for those who tell the other processes of the edge. */
+export interface AgentWatcher {
+  readonly joined: (token: string, agent: MuxAgent) => void
+  readonly left: (token: string, agent: MuxAgent) => void
+  /** A slot of the host, or of none, was parked, taken or lost. */
+  readonly slots: (tunnel: Tunnel, host: string | undefined) => void
+}
+
 /** An agent's stream for one visitor. */
 export interface Delivered {
   readonly tunnel: Tunnel
@@ -55,11 +63,18 @@ export interface AgentSessionsShape {
   /** Sends multiplexed agents away that proved none of the keys. */
   readonly keepOnly: (token: string, keys: ReadonlySet<string>) => void
   readonly observe: (observer: SessionObserver) => void
+  readonly watch: (watcher: AgentWatcher) => void
   readonly deliver: (
     token: string,
     demand: Demand,
     header: Omit<OpenHeader, "registration">,
     tried?: Tried
+  ) => Effect.Effect<Delivered, TunnelOffline>
+  /** The same for a visitor whom a sibling process brought: by an agent of this process or not at all. */
+  readonly deliverHere: (
+    token: string,
+    demand: Demand,
+    header: Omit<OpenHeader, "registration">
   ) => Effect.Effect<Delivered, TunnelOffline>
 }
 
@@ -70,6 +85,7 @@ const make = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const tunnels = new Map<string, Tunnel>()
   const observers = new Set<SessionObserver>()
+  const watchers = new Set<AgentWatcher>()
 
   const ensure = (token: string) => {
     const known = tunnels.get(token)
@@ -86,7 +102,7 @@ const make = Effect.gen(function* () {
     if (first) tunnel.connectedSince = tunnel.lastSeen
     for (const observer of observers) {
       if (first) observer.connected(tunnel, carrier)
-      else observer.carried(tunnel, tunnel.muxes.size > 0 ? "mux" : carrier)
+      else observer.carried(tunnel, tunnel.registrations > 0 ? "mux" : carrier)
     }
   }
 
@@ -103,18 +119,22 @@ const make = Effect.gen(function* () {
       if (!tunnel.connected && tunnel.relays === 0 && !routes.knows(token)) tunnels.delete(token)
   })
 
+  const slotsChanged = (tunnel: Tunnel, host: string | undefined) => {
+    for (const watcher of watchers) watcher.slots(tunnel, host)
+  }
+
   const fromMux = Effect.fnUntraced(function* (
     tunnel: Tunnel,
-    demand: Demand,
+    candidates: ReadonlyArray<MuxAgent>,
+    carrier: Carrier,
     header: Omit<OpenHeader, "registration">,
     tried: Tried | undefined
   ) {
-    for (const agent of tunnel.candidates(demand)) {
+    for (const agent of candidates) {
       if (tried?.agents.has(agent) === true) continue
       if (yield* Liveness.responsive(tunnel, agent)) {
         const opened = agent.session.open({ ...header, registration: agent.id })
-        if (Result.isSuccess(opened))
-          return { tunnel, stream: opened.success, carrier: "mux", agent } satisfies Delivered
+        if (Result.isSuccess(opened)) return { tunnel, stream: opened.success, carrier, agent } satisfies Delivered
       }
       counters.failovers += 1
     }
@@ -130,6 +150,7 @@ const make = Effect.gen(function* () {
     for (;;) {
       const agent = tunnel.takeSlot(demand)
       if (agent === undefined) return undefined
+      slotsChanged(tunnel, agent.host)
       tunnel.carrying += 1
       const delivered = yield* Effect.promise(() => agent.slot.deliver())
       if (Result.isSuccess(delivered)) {
@@ -152,13 +173,20 @@ const make = Effect.gen(function* () {
     token: string,
     demand: Demand,
     header: Omit<OpenHeader, "registration">,
-    tried?: Tried
+    tried?: Tried,
+    from: "here" | "anywhere" = "anywhere"
   ) {
+    const anywhere = from === "anywhere"
     const tunnel = tunnels.get(token)
     if (tunnel === undefined) return yield* new TunnelOffline({ token })
     const deadline = tried?.waitUntil ?? clock.currentTimeMillisUnsafe() + deliverWaitMillis
     for (;;) {
-      const delivered = (yield* fromMux(tunnel, demand, header, tried)) ?? (yield* fromSlots(tunnel, demand))
+      const candidates = tunnel.candidates(demand)
+      const mine = anywhere ? candidates : candidates.filter(({ sibling }) => sibling === undefined)
+      const delivered =
+        (yield* fromMux(tunnel, mine, "mux", header, tried)) ??
+        (yield* fromSlots(tunnel, demand)) ??
+        (anywhere ? yield* fromMux(tunnel, tunnel.slotsElsewhere(demand), "tcp-fallback", header, tried) : undefined)
       if (delivered !== undefined) return delivered
       const now = clock.currentTimeMillisUnsafe()
       const returning = tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < RETURN_MILLIS
@@ -175,10 +203,14 @@ const make = Effect.gen(function* () {
     ensure,
     addMux: (token, agent) => {
       const tunnel = ensure(token)
-      counters.registrations += 1
-      arrived(tunnel, "mux", () => tunnel.addMux(agent))
+      if (agent.sibling === undefined) {
+        counters.registrations += 1
+        for (const watcher of watchers) watcher.joined(token, agent)
+      }
+      arrived(tunnel, agent.sibling === "slots" ? "tcp-fallback" : "mux", () => tunnel.addMux(agent))
     },
     removeMux: (token, agent) => {
+      if (agent.sibling === undefined) for (const watcher of watchers) watcher.left(token, agent)
       const tunnel = tunnels.get(token)
       if (tunnel?.muxes.delete(agent) === true) left(tunnel, "registration-closed")
     },
@@ -186,10 +218,14 @@ const make = Effect.gen(function* () {
       const tunnel = ensure(token)
       counters.fallbackParks += 1
       arrived(tunnel, "tcp-fallback", () => tunnel.park(agent))
+      slotsChanged(tunnel, agent.host)
     },
     unpark: (token, agent) => {
       const tunnel = tunnels.get(token)
-      if (tunnel?.dropSlot(agent) !== true) return
+      if (tunnel === undefined) return
+      const parked = tunnel.dropSlot(agent)
+      slotsChanged(tunnel, agent.host)
+      if (!parked) return
       counters.fallbackLost += 1
       left(tunnel, "registration-closed")
     },
@@ -201,10 +237,13 @@ const make = Effect.gen(function* () {
     },
     keepOnly: (token, keys) => {
       for (const agent of Array.from(tunnels.get(token)?.muxes ?? []))
-        if (agent.key === undefined || !keys.has(agent.key)) agent.end("proof-required")
+        if (agent.sibling === undefined && (agent.key === undefined || !keys.has(agent.key)))
+          agent.end("proof-required")
     },
     observe: (observer) => void observers.add(observer),
-    deliver
+    watch: (watcher) => void watchers.add(watcher),
+    deliver,
+    deliverHere: (token, demand, header) => deliver(token, demand, header, undefined, "here")
   }
   return shape
 })

@@ -14,7 +14,16 @@ const ECHO_MILLIS = 2_000
 
 const silent = ({ counters }: CarrierSession) => monotonicMillis() - counters.lastReceivedAt >= TRUSTED_SILENCE_MILLIS
 
-const hasAlternative = (tunnel: Tunnel) => tunnel.muxes.size + tunnel.parked > 1
+/** Whether more than one agent is there. One that is connected to several processes of the edge is still one. */
+const hasAlternative = (tunnel: Tunnel) => {
+  if (tunnel.muxes.size + tunnel.parked < 2) return false
+  const instances = new Set<string>()
+  let others = tunnel.parked
+  for (const { instance } of tunnel.muxes)
+    if (instance === undefined) others += 1
+    else instances.add(instance)
+  return instances.size + others > 1
+}
 
 /** Asks for an echo. A session that does not give one is closed. */
 const prove = (session: CarrierSession): Effect.Effect<boolean> =>
@@ -30,9 +39,12 @@ const prove = (session: CarrierSession): Effect.Effect<boolean> =>
     })
   )
 
-/** Before an agent gets a visitor: false when it is silent, others could serve, and it does not answer. */
-export const responsive = (tunnel: Tunnel, { session }: MuxAgent): Effect.Effect<boolean> =>
-  hasAlternative(tunnel) && silent(session) ? prove(session) : Effect.succeed(true)
+/**
+ * Before an agent gets a visitor: false when it is silent, others could serve, and it does not answer. An agent of another
+ * process is judged there.
+ */
+export const responsive = (tunnel: Tunnel, { session, sibling }: MuxAgent): Effect.Effect<boolean> =>
+  sibling === undefined && hasAlternative(tunnel) && silent(session) ? prove(session) : Effect.succeed(true)
 
 /** Watches agents whose visitors may be waiting for a dead one, for as long as the scope lives. */
 export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Iterable<Tunnel>) {
@@ -49,7 +61,9 @@ export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Itera
     )
   }
   const sweep = Effect.sync(() => {
-    for (const tunnel of tunnels()) if (hasAlternative(tunnel)) for (const { session } of tunnel.muxes) ask(session)
+    for (const tunnel of tunnels())
+      if (hasAlternative(tunnel))
+        for (const { session, sibling } of tunnel.muxes) if (sibling === undefined) ask(session)
   })
   yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("250 millis")))
 })

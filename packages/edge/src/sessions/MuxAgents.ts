@@ -10,8 +10,9 @@ import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { Context, Effect, Layer, Result, Schedule } from "effect"
 import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
+import { Placement } from "../processes/Placement.ts"
 import { Settings } from "../Settings.ts"
-import { Admissions, refused } from "./Admissions.ts"
+import { Admissions, refused, type Verdict } from "./Admissions.ts"
 import { AgentKeys } from "./AgentKeys.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import type { MuxAgent } from "./Tunnel.ts"
@@ -43,6 +44,7 @@ const make = Effect.gen(function* () {
   const counters = yield* Counters
   const keys = yield* AgentKeys
   const audit = yield* AuditLog
+  const { place } = yield* Placement
   const sessions = new Set<Mux>()
   const owned = new Map<MuxAgent, string>()
 
@@ -58,11 +60,18 @@ const make = Effect.gen(function* () {
   }
 
   const register = (session: Mux, socket: TLSSocket, challenge: Uint8Array, inbound: InboundRegistration) => {
-    const { id, request } = inbound
+    const { request } = inbound
     const binding = channelBinding(socket, challenge)
     if (Result.isFailure(binding))
       return inbound.refuse({ code: "internal", sentence: "the TLS session cannot be bound" })
-    const admitted = admissions.mux(request, { challenge, binding: binding.success })
+    const verdict = admissions.mux(request, { challenge, binding: binding.success })
+    return verdict instanceof Promise
+      ? void verdict.then((verdict) => settle(session, socket, inbound, verdict))
+      : settle(session, socket, inbound, verdict)
+  }
+
+  const settle = (session: Mux, socket: TLSSocket, inbound: InboundRegistration, admitted: Verdict) => {
+    const { id, request } = inbound
     if ("code" in admitted) {
       counters.registrationsRefused += 1
       return inbound.refuse(admitted)
@@ -74,6 +83,7 @@ const make = Effect.gen(function* () {
       hosts: admitted.hosts,
       key: admitted.key,
       owner: admitted.owner,
+      instance: request.instance && Buffer.from(request.instance).toString("hex"),
       end: (reason) => inbound.end(refused(reason))
     }
     inbound.accept({ sessionId: `${token.slice(0, 8)}-${id}`, keepAliveMillis: ECHO_MILLIS, maxStreams: MAX_STREAMS })
@@ -90,6 +100,7 @@ const make = Effect.gen(function* () {
     const session: Mux = new Mux(socket, {
       side: "acceptor",
       challenge,
+      ...(place === undefined ? {} : { place }),
       keepAlive: { everyMillis: ECHO_MILLIS, deadMillis: DEAD_MILLIS },
       limits: { maxStreams: MAX_STREAMS },
       onRegister: (inbound) => {

@@ -18,8 +18,12 @@ export interface MuxAgent {
   readonly key: string | undefined
   /** Proved the key that owns the tunnel; the others stand by. */
   readonly owner: boolean
+  /** The same in all registrations of one running agent, if it says so. */
+  readonly instance: string | undefined
   /** Tells the agent why, and takes the registration away. */
   readonly end: (reason: "revoked" | "proof-required") => void
+  /** Set when another process of this edge has it: its multiplexed agent, or its parked slots of one host. */
+  readonly sibling?: "mux" | "slots"
 }
 
 export interface SlotAgent {
@@ -69,13 +73,38 @@ export class Tunnel {
     return this.muxes.size > 0 || this.slots.length > 0 || this.carrying > 0
   }
 
-  /** Multiplexed agents that can serve it: owners before others, the least loaded first. */
+  /**
+   * Multiplexed agents that can serve it: owners before others, those of this process before those of its siblings, the
+   * least loaded first.
+   */
   candidates(demand: Demand): ReadonlyArray<MuxAgent> {
     return Array.from(this.muxes)
-      .filter((agent) => serves(agent.hosts, demand))
+      .filter((agent) => agent.sibling !== "slots" && serves(agent.hosts, demand))
       .sort(
-        (a, b) => Number(b.owner) - Number(a.owner) || a.session.counters.streamsOpen - b.session.counters.streamsOpen
+        (a, b) =>
+          Number(b.owner) - Number(a.owner) ||
+          Number(a.sibling !== undefined) - Number(b.sibling !== undefined) ||
+          a.session.counters.streamsOpen - b.session.counters.streamsOpen
       )
+  }
+
+  /** Processes of this edge that have a parked slot for it. */
+  slotsElsewhere(demand: Demand): ReadonlyArray<MuxAgent> {
+    return Array.from(this.muxes).filter((agent) => agent.sibling === "slots" && serves(agent.hosts, demand))
+  }
+
+  /** Registrations, wherever in this edge they are. */
+  get registrations(): number {
+    let count = 0
+    for (const { sibling } of this.muxes) if (sibling !== "slots") count += 1
+    return count
+  }
+
+  /** Parked slots of this process that serve the host, or no host. */
+  parkedFor(host: string | undefined): number {
+    let count = 0
+    for (const slot of this.slots) if (slot.host === host) count += 1
+    return count
   }
 
   addMux(agent: MuxAgent) {

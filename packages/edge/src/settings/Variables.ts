@@ -31,6 +31,7 @@ export const variables = {
   CT_EDGE_ADMIN_UI_CERT: "its certificate chain, PEM",
   CT_EDGE_ADMIN_UI_KEY: "its private key, PEM",
   CT_EDGE_BROWSER_LISTEN: "host:port where only visitors of tunnels come in, default none",
+  CT_EDGE_PROCESSES: "processes that share the public listeners, 1 to 64, default 1",
   CT_EDGE_REQUIRE_AGENT_PROOF:
     "1 to refuse agents of the byte protocol, which proves no key, for tunnels with enrolled agents; default 0",
   CT_EDGE_REQUIRE_HOST_AUTH:
@@ -57,6 +58,10 @@ export const variables = {
 } as const
 
 export type Name = keyof typeof variables
+
+const isName = (name: string): name is Name => name in variables
+
+export const names: ReadonlyArray<Name> = Object.keys(variables).filter(isName)
 
 const widest = Math.max(...Object.keys(variables).map((name) => name.length))
 

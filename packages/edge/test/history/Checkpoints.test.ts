@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { Books } from "@catenet/edge/history/Books"
 import { Store } from "@catenet/edge/history/Store"
 import { tunnelName } from "@catenet/edge/history/TunnelName"
+import { Followers } from "@catenet/edge/processes/Followers"
 import { AgentSessions, type SessionObserver } from "@catenet/edge/sessions/AgentSessions"
 import type { Tunnel } from "@catenet/edge/sessions/Tunnel"
 import { Settings } from "@catenet/edge/Settings"
@@ -31,7 +32,7 @@ const open = Effect.gen(function* () {
     )
   )
   const layer = Books.layer.pipe(
-    Layer.provide([Store.layer, Layer.succeed(AgentSessions, agents)]),
+    Layer.provide([Store.layer, Followers.layer, Layer.succeed(AgentSessions, agents)]),
     Layer.provide(settings)
   )
   const books = yield* Effect.map(Layer.build(Layer.fresh(layer)), (context) => Books.pipe(Effect.provide(context)))

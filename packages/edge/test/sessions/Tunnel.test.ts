@@ -1,6 +1,7 @@
 import { duplexPair } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
-import { type Demand, type SlotAgent, Tunnel } from "@catenet/edge/sessions/Tunnel"
+import { type Demand, type MuxAgent, type SlotAgent, Tunnel } from "@catenet/edge/sessions/Tunnel"
+import { Mux } from "@catenet/wire/transport/Mux"
 import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 
 const here: Demand = { _tag: "Host", host: "a.test" }
@@ -13,6 +14,30 @@ const waiting = () => {
   const wait = (name: string, demand: Demand) => tunnel.onArrival(demand, () => void called.push(name))
   return { tunnel, called, wait }
 }
+
+describe("the agents that are asked first", () => {
+  const agent = (owner: boolean, sibling?: "mux" | "slots"): MuxAgent => ({
+    id: 1,
+    session: new Mux(duplexPair()[0], { side: "dialler", keepAlive: false }),
+    hosts: new Set(["a.test"]),
+    key: undefined,
+    owner,
+    instance: undefined,
+    end: () => undefined,
+    ...(sibling === undefined ? {} : { sibling })
+  })
+
+  it("are owners wherever they are, then those of this process, and slots elsewhere last", () => {
+    const tunnel = new Tunnel("token")
+    const [slots, standbyThere, standbyHere] = [agent(false, "slots"), agent(false, "mux"), agent(false)]
+    const [ownerThere, ownerHere] = [agent(true, "mux"), agent(true)]
+    for (const each of [slots, standbyThere, standbyHere, ownerThere, ownerHere]) tunnel.addMux(each)
+    assert.deepStrictEqual(tunnel.candidates(here), [ownerHere, ownerThere, standbyHere, standbyThere])
+    assert.deepStrictEqual(tunnel.slotsElsewhere(here), [slots])
+    assert.deepStrictEqual(tunnel.candidates(elsewhere), [])
+    assert.strictEqual(tunnel.registrations, 4)
+  })
+})
 
 describe("visitors who wait for an agent", () => {
   it("are called one for each slot, the longest waiting first", () => {

@@ -5,13 +5,22 @@
 import { Buffer } from "node:buffer"
 import { Result } from "effect"
 import { type Malformed, malformed, view } from "./Frame.ts"
-import { decodeFields, encodeFields, type Field, readBytes, readU32, u32 } from "./MuxFields.ts"
+import { decodeFields, encodeFields, type Field, type Fields, readBytes, readU32, u32 } from "./MuxFields.ts"
 
 /** The version this code speaks. */
 export const muxVersion = 1
 export const challengeBytes = 32
 /** Largest window or credit, so that sums stay exact everywhere. */
 export const maxWindow = 2 ** 31 - 1
+
+/** Which of the processes of an edge took the connection. An edge of one process says nothing about it. */
+export interface Place {
+  /** 8 bytes that name the running edge. */
+  readonly edge: Uint8Array
+  /** From 0 to one less than `processes`. */
+  readonly process: number
+  readonly processes: number
+}
 
 export interface MuxHello {
   /** Lowest and highest version the sender speaks. */
@@ -22,10 +31,30 @@ export interface MuxHello {
   /** Bytes the sender takes on a fresh stream before it gives credit. */
   readonly initialWindow: number
   readonly challenge?: Uint8Array
+  readonly place?: Place
 }
 
+/** What a hello says to whoever registers. */
+export type Greeting = Pick<MuxHello, "challenge" | "place">
+
 const magic = Buffer.from("catenet-mux", "latin1")
-const tags = { maxStreams: 1, initialWindow: 2, challenge: 3 } as const
+const tags = { maxStreams: 1, initialWindow: 2, challenge: 3, place: 4 } as const
+
+const edgeBytes = 8
+const placeBytes = edgeBytes + 8
+/** More than any machine has; a peer that claims more is not believed. */
+const maxProcesses = 1024
+
+const encodePlace = ({ edge, process, processes }: Place) => Buffer.concat([edge, u32(process), u32(processes)])
+
+/** Nothing also for a place that cannot be: where a connection leads is a hint, and no reason to refuse it. */
+const readPlace = (fields: Fields): Place | undefined => {
+  const bytes = readBytes(fields, tags.place, placeBytes)
+  if (bytes === undefined) return undefined
+  const [process, processes] = [view(bytes).readUInt32BE(edgeBytes), view(bytes).readUInt32BE(edgeBytes + 4)]
+  if (process >= processes || processes > maxProcesses) return undefined
+  return { edge: bytes.subarray(0, edgeBytes), process, processes }
+}
 
 export const encodeHello = (hello: MuxHello): Buffer => {
   const fields: Array<Field> = [
@@ -33,6 +62,7 @@ export const encodeHello = (hello: MuxHello): Buffer => {
     [tags.initialWindow, u32(hello.initialWindow)]
   ]
   if (hello.challenge !== undefined) fields.push([tags.challenge, hello.challenge])
+  if (hello.place !== undefined) fields.push([tags.place, encodePlace(hello.place)])
   return Buffer.concat([magic, Buffer.from([hello.lowest, hello.version]), encodeFields(fields)])
 }
 
@@ -50,7 +80,15 @@ export const decodeHello = (bytes: Uint8Array): Result.Result<MuxHello, Malforme
   if (maxStreams === undefined || initialWindow === undefined) return malformed("hello settings")
   if (initialWindow === 0 || initialWindow > maxWindow) return malformed("hello window")
   const challenge = readBytes(fields, tags.challenge, challengeBytes)
-  return Result.succeed({ lowest, version, maxStreams, initialWindow, ...(challenge && { challenge }) })
+  const place = readPlace(fields)
+  return Result.succeed({
+    lowest,
+    version,
+    maxStreams,
+    initialWindow,
+    ...(challenge && { challenge }),
+    ...(place && { place })
+  })
 }
 
 /** The version both speak, if there is one. */

@@ -28,6 +28,8 @@ export interface RegisterRequest {
   }
   /** The agent's own version, for status pages. */
   readonly version?: string
+  /** 8 bytes, the same in all registrations of one running agent, so that they are not taken for several. */
+  readonly instance?: Uint8Array
 }
 
 export interface Registered {
@@ -45,7 +47,17 @@ export interface Refusal extends Reason<RefusalCode> {
 
 export const maxHosts = 32
 const maxAgentIdBytes = 128
-const tags = { token: 1, host: 2, agentId: 3, publicKey: 4, signature: 5, proxyProtocol: 6, version: 7 } as const
+const instanceBytes = 8
+const tags = {
+  token: 1,
+  host: 2,
+  agentId: 3,
+  publicKey: 4,
+  signature: 5,
+  proxyProtocol: 6,
+  version: 7,
+  instance: 8
+} as const
 const answerTags = { sessionId: 1, keepAliveMillis: 2, maxStreams: 3 } as const
 
 export const encodeRegister = (request: RegisterRequest): Buffer => {
@@ -57,6 +69,7 @@ export const encodeRegister = (request: RegisterRequest): Buffer => {
   }
   if (request.wishes.proxyProtocol) fields.push([tags.proxyProtocol, Uint8Array.of(1)])
   if (request.version !== undefined) fields.push([tags.version, text(request.version).subarray(0, 64)])
+  if (request.instance !== undefined) fields.push([tags.instance, request.instance])
   return encodeFields(fields)
 }
 
@@ -75,13 +88,15 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
   if (hosts.some((host) => host.length < 1 || host.length > maxHostBytes)) return malformed("host length")
   if ((publicKey === undefined) !== (signature === undefined)) return malformed("half a proof")
   const version = readText(fields, tags.version)
+  const instance = readBytes(fields, tags.instance, instanceBytes)
   return Result.succeed({
     token,
     hosts: hosts.map((host) => host.toString("utf8")),
     agentId: agentId.toString("utf8"),
     wishes: { proxyProtocol: fields.get(tags.proxyProtocol)?.[0]?.[0] === 1 },
     ...(publicKey && signature && { proof: { publicKey, signature } }),
-    ...(version !== undefined && { version: version.slice(0, 64) })
+    ...(version !== undefined && { version: version.slice(0, 64) }),
+    ...(instance && { instance })
   })
 }
 

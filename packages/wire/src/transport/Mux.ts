@@ -7,7 +7,8 @@ import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
 import { Result } from "effect"
 import { type ControlFrame, encodeMuxFrame, type SendableFrame } from "../frames/MuxFrame.ts"
-import { agreedVersion, challengeBytes, type MuxHello, muxVersion } from "../frames/MuxHello.ts"
+import { agreedVersion, challengeBytes, muxVersion } from "../frames/MuxHello.ts"
+import type { Greeting, MuxHello, Place } from "../frames/MuxHello.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { CloseCode } from "../frames/MuxReason.ts"
 import type { Refusal, RegisterRequest } from "../frames/MuxRegister.ts"
@@ -28,6 +29,8 @@ export interface MuxOptions {
   readonly side: "dialler" | "acceptor"
   /** 32 fresh random bytes; an acceptor needs them. */
   readonly challenge?: Uint8Array
+  /** Which process of an edge an acceptor is, where there are several. */
+  readonly place?: Place
   /** Echo this often, and call the peer dead when an echo is unanswered for so long; `false` for neither. */
   readonly keepAlive?: { readonly everyMillis: number; readonly deadMillis: number } | false
   readonly helloMillis?: number
@@ -46,7 +49,7 @@ const closingMillis = 2_000
 const ackBytes = 16 * 1024
 
 export class Mux implements CarrierSession {
-  readonly ready: Promise<Result.Result<{ readonly challenge: Uint8Array | undefined }, SessionClosed>>
+  readonly ready: Promise<Result.Result<Greeting, SessionClosed>>
   readonly draining: Promise<string>
   readonly closed: Promise<SessionClosed>
   readonly counters: SessionCounters = {
@@ -78,7 +81,7 @@ export class Mux implements CarrierSession {
   #timers: Array<NodeJS.Timeout> = []
   readonly #resolveDraining: (sentence: string) => void
   readonly #resolveClosed: (closed: SessionClosed) => void
-  readonly #resolveReady: (ready: Result.Result<{ readonly challenge: Uint8Array | undefined }, SessionClosed>) => void
+  readonly #resolveReady: (ready: Result.Result<Greeting, SessionClosed>) => void
 
   /** Takes the carrier over. Throws a `RangeError` when an acceptor has no challenge. */
   constructor(carrier: Duplex, options: MuxOptions) {
@@ -88,7 +91,7 @@ export class Mux implements CarrierSession {
     }
     const limits: MuxLimits = { ...defaultLimits, ...options.limits }
     const closed = Promise.withResolvers<SessionClosed>()
-    const ready = Promise.withResolvers<Result.Result<{ readonly challenge: Uint8Array | undefined }, SessionClosed>>()
+    const ready = Promise.withResolvers<Result.Result<Greeting, SessionClosed>>()
     const draining = Promise.withResolvers<string>()
     this.draining = draining.promise
     this.#resolveDraining = draining.resolve
@@ -103,7 +106,8 @@ export class Mux implements CarrierSession {
       version: muxVersion,
       maxStreams: options.onStream === undefined ? 0 : limits.maxStreams,
       initialWindow: limits.initialWindow,
-      ...(options.challenge !== undefined && { challenge: options.challenge })
+      ...(options.challenge !== undefined && { challenge: options.challenge }),
+      ...(options.place !== undefined && { place: options.place })
     }
     this.#sender = new MuxSender(carrier, this.counters, () => {
       // No last words: there is no room for them.
@@ -259,7 +263,7 @@ export class Mux implements CarrierSession {
     }
     this.#peerHello = hello
     this.#streams.peer = hello
-    this.#resolveReady(Result.succeed({ challenge: hello.challenge }))
+    this.#resolveReady(Result.succeed(hello))
   }
 
   #judge(violation: Violation | undefined): void {

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { decodeMuxFrame, encodeMuxFrame, type SendableFrame } from "../../src/frames/MuxFrame.ts"
-import { agreedVersion, maxWindow } from "../../src/frames/MuxHello.ts"
+import { agreedVersion, decodeHello, encodeHello, maxWindow } from "../../src/frames/MuxHello.ts"
 import { closeCodes, maxSentenceBytes, refusalCodes, resetCodes, ResetReason } from "../../src/frames/MuxReason.ts"
-import { proofMessage } from "../../src/frames/MuxRegister.ts"
+import { decodeRegister, encodeRegister, proofMessage } from "../../src/frames/MuxRegister.ts"
 import {
   anyBytes,
   bool,
@@ -34,7 +34,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         more: integer(0, 9),
         maxStreams: u32,
         initialWindow: count,
-        challenge: maybe(bytes(32))
+        challenge: maybe(bytes(32)),
+        place: maybe(map(all({ edge: bytes(8), process: integer(0, 63) }), (at) => ({ ...at, processes: 64 })))
       }),
       ({ more, ...hello }) => ({ _tag: "Hello", hello: present({ ...hello, version: hello.lowest + more }) as never })
     )
@@ -49,7 +50,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         agentId: text(128),
         proof: maybe(all({ publicKey: bytes(32), signature: bytes(64) })),
         proxyProtocol: bool,
-        version: maybe(literal(["0.1.0", "1.2.3-rc.1"]))
+        version: maybe(literal(["0.1.0", "1.2.3-rc.1"])),
+        instance: maybe(bytes(8))
       }),
       ({ id, proxyProtocol, ...request }) => ({
         _tag: "Register",
@@ -185,6 +187,39 @@ describe("versions", () => {
     assert.strictEqual(agreedVersion(spoken(1, 3), spoken(2, 5)), 3)
     assert.strictEqual(agreedVersion(spoken(1, 1), spoken(2, 2)), undefined)
     assert.strictEqual(agreedVersion(spoken(2, 2), spoken(1, 1)), undefined)
+  })
+})
+
+describe("what was added to a frame later", () => {
+  const hello = { lowest: 1, version: 1, maxStreams: 2, initialWindow: 3 }
+  const place = { edge: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), process: 2, processes: 3 }
+  const before = "636174656e65742d6d757801010100040000000202000400000003"
+  const added = "04001001020304050607080000000200000003"
+  const fromHex = (hex: string) => decodeHello(Buffer.from(hex, "hex"))
+
+  it("leaves a hello of an edge of one process as it was", () => {
+    assert.strictEqual(encodeHello(hello).toString("hex"), before)
+    assert.deepStrictEqual(fromHex(before), Result.succeed(hello))
+  })
+
+  it("is a field that readers of before skip, as they do with any they do not know", () => {
+    assert.strictEqual(encodeHello({ ...hello, place }).toString("hex"), before + added)
+    assert.deepStrictEqual(fromHex(before + added), Result.succeed({ ...hello, place }))
+    assert.deepStrictEqual(fromHex(`${before}7f000101`), Result.succeed(hello))
+  })
+
+  it("is not believed when it cannot be", () => {
+    for (const impossible of ["0000000300000003", "0000000000000000", "00000001ffffffff"])
+      assert.deepStrictEqual(fromHex(`${before}0400100102030405060708${impossible}`), Result.succeed(hello))
+  })
+
+  it("names a running agent in its registrations, or does not", () => {
+    const request = { token: Buffer.alloc(32, 1), hosts: [], agentId: "a", wishes: { proxyProtocol: false } }
+    const plain = `010020${"01".repeat(32)}03000161`
+    assert.strictEqual(encodeRegister(request).toString("hex"), plain)
+    const instance = Uint8Array.of(8, 7, 6, 5, 4, 3, 2, 1)
+    assert.strictEqual(encodeRegister({ ...request, instance }).toString("hex"), `${plain}0800080807060504030201`)
+    assert.isUndefined(Result.getOrThrow(decodeRegister(Buffer.from(plain, "hex"))).instance)
   })
 })
 

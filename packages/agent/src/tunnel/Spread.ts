@@ -1,0 +1,112 @@
+/**
+ * Links to the further processes of an edge that has several. The kernel there gives a connection to any of them, so the agent
+ * connects again, in rounds that become rare, until it is in each; what leads to where it is already is closed. It
+ * only makes visitors' ways shorter: the agent serves as well without.
+ */
+import type { Place } from "@catenet/wire/frames/MuxHello"
+import { Effect, Exit, FiberHandle, Queue, Scope } from "effect"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import { parseHostPort } from "../settings/Parse.ts"
+import { further } from "./Establish.ts"
+import type { Link } from "./Link.ts"
+import type { Serve } from "./MuxLink.ts"
+import type { Registration } from "./Registration.ts"
+
+const TRIES_PER_PROCESS = 4
+/** Between two tries: a thousand agents that return at once shall not become several thousand. */
+const PAUSE = "100 millis"
+/** Milliseconds between two rounds of tries, growing; a process that has ended is being started. */
+const FIRST_REST = 500
+const LONGEST_REST = 300_000
+
+const keyOf = ({ edge, process }: Place) => `${Buffer.from(edge).toString("hex")} ${process}`
+const isSame = (a: Place, b: Place) => Buffer.from(a.edge).equals(b.edge)
+
+interface Held {
+  readonly link: Link
+  readonly place: Place
+  readonly scope: Scope.Closeable
+}
+
+export interface Spread {
+  /** The agent is registered by this link; `undefined` when it no longer is. */
+  readonly follow: (first: Link | undefined) => Effect.Effect<void>
+  readonly links: () => ReadonlyArray<Link>
+}
+
+export const make = Effect.fn("Spread.make")(function* (registration: Registration, serve: Serve) {
+  const outer = yield* Effect.scope
+  const spreading = yield* FiberHandle.make<never>()
+  const lost = yield* Queue.unbounded<undefined>()
+  const info = yield* ConnectionInfo
+  const held = new Map<string, Held>()
+  let first: { readonly link: Link; readonly place: Place } | undefined
+
+  /** Lets the streams of a link finish, then closes it. */
+  const discard = Effect.fnUntraced(function* (key: string, one: Held) {
+    if (held.get(key) === one) held.delete(key)
+    one.link.retire()
+    yield* one.link.drained
+    one.link.close()
+    yield* Scope.close(one.scope, Exit.void)
+  })
+
+  const isWanted = (place: Place | undefined) =>
+    first !== undefined &&
+    place !== undefined &&
+    isSame(place, first.place) &&
+    place.process !== first.place.process &&
+    !held.has(keyOf(place))
+
+  const tryOnce = Effect.fnUntraced(function* (edge: string) {
+    const address = parseHostPort(edge)
+    if (address === undefined) return
+    const scope = yield* Scope.fork(outer)
+    const link = yield* further(info, edge, address, registration, serve, isWanted).pipe(
+      Scope.provide(scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+    const { place } = link
+    if (place === undefined) return yield* Scope.close(scope, Exit.void)
+    const key = keyOf(place)
+    const one = { link, place, scope }
+    const another = held.get(key)
+    held.set(key, one)
+    if (another !== undefined) yield* Effect.forkIn(discard(key, another), outer)
+    const ended = Effect.andThen(link.ended, Effect.andThen(discard(key, one), Queue.offer(lost, undefined)))
+    yield* Effect.forkIn(ended, outer)
+  })
+
+  /** Never ends: what is missing is looked for in rounds, ever more rarely, and soon again when a link has ended. */
+  const spread = Effect.fnUntraced(function* (edge: string, place: Place) {
+    const missing = () => held.size < place.processes - 1
+    let rest = FIRST_REST
+    for (;;) {
+      for (let tries = TRIES_PER_PROCESS * place.processes; tries > 0 && missing(); tries--) {
+        yield* Effect.sleep(PAUSE)
+        yield* Effect.ignore(tryOnce(edge))
+      }
+      yield* Effect.logDebug(`connected to ${held.size + 1} of the edge's ${place.processes} processes`)
+      const found = !missing()
+      if (found) yield* Queue.take(lost)
+      yield* Queue.clear(lost)
+      rest = found ? FIRST_REST : Math.min(rest * 2, LONGEST_REST)
+      yield* Effect.raceFirst(Effect.sleep(rest), Effect.andThen(Queue.take(lost), Effect.sleep(FIRST_REST)))
+    }
+  })
+
+  const result: Spread = {
+    links: () => Array.from(held.values(), ({ link }) => link),
+    follow: Effect.fnUntraced(function* (link) {
+      yield* FiberHandle.clear(spreading)
+      const place = link?.place
+      first = link === undefined || place === undefined ? undefined : { link, place }
+      if (link === undefined) return
+      for (const [key, one] of Array.from(held))
+        if (place === undefined || !isSame(one.place, place) || one.place.process === place.process)
+          yield* Effect.forkIn(discard(key, one), outer)
+      if (place !== undefined && place.processes > 1) yield* FiberHandle.run(spreading, spread(link.edge, place))
+    })
+  }
+  return result
+})

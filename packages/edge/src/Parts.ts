@@ -1,0 +1,28 @@
+/** What every process of an edge serves connections with, over what only the main one has or a worker is told. */
+import { Layer } from "effect"
+import { Orders } from "./control/Orders.ts"
+import { FrontDoor } from "./frontdoor/FrontDoor.ts"
+import { PlatformHosts } from "./frontdoor/PlatformHosts.ts"
+import { Visits } from "./frontdoor/Visits.ts"
+import { GelbVisits } from "./gelb/GelbVisits.ts"
+import { MeshClients } from "./mesh/MeshClients.ts"
+import { PeerEdges } from "./mesh/PeerEdges.ts"
+import { PeerVisitors } from "./mesh/PeerVisitors.ts"
+import { Counters } from "./observe/Counters.ts"
+import { Health } from "./observe/Health.ts"
+import { Followers } from "./processes/Followers.ts"
+import { Relays } from "./relay/Relays.ts"
+import { Routes } from "./Routes.ts"
+import { Admissions } from "./sessions/Admissions.ts"
+import { AgentSessions } from "./sessions/AgentSessions.ts"
+import { ByteAgents } from "./sessions/ByteAgents.ts"
+import { MuxAgents } from "./sessions/MuxAgents.ts"
+
+export const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(MuxAgents.layer, ByteAgents.layer, PlatformHosts.layer)),
+  Layer.provideMerge(PeerVisitors.layer),
+  Layer.provideMerge(Visits.layer),
+  Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer, PeerEdges.layer)),
+  Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
+  Layer.provideMerge(Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, Followers.layer))
+)

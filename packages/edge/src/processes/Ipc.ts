@@ -1,0 +1,41 @@
+/**
+ * One end of the channel between the main process of an edge and a worker: messages in and out, checked by their schema. What
+ * cannot be sent any more is dropped, because the other process is gone then.
+ */
+import type { ChildProcess } from "node:child_process"
+import { Schema } from "effect"
+import { type ToMain, ToMain as ToMainSchema, type ToWorker, ToWorker as ToWorkerSchema } from "./Message.ts"
+
+export interface Ipc<Out, In> {
+  readonly send: (message: Out) => void
+  readonly receive: (take: (message: In) => void) => void
+}
+
+interface End {
+  readonly connected: boolean
+  readonly send?: ((message: object) => boolean) | undefined
+  readonly on: (event: "message", listener: (message: unknown) => void) => unknown
+}
+
+const over = <Out extends object, In>(
+  end: End,
+  encode: (message: Out) => unknown,
+  decode: (message: unknown) => In
+): Ipc<Out, In> => ({
+  send: (message) => {
+    const encoded = encode(message)
+    if (end.connected && typeof encoded === "object" && encoded !== null) end.send?.(encoded)
+  },
+  receive: (take) => void end.on("message", (message) => take(decode(message)))
+})
+
+const writeToWorker = Schema.encodeUnknownSync(ToWorkerSchema)
+const readToWorker = Schema.decodeUnknownSync(ToWorkerSchema)
+const writeToMain = Schema.encodeUnknownSync(ToMainSchema)
+const readToMain = Schema.decodeUnknownSync(ToMainSchema)
+
+/** In the main process. */
+export const ofMain = (child: ChildProcess): Ipc<ToWorker, ToMain> => over(child, writeToWorker, readToMain)
+
+/** In a worker. */
+export const ofWorker = (end: End): Ipc<ToMain, ToWorker> => over(end, writeToMain, readToWorker)

@@ -1,0 +1,76 @@
+/**
+ * What the main process of an edge and its workers say to each other over the channel that Node gives a child process.
+ * Nothing of it reaches a command line or a log. Both ends are the same program, so a message that cannot be read is a defect.
+ */
+import { Schema } from "effect"
+import { Order } from "./Order.ts"
+
+const Pair = Schema.Struct({ cert: Schema.String, key: Schema.String })
+
+const Count = Schema.Int
+
+const severities = ["Fatal", "Error", "Warn", "Info", "Debug", "Trace"] as const
+const Severity = Schema.Literals(severities)
+const LeastLevel = Schema.Literals(["All", ...severities, "None"])
+
+/** What a worker has done since its last report, and what it holds now. */
+export const Report = Schema.Struct({
+  /** By the names of `Counters`. */
+  counted: Schema.Record(Schema.String, Count),
+  /** Bytes by tunnel, from visitors and to visitors. */
+  traffic: Schema.Array(Schema.Tuple([Schema.String, Count, Count])),
+  sheds: Schema.Array(Schema.Tuple([Schema.String, Schema.Literals(["connections", "address", "descriptors"]), Count])),
+  /** Rows of the audit log. */
+  audit: Schema.Array(Schema.Tuple([Count, Schema.String, Schema.String, Schema.String])),
+  /** Parked slots by tunnel; a tunnel that is not named has none. */
+  parked: Schema.Array(Schema.Tuple([Schema.String, Count])),
+  agentConnections: Count,
+  visitors: Count,
+  connections: Count,
+  relays: Count,
+  /** Listeners that have stopped accepting. */
+  stalled: Schema.Array(Schema.String)
+})
+export type Report = typeof Report.Type
+
+export const ToWorker = Schema.TaggedUnion({
+  /** The answer to `Hello`: everything that is known now. Orders that follow come on top of it. */
+  Begin: {
+    /** The configuration of the edge, with the addresses that were really bound. */
+    variables: Schema.Record(Schema.String, Schema.String),
+    index: Schema.Int,
+    /** 16 hex digits that name the running edge to agents. */
+    edge: Schema.String,
+    /** Where the processes reach each other. */
+    folder: Schema.String,
+    logLevel: LeastLevel,
+    /** The root of the internal CA, base64 of its DER, and the leaf in force. */
+    root: Schema.String,
+    leaf: Pair,
+    /** Certificates by the name of their file. */
+    pairs: Schema.Array(Schema.Tuple([Schema.String, Pair])),
+    orders: Schema.Array(Order)
+  },
+  Tell: { id: Schema.Int, order: Order },
+  Leaf: { pair: Pair },
+  Renewed: { certificate: Schema.String, pair: Pair },
+  /** The answer to `Claim`. */
+  Owner: { id: Schema.Int, owns: Schema.Boolean },
+  /** Leave as an edge leaves, say `Drained`, and wait to be ended. */
+  Drain: {}
+})
+export type ToWorker = typeof ToWorker.Type
+
+export const ToMain = Schema.TaggedUnion({
+  Hello: {},
+  /** All public listeners are open. */
+  Ready: {},
+  Applied: { id: Schema.Int },
+  /** Asks whether the key owns the tunnel. */
+  Claim: { id: Schema.Int, token: Schema.String, key: Schema.String },
+  Seen: { token: Schema.String },
+  Reported: { report: Report },
+  Log: { level: Severity, message: Schema.String, fields: Schema.Record(Schema.String, Schema.String) },
+  Drained: {}
+})
+export type ToMain = typeof ToMain.Type

@@ -1,0 +1,20 @@
+/** What the control plane orders, as the processes of one edge tell it each other. Every order is idempotent. */
+import { Schema } from "effect"
+
+const Slot = Schema.Struct({ day: Schema.Int, start_minute: Schema.Int, end_minute: Schema.Int })
+
+const Policy = Schema.Struct({
+  expires_at: Schema.NullOr(Schema.Int),
+  schedule: Schema.NullOr(Schema.Struct({ tz_offset_minutes: Schema.Int, slots: Schema.Array(Slot) }))
+})
+
+/** Tokens are 64 hex digits, hosts are in normal form. */
+export const Order = Schema.TaggedUnion({
+  Authorise: { host: Schema.String, token: Schema.String, tier: Schema.Literals(["gelb", "passthrough"]) },
+  Revoke: { token: Schema.String },
+  SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String) },
+  /** Say what has been counted until now; this one comes from the edge itself. */
+  Report: {},
+  SetPolicy: { token: Schema.String, policy: Schema.NullOr(Policy) }
+})
+export type Order = typeof Order.Type

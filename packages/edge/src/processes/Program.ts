@@ -1,0 +1,16 @@
+/** How the program of a worker is started: from the sources, from a built package, or from the one file that holds all. */
+import { type ChildProcess, fork } from "node:child_process"
+import { basename, dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** What the one-file program is told to become a worker. */
+export const WORKER_COMMAND = "edge-worker"
+
+const self = fileURLToPath(import.meta.url)
+const [, extension] = /^Program(\.[jt]s)$/.exec(basename(self)) ?? []
+
+/** It ends by itself when this process does; what it is to know comes over the channel. */
+export const startWorker = (): ChildProcess =>
+  extension === undefined
+    ? fork(self, [WORKER_COMMAND], { stdio: ["ignore", "ignore", "inherit", "ipc"] })
+    : fork(join(dirname(self), `worker${extension}`), [], { stdio: ["ignore", "ignore", "inherit", "ipc"] })

@@ -1,0 +1,95 @@
+/**
+ * An edge as a worker runs it: the public listeners and all that serves connections, and nothing that an edge has once. It
+ * has everything it knows from the main process, and tells it four times a second what it has counted.
+ */
+import { ConfigProvider, Effect, Layer, Queue, Schedule } from "effect"
+import { ControlPlane } from "../control/ControlPlane.ts"
+import { drain } from "../control/Drain.ts"
+import { Orders } from "../control/Orders.ts"
+import { Visits } from "../frontdoor/Visits.ts"
+import { descriptorLimit } from "../listen/Descriptors.ts"
+import * as Gate from "../listen/Gate.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Health } from "../observe/Health.ts"
+import { parts } from "../Parts.ts"
+import * as PublicListeners from "../PublicListeners.ts"
+import { Relays } from "../relay/Relays.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { MuxAgents } from "../sessions/MuxAgents.ts"
+import { Settings } from "../Settings.ts"
+import * as Carrying from "./Carrying.ts"
+import * as Doors from "./Doors.ts"
+import type { Ipc } from "./Ipc.ts"
+import { Ledger } from "./Ledger.ts"
+import type { ToMain, ToWorker } from "./Message.ts"
+import * as SiblingDoor from "./SiblingDoor.ts"
+import * as SiblingLinks from "./SiblingLinks.ts"
+import * as Told from "./Told.ts"
+
+const REPORT_EVERY = "250 millis"
+
+type Begin = Extract<ToWorker, { readonly _tag: "Begin" }>
+
+const reporter = Effect.fn("WorkerEdge.reporter")(function* (gate: Gate.Gate, told: Told.ToldShape) {
+  const counters = yield* Counters
+  const agents = yield* AgentSessions
+  const muxAgents = yield* MuxAgents
+  const visits = yield* Visits
+  const relays = yield* Relays
+  const { stalled } = yield* Health
+  const ledger = new Ledger({ counters, agents, gate, audit: told.audit })
+  return Effect.map(stalled, (stalled) => ({
+    ...ledger.take(),
+    agentConnections: muxAgents.open(),
+    visitors: visits.open(),
+    connections: gate.open(),
+    relays: relays.active(),
+    stalled
+  }))
+})
+
+/** Serves until the scope closes. */
+const serve = Effect.fn("WorkerEdge.serve")(function* (
+  ipc: Ipc<ToMain, ToWorker>,
+  inbox: Queue.Dequeue<ToWorker>,
+  begin: Begin,
+  told: Told.ToldShape
+) {
+  const { caps, processes } = yield* Settings
+  const orders = yield* Orders
+  const health = yield* Health
+  yield* Carrying.applyAll(begin.orders)
+  yield* Effect.forkScoped(Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds")))
+  const gate = Gate.make(caps, descriptorLimit())
+  yield* SiblingDoor.open(Doors.door(begin.folder, begin.index))
+  yield* SiblingLinks.open(Doors.others(begin.folder, begin.index, processes))
+  yield* health.expect(yield* PublicListeners.names)
+  const listeners = yield* PublicListeners.open(gate, "one-of-several")
+  const report = yield* reporter(gate, told)
+  const tell = Effect.map(report, (report) => ipc.send({ _tag: "Reported", report }))
+  yield* Effect.forkScoped(Effect.repeat(tell, Schedule.spaced(REPORT_EVERY)))
+  ipc.send({ _tag: "Ready" })
+  const leave = drain(listeners).pipe(
+    Effect.andThen(tell),
+    Effect.andThen(Effect.sync(() => ipc.send({ _tag: "Drained" })))
+  )
+  const services = yield* Effect.context<Effect.Services<typeof leave>>()
+  const scope = yield* Effect.scope
+  const leaving = Effect.asVoid(Effect.forkIn(Effect.provideContext(leave, services), scope))
+  const carry = yield* Carrying.make(ipc, told, { drain: leaving, report: tell })
+  return yield* Effect.forever(Effect.flatMap(Queue.take(inbox), carry))
+})
+
+/** Runs the worker that was greeted so. Messages after the greeting wait in `inbox`. */
+export const run = (ipc: Ipc<ToMain, ToWorker>, inbox: Queue.Dequeue<ToWorker>, begin: Begin) => {
+  const told = Told.make(ipc, begin)
+  return Effect.scoped(serve(ipc, inbox, begin, told)).pipe(
+    Effect.provide(
+      parts.pipe(
+        Layer.provideMerge(Layer.merge(ControlPlane.layerUnsigned, Told.layer(told))),
+        Layer.provideMerge(Settings.layer),
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(begin.variables)))
+      )
+    )
+  )
+}

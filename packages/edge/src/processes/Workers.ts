@@ -1,0 +1,141 @@
+/**
+ * The worker processes of this edge, as the main process keeps them: started, greeted, told every order, started again when
+ * they end, and killed when they fall silent. It decides nothing about visitors.
+ */
+import { Clock, Deferred, Effect, FiberSet, Schedule } from "effect"
+import type { Gate } from "../listen/Gate.ts"
+import { Health } from "../observe/Health.ts"
+import { AgentKeys } from "../sessions/AgentKeys.ts"
+import { Settings } from "../Settings.ts"
+import { Census } from "./Census.ts"
+import { Followers } from "./Followers.ts"
+import * as Greeting from "./Greeting.ts"
+import type { ToMain } from "./Message.ts"
+import * as Tally from "./Tally.ts"
+import { WorkerHandle } from "./WorkerHandle.ts"
+
+const FIRST_PAUSE = 100
+const LONGEST_PAUSE = 5_000
+/** Who has lived so long begins again with the first pause. */
+const STEADY_MILLIS = 10_000
+/** A worker reports four times a second. */
+const SILENCE_MILLIS = 10_000
+const START_MILLIS = 30_000
+
+interface Worker {
+  readonly handle: WorkerHandle
+  /** It has said so, or it has ended. */
+  readonly drained: Deferred.Deferred<void>
+}
+
+/** Under this name the health of a worker is known. */
+export const workerName = (index: number): string => `process ${index}`
+
+/**
+ * Starts all workers and returns when each has its listeners open, or has had its time. `drain` lets them leave as an edge
+ * leaves and returns when they have; they end with the scope in any case.
+ */
+export const start = Effect.fn("Workers.start")(function* (gate: Gate, folder: string, addresses: Greeting.Addresses) {
+  const { processes, shutdownGraceSeconds } = yield* Settings
+  const followers = yield* Followers
+  const census = yield* Census
+  const health = yield* Health
+  const keys = yield* AgentKeys
+  const clock = yield* Clock.Clock
+  const tally = yield* Tally.make(gate)
+  const run = yield* FiberSet.makeRuntime<never>()
+  const workers = new Map<number, Worker>()
+  const greeting = yield* Greeting.make(folder, addresses, (message) => {
+    for (const { handle } of workers.values()) handle.send(message)
+  })
+  let leaving = false
+
+  const runOnce = Effect.fnUntraced(function* (index: number, ready: Deferred.Deferred<void>) {
+    const handle = yield* Effect.acquireRelease(
+      Effect.sync(() => new WorkerHandle()),
+      ({ end }) => end
+    )
+    const drained = yield* Deferred.make<void>()
+    let heard = clock.currentTimeMillisUnsafe() + START_MILLIS - SILENCE_MILLIS
+    const take = (message: ToMain) => {
+      switch (message._tag) {
+        case "Reported":
+          heard = clock.currentTimeMillisUnsafe()
+          tally(index, message.report)
+          return message.report.stalled.length === 0 && run(health.found(workerName(index), "accepts"))
+        case "Claim": {
+          const { id, key, token } = message
+          return void Promise.resolve(keys.owns(token, key)).then((owns) => handle.send({ _tag: "Owner", id, owns }))
+        }
+        case "Seen":
+          return keys.seen(message.token)
+        case "Log":
+          return run(
+            Effect.logWithLevel(message.level)(message.message).pipe(
+              Effect.annotateLogs({ ...message.fields, process: index })
+            )
+          )
+        case "Ready":
+          return Deferred.doneUnsafe(ready, Effect.void)
+        case "Drained":
+          return Deferred.doneUnsafe(drained, Effect.void)
+      }
+    }
+    handle.listen(() => greeting(index), take)
+    const leave = followers.join((order) => handle.tell(order))
+    workers.set(index, { handle, drained })
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        leave()
+        workers.delete(index)
+        census.forget(index)
+        Deferred.doneUnsafe(drained, Effect.void)
+      })
+    )
+    const silence = Effect.suspend(() =>
+      clock.currentTimeMillisUnsafe() - heard < SILENCE_MILLIS ? Effect.void : handle.kill("it has fallen silent")
+    )
+    yield* Effect.forkScoped(Effect.repeat(silence, Schedule.spaced("1 second")))
+    return yield* handle.ended
+  })
+
+  const keep = Effect.fnUntraced(function* (index: number, ready: Deferred.Deferred<void>) {
+    let pause = FIRST_PAUSE
+    for (;;) {
+      if (leaving) return
+      const from = clock.currentTimeMillisUnsafe()
+      const how = yield* Effect.scoped(runOnce(index, ready))
+      if (leaving) return
+      pause = clock.currentTimeMillisUnsafe() - from > STEADY_MILLIS ? FIRST_PAUSE : Math.min(pause * 2, LONGEST_PAUSE)
+      yield* Effect.logError("a process of this edge has ended; it is started again").pipe(
+        Effect.annotateLogs({ process: index, how, pause })
+      )
+      yield* Effect.sleep(pause)
+    }
+  })
+
+  const indices = Array.from({ length: processes - 1 }, (_, each) => each + 1)
+  yield* health.expect(indices.map(workerName))
+  const starting = yield* Effect.forEach(indices, (index) =>
+    Effect.gen(function* () {
+      const ready = yield* Deferred.make<void>()
+      yield* Effect.forkScoped(keep(index, ready))
+      return ready
+    })
+  )
+  yield* Effect.forEach(starting, (ready) => Deferred.await(ready), { concurrency: "unbounded", discard: true }).pipe(
+    Effect.timeoutOrElse({
+      duration: START_MILLIS,
+      orElse: () => Effect.logError("not every process of this edge has started; those that have serve")
+    })
+  )
+
+  const leave = ({ drained, handle }: Worker) => Effect.andThen(handle.drain, Deferred.await(drained))
+
+  const drain = Effect.suspend(() => {
+    leaving = true
+    return Effect.forEach(Array.from(workers.values()), leave, { concurrency: "unbounded", discard: true })
+  }).pipe(Effect.timeoutOrElse({ duration: (shutdownGraceSeconds + 5) * 1_000, orElse: () => Effect.void }))
+
+  return { drain }
+})

@@ -1,0 +1,38 @@
+/**
+ * The certificate pairs that this edge follows in files, by the file of the certificate. A process that starts later gets
+ * what is in force and not what lies in the files at that moment.
+ */
+import { Context, Effect, FileSystem, Layer, Option, Scope } from "effect"
+import type { PemPair } from "../Settings.ts"
+import type { PairSource } from "./PairSource.ts"
+import * as PemFiles from "./PemFiles.ts"
+
+export interface PairFilesShape {
+  /** The pair, replaced when it changes; none when it cannot be used. */
+  readonly follow: (files: PemPair) => Effect.Effect<Option.Option<PairSource>>
+  readonly followed: ReadonlyMap<string, PairSource>
+}
+
+export class PairFiles extends Context.Service<PairFiles, PairFilesShape>()("edge/tls/PairFiles") {
+  static readonly layer = Layer.effect(
+    PairFiles,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const scope = yield* Scope.Scope
+      const followed = new Map<string, PairSource>()
+      return {
+        followed,
+        follow: (files) =>
+          PemFiles.follow(files).pipe(
+            Effect.provideService(FileSystem.FileSystem, fs),
+            Effect.provideService(Scope.Scope, scope),
+            Effect.tap((source) =>
+              Effect.sync(() => {
+                if (Option.isSome(source)) followed.set(files.certificate, source.value)
+              })
+            )
+          )
+      }
+    })
+  )
+}

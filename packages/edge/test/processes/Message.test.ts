@@ -1,0 +1,25 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { ToMain, ToWorker } from "@catenet/edge/processes/Message"
+
+/** What Node does to a message on its way to another process. */
+const sent = (message: unknown): unknown => JSON.parse(JSON.stringify(message))
+
+describe("what the processes of an edge say to each other", () => {
+  it.prop("arrives in a worker as it was said", [ToWorker], ([message]) => {
+    const arrived = Schema.decodeUnknownSync(ToWorker)(sent(Schema.encodeSync(ToWorker)(message)))
+    assert.deepStrictEqual(sent(arrived), sent(message))
+  })
+
+  it.prop("arrives in the main process as it was said", [ToMain], ([message]) => {
+    const arrived = Schema.decodeUnknownSync(ToMain)(sent(Schema.encodeSync(ToMain)(message)))
+    assert.deepStrictEqual(sent(arrived), sent(message))
+  })
+
+  it("is refused when it is anything else", () => {
+    for (const message of [undefined, {}, { _tag: "Tell", id: 1 }, { _tag: "Hello " }]) {
+      assert.throws(() => Schema.decodeUnknownSync(ToWorker)(message))
+      assert.throws(() => Schema.decodeUnknownSync(ToMain)(message))
+    }
+  })
+})
