@@ -26,6 +26,8 @@ const asSocket = (stream: Duplex): Duplex => {
 
 export class TunnelConnections extends Agent {
   private readonly connect: Connect
+  /** Connections that do not stand yet, of which Node's agent knows nothing. */
+  private readonly opening = new Set<Duplex>()
 
   constructor(connect: Connect) {
     super({ keepAlive: true, maxFreeSockets: 8, scheduling: "lifo" })
@@ -39,7 +41,18 @@ export class TunnelConnections extends Agent {
     const [near, far] = duplexPair()
     // A pair does not tell its other half for good, which would then wait for an hour.
     near.once("close", () => far.destroy())
-    this.connect(far, (error) => opened?.(error, asSocket(near)), options.repeatable === true)
+    this.opening.add(near)
+    const stands = (error: Error | null) => {
+      this.opening.delete(near)
+      opened?.(error, asSocket(near))
+    }
+    this.connect(far, stands, options.repeatable === true)
     return undefined
+  }
+
+  /** What opens is given up too: nobody would end what is handed over after this. */
+  override destroy() {
+    super.destroy()
+    for (const near of this.opening) near.destroy()
   }
 }

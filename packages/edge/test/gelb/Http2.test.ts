@@ -3,7 +3,7 @@ import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node
 import type { Duplex } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type MuxAgent, servingAgent, tlsTo } from "../world/Agent.ts"
+import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { http2 } from "../fuzz/Samples.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
@@ -264,6 +264,32 @@ describe("a visitor that speaks HTTP/2", () => {
         const metrics = yield* Effect.promise(() => world.metrics())
         assert.strictEqual(metrics["ct_edge_failovers_total"], 1)
         assert.strictEqual(metrics["ct_edge_relays_total"], 3)
+      }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "that leaves while its request waits for an agent costs the agent that comes then nothing but a connection",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* start({ CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "60000" })
+        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+        const first = yield* servingAgent(world, T, [HOST])
+        first.mux.close("normal")
+        yield* Effect.promise(() =>
+          eventually(async () => (await world.metrics())["ct_edge_active_tunnels"] === 0, "the agent is gone")
+        )
+        const client = yield* session(world)
+        client.request({ ":path": "/", ":authority": HOST }).on("error", () => undefined)
+        yield* Effect.promise(() => new Promise((resolve) => client.ping(() => resolve(undefined))))
+        client.destroy()
+        yield* Effect.promise(() =>
+          eventually(async () => (await world.metrics())["ct_edge_connections"] === 0, "the visitor is gone")
+        )
+        const { socket } = yield* slotAgent(world, T, "B", HOST)
+        yield* Effect.promise(() => new Promise((resolve) => socket.once("close", resolve).resume()))
+        yield* Effect.promise(() =>
+          eventually(async () => (await world.metrics())["ct_edge_connections"] === 0, "nothing of it stays")
+        )
       }).pipe(Effect.scoped)
   )
 
