@@ -82,15 +82,16 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     if (from.readableEnded) to.end()
     else from.on("end", () => to.end())
   }
-  const watch = (side: Duplex, name: "a" | "b") => {
+  const watch = (side: Duplex, other: Duplex, name: "a" | "b") => {
     // Stays after the relay is over: a socket may still fail while it closes.
     side.on("error", ignore)
     side.once("error", (error) => broken(name, error))
-    const closed = () => {
-      if (!side.readableEnded || !side.writableFinished) broken(name, side.errored ?? undefined)
-    }
-    side.once("close", closed)
-    if (side.destroyed) closed()
+    const isOver = () => side.readableEnded && side.writableFinished
+    side.once("close", () => {
+      if (!isOver()) broken(name, side.errored ?? undefined)
+    })
+    // What the other side might still say could reach nobody.
+    if (side.destroyed && !(isOver() && other.readableEnded)) broken(name, side.errored ?? undefined)
   }
 
   copy(a, b, (bytes) => {
@@ -100,8 +101,8 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     counters.bToA += bytes
   })
   if (signal?.aborted === true) onAbort()
-  watch(a, "a")
-  watch(b, "b")
+  watch(a, b, "a")
+  watch(b, a, "b")
   signal?.addEventListener("abort", onAbort)
   if (settled) return promise
   if (idleMillis !== undefined) {

@@ -90,9 +90,22 @@ describe("splice", () => {
     near.resume().end()
     await occurs(over, "close")
     far.end()
+    other.resume()
+    await occurs(other, "end")
     const second = splice(other, over)
     assert.strictEqual((await collect(far)).length, 0)
     assert.deepStrictEqual(await second, { _tag: "Completed" })
+  })
+
+  it("cuts a side that could speak to nobody any more", async () => {
+    const [near, over] = duplexPair()
+    const [, other] = duplexPair()
+    over.end()
+    over.resume()
+    near.resume().end()
+    await occurs(over, "close")
+    assert.deepStrictEqual(await splice(over, other), { _tag: "Reset", by: "a", error: undefined })
+    assert.isTrue(other.destroyed)
   })
 
   it("names the cut as its end although a side has broken before", async () => {
