@@ -13,6 +13,7 @@ import { BillingApi, PaymentWebhookApi } from "./BillingApi.ts"
 import { BridgeApi } from "./BridgeApi.ts"
 import { ChannelsApi } from "./ChannelsApi.ts"
 import { ClaimsApi } from "./ClaimsApi.ts"
+import { allowUnknownMembers } from "./DescribedRequests.ts"
 import { describePurposes } from "./DescribedRoutes.ts"
 import { DirectoryApi } from "./DirectoryApi.ts"
 import { EdgesApi } from "./EdgesApi.ts"
@@ -31,7 +32,8 @@ import { TunnelsApi } from "./TunnelsApi.ts"
 
 const description = `Errors are RFC 9457 problems of type application/problem+json. \`code\` names the fact, \`detail\` is the sentence for
 people, and the facts stand beside them. Besides the statuses that a route lists, any route may answer 500 with a trace
-id. Lists are whole unless \`limit\` is given; the next page is then in the \`Link\` header.`
+id. Members of a request that a route does not know are ignored. Lists are whole unless \`limit\` is given; the next page
+is then in the \`Link\` header.`
 
 export class ControlPlaneApi extends HttpApi.make("catenet")
   .add(StatusApi)
@@ -67,7 +69,8 @@ export class ControlPlaneApi extends HttpApi.make("catenet")
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       transform: flow(
         describeLossless([SuggestRequest, Suggestion, PipelineSpec, PipelinePublication, OperatorPublication]),
-        describePurposes
+        describePurposes,
+        allowUnknownMembers
       )
     })
   ) {}

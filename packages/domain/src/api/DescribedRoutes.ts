@@ -1,20 +1,13 @@
 /** The OpenAPI document with what every route is for, from the table of purposes. */
-import { Predicate } from "effect"
+import { isRecord, mapped, type Members } from "./JsonMembers.ts"
 import { purposes } from "./Purposes.ts"
-
-const isRecord = (value: unknown): value is Record<string, unknown> => Predicate.isObject(value)
-
-const mapped = (value: unknown, change: (each: Record<string, unknown>) => Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(isRecord(value) ? value : {}).map(([key, each]) => [key, isRecord(each) ? change(each) : each])
-  )
 
 const purposeOf = (operationId: unknown): string | undefined => {
   const [group = "", endpoint = ""] = String(operationId).split(".")
   return purposes[group]?.routes[endpoint]
 }
 
-const named = (operation: Record<string, unknown>) => {
+const named = (operation: Members) => {
   const summary = purposeOf(operation["operationId"])
   return summary === undefined ? operation : { ...operation, summary }
 }

@@ -16,6 +16,7 @@ import { ReceiptKey, ReceiptPage } from "../Receipt.ts"
 import { RoutingToken } from "../Tokens.ts"
 import { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "../TunnelTraffic.ts"
 import { EdgeAdminAccess } from "./Access.ts"
+import { allowUnknownMembers } from "./DescribedRequests.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 /** As many tokens or keys as a body has room for. */
@@ -145,4 +146,4 @@ export class EdgeAdminApi extends HttpApi.make("catenet-edge")
   .add(TunnelFactsApi)
   .add(EdgeHealthApi)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
-  .annotateMerge(OpenApi.annotations({ title: "Catenet edge", version: "0.1.0" })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Catenet edge", version: "0.1.0", transform: allowUnknownMembers })) {}

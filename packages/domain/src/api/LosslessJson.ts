@@ -4,9 +4,10 @@
  * The HTTP layer's own JSON reading rounds such integers, so these bodies travel as text of type `application/json` that
  * `JsonText` reads and writes. The OpenAPI document would call them strings; `describeLossless` puts their schemas back.
  */
-import { Predicate, Schema } from "effect"
+import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as JsonText from "../JsonText.ts"
+import { members } from "./JsonMembers.ts"
 
 /**
  * A body of this schema, read and written without loss.
@@ -61,5 +62,3 @@ export const describeLossless = (bodies: ReadonlyArray<Schema.Top>) => {
     return JSON.parse(JSON.stringify({ ...spec, components: { ...known, schemas } }, replacer))
   }
 }
-
-const members = (value: unknown): Record<string, unknown> => ({ ...(Predicate.isObject(value) ? value : {}) })

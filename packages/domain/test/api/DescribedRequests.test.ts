@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { OpenApi } from "effect/http-api"
+import { allowUnknownMembers } from "@catenet/domain/api/DescribedRequests"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+
+const strict = { type: "object", additionalProperties: false }
+const referring = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const body = (schema: object) => ({ content: { "application/json": { schema } } })
+
+describe("the members that the OpenAPI document allows", () => {
+  it("are any, in a request and in whatever it refers to, and the known ones in an answer", () => {
+    const schemas = {
+      Asked: { ...strict, properties: { inner: referring("Inner") } },
+      Inner: { ...strict, properties: { again: referring("Asked") } },
+      Told: strict
+    }
+    const post = {
+      requestBody: body({ ...strict, items: referring("Asked") }),
+      responses: { 200: body(referring("Told")) }
+    }
+    const spec = allowUnknownMembers({ openapi: "3.1.0", paths: { "/a": { post } }, components: { schemas } })
+    assert.deepStrictEqual(spec, {
+      openapi: "3.1.0",
+      paths: { "/a": { post: { ...post, requestBody: body({ type: "object", items: referring("Asked") }) } } },
+      components: {
+        schemas: {
+          Asked: { type: "object", properties: { inner: referring("Inner") } },
+          Inner: { type: "object", properties: { again: referring("Asked") } },
+          Told: strict
+        }
+      }
+    })
+  })
+
+  it("are said of every request of the control plane", () => {
+    const { components, paths } = OpenApi.fromApi(ControlPlaneApi)
+    const bodies = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).flatMap((operation) => (operation as OpenApi.OpenAPISpecOperation).requestBody ?? [])
+    )
+    assert.isAbove(bodies.length, 20)
+    const said = JSON.stringify(bodies)
+    assert.notInclude(said, `"additionalProperties":false`)
+    for (const [, name = ""] of said.matchAll(/schemas\/([^"]+)"/gu))
+      assert.notInclude(JSON.stringify(components.schemas[name]), `"additionalProperties":false`, name)
+    assert.include(JSON.stringify(components.schemas), `"additionalProperties":false`)
+  })
+})
