@@ -1,6 +1,6 @@
 /**
  * Whether every listener still accepts: each is tried every ten seconds by a connection of our own. One that is silent is
- * given a minute; a process without descriptors is unwell at once.
+ * given a minute; a process that is gone or without descriptors is unwell at once.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import type { Listener, Trial } from "../listen/Listener.ts"
@@ -15,7 +15,9 @@ export interface HealthShape {
   readonly check: (listener: Listener) => Effect.Effect<void>
   /** Writes down how a listener was found, or a process of which the listeners are. */
   readonly found: (name: string, trial: Trial) => Effect.Effect<void>
-  /** The listeners that have not accepted for a minute; not started yet counts as stalled. */
+  /** Takes back the last proof: who is known to be gone is not given the minute. */
+  readonly lost: (name: string) => void
+  /** The listeners that have not accepted for a minute; not started yet, and lost, count as stalled. */
   readonly stalled: Effect.Effect<ReadonlyArray<string>>
   /** Names what must be there before the edge is healthy. */
   readonly expect: (names: ReadonlyArray<string>) => Effect.Effect<void>
@@ -39,6 +41,7 @@ const make = Effect.sync(() => {
   const shape: HealthShape = {
     check,
     found,
+    lost: (name) => void lastAccepted.delete(name),
     watch: (listener) =>
       Effect.gen(function* () {
         lastAccepted.set(listener.name, yield* Clock.currentTimeMillis)

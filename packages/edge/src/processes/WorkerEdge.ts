@@ -67,8 +67,10 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   const listeners = yield* PublicListeners.open(gate, "one-of-several")
   const report = yield* reporter(gate, told)
   const tell = Effect.map(report, (report) => ipc.send({ _tag: "Reported", report }))
-  yield* Effect.forkScoped(Effect.repeat(tell, Schedule.spaced(REPORT_EVERY)))
+  // Before all else, so that the edge is well when it says that it is ready.
+  yield* tell
   ipc.send({ _tag: "Ready" })
+  yield* Effect.forkScoped(tell.pipe(Effect.delay(REPORT_EVERY), Effect.repeat(Schedule.forever)))
   const leave = drain(listeners).pipe(
     Effect.andThen(tell),
     Effect.andThen(Effect.sync(() => ipc.send({ _tag: "Drained" })))

@@ -31,8 +31,12 @@ export class WorkerHandle {
       this.#applied.clear()
       resolve(how)
     }
-    this.#child.on("error", (error) => gone(error.message))
-    this.#child.once("exit", (code, signal) => gone(signal === null ? `exit code ${code}` : `signal ${signal}`))
+    this.#child.on("error", (error) => {
+      // A message that could not be sent is an error too, and the process's end is told in any case.
+      if (this.#child.pid === undefined) gone(error.message)
+    })
+    // Not at its exit: what it said before that may still come.
+    this.#child.once("close", (code, signal) => gone(signal === null ? `exit code ${code}` : `signal ${signal}`))
   }
 
   /** How it ended, as a sentence fragment. */

@@ -62,7 +62,8 @@ export const start = Effect.fn("Workers.start")(function* (gate: Gate, folder: s
         case "Reported":
           heard = clock.currentTimeMillisUnsafe()
           tally(index, message.report)
-          return message.report.stalled.length === 0 && run(health.found(workerName(index), "accepts"))
+          if (message.report.stalled.length > 0) return health.lost(workerName(index))
+          return run(health.found(workerName(index), "accepts"))
         case "Claim": {
           const { id, key, token } = message
           return void Promise.resolve(keys.owns(token, key)).then((owns) => handle.send({ _tag: "Owner", id, owns }))
@@ -89,6 +90,7 @@ export const start = Effect.fn("Workers.start")(function* (gate: Gate, folder: s
         leave()
         workers.delete(index)
         census.forget(index)
+        health.lost(workerName(index))
         Deferred.doneUnsafe(drained, Effect.void)
       })
     )

@@ -58,6 +58,12 @@ describe("health", () => {
       trial = "exhausted"
       yield* health.check(fake)
       assert.deepStrictEqual(yield* health.stalled, ["front-door"])
+      trial = "accepts"
+      yield* health.check(fake)
+      health.lost("front-door")
+      assert.deepStrictEqual(yield* health.stalled, ["front-door"])
+      yield* health.check(fake)
+      assert.deepStrictEqual(yield* health.stalled, [])
     }).pipe(Effect.scoped, Effect.provide(Health.layer))
   )
 })

@@ -1,30 +1,144 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
-import { start, token } from "../world/World.ts"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Exit, Result, Scope } from "effect"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { tunnelName } from "@catenet/edge/history/TunnelName"
+import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
+import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
 
-const T = token("a")
-const host = "app.zone.test"
+const PROCESSES = 3
+/** So many that hardly ever one process is without any. */
+const VISITORS = 20
 
-describe("an edge of several processes", () => {
-  it.live("serves a visitor in whichever process it and the agent are", () =>
+const life = Effect.runSync(Scope.make())
+let world: World
+let audit: string
+beforeAll(async () => {
+  const folder = await Effect.runPromise(temporaryFolder.pipe(Scope.provide(life)))
+  audit = join(folder, "audit.sqlite")
+  const variables = { CT_EDGE_PROCESSES: String(PROCESSES), CT_EDGE_AUDIT_LOG_PATH: audit }
+  world = await Effect.runPromise(start(variables, { folder }).pipe(Scope.provide(life)))
+})
+afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
+
+const authorise = (token: string, host: string) => Effect.promise(() => world.authorise(token, host, "gelb"))
+
+const answering = (body: string) => (stream: CarrierStream) =>
+  void stream.once("data", () => stream.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`))
+
+/** An agent whose connection the kernel has given to this process. */
+const agentIn = Effect.fnUntraced(function* (index: number, serve: Parameters<typeof muxAgent>[1]) {
+  for (;;) {
+    const agent = yield* muxAgent(world, serve)
+    const { place } = Result.getOrThrow(yield* Effect.promise(() => agent.mux.ready))
+    if (place?.process === index) return agent
+    agent.mux.close("normal")
+  }
+})
+
+/** The bodies that so many visitors hear, one after the other. */
+const visits = (host: string) =>
+  Effect.promise(async () => {
+    const bodies: Array<string> = []
+    for (let visitor = 0; visitor < VISITORS; visitor++) {
+      const socket = await tlsTo(world.frontDoor, world.wildcardRoot, host)
+      const all = readAll(socket)
+      socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+      bodies.push(/\r\n\r\n(.*)$/.exec((await all).toString())?.[1] ?? "")
+      socket.end()
+    }
+    return bodies
+  })
+
+const all = (body: string) => Array.from({ length: VISITORS }, () => body)
+
+describe.concurrent("an edge of several processes", () => {
+  it.live("cuts what runs in any of them when an access window closes", () =>
     Effect.gen(function* () {
-      const world = yield* start({ CT_EDGE_PROCESSES: "3" })
-      yield* Effect.promise(() => world.authorise(T, host, "gelb"))
-      yield* servingAgent(world, T, [host], (stream) => {
-        stream.once("data", () => stream.end("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngelb"))
-      })
-      for (let visitor = 0; visitor < 20; visitor++) {
-        const answer = yield* Effect.promise(async () => {
-          const socket = await tlsTo(world.frontDoor, world.wildcardRoot, host)
-          const all = readAll(socket)
-          socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
-          const text = (await all).toString()
-          socket.end()
-          return text
+      const [T, host] = [token("a"), "window.zone.test"]
+      yield* authorise(T, host)
+      const { streams } = yield* servingAgent(world, T, [host])
+      const visitors = yield* Effect.promise(() =>
+        Promise.all(
+          Array.from({ length: VISITORS }, async () => {
+            const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, host)
+            const echoed = readUntil(visitor, "ping")
+            visitor.write("\x00ping")
+            await echoed
+            return visitor
+          })
+        )
+      )
+      const closes = (inSeconds: number) =>
+        Effect.promise(async () => {
+          const headers = { "x-ct-routing-token": T }
+          const body = { expires_at: Math.floor(Date.now() / 1_000) + inSeconds }
+          const { status } = await world.admin("POST", "/internal/tunnel/access-policy", { headers, body })
+          assert.strictEqual(status, 200)
         })
-        assert.match(answer, /gelb$/)
-      }
+      yield* closes(3_600)
+      yield* Effect.promise(() =>
+        Promise.all(
+          visitors.map((visitor) => {
+            const echoed = readUntil(visitor, "still")
+            visitor.write("still")
+            return echoed
+          })
+        )
+      )
+      yield* closes(1)
+      const told = () => streams.filter(({ resetBy }) => resetBy?.code === "window-closed").length
+      yield* Effect.promise(() =>
+        eventually(
+          () => told() === VISITORS,
+          () => `${told()} of ${VISITORS} are cut`
+        )
+      )
+      assert.lengthOf(streams, VISITORS)
+      for (const visitor of visitors) visitor.destroy()
     }).pipe(Effect.scoped)
   )
+
+  it.live("serves a visitor in whichever process it and the agent are, and writes each down once", () =>
+    Effect.gen(function* () {
+      const [T, host] = [token("b"), "app.zone.test"]
+      yield* authorise(T, host)
+      const agent = yield* agentIn(PROCESSES - 1, answering("gelb"))
+      yield* Effect.promise(() => agent.register(T, [host]))
+      assert.deepStrictEqual(yield* visits(host), all("gelb"))
+      const rows = () => {
+        const db = new DatabaseSync(audit, { readOnly: true })
+        const found = db.prepare("select transport, source_ip from connections where tunnel = ?").all(tunnelName(T))
+        db.close()
+        return found.map(({ source_ip, transport }) => `${transport} ${source_ip}`).sort()
+      }
+      const expected = [...Array.from({ length: VISITORS }, () => "front_door_tls 127.0.0.1"), "mux_agent 127.0.0.1"]
+      yield* Effect.promise(() => eventually(() => rows().length >= expected.length, "all rows are there"))
+      assert.deepStrictEqual(rows(), expected)
+    }).pipe(Effect.scoped)
+  )
+
+  for (const [first, second, digit] of [
+    [0, 1, "c"],
+    [1, 0, "d"],
+    [1, 2, "e"]
+  ] as const) {
+    it.live(`leaves a tunnel to the key that was first in process ${first}, whoever comes to ${second}`, () =>
+      Effect.gen(function* () {
+        const [T, host] = [token(digit), `owned-${digit}.zone.test`]
+        yield* authorise(T, host)
+        const register = Effect.fnUntraced(function* (index: number, name: string, seed: number) {
+          const agent = yield* agentIn(index, answering(name))
+          const answer = yield* Effect.promise(() => agent.register(T, [host], Buffer.alloc(32, seed)))
+          assert.isTrue(Result.isSuccess(answer))
+        })
+        yield* register(first, "owner", 1)
+        // Every process has heard of the owner when it has served somebody.
+        assert.deepStrictEqual(yield* visits(host), all("owner"))
+        yield* register(second, "standby", 2)
+        assert.deepStrictEqual(yield* visits(host), all("owner"))
+      }).pipe(Effect.scoped)
+    )
+  }
 })

@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import { request } from "node:https"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { agent } from "../e2e/Stack.ts"
+import { agent, catenet } from "../e2e/Stack.ts"
 import { until } from "../e2e/Tunnel.ts"
 import { ask, serves } from "../e2e/Visitor.ts"
 import { CountingAgents, SharedEdge } from "./SharedEdge.ts"
@@ -92,6 +92,13 @@ afterAll(async () => {
 })
 
 describe("an edge of several processes", () => {
+  it("says in one sentence that it cannot have so many, and ends with 3", async () => {
+    const variables = { CT_EDGE_PROCESSES: "65", CT_EDGE_CERT_OUT: join(edge.folder, "never.der") }
+    const { code, stderr } = await catenet(["edge"], variables).ended
+    assert.strictEqual(code, 3)
+    assert.match(stderr, /^Error: CT_EDGE_PROCESSES is "65", which is not a whole number from 1 to 64; .+\n$/)
+  })
+
   it("serves every visitor whichever process it came to, and counts all of them once", async () => {
     assert.lengthOf(edge.workers, processes - 1)
     const answers = await Promise.all(
@@ -150,7 +157,8 @@ describe("an edge of several processes", () => {
     const [victim = -1] = before
     process.kill(victim, "SIGKILL")
     const killed = performance.now()
-    await until(async () => !runs(victim), "the process is gone")
+    await until(async () => !(await edge.isHealthy()), "the edge says that a process is gone", healMillis)
+    assert.isFalse(runs(victim))
     held = false
     const whole = (await Promise.all(reading)).filter(Boolean).length
     process.stderr.write(`a process killed under 60 visitors: ${whole} were not touched\n`)

@@ -1,0 +1,117 @@
+import { connect, type Socket } from "node:net"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Exit, Result, Scope } from "effect"
+import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
+import { muxAgent, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
+import { eventually, start, token, type World } from "../world/World.ts"
+
+const T = token("d")
+const HOST = "app.zone.test"
+/** So many that both processes get more than their share of whatever is counted. */
+const MANY = 30
+
+const life = Effect.runSync(Scope.make())
+let world: World
+beforeAll(async () => {
+  world = await Effect.runPromise(
+    start({
+      CT_EDGE_PROCESSES: "2",
+      CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "3",
+      CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "5",
+      CT_EDGE_MAX_CONNECTIONS_PER_IP: "15",
+      CT_EDGE_MAX_CONNECTIONS: "19",
+      CT_EDGE_RENDEZVOUS_MAX_PER_MIN: "3",
+      CT_EDGE_POW_DIFFICULTY: "0"
+    }).pipe(Scope.provide(life))
+  )
+  await world.authorise(T, HOST, "gelb")
+})
+afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
+
+const reads = (metric: string, value: number) =>
+  Effect.promise(() => {
+    let read: number | undefined
+    return eventually(
+      async () => (read = (await world.metrics())[`ct_edge_${metric}`]) === value,
+      () => `${metric} is ${read} and not ${value}`
+    )
+  })
+
+const alone = Effect.suspend(() => reads("connections", 0))
+
+/** How many of so many attempts succeed; what they hold is held. */
+const succeed = (attempt: () => Promise<boolean>, attempts = MANY) =>
+  Effect.promise(async () => {
+    let succeeded = 0
+    for (let at = 0; at < attempts; at++) if (await attempt()) succeeded += 1
+    return succeeded
+  })
+
+describe("two processes, each with its half of what is bounded", () => {
+  it.live("take no agent more, and none less", () =>
+    Effect.gen(function* () {
+      const places: Array<number | undefined> = []
+      for (let at = 0; at < MANY; at++) {
+        const { mux } = yield* muxAgent(world)
+        const greeted = yield* Effect.promise(() => mux.ready)
+        if (Result.isSuccess(greeted)) places.push(greeted.success.place?.process)
+      }
+      assert.deepStrictEqual(places.sort(), [0, 0, 1, 1])
+      yield* reads("agent_connections", 4)
+    }).pipe(Effect.scoped, Effect.andThen(alone))
+  )
+
+  it.live("take no visitor more, and none less", () =>
+    Effect.gen(function* () {
+      yield* servingAgent(world, T, [HOST])
+      const held: Array<Socket> = []
+      const visit = () =>
+        tlsTo(world.frontDoor, world.wildcardRoot, HOST).then(
+          (visitor) => held.push(visitor) > 0,
+          () => false
+        )
+      assert.strictEqual(yield* succeed(visit), 6)
+      yield* reads("visitor_connections", 6)
+      for (const visitor of held) visitor.destroy()
+    }).pipe(Effect.scoped, Effect.andThen(alone))
+  )
+
+  it.live("let no mesh client more in a minute, and none less", () =>
+    Effect.gen(function* () {
+      const { streams } = yield* servingAgent(world, T, [])
+      const come = async () => {
+        const socket = await tlsTo(world.mesh, world.meshRoot, "localhost")
+        const asked = await requestRendezvous(socket, Buffer.from(T, "hex"), async () => 0n)
+        const echoed = readUntil(socket, "noise")
+        if (Result.isSuccess(asked)) socket.write("noise")
+        return echoed
+          .then(
+            () => true,
+            () => false
+          )
+          .finally(() => socket.destroy())
+      }
+      assert.strictEqual(yield* succeed(come), 4)
+      assert.lengthOf(streams, 4)
+    }).pipe(Effect.scoped, Effect.andThen(alone))
+  )
+
+  it.live("take no connection more from one address, and none more from all", () =>
+    Effect.gen(function* () {
+      const from = (localAddress: string) =>
+        Array.from({ length: 2 * MANY }, () => {
+          const socket = connect({ host: "127.0.0.1", port: world.frontDoor, localAddress })
+          return socket.on("error", () => undefined).resume()
+        })
+      const shed = 'listener_conn_cap_sheds_total{listener="front-door",reason='
+      const held = from("127.0.0.1")
+      yield* reads(`${shed}"address"}`, 2 * MANY - 16)
+      yield* reads("connections", 16)
+      held.push(...from("127.0.0.2"))
+      yield* reads(`${shed}"connections"}`, 2 * MANY - 4)
+      yield* reads("connections", 20)
+      yield* reads(`${shed}"address"}`, 2 * MANY - 16)
+      for (const socket of held) socket.destroy()
+    }).pipe(Effect.andThen(alone))
+  )
+})

@@ -1,0 +1,77 @@
+import { Server } from "node:net"
+import { afterEach, assert, describe, it, vi } from "@effect/vitest"
+import { ConfigProvider, Effect } from "effect"
+import { Settings } from "@catenet/edge/Settings"
+import { start } from "../world/World.ts"
+
+const read = (variables: Record<string, string>) =>
+  Effect.provide(Settings, Settings.layer).pipe(
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromUnknown({ CT_EDGE_CERT_OUT: "/tmp/edge-cert.der", ...variables })
+    )
+  )
+
+afterEach(() => void vi.restoreAllMocks())
+
+describe("how many processes an edge has", () => {
+  it.effect("is a whole number from 1 to 64", () =>
+    Effect.gen(function* () {
+      for (const value of ["1", "2", "64"])
+        assert.strictEqual((yield* read({ CT_EDGE_PROCESSES: value })).processes, Number(value))
+      assert.strictEqual((yield* read({})).processes, 1)
+      for (const value of ["0", "65", "-1", "1.5", "two", "0x2", "9".repeat(16)]) {
+        const { message } = yield* Effect.flip(read({ CT_EDGE_PROCESSES: value }))
+        assert.strictEqual(
+          message,
+          `CT_EDGE_PROCESSES is "${value}", which is not a whole number from 1 to 64; set it to something like 1.`
+        )
+      }
+    })
+  )
+
+  it.effect("divides what is bounded for the edge, rounded up, and nothing that has no bound", () =>
+    Effect.gen(function* () {
+      const { caps, rendezvousPerMinute } = yield* read({
+        CT_EDGE_PROCESSES: "3",
+        CT_EDGE_MAX_CONNECTIONS: "9",
+        CT_EDGE_MAX_CONNECTIONS_PER_IP: "10",
+        CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "1",
+        CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "none",
+        CT_EDGE_RENDEZVOUS_MAX_PER_MIN: "4"
+      })
+      assert.deepStrictEqual(caps, {
+        connections: 3,
+        connectionsPerAddress: 4,
+        browserTunnels: 1,
+        agentConnections: Number.POSITIVE_INFINITY
+      })
+      assert.strictEqual(rendezvousPerMinute, 2)
+    })
+  )
+
+  it.live("is one where the system lets only one listen at an address", () =>
+    Effect.gen(function* () {
+      const { listen } = Server.prototype
+      // Such a system answers Node so; the one that runs the tests is not such a system.
+      vi.spyOn(Server.prototype, "listen").mockImplementation(function (
+        this: Server,
+        ...given: ReadonlyArray<unknown>
+      ): Server {
+        const [options] = given
+        if (typeof options !== "object" || options === null || !("reusePort" in options) || options.reusePort !== true)
+          return Reflect.apply(listen, this, given)
+        const refusal = Object.assign(new Error("listen ENOTSUP"), { code: "ENOTSUP" })
+        process.nextTick(() => this.emit("error", refusal))
+        return this
+      })
+      const { message } = yield* Effect.flip(start({ CT_EDGE_PROCESSES: "2" }))
+      assert.strictEqual(
+        message,
+        "CT_EDGE_PROCESSES asks for several processes at one address, which this system does not offer; " +
+          "set it to 1, or run several edges."
+      )
+      yield* start({ CT_EDGE_PROCESSES: "1" })
+    }).pipe(Effect.scoped)
+  )
+})
