@@ -2,19 +2,17 @@
  * The control plane as the edge calls it: the edges' routes of its API, with the admin token, ten seconds a call. And the
  * key by which the control plane knows this edge again.
  */
-import { randomBytes } from "node:crypto"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { AdminAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { Context, Effect, Layer, Path, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import * as DurableFile from "../ca/DurableFile.ts"
 import * as KeptFile from "../ca/KeptFile.ts"
+import * as Seed from "../ca/Seed.ts"
 import { Settings } from "../Settings.ts"
 
 const CALL_LIMIT = "10 seconds"
-const SEED_BYTES = 32
 
 const withToken = (token: Redacted.Redacted) =>
   HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
@@ -34,19 +32,13 @@ const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL,
 
 export type ControlPlaneClient = Effect.Success<ReturnType<typeof makeClient>>
 
-const loadSeed = Effect.fn("ControlPlane.loadSeed")(function* (certOut: string) {
-  const path = yield* Path.Path
-  const file = path.join(path.dirname(certOut), "edge-mesh-key.bin")
-  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(SEED_BYTES)).pipe(
-    Effect.mapError(KeptFile.inaccessible(file))
-  )
-  if (seed.length === SEED_BYTES) return Redacted.make(seed)
-  return yield* KeptFile.damaged(
+const loadSeed = Seed.load("edge-mesh-key.bin", (file) =>
+  KeptFile.damaged(
     file,
-    `a key of ${SEED_BYTES} bytes`,
+    Seed.shape,
     "restore it from your backup, or remove it and rebind the edge id at the control plane"
   )
-})
+)
 
 export class ControlPlane extends Context.Service<
   ControlPlane,
@@ -60,9 +52,9 @@ export class ControlPlane extends Context.Service<
   static readonly layer = Layer.effect(
     ControlPlane,
     Effect.gen(function* () {
-      const { adminToken, certOut, controlPlane } = yield* Settings
+      const { adminToken, controlPlane } = yield* Settings
       if (adminToken === undefined || controlPlane === undefined) return { client: undefined, seed: undefined }
-      return { client: yield* makeClient(controlPlane, adminToken), seed: yield* loadSeed(certOut) }
+      return { client: yield* makeClient(controlPlane, adminToken), seed: yield* loadSeed }
     })
   )
   /** For a worker process, which looks hosts up and signs nothing. */

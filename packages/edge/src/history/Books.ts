@@ -2,11 +2,9 @@
  * Keeps the books of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each.
  * Bytes are noted every minute, attested every hour when they moved.
  */
-import { randomBytes } from "node:crypto"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
-import { Clock, Context, Effect, FiberSet, Layer, Path, Redacted, Schedule } from "effect"
-import * as DurableFile from "../ca/DurableFile.ts"
-import * as KeptFile from "../ca/KeptFile.ts"
+import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
+import * as Seed from "../ca/Seed.ts"
 import { Followers } from "../processes/Followers.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
@@ -35,8 +33,6 @@ export interface BooksShape {
   readonly receipts: Receipts.Receipts | undefined
 }
 
-const SEED_BYTES = 32
-
 const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database) {
   const settings = yield* Settings
   if (!settings.receipts) return undefined
@@ -47,19 +43,13 @@ const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database) {
       remedy: "set CT_EDGE_TUNNEL_HISTORY_PATH to a file that this user can write, or turn receipts off"
     })
   }
-  const path = yield* Path.Path
-  const file = path.join(path.dirname(settings.certOut), "edge-receipts-key.bin")
-  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(SEED_BYTES)).pipe(
-    Effect.mapError(KeptFile.inaccessible(file))
-  )
-  if (seed.length !== SEED_BYTES) {
-    return yield* new Misconfigured({
+  const damaged = (file: string) =>
+    new Misconfigured({
       variable: "CT_EDGE_RECEIPTS",
-      problem: `is on, but ${file} is not a key of ${SEED_BYTES} bytes`,
+      problem: `is on, but ${file} is not ${Seed.shape}`,
       remedy: "restore the key from your backup, or turn receipts off"
     })
-  }
-  return Receipts.make(db, settings.edgeId, Redacted.make(seed))
+  return Receipts.make(db, settings.edgeId, yield* Seed.load("edge-receipts-key.bin", damaged))
 })
 
 const keep = Effect.fn("Books.keep")(function* (
@@ -115,7 +105,9 @@ const keep = Effect.fn("Books.keep")(function* (
     const { token } = session.tunnel
     const at = now()
     const finish = () => {
-      if (!ending.delete(token)) return
+      // The tunnel may have come back and be ending once more.
+      if (ending.get(token) !== finish) return
+      ending.delete(token)
       end(session, reason, at)
     }
     ending.set(token, finish)
@@ -123,13 +115,15 @@ const keep = Effect.fn("Books.keep")(function* (
     return void run(Effect.andThen(followers.tell({ _tag: "Report" }), Effect.sync(finish)))
   }
 
-  const flushAll = Effect.sync(() => {
-    const at = now()
-    const all = Array.from(open.values(), (session) => ({ name: session.name, ...moved(session) }))
+  /** Reads the figures only when they are written: while a database takes nothing, minutes of them would pile up. */
+  const flushAll = Effect.sync(() =>
     db.write(() => {
-      for (const { bytesIn, bytesOut, name } of all) sessions.flush(name, bytesIn, bytesOut, at)
+      for (const session of open.values()) {
+        const { bytesIn, bytesOut } = moved(session)
+        sessions.flush(session.name, bytesIn, bytesOut, now())
+      }
     })
-  })
+  )
 
   const attestAll = Effect.sync(() => {
     const at = now()
@@ -142,7 +136,7 @@ const keep = Effect.fn("Books.keep")(function* (
     db.write(() => {
       for (const { event, name } of all) receipts?.append(name, at, event)
       sessions.prune(at - historyRetentionSeconds)
-    })
+    }, all.length)
   })
 
   /** What a process before this one left open ended at its last sign of life. */

@@ -24,7 +24,7 @@ export interface Database {
   /** A statement; call it in the work of `write`. */
   readonly run: (sql: string, ...values: ReadonlyArray<SQLInputValue>) => void
   /** Does the work in a transaction of its own: now, or when the database takes it again. Never fails. */
-  readonly write: (work: () => void) => void
+  readonly write: PatientWrites.Write
   /** Whether it outlives the process. */
   readonly durable: boolean
 }

@@ -6,7 +6,7 @@
 import { Effect, Schedule } from "effect"
 
 const EVERY = "1 second"
-const MOST_WAITING = 65_536
+const MOST_ROWS_WAITING = 65_536
 
 /** Primary result codes of SQLite that may pass: busy, locked, no memory, read-only, I/O error, full, cannot open. */
 const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
@@ -14,16 +14,20 @@ const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
 const mayPass = (error: unknown) =>
   error instanceof Error && "errcode" in error && PASSING.has(Number(error.errcode) & 0xff)
 
-/** `path` names the database in the log. The result takes a write. */
+/** `rows`, about, is what the work holds in memory while it waits. */
+export type Write = (work: () => void, rows?: number) => void
+
+/** `path` names the database in the log. */
 export const make = Effect.fn("PatientWrites.make")(function* (path: string, transaction: (work: () => void) => void) {
-  const waiting: Array<() => void> = []
+  const waiting: Array<{ readonly work: () => void; readonly rows: number }> = []
+  let rowsWaiting = 0
   let lost = 0
   let failure: unknown
   let said = false
 
   const settle = () => {
     let done = 0
-    for (const work of waiting) {
+    for (const { rows, work } of waiting) {
       try {
         transaction(work)
       } catch (error) {
@@ -32,6 +36,7 @@ export const make = Effect.fn("PatientWrites.make")(function* (path: string, tra
         lost += 1
       }
       done += 1
+      rowsWaiting -= rows
     }
     waiting.splice(0, done)
   }
@@ -51,12 +56,14 @@ export const make = Effect.fn("PatientWrites.make")(function* (path: string, tra
 
   yield* Effect.forkScoped(tend.pipe(Effect.delay(EVERY), Effect.repeat(Schedule.forever)))
   yield* Effect.addFinalizer(() => Effect.sync(settle))
-  return (work: () => void): void => {
-    if (waiting.length >= MOST_WAITING) {
+  const write: Write = (work, rows = 1) => {
+    if (rowsWaiting >= MOST_ROWS_WAITING) {
       lost += 1
       return
     }
-    waiting.push(work)
+    waiting.push({ work, rows })
+    rowsWaiting += rows
     if (waiting.length === 1) settle()
   }
+  return write
 })

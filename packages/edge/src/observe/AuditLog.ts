@@ -51,7 +51,7 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
       for (const row of rows) {
         db.run("insert into connections (ts, transport, source_ip, tunnel) values (?, ?, ?, ?)", ...row)
       }
-    })
+    }, rows.length)
   })
   const forget = Effect.sync(() => {
     const before = seconds() - auditRetentionSeconds

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, FileSystem, Layer, References } from "effect"
+import { ConfigProvider, Deferred, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import { Books } from "@catenet/edge/history/Books"
 import { Store } from "@catenet/edge/history/Store"
@@ -15,29 +15,32 @@ const T = token("c")
 const retentionSeconds = 86_400
 
 /** The books alone; `observer` is told what an edge would tell it. */
-const open = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped()
-  const observers: Array<SessionObserver> = []
-  const agents = { observe: (each: SessionObserver) => void observers.push(each) } as AgentSessions["Service"]
-  const settings = Settings.layer.pipe(
-    Layer.provide(
-      ConfigProvider.layer(
-        ConfigProvider.fromUnknown({
-          CT_EDGE_CERT_OUT: `${folder}/root.der`,
-          CT_EDGE_RECEIPTS: "1",
-          CT_EDGE_TUNNEL_HISTORY_RETENTION_SECS: String(retentionSeconds)
-        })
+const open = Effect.fn(
+  function* (others: Layer.Layer<Followers>) {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const observers: Array<SessionObserver> = []
+    const agents = { observe: (each: SessionObserver) => void observers.push(each) } as AgentSessions["Service"]
+    const settings = Settings.layer.pipe(
+      Layer.provide(
+        ConfigProvider.layer(
+          ConfigProvider.fromUnknown({
+            CT_EDGE_CERT_OUT: `${folder}/root.der`,
+            CT_EDGE_RECEIPTS: "1",
+            CT_EDGE_TUNNEL_HISTORY_RETENTION_SECS: String(retentionSeconds)
+          })
+        )
       )
     )
-  )
-  const layer = Books.layer.pipe(
-    Layer.provide([Store.layer, Followers.layer, Layer.succeed(AgentSessions, agents)]),
-    Layer.provide(settings)
-  )
-  const books = yield* Effect.map(Layer.build(Layer.fresh(layer)), (context) => Books.pipe(Effect.provide(context)))
-  return { books: yield* books, observer: observers[0] ?? assert.fail() }
-}).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+    const layer = Books.layer.pipe(
+      Layer.provide([Store.layer, others, Layer.succeed(AgentSessions, agents)]),
+      Layer.provide(settings)
+    )
+    const books = yield* Effect.map(Layer.build(Layer.fresh(layer)), (context) => Books.pipe(Effect.provide(context)))
+    return { books: yield* books, observer: observers[0] ?? assert.fail() }
+  },
+  Effect.provideService(References.MinimumLogLevel, "None")
+)
 
 describe("the books of a session that goes on", () => {
   it.effect(
@@ -45,7 +48,7 @@ describe("the books of a session that goes on", () => {
     () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(1_000_000_000)
-        const { books, observer } = yield* open
+        const { books, observer } = yield* open(Followers.layer)
         const traffic = { aToB: 7, bToA: 1 }
         const tunnel = { token: T, traffic } as Tunnel
         const name = tunnelName(T)
@@ -74,5 +77,45 @@ describe("the books of a session that goes on", () => {
         assert.strictEqual(history(1_000_000).length, 0)
         assert.strictEqual(kinds()?.length, 4)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("the books of a tunnel that comes and goes before the other processes have reported", () => {
+  it.effect("end each session once, with its own figures", () =>
+    Effect.gen(function* () {
+      const reports: Array<Deferred.Deferred<void>> = []
+      const others = Layer.succeed(Followers, {
+        alone: () => false,
+        join: () => () => undefined,
+        tell: () => {
+          const report = Deferred.makeUnsafe<void>()
+          reports.push(report)
+          return Deferred.await(report)
+        }
+      })
+      const reported = (index: number) =>
+        Effect.andThen(Deferred.succeed(reports[index] ?? assert.fail(), undefined), TestClock.adjust(0))
+      yield* TestClock.setTime(1_000_000_000)
+      const { books, observer } = yield* open(others)
+      const traffic = { aToB: 0, bToA: 0 }
+      const tunnel = { token: T, traffic } as Tunnel
+      const ended = () =>
+        (books.sessions?.history(tunnelName(T), 20, 1_000_000).sessions ?? []).flatMap((session) =>
+          session.disconnected_at === null ? [] : [session.bytes_in]
+        )
+      observer.connected(tunnel, "mux")
+      traffic.aToB = 3
+      observer.disconnected(tunnel, "registration-closed")
+      observer.connected(tunnel, "mux")
+      assert.deepStrictEqual(ended(), [3])
+      observer.disconnected(tunnel, "registration-closed")
+      yield* reported(0)
+      assert.deepStrictEqual(ended(), [3])
+      traffic.aToB = 8
+      yield* reported(1)
+      assert.deepStrictEqual(ended(), [5, 3])
+      const kinds = books.receipts?.page(tunnelName(T), 0, 100).map((line) => JSON.parse(line).kind)
+      assert.deepStrictEqual(kinds, ["session_open", "session_close", "session_open", "session_close"])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

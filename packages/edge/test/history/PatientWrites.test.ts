@@ -18,7 +18,7 @@ const open = Effect.gen(function* () {
     if (state.refuse !== undefined) throw state.refuse
     work()
   }).pipe(Effect.provide(Logger.layer([logger])))
-  return { said, state, taken, write: (name: string) => write(() => void taken.push(name)) }
+  return { said, state, taken, write: (name: string, rows?: number) => write(() => void taken.push(name), rows) }
 })
 
 describe("writes", () => {
@@ -55,6 +55,20 @@ describe("writes", () => {
       assert.deepStrictEqual(taken, ["b"])
       yield* TestClock.adjust("3 seconds")
       assert.deepStrictEqual(said, ["a database does not take what is written to it 1"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that wait are bounded by the rows they hold, of which what was done is none", () =>
+    Effect.gen(function* () {
+      const { said, state, taken, write } = yield* open
+      write("done", 65_536)
+      state.refuse = failing(13)
+      for (let i = 0; i < 3; i++) write("many", 32_768)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(said, ["a database does not take what is written to it 1"])
+      state.refuse = undefined
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(taken, ["done", "many", "many"])
     }).pipe(Effect.scoped)
   )
 

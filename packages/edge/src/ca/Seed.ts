@@ -1,0 +1,23 @@
+/** The Ed25519 seeds that the edge keeps beside its published root, each made once and readable by its owner only. */
+import { randomBytes } from "node:crypto"
+import { Effect, Path, Redacted } from "effect"
+import { Settings } from "../Settings.ts"
+import type { Misconfigured } from "../settings/Variable.ts"
+import * as DurableFile from "./DurableFile.ts"
+import * as KeptFile from "./KeptFile.ts"
+
+const BYTES = 32
+
+/** What a file has to be, as the end of a sentence. */
+export const shape = `a key of ${BYTES} bytes`
+
+/** Reads the file of this name, or makes it. `damaged` tells of one that does not have the {@link shape}. */
+export const load = Effect.fn("Seed.load")(function* (name: string, damaged: (file: string) => Misconfigured) {
+  const { certOut } = yield* Settings
+  const path = yield* Path.Path
+  const file = path.join(path.dirname(certOut), name)
+  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(BYTES)).pipe(
+    Effect.mapError(KeptFile.inaccessible(file))
+  )
+  return seed.length === BYTES ? Redacted.make(seed) : yield* damaged(file)
+})
