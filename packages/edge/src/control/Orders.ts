@@ -29,6 +29,7 @@ const make = Effect.gen(function* () {
   const agents = yield* AgentSessions
   const relays = yield* Relays
   const followers = yield* Followers
+  const clock = yield* Clock.Clock
   /** Done here and sent to the others in one step, so that orders reach everybody in the same order. */
   const everywhere = (order: Order, here: () => void) =>
     Effect.suspend(() => {
@@ -36,11 +37,11 @@ const make = Effect.gen(function* () {
       return followers.tell(order)
     })
 
-  const closeWindows = Effect.gen(function* () {
+  const closeWindows = () => {
     if (!cutAtWindowClose) return
-    const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+    const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
     for (const [token, policy] of routes.policies()) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
-  })
+  }
 
   const shape: OrdersShape = {
     authorise: (host, token, tier) =>
@@ -60,13 +61,11 @@ const make = Effect.gen(function* () {
         if (keys.length > 0) agents.keepOnly(token, new Set(keys))
       }),
     setPolicy: (token, policy) =>
-      Effect.andThen(
-        everywhere({ _tag: "SetPolicy", token, policy }, () => {
-          if (!routes.isRevoked(token)) routes.setPolicy(token, policy)
-        }),
-        closeWindows
-      ),
-    closeWindows
+      everywhere({ _tag: "SetPolicy", token, policy }, () => {
+        if (!routes.isRevoked(token)) routes.setPolicy(token, policy)
+        closeWindows()
+      }),
+    closeWindows: Effect.sync(closeWindows)
   }
   return shape
 })
