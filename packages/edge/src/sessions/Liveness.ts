@@ -44,7 +44,7 @@ const prove = (session: CarrierSession): Effect.Effect<boolean> =>
  * process is judged there.
  */
 export const responsive = (tunnel: Tunnel, { session, sibling }: MuxAgent): Effect.Effect<boolean> =>
-  sibling === undefined && hasAlternative(tunnel) && silent(session) ? prove(session) : Effect.succeed(true)
+  sibling === undefined && silent(session) && hasAlternative(tunnel) ? prove(session) : Effect.succeed(true)
 
 /** Watches agents whose visitors may be waiting for a dead one, for as long as the scope lives. */
 export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Iterable<Tunnel>) {
