@@ -12,16 +12,11 @@ import type { HostPort } from "../settings/Parse.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { ControlPlane } from "./ControlPlane.ts"
+import * as KeptPort from "./KeptPort.ts"
 
 const pollMillis = 500
 const askMillis = 5000
 const fetchAttempts = 3
-const standardMeshPort = 4433
-
-const parsePort = (text: string) => {
-  const port = /^\d{1,5}$/.test(text.trim()) ? Number(text) : 0
-  return port > 0 && port <= 65_535 ? port : undefined
-}
 
 const pemOf = (der: Uint8Array) =>
   Effect.try({
@@ -119,24 +114,6 @@ export class ConnectionInfo extends Context.Service<
           )
         )
 
-        /** The mesh port that the control plane named last, for a start at which it does not answer. */
-        const portFile = `${settings.stateDir}/mesh-port`
-        const keptPort = {
-          read: PrivateFile.read(portFile).pipe(
-            Effect.map((bytes) => parsePort(new TextDecoder().decode(bytes)) ?? standardMeshPort),
-            Effect.orElseSucceed(() => standardMeshPort),
-            Effect.provideService(FileSystem.FileSystem, fs)
-          ),
-          write: (port: number) =>
-            PrivateFile.folder(settings.stateDir).pipe(
-              Effect.andThen(
-                PrivateFile.replaceAll([{ path: portFile, bytes: new TextEncoder().encode(String(port)) }])
-              ),
-              Effect.ignore,
-              Effect.provideService(FileSystem.FileSystem, fs)
-            )
-        }
-
         let ca = yield* edgeCertificate.url === undefined ? awaited : asked
 
         const host = new URL(controlPlane.url).hostname.replace(/^\[|\]$/g, "")
@@ -144,15 +121,16 @@ export class ConnectionInfo extends Context.Service<
         const derived = Effect.gen(function* () {
           if (port === undefined) {
             port = yield* controlPlane.meshPort
-            yield* keptPort.write(port)
+            yield* KeptPort.write(settings.stateDir, port)
           }
           return { host, port }
         }).pipe(
           Effect.catchTag("Unreachable", (error) =>
-            Effect.flatMap(keptPort.read, (kept) =>
+            Effect.flatMap(KeptPort.read(settings.stateDir), (kept) =>
               Effect.as(Effect.logWarning(`${error.message} Trying port ${kept}.`), { host, port: kept })
             )
-          )
+          ),
+          Effect.provideService(FileSystem.FileSystem, fs)
         )
 
         return {

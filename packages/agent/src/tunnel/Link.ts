@@ -1,6 +1,6 @@
 /** A registration that an edge has accepted, whatever carries it. */
 import type { Place } from "@catenet/wire/frames/MuxHello"
-import type { Effect } from "effect"
+import { Effect, Exit, Scope } from "effect"
 
 /** Why a registration ended. `final` when the edge took it back for good. */
 export interface LinkEnd {
@@ -25,3 +25,11 @@ export interface Link {
   /** Ends everything at once. */
   close(): void
 }
+
+/** Lets the streams of a link that is over finish, then closes it and its scope. */
+export const discard = Effect.fnUntraced(function* (link: Link, scope: Scope.Closeable) {
+  link.retire()
+  yield* link.drained
+  link.close()
+  yield* Scope.close(scope, Exit.void)
+})

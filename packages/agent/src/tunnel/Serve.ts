@@ -11,7 +11,7 @@ import type { Settings } from "../settings/Settings.ts"
 import * as Backoff from "./Backoff.ts"
 import type { Handler } from "./Browser.ts"
 import { establish } from "./Establish.ts"
-import type { Link } from "./Link.ts"
+import { discard, type Link } from "./Link.ts"
 import type { Serve } from "./MuxLink.ts"
 import type { Registration } from "./Registration.ts"
 import * as Spread from "./Spread.ts"
@@ -56,10 +56,10 @@ export const serve = Effect.fn("Serve.serve")(function* (
     yield* events.record("transport_switch", { from, to })
   })
 
-  /** Registers and waits for the end of the registration; the link itself may go on serving in the background. */
   const own = { ...registration, instance: Buffer.from(vitals.session.id, "hex") }
   const spread = yield* Spread.make(own, serveStream)
 
+  /** Registers and waits for the end of the registration; the link itself may go on serving in the background. */
   const once = Effect.fnUntraced(function* () {
     const scope = yield* Scope.fork(outer)
     vitals.session.conn = (vitals.session.conn ?? 0) + 1
@@ -91,21 +91,13 @@ export const serve = Effect.fn("Serve.serve")(function* (
           vitals.session.live--
           yield* spread.follow(undefined)
           yield* Fiber.interrupt(ticking)
-          yield* Effect.forkIn(discard(link, scope), outer)
+          const forget = Effect.sync(() => links.delete(link))
+          yield* Effect.forkIn(Effect.andThen(discard(link, scope), forget), outer)
         })
       )
     )
     if (link.carrier === "slots") yield* events.record("fallback_exhausted", {})
     return end
-  })
-
-  /** Lets the streams of an ended link finish, then closes it. */
-  const discard = Effect.fnUntraced(function* (link: Link, scope: Scope.Closeable) {
-    link.retire()
-    yield* link.drained
-    link.close()
-    links.delete(link)
-    yield* Scope.close(scope, Exit.void)
   })
 
   /** Asks for no more streams, and gives those that run a while to finish. */

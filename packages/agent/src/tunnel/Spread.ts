@@ -8,7 +8,7 @@ import { Effect, Exit, FiberHandle, Queue, Scope } from "effect"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { parseHostPort } from "../settings/Parse.ts"
 import { further } from "./Establish.ts"
-import type { Link } from "./Link.ts"
+import { discard, type Link } from "./Link.ts"
 import type { Serve } from "./MuxLink.ts"
 import type { Registration } from "./Registration.ts"
 
@@ -37,19 +37,16 @@ export interface Spread {
 export const make = Effect.fn("Spread.make")(function* (registration: Registration, serve: Serve) {
   const outer = yield* Effect.scope
   const spreading = yield* FiberHandle.make<never>()
-  const lost = yield* Queue.unbounded<undefined>()
+  const lost = yield* Queue.sliding<undefined>(1)
   const info = yield* ConnectionInfo
   const held = new Map<string, Held>()
   let first: { readonly link: Link; readonly place: Place } | undefined
 
-  /** Lets the streams of a link finish, then closes it. */
-  const discard = Effect.fnUntraced(function* (key: string, one: Held) {
-    if (held.get(key) === one) held.delete(key)
-    one.link.retire()
-    yield* one.link.drained
-    one.link.close()
-    yield* Scope.close(one.scope, Exit.void)
-  })
+  const letGo = (key: string, one: Held) =>
+    Effect.suspend(() => {
+      if (held.get(key) === one) held.delete(key)
+      return discard(one.link, one.scope)
+    })
 
   const isWanted = (place: Place | undefined) =>
     first !== undefined &&
@@ -72,8 +69,8 @@ export const make = Effect.fn("Spread.make")(function* (registration: Registrati
     const one = { link, place, scope }
     const another = held.get(key)
     held.set(key, one)
-    if (another !== undefined) yield* Effect.forkIn(discard(key, another), outer)
-    const ended = Effect.andThen(link.ended, Effect.andThen(discard(key, one), Queue.offer(lost, undefined)))
+    if (another !== undefined) yield* Effect.forkIn(letGo(key, another), outer)
+    const ended = Effect.andThen(link.ended, Effect.andThen(letGo(key, one), Queue.offer(lost, undefined)))
     yield* Effect.forkIn(ended, outer)
   })
 
@@ -104,7 +101,7 @@ export const make = Effect.fn("Spread.make")(function* (registration: Registrati
       if (link === undefined) return
       for (const [key, one] of Array.from(held))
         if (place === undefined || !isSame(one.place, place) || one.place.process === place.process)
-          yield* Effect.forkIn(discard(key, one), outer)
+          yield* Effect.forkIn(letGo(key, one), outer)
       if (place !== undefined && place.processes > 1) yield* FiberHandle.run(spreading, spread(link.edge, place))
     })
   }
