@@ -55,7 +55,7 @@ export const purposes: Readonly<Record<string, Purpose>> = {
       reclaim: "Queues again for a certificate of its own, after the claim has lapsed.",
       grant: "Lets another account see the tunnel and install it.",
       listGrantees: "The accounts that a tunnel is granted to.",
-      ungrant: "Takes a grant back.",
+      ungrant: "Takes a grant back, with the join tokens that it brought and nobody has redeemed.",
       allowVisitor: "Lets an e-mail address past the login gate.",
       listVisitors: "The e-mail addresses that may pass the login gate.",
       disallowVisitor: "Takes an e-mail address off that list.",

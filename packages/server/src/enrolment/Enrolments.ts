@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
 
   /** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
   const issued = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
-    const fresh = yield* store.insert({ tenant, tunnel: "" }, yield* unixSeconds, tokens.map(hashOf))
+    const fresh = yield* store.insert({ tenant, tunnel: "", grantee: null }, yield* unixSeconds, tokens.map(hashOf))
     if (fresh.length > 0) yield* audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
     return tokens
   })
@@ -104,12 +104,12 @@ const make = Effect.gen(function* () {
       })
       return yield* once(repeat, Issued, command)
     }, asDefects),
-    /** A fresh single-use join token that enrols an agent for one tunnel. */
-    issueFor: Effect.fn("Enrolments.issueFor")(function* (tunnel: { readonly id: string; readonly tenant: string }) {
+    /** A fresh single-use join token that enrols an agent for one tunnel. A grantee's ends with the grant. */
+    issueFor: Effect.fn("Enrolments.issueFor")(function* (to: Store.Issued) {
       const token = yield* fresh
-      yield* store.insert({ tenant: tunnel.tenant, tunnel: tunnel.id }, yield* unixSeconds, [hashOf(token)])
+      yield* store.insert(to, yield* unixSeconds, [hashOf(token)])
       return token
-    }, Effect.orDie),
+    }),
     /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
     issueBatch: Effect.fn("Enrolments.issueBatch")(function* (options: {
       readonly tenant: string

@@ -9,6 +9,13 @@ const Batch = Schema.Struct({ idempotencyKey: Schema.String, tenant: Schema.Stri
 /** Who a join token was made for. `tunnel` is empty when it is for any tunnel of the tenant. */
 const Bound = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String })
 
+/** `grantee` is whom it was given to when that is not the tenant: the token is good only as long as that grant. */
+export interface Issued {
+  readonly tenant: string
+  readonly tunnel: string
+  readonly grantee: string | null
+}
+
 const Redemption = Schema.Struct({
   tokenHash: Schema.String,
   agent: Schema.String,
@@ -28,9 +35,9 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** Answers the new ones: tokens that a repeated batch derives again are there already. */
-    insert: ({ tenant, tunnel }: typeof Bound.Type, createdAt: number, tokenHashes: ReadonlyArray<string>) => sql`
-      insert into join_tokens (token_hash, tenant, tunnel, created_at)
-      select token_hash, ${tenant}, ${tunnel}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
+    insert: ({ grantee, tenant, tunnel }: Issued, createdAt: number, tokenHashes: ReadonlyArray<string>) => sql`
+      insert into join_tokens (token_hash, tenant, tunnel, grantee, created_at)
+      select token_hash, ${tenant}, ${tunnel}, ${grantee}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
       on conflict (token_hash) do nothing returning token_hash`,
     /** The batch that has this key, which is the given one when the key is fresh. */
     claimBatch: SqlSchema.findOne({
@@ -46,7 +53,7 @@ export const make = Effect.gen(function* () {
       Request: Redemption,
       Result: Bound,
       execute: ({ tokenHash, agent, now }) => sql`
-        update join_tokens set redeemed_at = ${now}, redeemed_by = ${agent}
+        update join_tokens set redeemed_at = ${now}, redeemed_by = ${agent}, grantee = null
         where token_hash = ${tokenHash} and redeemed_at is null returning tenant, tunnel`
     }),
     isKnown: SqlSchema.findOneOption({

@@ -1,8 +1,8 @@
 /** The database refuses, the code translates: a named constraint becomes the error that says what it means. */
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import type { SqlError } from "effect/sql"
 
-/** Turns the violation of the unique constraint of this name into another error; all other errors stay. */
+/** Turns the violation of the constraint of this name into another error; all other errors stay. */
 export const refusedBy =
   <E2>(constraint: string, error: () => E2) =>
   <A, E, R>(self: Effect.Effect<A, E | SqlError.SqlError, R>): Effect.Effect<A, E | E2 | SqlError.SqlError, R> =>
@@ -13,7 +13,9 @@ export const refusedBy =
     )
 
 const isViolation = (failure: unknown, constraint: string): boolean =>
-  isSqlError(failure) && failure.reason._tag === "UniqueViolation" && failure.reason.constraint === constraint
+  isSqlError(failure) &&
+  Predicate.hasProperty(failure.reason.cause, "constraint") &&
+  failure.reason.cause.constraint === constraint
 
 const isSqlError = (failure: unknown): failure is SqlError.SqlError =>
   typeof failure === "object" && failure !== null && "_tag" in failure && failure._tag === "SqlError"

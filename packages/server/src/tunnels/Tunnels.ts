@@ -226,8 +226,9 @@ const make = Effect.gen(function* () {
       const found = yield* store.visible({ id, subject: account.subject })
       if (Option.isNone(found)) return yield* new TunnelNotFound()
       const tunnel = found.value
+      const grantee = account.subject === tunnel.subject ? null : account.subject
       const command = Effect.map(
-        Effect.tap(enrolments.issueFor({ id: tunnel.id, tenant: tunnel.subject }), () =>
+        Effect.tap(enrolments.issueFor({ tenant: tunnel.subject, tunnel: tunnel.id, grantee }), () =>
           audits.append(audit("join_token_issued", account.subject, tunnel.id))
         ),
         (join_token) =>
@@ -244,7 +245,10 @@ const make = Effect.gen(function* () {
         key === undefined
           ? undefined
           : { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }
-      return yield* Effect.catchTag(once(repeat, Installation, command), "IdempotencyKeyReused", Effect.die)
+      return yield* once(repeat, Installation, command).pipe(
+        refusedBy("join_tokens_of_a_grant", () => new TunnelNotFound()),
+        Effect.catchTag("IdempotencyKeyReused", Effect.die)
+      )
     }, asDefects),
 
     /** Back into the queue for a certificate, at its end, after an offer was not taken in time. */

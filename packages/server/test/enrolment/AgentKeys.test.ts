@@ -4,13 +4,17 @@ import { native } from "@catenet/crypto/native"
 import { AgentId, Tenant } from "@catenet/domain/Agent"
 import { EdgeId } from "@catenet/domain/EdgeNode"
 import { PublicKey, Signature } from "@catenet/domain/Keys"
+import { Subject } from "@catenet/domain/Subject"
 import type { JoinToken } from "@catenet/domain/Tokens"
 import { TunnelName } from "@catenet/domain/Tunnel"
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { tokenBytes } from "../../src/Secrets.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const world = Layer.unwrap(
@@ -76,5 +80,56 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
         )
         assert.deepStrictEqual(keys.get(Redacted.value(printer.routing_token)), [])
       })
+  )
+
+  it.effect("are not brought by a join token of a grantee once the grant is gone, unless it was redeemed before", () =>
+    Effect.gen(function* () {
+      const { token: bearerOf } = yield* TestIssuer
+      const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "owner" }) })
+      const grantee = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "grantee" }) })
+      const { id } = yield* owner.tunnels
+        .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)("shared") } })
+        .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+      const install = (of: typeof owner) => of.tunnels.install({ headers: {}, params: { id } })
+      const granted = { params: { id }, payload: { grantee: Subject.make("grantee") } }
+      const withdrawn = { params: { id, grantee: Subject.make("grantee") } }
+
+      yield* owner.tunnels.grant(granted)
+      const redeemed = yield* install(grantee)
+      const outstanding = yield* install(grantee)
+      const own = yield* install(owner)
+      yield* enrol(redeemed.join_token, "a", 1)
+      yield* owner.tunnels.ungrant(withdrawn)
+      assert.strictEqual((yield* Effect.flip(install(grantee)))._tag, "TunnelNotFound")
+      assert.strictEqual((yield* Effect.flip(enrol(outstanding.join_token, "b", 2)))._tag, "JoinTokenUnknown")
+      assert.strictEqual((yield* Effect.flip(enrol(redeemed.join_token, "b", 2)))._tag, "JoinTokenSpent")
+      assert.strictEqual((yield* enrol(own.join_token, "c", 3)).tenant, "owner")
+    })
+  )
+
+  it.effect("are not brought by a join token that a grantee asked for while the grant was taken away", () =>
+    Effect.gen(function* () {
+      const { token: bearerOf } = yield* TestIssuer
+      const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "hasty-owner" }) })
+      const grantee = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "hasty-grantee" }) })
+      const { id } = yield* owner.tunnels
+        .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)("shared") } })
+        .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+      yield* owner.tunnels.grant({ params: { id }, payload: { grantee: Subject.make("hasty-grantee") } })
+      const { url } = yield* TestDatabase
+      const asking = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`delete from tunnel_grants where tunnel_id = ${id}`
+            const asking = yield* Effect.forkChild(grantee.tunnels.install({ headers: {}, params: { id } }))
+            yield* Effect.repeat(waiting, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") })
+            return asking
+          })
+        )
+      }).pipe(Effect.provide(PgClient.layer({ url })))
+      assert.strictEqual((yield* Effect.flip(Fiber.join(asking)))._tag, "TunnelNotFound")
+    })
   )
 })

@@ -28,6 +28,7 @@ import * as sweepsByIndex from "./0026_sweeps_by_index.ts"
 import * as channelRegister from "./0027_channel_register.ts"
 import * as tunnelsWithoutHostname from "./0028_tunnels_without_hostname.ts"
 import * as tunnelEnrol from "./0029_tunnel_enrol.ts"
+import * as joinTokensOfGrantees from "./0030_join_tokens_of_grantees.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -55,5 +56,6 @@ export const migrations = {
   "0026_sweeps_by_index": sweepsByIndex.up,
   "0027_channel_register": channelRegister.up,
   "0028_tunnels_without_hostname": tunnelsWithoutHostname.up,
-  "0029_tunnel_enrol": tunnelEnrol.up
+  "0029_tunnel_enrol": tunnelEnrol.up,
+  "0030_join_tokens_of_grantees": joinTokensOfGrantees.up
 } as const
