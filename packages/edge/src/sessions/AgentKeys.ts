@@ -4,7 +4,7 @@
  * another key or none stand by behind it. Ownership outlives a restart and lapses after a day without the owner, so that
  * an agent that lost its key is not locked out.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, FiberSet, Layer, Result, Schema } from "effect"
 import type { Database } from "../history/Database.ts"
 import { Store } from "../history/Store.ts"
 import { tunnelName } from "../history/TunnelName.ts"
@@ -38,8 +38,8 @@ const inDatabase = (db: Database): Owners => {
 
 export interface AgentKeysShape {
   /**
-   * True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. A worker process has to ask
-   * the main one and answers later.
+   * True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. Where the owner cannot be
+   * read, nobody is taken for it. A worker process has to ask the main one and answers later.
    */
   readonly owns: (token: string, key: string) => boolean | Promise<boolean>
   /** The owner is, or was until now, connected. */
@@ -53,15 +53,30 @@ export class AgentKeys extends Context.Service<AgentKeys, AgentKeysShape>()("edg
       const { db } = yield* Store
       const clock = yield* Clock.Clock
       const owners: Owners = db === undefined ? new Map<string, Owner>() : inDatabase(db)
+      const run = yield* FiberSet.makeRuntime<never>()
       const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+      /** A damaged database must not end the edge: it is asked in the middle of a connection. */
+      const ownerOf = (tunnel: string) => {
+        const found = Result.try(() => owners.get(tunnel))
+        if (Result.isFailure(found))
+          run(
+            Effect.logError("who owns a tunnel cannot be read; its agents stand by").pipe(
+              Effect.annotateLogs({ reason: String(found.failure) })
+            )
+          )
+        return found
+      }
       return {
         seen: (token) => {
-          const owner = owners.get(tunnelName(token))
-          if (owner !== undefined) owners.set(tunnelName(token), { ...owner, last_seen: seconds() })
+          const tunnel = tunnelName(token)
+          const owner = Result.getOrUndefined(ownerOf(tunnel))
+          if (owner !== undefined) owners.set(tunnel, { ...owner, last_seen: seconds() })
         },
         owns: (token, key) => {
           const tunnel = tunnelName(token)
-          const owner = owners.get(tunnel)
+          const found = ownerOf(tunnel)
+          if (Result.isFailure(found)) return false
+          const owner = found.success
           const now = seconds()
           if (owner !== undefined && owner.key !== key && now - owner.last_seen < LAPSE_SECONDS) return false
           owners.set(tunnel, { key, last_seen: now })
