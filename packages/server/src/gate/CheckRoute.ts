@@ -4,7 +4,7 @@
  */
 import { MalformedRequest } from "@catenet/domain/errors/Requests"
 import { returnPath } from "@catenet/domain/rules/ShareLink"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Equal, Option, Predicate, Redacted } from "effect"
 import { HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { Settings } from "../Settings.ts"
 import { cookieOf, queryOf, readHost, sessionCookie } from "./Browser.ts"
@@ -14,12 +14,12 @@ import { GateSignIns } from "./GateSignIns.ts"
 const identityHeader = "x-gate-email"
 
 /**
- * The host in a header, where it may stand with its port, which is nothing to the gate, and once for every proxy on the
- * way. Two different hosts are none.
+ * The host in a list, where it may stand with its port, which is nothing to the gate, and once for every proxy on the way.
+ * Two different hosts are none.
  */
 const hostIn = (text: string) => {
-  const [host = "", ...others] = text.split(",").map((each) => each.trim().replace(/:\d*$/u, ""))
-  return others.every((other) => other === host) ? readHost(host) : Option.none()
+  const [host = Option.none(), ...others] = text.split(",").map((each) => readHost(each.trim().replace(/:\d*$/u, "")))
+  return others.every((other) => Equal.equals(other, host)) ? host : Option.none()
 }
 
 /** A header takes no more than ASCII: what is beyond is percent-encoded, as in an address. */
@@ -35,9 +35,11 @@ export const check = Effect.gen(function* () {
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers } = request
-    const named = hostIn(headers["x-forwarded-host"] ?? queryOf(request.url).get("host") ?? "")
+    // Some proxies hand on the visitor's headers beside a query of their own: neither may speak for the other.
+    const asked = [headers["x-forwarded-host"], queryOf(request.url).get("host")].filter(Predicate.isNotNullish)
+    const named = hostIn(asked.join(","))
     if (Option.isNone(named)) {
-      const errors = [{ path: ["host"], message: "Expected a host, in x-forwarded-host or in the query" }]
+      const errors = [{ path: ["host"], message: "Expected one host, in x-forwarded-host or in the query" }]
       return yield* HttpServerRespondable.toResponse(new MalformedRequest({ errors }))
     }
     const host = named.value

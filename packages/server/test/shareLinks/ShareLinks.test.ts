@@ -204,7 +204,15 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
     Effect.gen(function* () {
       yield* gated("uma", "uma.zone.example")
       const host = "uma.zone.example"
-      const written = [`${host}:443`, `${host}:8443`, `${host}:`, `${host}.`, `${host}.:443`, "UMA.zone.example:443"]
+      const written = [
+        `${host}:443`,
+        `${host}:8443`,
+        `${host}:`,
+        `${host}.`,
+        `${host}.:443`,
+        "UMA.zone.example:443",
+        `${host}:443, UMA.zone.example`
+      ]
       for (const same of [...written, `${host}:443, ${host}`])
         assert.strictEqual((yield* check(same)).status, 302, same)
       for (const odd of [
@@ -218,6 +226,10 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
       ])
         assert.strictEqual((yield* check(odd)).status, 400, odd)
       assert.strictEqual((yield* TestServer.raw("/gate/check?host=%00")).status, 400)
+      const both = (header: string, query: string) =>
+        TestServer.raw(`/gate/check?host=${query}`, { headers: { "x-forwarded-host": header }, redirect: "manual" })
+      assert.strictEqual((yield* both(host, `${host}:443`)).status, 302)
+      assert.strictEqual((yield* both("other.zone.example", host)).status, 400)
     })
   )
 
