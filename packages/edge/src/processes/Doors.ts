@@ -1,11 +1,23 @@
 /** The folder in which the processes of one edge meet: its owner alone can enter it, and it goes with the main process. */
 import { join } from "node:path"
 import { Effect, FileSystem } from "effect"
+import { Misconfigured } from "../settings/Variable.ts"
+
+/** Bytes of the longest path that every system takes for a Unix socket. */
+const LONGEST_PATH = 103
+
+const tooLong = new Misconfigured({
+  variable: "CT_EDGE_PROCESSES",
+  problem: "cannot be more than 1 where the path of the folder for temporary files is so long",
+  remedy: "name a shorter one by TMPDIR"
+})
 
 /** Made with mode 0700; removed with the scope. */
-export const folder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
-  fs.makeTempDirectoryScoped({ prefix: "catenet-edge-" })
-).pipe(Effect.orDie)
+export const folder = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const made = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "catenet-edge-" }))
+  return Buffer.byteLength(door(made, 64)) > LONGEST_PATH ? yield* tooLong : made
+})
 
 /** Where process `index` of the edge lets the others in; 0 is the main process. */
 export const door = (folder: string, index: number): string => join(folder, `${index}.sock`)

@@ -13,9 +13,12 @@ export interface Ipc<Out, In> {
 
 interface End {
   readonly connected: boolean
-  readonly send?: ((message: object) => boolean) | undefined
+  readonly send?: ((message: object, done: () => void) => boolean) | undefined
   readonly on: (event: "message", listener: (message: unknown) => void) => unknown
 }
+
+/** A write that fails would be an error of the process itself; that the other one is gone is told by its end. */
+const ignore = () => undefined
 
 const over = <Out extends object, In>(
   end: End,
@@ -24,7 +27,7 @@ const over = <Out extends object, In>(
 ): Ipc<Out, In> => ({
   send: (message) => {
     const encoded = encode(message)
-    if (end.connected && typeof encoded === "object" && encoded !== null) end.send?.(encoded)
+    if (end.connected && typeof encoded === "object" && encoded !== null) end.send?.(encoded, ignore)
   },
   receive: (take) => void end.on("message", (message) => take(decode(message)))
 })

@@ -9,7 +9,8 @@ const Pair = Schema.Struct({ cert: Schema.String, key: Schema.String })
 
 const Count = Schema.Int
 
-const severities = ["Fatal", "Error", "Warn", "Info", "Debug", "Trace"] as const
+/** As logs name them, without regard to case. */
+export const severities = ["Fatal", "Error", "Warn", "Info", "Debug", "Trace"] as const
 const Severity = Schema.Literals(severities)
 const LeastLevel = Schema.Literals(["All", ...severities, "None"])
 
@@ -60,6 +61,7 @@ export const ToWorker = Schema.TaggedUnion({
   Drain: {}
 })
 export type ToWorker = typeof ToWorker.Type
+export type Begin = Extract<ToWorker, { readonly _tag: "Begin" }>
 
 export const ToMain = Schema.TaggedUnion({
   Hello: {},

@@ -11,7 +11,9 @@ export type Standing = "owner" | "standby" | "slots"
 
 interface Told {
   readonly token: string
+  readonly request: Parameters<Mux["register"]>[0]
   withdraw: (() => void) | undefined
+  refused: boolean
   gone: boolean
 }
 
@@ -55,8 +57,20 @@ export class Presence {
     }
   }
 
+  /**
+   * Tells once more what the sibling refused. What it is ordered comes to it another way, so it may hear of an agent before
+   * it hears that the host is the agent's.
+   */
+  insist() {
+    for (const all of [this.#agents, this.#slots])
+      for (const told of all.values()) {
+        if (!told.refused) continue
+        told.refused = false
+        this.#register(told)
+      }
+  }
+
   #tell(token: string, hosts: ReadonlyArray<string>, standing: Standing, instance?: string): Told {
-    const told: Told = { token, withdraw: undefined, gone: false }
     const request = {
       token: Buffer.from(token, "hex"),
       hosts,
@@ -64,17 +78,25 @@ export class Presence {
       wishes: { proxyProtocol: false },
       ...(instance === undefined ? {} : { instance: Buffer.from(instance, "hex") })
     }
-    void this.#session.register(request).then((answer) => {
-      if (Result.isFailure(answer)) return
+    const told: Told = { token, request, withdraw: undefined, refused: false, gone: false }
+    this.#register(told)
+    return told
+  }
+
+  #register(told: Told) {
+    void this.#session.register(told.request).then((answer) => {
+      if (Result.isFailure(answer)) {
+        told.refused = true
+        return
+      }
       const { id, withdraw } = answer.success
       if (told.gone) return withdraw()
-      this.#tokens.set(id, token)
+      this.#tokens.set(id, told.token)
       told.withdraw = () => {
         this.#tokens.delete(id)
         withdraw()
       }
     })
-    return told
   }
 
   #take(told: Told | undefined) {

@@ -13,6 +13,7 @@ import { demandOf, Presence } from "./Presence.ts"
 import { LINK } from "./SiblingLimits.ts"
 
 const AGAIN = "50 millis"
+const INSIST_EVERY = "1 second"
 
 const dial = (path: string) =>
   Effect.callback<Socket, Error>((resume) => {
@@ -100,4 +101,8 @@ export const open = Effect.fn("SiblingLinks.open")(function* (doors: ReadonlyArr
   const link = (door: string) =>
     dial(door).pipe(Effect.flatMap(hold), Effect.ignore, Effect.repeat(Schedule.spaced(AGAIN)), Effect.forkScoped)
   yield* Effect.forEach(doors, link)
+  const insist = Effect.sync(() => {
+    for (const presence of presences) presence.insist()
+  })
+  yield* Effect.forkScoped(Effect.repeat(insist, Schedule.spaced(INSIST_EVERY)))
 })

@@ -8,9 +8,7 @@ import { Placement } from "./Placement.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import { PairSource } from "../tls/PairSource.ts"
 import type { Ipc } from "./Ipc.ts"
-import type { ToMain, ToWorker } from "./Message.ts"
-
-type Begin = Extract<ToWorker, { readonly _tag: "Begin" }>
+import type { Begin, ToMain, ToWorker } from "./Message.ts"
 
 export interface ToldShape {
   readonly leaf: PairSource

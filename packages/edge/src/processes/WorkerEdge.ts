@@ -21,14 +21,12 @@ import * as Carrying from "./Carrying.ts"
 import * as Doors from "./Doors.ts"
 import type { Ipc } from "./Ipc.ts"
 import { Ledger } from "./Ledger.ts"
-import type { ToMain, ToWorker } from "./Message.ts"
+import type { Begin, ToMain, ToWorker } from "./Message.ts"
 import * as SiblingDoor from "./SiblingDoor.ts"
 import * as SiblingLinks from "./SiblingLinks.ts"
 import * as Told from "./Told.ts"
 
 const REPORT_EVERY = "250 millis"
-
-type Begin = Extract<ToWorker, { readonly _tag: "Begin" }>
 
 const reporter = Effect.fn("WorkerEdge.reporter")(function* (gate: Gate.Gate, told: Told.ToldShape) {
   const counters = yield* Counters

@@ -5,13 +5,11 @@
 import type { ChildProcess } from "node:child_process"
 import { Effect } from "effect"
 import * as Ipc from "./Ipc.ts"
-import type { ToMain, ToWorker } from "./Message.ts"
+import type { Begin, ToMain, ToWorker } from "./Message.ts"
 import type { Order } from "./Order.ts"
 import { startWorker } from "./Program.ts"
 
 const APPLY = "5 seconds"
-
-type Begin = Extract<ToWorker, { readonly _tag: "Begin" }>
 
 export class WorkerHandle {
   readonly #child: ChildProcess

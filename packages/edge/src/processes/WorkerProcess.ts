@@ -5,10 +5,8 @@
 import { rmSync } from "node:fs"
 import { Cause, Effect, Logger, Queue, References } from "effect"
 import * as Ipc from "./Ipc.ts"
-import type { ToMain, ToWorker } from "./Message.ts"
+import { severities, type ToMain, type ToWorker } from "./Message.ts"
 import * as WorkerEdge from "./WorkerEdge.ts"
-
-const SEVERITIES = ["Fatal", "Error", "Warn", "Info", "Debug", "Trace"] as const
 
 const logger = (ipc: Ipc.Ipc<ToMain, ToWorker>) =>
   Logger.make((options) => {
@@ -16,7 +14,7 @@ const logger = (ipc: Ipc.Ipc<ToMain, ToWorker>) =>
     const fields = cause === undefined ? annotations : { ...annotations, cause }
     ipc.send({
       _tag: "Log",
-      level: SEVERITIES.find((severity) => severity.toUpperCase() === level) ?? "Info",
+      level: severities.find((severity) => severity.toUpperCase() === level) ?? "Info",
       message: typeof message === "string" ? message : JSON.stringify(message),
       fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
     })

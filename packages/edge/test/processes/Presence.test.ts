@@ -11,10 +11,12 @@ const T = token("c")
 const pair = () => {
   const [here, there] = duplexPair()
   const heard = new Map<number, string>()
+  const refusing = new Set<string>()
   const acceptor = new Mux(there, {
     side: "acceptor",
     challenge: Buffer.alloc(32, 1),
-    onRegister: ({ accept, id, request, withdrawn }) => {
+    onRegister: ({ accept, id, refuse, request, withdrawn }) => {
+      if (refusing.has(request.hosts.join())) return refuse({ code: "host-not-authorised", sentence: "" })
       heard.set(id, `${request.agentId} ${request.hosts.join()}`)
       accept({ sessionId: "", keepAliveMillis: 1_000, maxStreams: 1 })
       void withdrawn.then(() => heard.delete(id))
@@ -39,7 +41,7 @@ const pair = () => {
       () => JSON.stringify([...heard.values()].sort()) === JSON.stringify([...what].sort()),
       () => `heard ${[...heard.values()].join("; ")} instead of ${what.join("; ")}`
     )
-  return { agent, close, heard, hears, presence: new Presence(session) }
+  return { agent, close, heard, hears, refusing, presence: new Presence(session) }
 }
 
 describe("what a process tells a sibling of its agents", () => {
@@ -53,6 +55,27 @@ describe("what a process tells a sibling of its agents", () => {
     presence.left(owner)
     await hears("standby a.test", "standby ")
     assert.isUndefined(presence.tokenOf(id))
+    close()
+  })
+
+  it("is told again where it was refused, for as long as the agent is there", async () => {
+    const { agent, close, heard, hears, presence, refusing } = pair()
+    refusing.add("a.test")
+    const [stays, leaves] = [agent(true, "a.test"), agent(false, "a.test")]
+    for (const each of [stays, leaves, agent(true, "b.test")]) presence.joined(T, each)
+    await hears("owner b.test")
+    presence.left(leaves)
+    refusing.clear()
+    await eventually(
+      () => {
+        presence.insist()
+        return heard.size === 2
+      },
+      () => `heard ${[...heard.values()].join("; ")}`
+    )
+    await hears("owner a.test", "owner b.test")
+    presence.left(stays)
+    await hears("owner b.test")
     close()
   })
 
