@@ -6,6 +6,7 @@ import { word } from "./Form.ts"
 import { Hostname } from "./Hostname.ts"
 import { TunnelId } from "./Ids.ts"
 import { UnixSeconds } from "./Numbers.ts"
+import { Subject } from "./Subject.ts"
 import { label } from "./Text.ts"
 import { JoinToken, RoutingToken } from "./Tokens.ts"
 
@@ -28,6 +29,15 @@ export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
   allow_any_login: Schema.Boolean,
   bridge_mode: BridgeMode,
   owned: Schema.Boolean,
+  created_at: UnixSeconds
+}) {}
+
+/** A tunnel as operators see it, whosever it is. Its routing token is the owner's. */
+export class TunnelOfSubject extends Schema.Class<TunnelOfSubject>("TunnelOfSubject")({
+  id: TunnelId,
+  subject: Subject,
+  name: Schema.String,
+  hostname: Schema.NullOr(Hostname),
   created_at: UnixSeconds
 }) {}
 

@@ -14,11 +14,13 @@ import {
 } from "../errors/Enrollment.ts"
 import { PublicKey, Signature } from "../Keys.ts"
 import { Count } from "../Numbers.ts"
+import { OutstandingBootstrapToken, OutstandingJoinToken } from "../Outstanding.ts"
 import { line } from "../Text.ts"
 import { BootstrapSecret, BootstrapToken, JoinToken } from "../Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
-import { ReadsBody } from "./RequestReading.ts"
+import { pageQuery } from "./Page.ts"
+import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 export class EnrollmentApi extends HttpApiGroup.make("enrollment")
   .add(
@@ -52,4 +54,18 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
     })
   )
   .middleware(ReadsBody)
+  .add(
+    HttpApiEndpoint.get("outstanding", "/enroll/issue", {
+      query: pageQuery,
+      success: Schema.Array(OutstandingJoinToken)
+    })
+      .middleware(ReadsParameters)
+      .middleware(AdminAccess),
+    HttpApiEndpoint.get("outstandingBootstraps", "/bootstrap/mint", {
+      query: pageQuery,
+      success: Schema.Array(OutstandingBootstrapToken)
+    })
+      .middleware(ReadsParameters)
+      .middleware(AdminAccess)
+  )
   .middleware(Metered) {}

@@ -6,8 +6,10 @@ import { Hostname } from "../Hostname.ts"
 import { Subject } from "../Subject.ts"
 import { label } from "../Text.ts"
 import { RoutingToken } from "../Tokens.ts"
+import { TunnelOfSubject } from "../Tunnel.ts"
 import { AdminAccess } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
+import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 export class ProvisioningApi extends HttpApiGroup.make("provisioning")
@@ -18,6 +20,10 @@ export class ProvisioningApi extends HttpApiGroup.make("provisioning")
       success: Schema.Struct({ routing_token: RoutingToken, hostname: Hostname }),
       error: [HostnameTaken, IdempotencyKeyReused]
     }).middleware(ReadsBody),
+    HttpApiEndpoint.get("list", "/admin/provision-tunnel", {
+      query: pageQuery,
+      success: Schema.Array(TunnelOfSubject)
+    }).middleware(ReadsParameters),
     HttpApiEndpoint.post("authorizeHost", "/registry/authorize-host/:routing_token/:hostname", {
       params: { routing_token: RoutingToken, hostname: Hostname },
       success: HttpApiSchema.Empty(200),

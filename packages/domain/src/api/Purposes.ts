@@ -23,7 +23,9 @@ export const purposes: Readonly<Record<string, Purpose>> = {
       issue: "Makes a join token, good once, for a tenant.",
       issueBatch: "Makes up to 100 join tokens at once.",
       redeem: "Enrols an agent by a join token and a proof that it holds its key.",
+      outstanding: "The join tokens that nobody has redeemed, by their hashes.",
       mintBootstrap: "Keeps a secret under a token that gives it out once.",
+      outstandingBootstraps: "The bootstrap tokens that still give out a secret, by their hashes.",
       redeemBootstrap: "Gives the secret of a bootstrap token, once."
     }
   },
@@ -31,6 +33,7 @@ export const purposes: Readonly<Record<string, Purpose>> = {
     about: "Tunnels by operators",
     routes: {
       provisionTunnel: "Makes a tunnel with a host name for somebody else.",
+      list: "The tunnels of everybody, without their routing tokens.",
       authorizeHost: "Binds a host name to a routing token, at the edge and on record."
     }
   },

@@ -11,6 +11,7 @@ import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../audit/Audits.ts"
+import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
@@ -54,6 +55,17 @@ const make = Effect.gen(function* () {
       })
       return yield* once(repeat, Minted, command)
     }, asDefects),
+
+    /** Those that still give out a secret. */
+    outstanding: Effect.fn("Bootstraps.outstanding")(function* (page: Page) {
+      const now = yield* unixSeconds
+      return yield* paged(
+        page,
+        Schema.String,
+        (slice) => store.outstanding({ ...slice, now }),
+        (token) => token.token_hash
+      )
+    }, Effect.orDie),
 
     /** The secret, once. The token is spent by the first attempt, even by one that comes too late. */
     redeem: Effect.fn("Bootstraps.redeem")(function* (token: BootstrapToken) {

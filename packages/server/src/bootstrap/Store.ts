@@ -1,8 +1,10 @@
 /** Bootstrap tokens by their hash, each with its sealed secret until it is redeemed. */
+import { OutstandingBootstrapToken } from "@catenet/domain/Outstanding"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { ByHash, sliceByHash } from "../store/ByHash.ts"
 
-const ByHash = Schema.Struct({ tokenHash: Schema.String, now: Schema.Int })
+const Spending = Schema.Struct({ tokenHash: Schema.String, now: Schema.Int })
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -15,7 +17,7 @@ export const make = Effect.gen(function* () {
     }) => sql`insert into bootstrap_tokens ${sql.insert(row)}`,
     /** The sealed secret, when this call is the one that spends the token. The row keeps nothing of it. */
     spend: SqlSchema.findOneOption({
-      Request: ByHash,
+      Request: Spending,
       Result: Schema.Struct({ sealed: Schema.Uint8Array, expiresAt: Schema.Int }),
       execute: ({ tokenHash, now }) => sql`
         with held as (
@@ -23,6 +25,13 @@ export const make = Effect.gen(function* () {
           where token_hash = ${tokenHash} and redeemed_at is null for update)
         update bootstrap_tokens t set redeemed_at = ${now}, sealed = null
         from held where t.token_hash = held.token_hash returning held.sealed, held.expires_at`
+    }),
+    outstanding: SqlSchema.findAll({
+      Request: Schema.Struct({ ...ByHash.fields, now: Schema.Int }),
+      Result: OutstandingBootstrapToken,
+      execute: ({ now, ...slice }) =>
+        sql`select token_hash, created_at, expires_at from bootstrap_tokens
+          where redeemed_at is null and expires_at > ${now} ${sliceByHash(sql, slice)}`.withoutTransform
     }),
     isKnown: SqlSchema.findOneOption({
       Request: Schema.String,

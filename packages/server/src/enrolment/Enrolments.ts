@@ -19,6 +19,7 @@ import { JoinToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../audit/Audits.ts"
+import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
@@ -104,6 +105,11 @@ const make = Effect.gen(function* () {
       })
       return yield* once(repeat, Issued, command)
     }, asDefects),
+    /** Those that nobody has redeemed. */
+    outstanding: Effect.fn("Enrolments.outstanding")(
+      (page: Page) => paged(page, Schema.String, store.outstanding, (token) => token.token_hash),
+      Effect.orDie
+    ),
     /** A fresh single-use join token that enrols an agent for one tunnel. A grantee's ends with the grant. */
     issueFor: Effect.fn("Enrolments.issueFor")(function* (to: Store.Issued) {
       const token = yield* fresh

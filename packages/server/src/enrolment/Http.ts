@@ -26,6 +26,8 @@ export const layer = Handlers.layer(
                 enrolments.issueBatch({ tenant, count, idempotencyKey: idempotency_key, secret: adminToken }),
                 (tokens) => ({ tokens })
               ),
+        outstanding: ({ query }) => enrolments.outstanding(query),
+        outstandingBootstraps: ({ query }) => bootstraps.outstanding(query),
         redeem: ({ payload }) => Effect.map(enrolments.redeem(payload), (tenant) => ({ tenant })),
         mintBootstrap: ({ headers, payload: { secret, ttl_secs = defaultTtl } }) =>
           bootstraps.mint(secret, ttl_secs, headers["idempotency-key"]),

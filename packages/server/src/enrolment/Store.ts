@@ -1,8 +1,10 @@
 /** Join tokens by their hash, and the agents bound by redeeming one. */
 import { PublicKey } from "@catenet/domain/Keys"
+import { OutstandingJoinToken } from "@catenet/domain/Outstanding"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { ByHash, sliceByHash } from "../store/ByHash.ts"
 
 const Batch = Schema.Struct({ idempotencyKey: Schema.String, tenant: Schema.String, count: Schema.Int })
 
@@ -55,6 +57,13 @@ export const make = Effect.gen(function* () {
       execute: ({ tokenHash, agent, now }) => sql`
         update join_tokens set redeemed_at = ${now}, redeemed_by = ${agent}, grantee = null
         where token_hash = ${tokenHash} and redeemed_at is null returning tenant, tunnel`
+    }),
+    outstanding: SqlSchema.findAll({
+      Request: ByHash,
+      Result: OutstandingJoinToken,
+      execute: (slice) =>
+        sql`select token_hash, tenant, nullif(tunnel, '') as tunnel, created_at from join_tokens
+          where redeemed_at is null ${sliceByHash(sql, slice)}`.withoutTransform
     }),
     isKnown: SqlSchema.findOneOption({
       Request: Schema.String,

@@ -13,6 +13,7 @@ export const layer = Handlers.layer(
     return HttpApiBuilder.group(ControlPlaneApi, "provisioning", (handlers) =>
       handlers.handleAll({
         provisionTunnel: ({ headers, payload }) => tunnels.provision(payload, headers["idempotency-key"]),
+        list: ({ query }) => tunnels.all(query),
         authorizeHost: ({ params }) => hosts.authorize(params.routing_token, params.hostname)
       })
     )

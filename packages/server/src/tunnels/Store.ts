@@ -3,7 +3,7 @@ import { Hostname } from "@catenet/domain/Hostname"
 import { TunnelId } from "@catenet/domain/Ids"
 import type { Audit } from "@catenet/domain/rules/Audit"
 import { RoutingToken } from "@catenet/domain/Tokens"
-import { BridgeMode, Tunnel, TunnelName } from "@catenet/domain/Tunnel"
+import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/Tunnel"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Refusal } from "../audit/Store.ts"
@@ -74,6 +74,14 @@ export const make = Effect.gen(function* () {
       return sql<Enrolled>`select is_new, refusal from tunnel_enrol(${id}, ${subject}, ${name}, ${routingToken},
         ${usualMost}, ${actor}, ${action}, ${createdAt}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed})`
     },
+    all: SqlSchema.findAll({
+      Request: Schema.Struct({ after: Schema.UndefinedOr(Schema.String), limit: Schema.UndefinedOr(Schema.Int) }),
+      Result: TunnelOfSubject,
+      execute: ({ after, limit }) =>
+        sql`select id, subject, name, hostname, created_at from tunnels
+          ${after === undefined ? sql`` : sql`where id > ${after}`} order by id
+          ${limit === undefined ? sql`` : sql`limit ${limit}`}`.withoutTransform
+    }),
     counted: SqlSchema.findOne({
       Request: Schema.String,
       Result: Schema.Struct({ held: Schema.Int, most: Schema.NullOr(Schema.Int) }),

@@ -176,6 +176,12 @@ const make = Effect.gen(function* () {
       return tunnel
     }, asDefects),
 
+    /** The tunnels of everybody, by their ids. */
+    all: Effect.fn("Tunnels.all")(
+      (page: Page) => paged(page, Schema.String, store.all, (tunnel) => tunnel.id),
+      Effect.orDie
+    ),
+
     /** Own and granted tunnels, oldest first. */
     list: Effect.fn("Tunnels.list")(
       ({ subject }: Account, page: Page) =>

@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { hashOf } from "../../src/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -43,6 +44,24 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const stranger = Schema.decodeSync(BootstrapToken)("99".repeat(32))
       const unknown = yield* Effect.flip(enrollment.redeemBootstrap({ payload: { token: stranger } }))
       assert.strictEqual(unknown._tag, "BootstrapTokenUnknown")
+    })
+  )
+
+  it.effect("lists the tokens that still give out a secret, without it", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const mint = (ttl_secs: number) => enrollment.mintBootstrap({ headers: {}, payload: { secret, ttl_secs } })
+      const [alive, late, spent] = [yield* mint(60), yield* mint(0), yield* mint(60)]
+      yield* enrollment.redeemBootstrap({ payload: { token: spent.token } })
+      const all = yield* enrollment.outstandingBootstraps({ query: {} })
+      const listed = (minted: { readonly token: BootstrapToken }) =>
+        all.filter(({ token_hash }) => token_hash === hashOf(minted.token))
+      const [entry, ...more] = listed(alive)
+      assert.isEmpty(more)
+      assert.deepStrictEqual(Object.keys(entry ?? {}).toSorted(), ["created_at", "expires_at", "token_hash"])
+      assert.strictEqual((entry?.expires_at ?? 0) - (entry?.created_at ?? 0), 60)
+      assert.isEmpty([...listed(late), ...listed(spent)])
+      assert.deepStrictEqual(yield* enrollment.outstandingBootstraps({ query: { limit: 1 } }), all.slice(0, 1))
     })
   )
 

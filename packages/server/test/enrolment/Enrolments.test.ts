@@ -9,7 +9,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import { tokenBytes } from "../../src/Secrets.ts"
+import { hashOf, tokenBytes } from "../../src/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -36,6 +36,40 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       assert.deepStrictEqual(yield* enrollment.redeem(redemption(token, "a")), { tenant })
       const again = yield* Effect.flip(enrollment.redeem(redemption(token, "a")))
       assert.strictEqual(again._tag, "JoinTokenSpent")
+    })
+  )
+
+  it.effect("lists the tokens that nobody has redeemed, by their hashes alone, in pages", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const listed = Tenant.make("tenant-listed")
+      const { tokens } = yield* enrollment.issueBatch({ headers: {}, payload: { tenant: listed, count: 3 } })
+      const hashes = tokens.map((token) => hashOf(token)).toSorted()
+      const all = yield* enrollment.outstanding({ query: {} })
+      const own = all.filter(({ tenant }) => tenant === listed)
+      assert.deepStrictEqual(
+        own.map(({ token_hash }) => token_hash as string),
+        hashes
+      )
+      assert.isTrue(own.every(({ created_at, tunnel }) => tunnel === null && created_at > 1_700_000_000))
+      assert.deepStrictEqual(yield* enrollment.outstanding({ query: { limit: 2 } }), all.slice(0, 2))
+      const page = yield* TestServer.raw("/enroll/issue?limit=2", {
+        headers: { "x-ct-admin-token": TestServer.adminToken }
+      })
+      const [, next = ""] = /<([^>]+)>/.exec(page.headers.get("link") ?? "") ?? []
+      const rest = yield* TestServer.raw(next.replace("limit=2", "limit=1000"), {
+        headers: { "x-ct-admin-token": TestServer.adminToken }
+      })
+      assert.lengthOf(yield* Effect.promise(() => rest.json() as Promise<ReadonlyArray<unknown>>), all.length - 2)
+      const [first] = tokens
+      if (first === undefined) throw new Error("no token was issued")
+      yield* enrollment.redeem(redemption(first, "listed"))
+      const left = yield* enrollment.outstanding({ query: {} })
+      assert.lengthOf(left, all.length - 1)
+      assert.notInclude(
+        left.map(({ token_hash }) => token_hash as string),
+        hashOf(first)
+      )
     })
   )
 

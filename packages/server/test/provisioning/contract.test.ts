@@ -32,6 +32,8 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("provisioning
         { call: "provisionTunnel", as, body: { ...tunnel, hostname: "a_b" }, status: 400, code: "MalformedRequest" },
         { call: "provisionTunnel", as, body: { ...tunnel, name: " " }, status: 400, code: "MalformedRequest" },
         { call: "provisionTunnel", as, body: { ...tunnel, subject: "" }, status: 400, code: "MalformedRequest" },
+        { call: "list", as, status: 200 },
+        { call: "list", as, query: "?limit=1001", status: 400, code: "MalformedRequest" },
         { call: "authorizeHost", as, at: { routing_token: token, hostname: "Own.Example.Test" }, status: 200 },
         {
           call: "authorizeHost",

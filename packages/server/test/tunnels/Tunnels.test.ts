@@ -51,6 +51,21 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel'
     })
   )
 
+  it.effect("is listed for operators, without its routing token", () =>
+    Effect.gen(function* () {
+      const { provisioning } = yield* TestServer.client
+      const payload = { subject, name: "listed", hostname: host("listed.example.test") }
+      const { routing_token } = yield* provisioning.provisionTunnel({ headers: {}, payload })
+      const all = yield* provisioning.list({ query: {} })
+      const [made, ...more] = all.filter(({ hostname }) => hostname === "listed.example.test")
+      assert.isEmpty(more)
+      assert.deepInclude(made, { subject, name: "listed" })
+      assert.deepStrictEqual(Object.keys(made ?? {}).toSorted(), ["created_at", "hostname", "id", "name", "subject"])
+      assert.notInclude(JSON.stringify(all), Redacted.value(routing_token))
+      assert.deepStrictEqual(yield* provisioning.list({ query: { limit: 1 } }), all.slice(0, 1))
+    })
+  )
+
   it.effect("is refused to everyone but the recorded owner, in one answer", () =>
     Effect.gen(function* () {
       const { provisioning } = yield* TestServer.client
