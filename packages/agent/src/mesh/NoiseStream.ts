@@ -88,7 +88,8 @@ export class NoiseStream extends Duplex {
 
   override _destroy(error: Error | null, done: Done) {
     this.#settle(false)
-    if (error !== null || !this.readableEnded) abort(this.#carrier)
+    // Only when both halves are over has the carrier been told; whoever goes before that leaves it half open.
+    if (error !== null || !this.readableEnded || !this.writableFinished) abort(this.#carrier)
     done(error)
   }
 

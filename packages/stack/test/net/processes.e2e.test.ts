@@ -12,7 +12,7 @@ import { CountingAgents, SharedEdge } from "./SharedEdge.ts"
 const processes = 3
 const visitors = 200
 /** As many that hardly ever all of them are in one process. */
-const shopAgents = 6
+const shopAgents = 24
 const healMillis = 10_000
 
 /** While true, who reads `/drip` gets only its first byte. */
