@@ -38,7 +38,7 @@ export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
       against: "what the origin saw"
     },
     ...Object.entries(memory).map(([name, { early, late }]) => ({
-      name: `${name}: resident memory in the last quarter`,
+      name: `${name}: least resident memory of the last quarter`,
       value: late,
       unit: "MB",
       ratio: late / early,

@@ -31,6 +31,6 @@ describe("mixed visitors for minutes", () => {
       assert.isAbove(receipts.count, 0)
       assert.isTrue(receipts.verify)
     },
-    (seconds + 120) * 1000
+    (seconds + 180) * 1000
   )
 })
