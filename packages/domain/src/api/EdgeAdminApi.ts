@@ -17,7 +17,7 @@ import { RoutingToken } from "../Tokens.ts"
 import { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "../TunnelTraffic.ts"
 import { EdgeAdminAccess } from "./Access.ts"
 import { allowUnknownMembers } from "./DescribedRequests.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { ReadsEdgeBody, ReadsParameters } from "./RequestReading.ts"
 
 /** As many tokens or keys as a body has room for. */
 const most = 32_768
@@ -69,12 +69,12 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
       headers: tokenHeader,
       payload: Schema.NullOr(AccessPolicy),
       success: HttpApiSchema.Empty(200)
-    }).middleware(ReadsBody),
+    }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {
       headers: tokenHeader,
       payload: atMost(most, PublicKey),
       success: HttpApiSchema.Empty(200)
-    }).middleware(ReadsBody)
+    }).middleware(ReadsEdgeBody)
   )
   .middleware(EdgeAdminAccess) {}
 
@@ -132,7 +132,7 @@ export class TunnelFactsApi extends HttpApiGroup.make("facts")
     HttpApiEndpoint.post("statuses", "/admin/tunnel-status/bulk", {
       payload: Schema.Struct({ tokens: atMost(most, Schema.Unknown) }),
       success: Schema.Array(TokenStatusReport)
-    }).middleware(ReadsBody)
+    }).middleware(ReadsEdgeBody)
   )
   .middleware(EdgeAdminAccess) {}
 

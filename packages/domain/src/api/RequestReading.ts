@@ -1,9 +1,9 @@
 /**
  * What happens to a request that cannot be read: a precise refusal, never a defect.
  *
- * `ReadsParameters` stands on every endpoint with path, query or header values, `ReadsBody` on every endpoint with a
- * body. Their layers are complete; a server only provides them. The order of statuses is: 413 longer than the limit,
- * 415 another media type, 400 not JSON or a malformed text, 422 a missing member or one of the wrong type.
+ * `ReadsParameters` stands on every endpoint with path, query or header values, `ReadsBody` or `ReadsEdgeBody` on every
+ * endpoint with a body. Their layers are complete; a server only provides them. The order of statuses is: 413 longer than
+ * the limit, 415 another media type, 400 not JSON or a malformed text, 422 a missing member or one of the wrong type.
  */
 import { Effect, Layer, Result, Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
@@ -97,15 +97,35 @@ const readsStrictly = Effect.map(HttpServerRequest.HttpServerRequest, (request) 
   Object.defineProperty(request, "text", { value: text, configurable: true })
 })
 
+const readsBody = <E, R>(
+  httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  endpoint: HttpApiEndpoint.Top
+) =>
+  Effect.andThen(readsStrictly, httpEffect).pipe(
+    Effect.flatMap((response) => acceptMediaType(response, endpoint)),
+    Effect.catchDefect(acceptBytes),
+    Effect.catch((error) => refuseOrKeep(error))
+  )
+
 /** Turns an undecodable request, body included, into one of four problems. */
 export class ReadsBody extends HttpApiMiddleware.Service<ReadsBody>()("@catenet/domain/ReadsBody", {
   error: [MalformedRequest, BodyTooLarge, UnsupportedMediaType, WrongShape]
 }) {
-  static readonly layer = Layer.succeed(ReadsBody, (httpEffect, { endpoint }) =>
-    Effect.andThen(readsStrictly, httpEffect).pipe(
-      Effect.flatMap((response) => acceptMediaType(response, endpoint)),
-      Effect.catchDefect(acceptBytes),
-      Effect.catch((error) => refuseOrKeep(error))
+  static readonly layer = Layer.succeed(ReadsBody, (httpEffect, { endpoint }) => readsBody(httpEffect, endpoint))
+}
+
+/** As `ReadsBody`, for the admin API of an edge, which knows no 415 and no 422: they are 400 there (data-plane 10.2). */
+export class ReadsEdgeBody extends HttpApiMiddleware.Service<ReadsEdgeBody>()("@catenet/domain/ReadsEdgeBody", {
+  error: [MalformedRequest, BodyTooLarge]
+}) {
+  static readonly layer = Layer.succeed(ReadsEdgeBody, (httpEffect, { endpoint }) =>
+    readsBody(httpEffect, endpoint).pipe(
+      Effect.mapError((error) => {
+        if (error instanceof WrongShape) return new MalformedRequest({ errors: error.errors })
+        if (!(error instanceof UnsupportedMediaType)) return error
+        const message = `Expected a body sent as ${error.expected}`
+        return new MalformedRequest({ errors: [{ path: [], message }] })
+      })
     )
   )
 }

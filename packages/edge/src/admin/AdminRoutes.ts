@@ -1,6 +1,6 @@
 /** The admin API of the edge as routes: handlers, token check, and how unreadable requests are refused. */
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
-import { ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
+import { ReadsEdgeBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
 import { Layer, type Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Access from "./Access.ts"
@@ -11,5 +11,5 @@ import { OrdersHandlers } from "./OrdersHandlers.ts"
 export const routes = (token: Redacted.Redacted) =>
   HttpApiBuilder.layer(EdgeAdminApi).pipe(
     Layer.provide([OrdersHandlers, FactsHandlers, HealthHandlers]),
-    Layer.provide([Access.layer(token), ReadsParameters.layer, ReadsBody.layer])
+    Layer.provide([Access.layer(token), ReadsParameters.layer, ReadsEdgeBody.layer])
   )
