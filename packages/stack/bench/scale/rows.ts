@@ -54,9 +54,10 @@ const measured = async (
     pairs.push(round % 2 === 0 ? [first, second] : [second, first])
   }
   const ratio = (of: (turn: Turn) => number) => median(pairs.map(([a, b]) => of(a) / of(b)))
+  const asksPostgres = pairs.some(([full, empty]) => full.postgres > 0 || empty.postgres > 0)
   const others = [
     `p50 x${ratio(({ p50 }) => p50).toFixed(2)}`,
-    `PostgreSQL's processor time x${ratio(({ postgres }) => postgres).toFixed(2)}`
+    asksPostgres ? `PostgreSQL's processor time x${ratio(({ postgres }) => postgres).toFixed(2)}` : "no PostgreSQL"
   ]
   return {
     name: call.name,
