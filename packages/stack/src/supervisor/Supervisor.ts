@@ -58,8 +58,9 @@ export const supervise = Effect.fn("Supervisor.supervise")(function* (
       const how = yield* runOnce
       const lived = (yield* Clock.currentTimeMillis) - from
       pause = lived > 10_000 ? firstPause : Math.min(pause * 2, longestPause)
-      yield* Effect.logWarning(`${program.name} ended with ${how}; starting it again in ${pause} ms`)
+      // Ctrl-C ends the programs together with the stack: what is not started again is not worth a warning.
       yield* Effect.sleep(pause)
+      yield* Effect.logWarning(`${program.name} ended with ${how}; starting it again after ${pause} ms`)
     }
   })
 
