@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config"
 
 const postgres = ["../stack/test/postgres.setup.ts"]
 const withDatabase = new Set(["server", "stack"])
+/** What does no I/O leaves nothing behind for the next file: its files share a worker, and import what they need once. */
+const pure = new Set(["domain", "crypto"])
 
 /** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
@@ -10,6 +12,7 @@ const unit = (name: string) => ({
   test: {
     ...(withDatabase.has(name) ? { globalSetup: postgres } : {}),
     name,
+    isolate: !pure.has(name),
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
     exclude: ["test/**/*.e2e.test.ts"],
