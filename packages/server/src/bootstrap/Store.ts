@@ -2,7 +2,7 @@
 import { OutstandingBootstrapToken } from "@catenet/domain/Outstanding"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { ByHash, sliceByHash } from "../store/ByHash.ts"
+import { keysetOn, SliceOfAll } from "../store/Slice.ts"
 
 const Spending = Schema.Struct({ tokenHash: Schema.String, now: Schema.Int })
 
@@ -27,11 +27,11 @@ export const make = Effect.gen(function* () {
         from held where t.token_hash = held.token_hash returning held.sealed, held.expires_at`
     }),
     outstanding: SqlSchema.findAll({
-      Request: Schema.Struct({ ...ByHash.fields, now: Schema.Int }),
+      Request: Schema.Struct({ ...SliceOfAll.fields, now: Schema.Int }),
       Result: OutstandingBootstrapToken,
       execute: ({ now, ...slice }) =>
         sql`select token_hash, created_at, expires_at from bootstrap_tokens
-          where redeemed_at is null and expires_at > ${now} ${sliceByHash(sql, slice)}`.withoutTransform
+          where redeemed_at is null and expires_at > ${now} ${keysetOn(sql)("token_hash", slice)}`.withoutTransform
     }),
     isKnown: SqlSchema.findOneOption({
       Request: Schema.String,

@@ -3,7 +3,7 @@ import { Channel, ChannelId, DepositedGrant, type Grant, Member } from "@catenet
 import { HolderKey, type NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/Keys"
 import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { keysetOn, Slice } from "./Slice.ts"
+import { keysetOn, Slice } from "../store/Slice.ts"
 
 const Registered = Schema.Struct({ channel: ChannelId, owner: Schema.String, operatorPubkey: OperatorKey })
 

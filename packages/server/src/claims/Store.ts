@@ -4,7 +4,7 @@ import { Email } from "@catenet/domain/Email"
 import { HolderKey } from "@catenet/domain/Keys"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { keysetOn, Slice } from "../channels/Slice.ts"
+import { keysetOn, Slice } from "../store/Slice.ts"
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -4,7 +4,7 @@ import { OutstandingJoinToken } from "@catenet/domain/Outstanding"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { ByHash, sliceByHash } from "../store/ByHash.ts"
+import { keysetOn, SliceOfAll } from "../store/Slice.ts"
 
 const Batch = Schema.Struct({ idempotencyKey: Schema.String, tenant: Schema.String, count: Schema.Int })
 
@@ -59,11 +59,11 @@ export const make = Effect.gen(function* () {
         where token_hash = ${tokenHash} and redeemed_at is null returning tenant, tunnel`
     }),
     outstanding: SqlSchema.findAll({
-      Request: ByHash,
+      Request: SliceOfAll,
       Result: OutstandingJoinToken,
       execute: (slice) =>
         sql`select token_hash, tenant, nullif(tunnel, '') as tunnel, created_at from join_tokens
-          where redeemed_at is null ${sliceByHash(sql, slice)}`.withoutTransform
+          where redeemed_at is null ${keysetOn(sql)("token_hash", slice)}`.withoutTransform
     }),
     isKnown: SqlSchema.findOneOption({
       Request: Schema.String,

@@ -2,7 +2,7 @@
 import { RoomPair } from "@catenet/domain/Channel"
 import { Array as Arr, Effect } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { keysetOn, Slice } from "../channels/Slice.ts"
+import { keysetOn, Slice } from "../store/Slice.ts"
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -7,6 +7,7 @@ import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Refusal } from "../audit/Store.ts"
+import { keysetOn, SliceOfAll } from "../store/Slice.ts"
 import type { Kept } from "../idempotency/Store.ts"
 
 const Fresh = Schema.Struct({
@@ -75,12 +76,11 @@ export const make = Effect.gen(function* () {
         ${usualMost}, ${actor}, ${action}, ${createdAt}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed})`
     },
     all: SqlSchema.findAll({
-      Request: Schema.Struct({ after: Schema.UndefinedOr(Schema.String), limit: Schema.UndefinedOr(Schema.Int) }),
+      Request: SliceOfAll,
       Result: TunnelOfSubject,
-      execute: ({ after, limit }) =>
+      execute: (slice) =>
         sql`select id, subject, name, hostname, created_at from tunnels
-          ${after === undefined ? sql`` : sql`where id > ${after}`} order by id
-          ${limit === undefined ? sql`` : sql`limit ${limit}`}`.withoutTransform
+          where true ${keysetOn(sql)("id", slice)}`.withoutTransform
     }),
     counted: SqlSchema.findOne({
       Request: Schema.String,
