@@ -4,7 +4,7 @@
  * The wire form is the plain text; where a store needs equality only, it keeps a hash (see the README of `server`).
  */
 import { Schema } from "effect"
-import { form } from "./Form.ts"
+import { form, formBy } from "./Form.ts"
 import { Hex64 } from "./Hex.ts"
 
 const secret = (label: string) => Schema.RedactedFromValue(Hex64, { label })
@@ -29,10 +29,14 @@ export type AdminToken = typeof AdminToken.Type
 export const AlertSecret = secret("alert secret")
 export type AlertSecret = typeof AlertSecret.Type
 
-/** What a bootstrap token is exchanged for; the platform does not look inside. */
-export const BootstrapSecret = Schema.RedactedFromValue(Schema.String.check(Schema.isMaxLength(8192)), {
-  label: "bootstrap secret"
-})
+/** What a bootstrap token is exchanged for; the platform does not look inside, but seals its UTF-8 form. */
+export const BootstrapSecret = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.isMaxLength(8192),
+    formBy((text) => text.isWellFormed(), "a text without halves of surrogate pairs")
+  ),
+  { label: "bootstrap secret" }
+)
 export type BootstrapSecret = typeof BootstrapSecret.Type
 
 /** The identity provider's secret of a service account. */

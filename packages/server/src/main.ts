@@ -1,14 +1,18 @@
 /** The control plane as a program of its own. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Console, Effect, Exit, Layer } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import * as Server from "./Server.ts"
 import { Settings } from "./Settings.ts"
 
 const exitCodes: Readonly<Record<string, number>> = { SettingRefused: 3 }
 
-/** Whatever keeps the service from starting is one sentence for the operator. */
+/** Whatever keeps the service from starting is one sentence for the operator; a fault of ours is told whole. */
 const explained = <A, E extends { readonly _tag: string; readonly message: string }>(program: Effect.Effect<A, E>) =>
-  Effect.tapError(program, (error) => Console.error(error.message))
+  Effect.tapCause(program, (cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.void
+    const failure = Cause.hasDies(cause) ? Option.none() : Cause.findErrorOption(cause)
+    return Console.error(Option.match(failure, { onNone: () => Cause.pretty(cause), onSome: ({ message }) => message }))
+  })
 
 explained(Layer.launch(Server.layer.pipe(Layer.provide(Settings.layer)))).pipe(
   NodeRuntime.runMain({

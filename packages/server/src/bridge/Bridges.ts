@@ -23,28 +23,12 @@ import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { BridgeDialer } from "./BridgeDialer.ts"
+import * as Probe from "./Probe.ts"
 import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
 
 const materialFrom = Schema.decodeSync(MemberMaterial)
-
-/** Tools whose answers the fleet page remembers. */
-const probes = new Set(["bridge/status", "bridge/config"])
-
-const readAnswer = Schema.decodeUnknownOption(
-  Schema.Struct({
-    version: Schema.optionalKey(Schema.String),
-    readiness: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
-  })
-)
-
-/** What an answer says about the agent: its version, and what it is ready for. */
-const probeOf = (answer: Schema.Json): Store.Probe => {
-  const said = readAnswer(answer)
-  if (Option.isNone(said)) return { agentVersion: undefined, readiness: undefined }
-  return { agentVersion: said.value.version?.slice(0, 64), readiness: said.value.readiness }
-}
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
@@ -142,7 +126,7 @@ const make = Effect.gen(function* () {
         dial({ channel, grant, tool, arguments: request.arguments ?? {} }),
         ({ why }) => new BridgeCallFailed({ reason: why })
       )
-      if (probes.has(tool)) yield* store.remember(id, probeOf(result), yield* unixSeconds)
+      if (Probe.tools.has(tool)) yield* store.remember(id, Probe.of(result), yield* unixSeconds)
       return { result }
     }, asDefects)
   }

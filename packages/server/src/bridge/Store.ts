@@ -3,11 +3,7 @@ import { ChannelId, Grant } from "@catenet/domain/Channel"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-
-export interface Probe {
-  readonly agentVersion: string | undefined
-  readonly readiness: { readonly [key: string]: Schema.Json } | undefined
-}
+import type { Probe } from "./Probe.ts"
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -29,10 +29,17 @@ export const layerClient = Layer.unwrap(
   )
 )
 
-/** A database that starts together with this program may need a moment. */
-const whileStarting = Schedule.spaced("500 millis").pipe(Schedule.upTo({ times: 20 }))
+/** A database that starts together with this program, or has just crashed, may need a moment. */
+const whileStarting = Schedule.spaced("500 millis").pipe(Schedule.upTo({ times: 60 }))
+
+const patiently = Effect.retry(migrate, {
+  schedule: whileStarting,
+  while: (error) => error._tag === "DatabaseUnreachable"
+})
 
 /** The client on an up-to-date schema. */
 export const layer = Layer.effectDiscard(
-  Effect.retry(migrate, { schedule: whileStarting, while: (error) => error._tag === "DatabaseUnreachable" })
+  Effect.catchTag(migrate, "DatabaseUnreachable", () =>
+    Effect.andThen(Effect.logWarning("The database does not answer yet; asking for 30 seconds."), patiently)
+  )
 ).pipe(Layer.provideMerge(layerClient))

@@ -44,7 +44,7 @@ const innermost = (cause: unknown): string =>
 
 const table = "schema_migrations"
 /** One advisory lock for all programs that change this schema: "cate" in ASCII. */
-const lock = 0x63617465
+export const lock = 0x63617465
 
 const refuseNewer = Effect.fnUntraced(function* (known: number) {
   const sql = yield* SqlClient.SqlClient
@@ -79,6 +79,8 @@ export const migrateTo = (last: number = Number.MAX_SAFE_INTEGER) =>
   }).pipe(
     Effect.catchTag("SqlError", (error) => Effect.fail(refused(error))),
     Effect.catchTag("MigrationError", (error) => Effect.fail(refused(error.cause ?? error))),
+    // A transaction whose connection is lost can not be rolled back either, and that is a defect to its client.
+    Effect.catchDefect((defect) => (isAway(defect) ? Effect.fail(refused(defect)) : Effect.die(defect))),
     Effect.withSpan("Migrations.migrate")
   )
 

@@ -1,5 +1,4 @@
 /** Programs of ours as processes of their own, each on a port that it keeps over its deaths. */
-import { assert } from "@effect/vitest"
 import { Effect, Schedule, Semaphore } from "effect"
 import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
@@ -55,11 +54,25 @@ export const start = (options: {
       next.stderr.setEncoding("utf8").on("data", (text: string) => (log = (log + text).slice(-2000)))
       child = next
     })
+    // What it has said may come after its end.
+    const obituary = Effect.callback<string>((resume) => {
+      const tell = () => {
+        const how = child?.signalCode ?? `exit code ${child?.exitCode}`
+        resume(Effect.succeed(`${options.name} has ended by itself, ${how}: ${log}`))
+      }
+      if (child?.stderr?.closed) return tell()
+      child?.once("close", tell)
+    })
+    const lives = Effect.suspend(() =>
+      child !== undefined && hasEnded(child)
+        ? Effect.flatMap(obituary, (text) => Effect.die(new Error(text)))
+        : Effect.void
+    )
     const answers = Effect.tryPromise(async () => {
       const { status } = await fetch(url + options.health, { signal: AbortSignal.timeout(2000) })
       if (status !== 200) throw new Error(`it answers ${status}`)
     }).pipe(
-      Effect.tapError(() => Effect.sync(() => assert(child && !hasEnded(child), `${options.name} has ended: ${log}`))),
+      Effect.tapError(() => lives),
       Effect.retry(Schedule.spaced("50 millis")),
       Effect.timeout("120 seconds"),
       Effect.orDie
@@ -69,7 +82,7 @@ export const start = (options: {
     yield* answers
     const one = yield* Semaphore.make(1)
     const strike = Effect.gen(function* () {
-      assert(child && !hasEnded(child), `${options.name} has ended by itself: ${log}`)
+      yield* lives
       yield* end
       yield* spawned
       yield* answers

@@ -1,8 +1,8 @@
 import { assert, it, layer } from "@effect/vitest"
-import { Effect, Layer, References, Result } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import { migrate, migrateTo } from "../../src/store/Migrations.ts"
+import { DatabaseUnreachable, lock, migrate, migrateTo } from "../../src/store/Migrations.ts"
 import { migrations } from "../../src/store/migrations/Registry.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 
@@ -33,6 +33,39 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
       assert.deepStrictEqual(runs.map((applied) => applied.length).sort(), [0, 0, 0, total])
       assert.deepStrictEqual(yield* asReplica(migrate), [])
     })
+  )
+
+  it.effect("is out of reach, and no fault, when it goes away in the middle of a migration", () =>
+    asReplica(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const holding = yield* Deferred.make<void>()
+        const go = yield* Deferred.make<void>()
+        const holder = yield* Effect.forkChild(
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`select pg_advisory_xact_lock(${lock})`
+              yield* Deferred.succeed(holding, undefined)
+              yield* Deferred.await(go)
+            })
+          )
+        )
+        yield* Deferred.await(holding)
+        const waiting = yield* Effect.forkChild(asReplica(Effect.exit(migrate)))
+        const ended = yield* sql<{ ended: boolean }>`select pg_terminate_backend(pid) as ended from pg_locks
+          where locktype = 'advisory' and not granted`.pipe(
+          Effect.flatMap((rows) => (rows.length === 1 ? Effect.succeed(rows) : Effect.fail("nobody waits yet"))),
+          Effect.retry(Schedule.spaced("20 millis"))
+        )
+        const exit = yield* Fiber.join(waiting)
+        yield* Deferred.succeed(go, undefined)
+        yield* Fiber.join(holder)
+        assert.deepStrictEqual(ended, [{ ended: true }])
+        const [failure, ...others] = Exit.isFailure(exit) ? exit.cause.reasons : []
+        assert.isTrue(failure && Cause.isFailReason(failure) && failure.error instanceof DatabaseUnreachable)
+        assert.deepStrictEqual(others, [])
+      })
+    )
   )
 
   it.effect("is refused when a newer program has changed it", () =>
