@@ -2,8 +2,11 @@ import { defineConfig } from "vitest/config"
 
 const postgres = ["../stack/test/postgres.setup.ts"]
 const withDatabase = new Set(["server", "stack"])
-/** What does no I/O leaves nothing behind for the next file: its files share a worker, and import what they need once. */
-const pure = new Set(["domain", "crypto"])
+/**
+ * Files that leave nothing behind for the next one share a worker, and import what they need once: what does no I/O, and the
+ * server, whose files have a database each and whose layers end with their scopes.
+ */
+const sharing = new Set(["domain", "crypto", "server"])
 
 /** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
@@ -12,7 +15,7 @@ const unit = (name: string) => ({
   test: {
     ...(withDatabase.has(name) ? { globalSetup: postgres } : {}),
     name,
-    isolate: !pure.has(name),
+    isolate: !sharing.has(name),
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
     exclude: ["test/**/*.e2e.test.ts"],

@@ -11,6 +11,9 @@ installDependencies()
 const node = findNode()
 const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${from(".bin")}${delimiter}${process.env.PATH ?? ""}` }
 
+/** Programs that are started often are compiled once; a benchmark compiles, as those do who start a program once. */
+if (task !== "bench" && task !== "build") env.NODE_COMPILE_CACHE ??= from(".cache", "catenet", "compiled")
+
 /** Runs one Node program; the terminal sends Ctrl-C to the whole group, so only other signals are passed on. */
 const run = (script, ...args) =>
   new Promise((resolve) => {

@@ -11,7 +11,7 @@ export const mark = "~catenet/form"
 
 /**
  * A check that a text has the form of `pattern`, which must carry the `u` flag. `expected` completes the sentence
- * "Expected ...".
+ * "Expected ...". Generators draw from `sample` where that is quicker to draw from than the pattern and says the same.
  *
  * @example
  * ```ts
@@ -22,8 +22,11 @@ export const mark = "~catenet/form"
  * if (Schema.is(Digit)("x") || !Schema.is(Digit)("7")) throw new Error("only a digit is one")
  * ```
  */
-export const form = (pattern: RegExp, expected: string): SchemaAST.Filter<string> =>
-  Schema.isPattern(pattern, { expected, [mark]: true })
+export const form = (pattern: RegExp, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
+  Schema.isPattern(pattern, { expected, [mark]: true, ...drawnFrom(sample) })
+
+const drawnFrom = (sample: RegExp | undefined) =>
+  sample && { arbitraryConstraint: { patterns: [{ source: sample.source, flags: sample.flags }] as const } }
 
 /**
  * A check by a predicate where a pattern cannot say it; `sample` is a pattern whose texts mostly hold, for generators.
@@ -41,7 +44,7 @@ export const formBy = (holds: (text: string) => boolean, expected: string, sampl
   Schema.makeFilter(holds, {
     expected,
     [mark]: true,
-    ...(sample && { arbitraryConstraint: { patterns: [{ source: sample.source, flags: sample.flags }] } })
+    ...drawnFrom(sample)
   })
 
 /**

@@ -7,11 +7,19 @@
 import { Schema, SchemaTransformation } from "effect"
 import { form } from "./Form.ts"
 
-const reader = (digits: number) =>
-  Schema.String.check(form(new RegExp(`^[0-9a-fA-F]{${digits}}$`, "u"), `${digits} hex digits`))
+/** Digits of one set; a generator takes time by the square of what one repetition says, so it draws them by eights. */
+const digitsOf = (set: string, digits: number, expected: string) =>
+  Schema.String.check(
+    form(
+      new RegExp(`^[${set}]{${digits}}$`, "u"),
+      expected,
+      new RegExp(`^(?:[${set}]{8}){${Math.floor(digits / 8)}}[${set}]{${digits % 8}}$`, "u")
+    )
+  )
 
-const canonical = (digits: number) =>
-  Schema.String.check(form(new RegExp(`^[0-9a-f]{${digits}}$`, "u"), `${digits} lower-case hex digits`))
+const reader = (digits: number) => digitsOf("0-9a-fA-F", digits, `${digits} hex digits`)
+
+const canonical = (digits: number) => digitsOf("0-9a-f", digits, `${digits} lower-case hex digits`)
 
 const lowerCase = SchemaTransformation.transform({
   decode: (text: string) => text.toLowerCase(),

@@ -41,7 +41,12 @@ export const runAgent = (
 ): Agent => {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: home.path,
-    env: { PATH: process.env["PATH"] ?? "", HOME: home.path, ...env },
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+      HOME: home.path,
+      ...env
+    },
     stdio: ["pipe", "pipe", "pipe"]
   })
   // A program that ends without reading what it is told breaks the pipe.

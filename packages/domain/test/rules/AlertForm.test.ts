@@ -39,9 +39,6 @@ describe("the alert form", () => {
       "https://u@a.example/",
       "https://u:p@a.example/",
       "https://:p@a.example/",
-      "https://a.example/\u0000",
-      "https://a.example/a\nb",
-      "https://a.example/\ud800",
       `https://a.example/${"x".repeat(2031)}`
     ])
       assert.strictEqual(field(url, "5"), "webhook_url", url)

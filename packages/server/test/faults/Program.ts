@@ -48,7 +48,12 @@ export const start = (options: {
     let log = ""
     const spawned = Effect.sync(() => {
       const next = spawn(process.execPath, [...options.main], {
-        env: { ...options.env, PATH: process.env["PATH"], HOME: process.env["HOME"] },
+        env: {
+          ...options.env,
+          PATH: process.env["PATH"],
+          HOME: process.env["HOME"],
+          NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]
+        },
         stdio: ["ignore", "ignore", "pipe"]
       })
       next.stderr.setEncoding("utf8").on("data", (text: string) => (log = (log + text).slice(-2000)))

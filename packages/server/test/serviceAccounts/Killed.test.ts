@@ -18,6 +18,7 @@ const victim = Effect.gen(function* () {
       spawn(process.execPath, [`${import.meta.dirname}/../../src/main.ts`], {
         stdio: "ignore",
         env: {
+          NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
           ...variables,
           CT_CP_SERVICE_ACCOUNT_TICK_SECS: "3600",
           CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
