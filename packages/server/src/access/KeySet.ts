@@ -62,7 +62,7 @@ const fetched = (issuer: string) =>
         Effect.logDebug("The provider's keys could not be fetched; the last ones hold.", cause)
       )
     )
-    yield* Effect.retry(fetchKeys, untilThere).pipe(
+    yield* Effect.retry(Effect.sandbox(fetchKeys), untilThere).pipe(
       Effect.andThen(Effect.repeat(quietly, Schedule.spaced("10 minutes"))),
       Effect.forkScoped
     )

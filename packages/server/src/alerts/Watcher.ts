@@ -1,19 +1,12 @@
 /** The two loops of alerts: one looks at tunnels, one delivers, so that a slow receiver holds up nobody's look. */
-import { Effect, FiberSet, Layer, Schedule } from "effect"
+import { Effect, FiberSet, Layer } from "effect"
 import { Settings } from "../Settings.ts"
+import { unending } from "../Unending.ts"
 import { Deliveries } from "./Deliveries.ts"
 import { Outages } from "./Outages.ts"
 
 /** Deliveries that one replica makes at the same time. */
 const atOnce = 64
-
-const unending = (what: string) => (round: Effect.Effect<void, unknown>) =>
-  round.pipe(
-    Effect.forever,
-    Effect.tapCause((cause) => Effect.logWarning(`${what} failed and is tried again.`, cause)),
-    Effect.catchCause(() => Effect.sleep("1 second")),
-    Effect.repeat(Schedule.forever)
-  )
 
 const looking = Effect.gen(function* () {
   const { alertIntervalSeconds } = yield* Settings

@@ -3,8 +3,9 @@
  * timer for what has to be repeated.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Queue, Schedule } from "effect"
+import { Effect, Layer, Queue } from "effect"
 import { Settings } from "../Settings.ts"
+import { unending } from "../Unending.ts"
 import { Outbox } from "./Outbox.ts"
 
 const work = Effect.gen(function* () {
@@ -12,15 +13,11 @@ const work = Effect.gen(function* () {
   const outbox = yield* Outbox
   const { outboxIntervalSeconds } = yield* Settings
   const signals = yield* sql.listen("outbox")
-  yield* Effect.gen(function* () {
+  return yield* Effect.gen(function* () {
     yield* outbox.deliverAll
     yield* Queue.takeAll(signals).pipe(Effect.timeoutOption(`${outboxIntervalSeconds} seconds`))
   }).pipe(Effect.forever)
-}).pipe(
-  Effect.scoped,
-  Effect.tapCause((cause) => Effect.logWarning("The outbox could not be delivered and is tried again.", cause)),
-  Effect.retry(Schedule.spaced("1 second"))
-)
+}).pipe(Effect.scoped, unending("Delivering the outbox"))
 
 /** Runs as long as the layer lives. */
 export const layer = Layer.effectDiscard(Effect.forkScoped(work))

@@ -1,0 +1,14 @@
+/** Work in the background that goes on for as long as the program: whatever goes wrong in it is told, and it is tried again. */
+import { Effect, Schedule } from "effect"
+
+const pause = "1 second"
+
+/** `what` begins the sentence that tells of a failure. Faults count as failures: one bad round must not be the last. */
+export const unending =
+  (what: string) =>
+  <E, R>(round: Effect.Effect<void, E, R>) =>
+    round.pipe(
+      Effect.forever,
+      Effect.catchCause((cause) => Effect.logWarning(`${what} failed and is tried again.`, cause)),
+      Effect.repeat(Schedule.spaced(pause))
+    )
