@@ -24,6 +24,9 @@ const value = integral(3)
 
 const inDecimal = (_: string, each: unknown) => (typeof each === "bigint" ? Number(each) : each)
 
+/** A key of one character that JSON escapes: V8 takes it for another one that it has just seen, and we do not. */
+const misreadKey = /"\\(?:["\\bfnrt]|u[0-9a-f]{4})":/
+
 const refusal = (text: string) => Result.getOrThrow(Result.flip(Json.parse(text)))
 
 describe("JSON", () => {
@@ -39,6 +42,7 @@ describe("JSON", () => {
     { value },
     ({ value }) => {
       const exact = Json.write(value).replaceAll(/-?\d{16,}/g, "7")
+      if (misreadKey.test(exact)) return
       const theirs: unknown = JSON.parse(exact, (_, each) => (typeof each === "number" ? BigInt(each) : each))
       const ours = Json.parse(exact)
       if (Result.isSuccess(ours))
