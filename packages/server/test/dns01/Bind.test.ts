@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { spawn, spawnSync } from "node:child_process"
-import { createSocket } from "node:dgram"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "../../../stack/src/Ports.ts"
 import { converged } from "../../src/dns01/Convergence.ts"
 import { exchange } from "../../src/dns01/Exchange.ts"
 import * as Message from "../../src/dns01/Message.ts"
@@ -15,17 +15,9 @@ import * as Rfc2136 from "../../src/dns01/Rfc2136.ts"
 const isInstalled = spawnSync("named", ["-v"]).status === 0
 const secret = Buffer.alloc(32, 9)
 
-const freePort = Effect.callback<number>((resume) => {
-  const socket = createSocket("udp4")
-  socket.bind(0, "127.0.0.1", () => {
-    const { port } = socket.address()
-    socket.close(() => resume(Effect.succeed(port)))
-  })
-})
-
 const bind = Effect.gen(function* () {
   const folder = mkdtempSync(join(tmpdir(), "catenet-bind-"))
-  const port = yield* freePort
+  const port = yield* freePort("127.0.0.1")
   writeFileSync(
     join(folder, "zone"),
     `$TTL 60\n@ IN SOA ns.zone.test. a.zone.test. 1 60 60 60 60\n@ IN NS ns.zone.test.\nns IN A 127.0.0.1\n`
