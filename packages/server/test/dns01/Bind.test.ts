@@ -6,6 +6,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { freePort } from "../../../stack/src/Ports.ts"
 import { converged } from "../../src/dns01/Convergence.ts"
 import { exchange } from "../../src/dns01/Exchange.ts"
@@ -33,8 +34,9 @@ zone "zone.test" { type primary; file "zone"; update-policy { grant catenet zone
   yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof spawn>>((resume) => {
       const child = spawn("named", ["-g", "-c", join(folder, "named.conf"), "-n", "1"])
-      child.stderr.setEncoding("utf8").on("data", (text: string) => {
-        if (text.includes("running")) resume(Effect.succeed(child))
+      // It has also said before that it is "running on Linux".
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        if (line.endsWith(" running")) resume(Effect.succeed(child))
       })
       child.on("exit", (code) => resume(Effect.die(new Error(`named ended with ${code}`))))
     }).pipe(Effect.timeout("20 seconds"), Effect.orDie),
