@@ -2,6 +2,7 @@ import * as Json from "@catenet/crypto/Json"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import * as any from "./arbitraries.ts"
+import { misreadKey } from "./misreadKey.ts"
 import { runs } from "./suite/arbitraries.ts"
 
 /** Values with integers only, nested as deep as `depth`. */
@@ -23,9 +24,6 @@ const integral = (depth: number): Arbitrary.Arbitrary<Json.Json> => {
 const value = integral(3)
 
 const inDecimal = (_: string, each: unknown) => (typeof each === "bigint" ? Number(each) : each)
-
-/** A key of one character that JSON escapes: V8 takes it for another one that it has just seen, and we do not. */
-const misreadKey = /"\\(?:["\\bfnrt]|u[0-9a-f]{4})":/
 
 const refusal = (text: string) => Result.getOrThrow(Result.flip(Json.parse(text)))
 

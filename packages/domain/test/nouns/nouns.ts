@@ -5,16 +5,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Exit, Schema } from "effect"
 import * as JsonText from "@catenet/domain/JsonText"
+import { misreadKey } from "../../../crypto/test/misreadKey.ts"
 import { propertyRuns } from "../runs.ts"
 
 /** Any JSON value. */
 const anything = Arbitrary.schema(Schema.Json)
-
-/**
- * A key of one character that JSON escapes. V8 takes such a key for another one that it has just seen, so what must read
- * them right has a reader of its own (`@catenet/crypto/Json`).
- */
-const misreadKey = /"\\(?:["\\bfnrt]|u[0-9a-f]{4})":/
 
 /** A noun's own JSON with one of its values, at any depth, replaced. */
 const spoil = (value: unknown, by: unknown, at: number): unknown => {

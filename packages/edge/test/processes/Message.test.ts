@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { ToMain, ToWorker } from "@catenet/edge/processes/Message"
-
-/** A key of one character that JSON escapes: V8 takes it for another one that it has just seen. No name here is one. */
-const misreadKey = /"\\(?:["\\bfnrt]|u[0-9a-f]{4})":/
+import { misreadKey } from "../../../crypto/test/misreadKey.ts"
 
 /** What Node does to a message on its way to another process. */
 const sent = (message: unknown): unknown => JSON.parse(JSON.stringify(message))

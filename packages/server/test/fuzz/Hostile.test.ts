@@ -5,12 +5,11 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { OpenApi } from "effect/http-api"
 import { Agent, request } from "node:http"
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import * as Accounts from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import { document, type Json, type Route, routes } from "./Document.ts"
 import * as Generator from "./Generator.ts"
 import * as Slow from "./Slow.ts"
 
@@ -27,17 +26,6 @@ const world = Layer.unwrap(
     })
   )
 ).pipe(Layer.provideMerge(TestIssuer.layer))
-
-type Json = { readonly [key: string]: any }
-const document = OpenApi.fromApi(ControlPlaneApi) as unknown as Json
-
-const routes = Object.entries(document["paths"] as Json).flatMap(([path, methods]) =>
-  Object.entries(methods as Json).map(([method, operation]) => ({
-    path,
-    method: method.toUpperCase(),
-    operation: operation as Json
-  }))
-)
 
 interface Sent {
   /** Whether the path may lead to another route than the one that was meant. */
@@ -163,7 +151,7 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
         const told = named()
         const found: Array<string> = []
 
-        const make = (route: (typeof routes)[number]): Sent => {
+        const make = (route: Route): Sent => {
           const { operation } = route
           const parameters = (operation["parameters"] ?? []) as ReadonlyArray<Json>
           const value = (parameter: Json) => Generator.text(document, parameter["schema"], random, pool)

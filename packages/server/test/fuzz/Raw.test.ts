@@ -3,16 +3,12 @@
  * requests that two readers would cut at different places. Each is refused with a declared 4xx or cut off, at once, and
  * the server goes on.
  */
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { OpenApi } from "effect/http-api"
 import { connect } from "node:net"
 import * as Accounts from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
-
-type Json = { readonly [key: string]: any }
-const document = OpenApi.fromApi(ControlPlaneApi) as unknown as Json
+import { document, type Json, routes } from "./Document.ts"
 
 /** Longest wait for any answer. */
 const patience = 10_000
@@ -176,7 +172,7 @@ const notText = [
   Uint8Array.of(0x7b, 0x00, 0x7d)
 ]
 
-interface Route {
+interface RouteWithBody {
   readonly path: string
   readonly method: string
   readonly statuses: ReadonlySet<number>
@@ -192,20 +188,18 @@ const resolved = (schema: Json | undefined): Json =>
       : resolved(document["components"]["schemas"][schema["$ref"].slice(21)])
 
 /** Every route with a body of JSON. */
-const withBody: ReadonlyArray<Route> = Object.entries(document["paths"] as Json).flatMap(([path, methods]) =>
-  Object.entries(methods as Json).flatMap(([method, operation]) => {
-    const media = operation["requestBody"]?.["content"]?.["application/json"] as Json | undefined
-    if (media === undefined) return []
-    const example = (_: string, name: string) => (name === "id" ? "0".repeat(32) : "0".repeat(64))
-    return {
-      path: path.replaceAll(/\{([^}]+)\}/g, example),
-      method: method.toUpperCase(),
-      statuses: new Set(Object.keys(operation["responses"]).map(Number)),
-      members: Object.keys(resolved(media["schema"])["properties"] ?? {}),
-      secured: new Set(((operation["security"] ?? []) as ReadonlyArray<Json>).flatMap((way) => Object.keys(way)))
-    }
-  })
-)
+const withBody: ReadonlyArray<RouteWithBody> = routes.flatMap(({ method, operation, path }) => {
+  const media = operation["requestBody"]?.["content"]?.["application/json"] as Json | undefined
+  if (media === undefined) return []
+  const example = (_: string, name: string) => (name === "id" ? "0".repeat(32) : "0".repeat(64))
+  return {
+    path: path.replaceAll(/\{([^}]+)\}/g, example),
+    method,
+    statuses: new Set(Object.keys(operation["responses"]).map(Number)),
+    members: Object.keys(resolved(media["schema"])["properties"] ?? {}),
+    secured: new Set(((operation["security"] ?? []) as ReadonlyArray<Json>).flatMap((way) => Object.keys(way)))
+  }
+})
 
 layer(Accounts.world({ CT_PAYMENT_WEBHOOK_SECRET: "secret" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "what nobody sends by accident",
@@ -261,7 +255,7 @@ layer(Accounts.world({ CT_PAYMENT_WEBHOOK_SECRET: "secret" }), { excludeTestServ
           const bearer = yield* Accounts.bearerOf("ada")
           const session = yield* Accounts.sessionOf("ada", "ada@people.example")
           const found: Array<string> = []
-          const post = (route: Route, name: string, body: string | Uint8Array) =>
+          const post = (route: RouteWithBody, name: string, body: string | Uint8Array) =>
             Effect.gen(function* () {
               const since = performance.now()
               const response = yield* TestServer.raw(route.path, {

@@ -2,22 +2,11 @@
  * Texts without a UTF-8 form, texts that PostgreSQL does not keep, and bytes that are no text, in every place of a path,
  * a query and a header, one after the other, from everybody who may ask: each is refused or not found, none is a fault.
  */
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { OpenApi } from "effect/http-api"
+import { Effect } from "effect"
 import * as Accounts from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
-
-type Json = { readonly [key: string]: any }
-const document = OpenApi.fromApi(ControlPlaneApi) as unknown as Json
-
-const world = Layer.unwrap(
-  Effect.map(TestIssuer, ({ issuer }) =>
-    TestServer.layer({ CT_OIDC_ISSUER: issuer, CT_CP_HOSTNAME_ZONE: "zone.example" })
-  )
-).pipe(Layer.provideMerge(TestIssuer.layer))
+import { type Json, routes } from "./Document.ts"
 
 /** NUL, halves of a surrogate pair as their bytes would be, bytes of no encoding, a line, and much. */
 const hostile = ["%00", "a%00b", "%ED%A0%80", "%FF", "%C0%80", "a%0Ab", "a%00%40b.example", "x".repeat(3000)]
@@ -26,61 +15,58 @@ const hostile = ["%00", "a%00b", "%ED%A0%80", "%FF", "%C0%80", "a%0Ab", "a%00%40
 const asBytes = (text: string) =>
   text.replace(/%(?:00|0A)/g, "").replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
-const operations = Object.entries(document["paths"] as Json).flatMap(([path, methods]) =>
-  Object.entries(methods as Json).map(([method, operation]) => ({
-    path,
-    method: method.toUpperCase(),
-    parameters: ((operation as Json)["parameters"] ?? []) as ReadonlyArray<{
-      readonly name: string
-      readonly in: string
-    }>
-  }))
-)
+interface Parameter {
+  readonly name: string
+  readonly in: string
+}
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a hostile text", (it) => {
-  it.effect("is no fault wherever it stands", () =>
-    Effect.gen(function* () {
-      const base = yield* TestServer.baseUrl
-      const owner = { authorization: `Bearer ${yield* Accounts.bearerOf("ada")}` }
-      const cookie = `__Host-ct_portal_session=${yield* Accounts.sessionOf("ada", "ada@a.test")}`
-      const callers = [owner, { cookie, origin: base }, { "x-ct-admin-token": TestServer.adminToken }]
-      const made = (path: string, body: object) =>
-        Effect.promise(async () => {
-          const headers = { ...owner, "content-type": "application/json" }
-          const response = await fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) })
-          return (await response.json()) as Json
-        })
-      const tunnel = yield* made("/me/tunnels", { name: "hello" })
-      const channel = yield* made("/me/channels", {})
-      const topology = yield* made("/me/topologies", {})
-      const idIn = (path: string) => (path.includes("topologies") ? topology["id"] : tunnel["id"]) as string
-      const usual = (path: string, name: string) =>
-        name === "id" ? idIn(path) : name === "channel" ? (channel["channel"] as string) : "a".repeat(64)
+layer(Accounts.world({ CT_CP_HOSTNAME_ZONE: "zone.example" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a hostile text",
+  (it) => {
+    it.effect("is no fault wherever it stands", () =>
+      Effect.gen(function* () {
+        const base = yield* TestServer.baseUrl
+        const owner = { authorization: `Bearer ${yield* Accounts.bearerOf("ada")}` }
+        const cookie = `__Host-ct_portal_session=${yield* Accounts.sessionOf("ada", "ada@a.test")}`
+        const callers = [owner, { cookie, origin: base }, { "x-ct-admin-token": TestServer.adminToken }]
+        const made = (path: string, body: object) =>
+          Effect.promise(async () => {
+            const headers = { ...owner, "content-type": "application/json" }
+            const response = await fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) })
+            return (await response.json()) as Json
+          })
+        const tunnel = yield* made("/me/tunnels", { name: "hello" })
+        const channel = yield* made("/me/channels", {})
+        const topology = yield* made("/me/topologies", {})
+        const idIn = (path: string) => (path.includes("topologies") ? topology["id"] : tunnel["id"]) as string
+        const usual = (path: string, name: string) =>
+          name === "id" ? idIn(path) : name === "channel" ? (channel["channel"] as string) : "a".repeat(64)
 
-      const faults: Array<string> = []
-      let asked = 0
-      for (const { method, parameters, path } of operations) {
-        for (const { in: place, name } of parameters) {
-          for (const text of hostile) {
-            const filled = path.replace(/\{([^}]+)\}/g, (_, each: string) =>
-              place === "path" && each === name ? text : usual(path, each)
-            )
-            const url = base + filled + (place === "query" ? `?${name}=${text}` : "")
-            const extra = place === "header" ? { [name]: asBytes(text) } : {}
-            const body = method === "GET" ? {} : { body: "{}" }
-            for (const caller of callers) {
-              const headers = { "content-type": "application/json", ...caller, ...extra }
-              const { status } = yield* Effect.promise(() =>
-                fetch(url, { method, headers, ...body, redirect: "manual" })
+        const faults: Array<string> = []
+        let asked = 0
+        for (const { method, operation, path } of routes) {
+          for (const { in: place, name } of (operation["parameters"] ?? []) as ReadonlyArray<Parameter>) {
+            for (const text of hostile) {
+              const filled = path.replace(/\{([^}]+)\}/g, (_, each: string) =>
+                place === "path" && each === name ? text : usual(path, each)
               )
-              asked++
-              if (status >= 500 && ![502, 503].includes(status)) faults.push(`${status} ${method} ${filled} ${name}`)
+              const url = base + filled + (place === "query" ? `?${name}=${text}` : "")
+              const extra = place === "header" ? { [name]: asBytes(text) } : {}
+              const body = method === "GET" ? {} : { body: "{}" }
+              for (const caller of callers) {
+                const headers = { "content-type": "application/json", ...caller, ...extra }
+                const { status } = yield* Effect.promise(() =>
+                  fetch(url, { method, headers, ...body, redirect: "manual" })
+                )
+                asked++
+                if (status >= 500 && ![502, 503].includes(status)) faults.push(`${status} ${method} ${filled} ${name}`)
+              }
             }
           }
         }
-      }
-      assert.isAbove(asked, 3000)
-      assert.deepStrictEqual(faults, [])
-    })
-  )
-})
+        assert.isAbove(asked, 3000)
+        assert.deepStrictEqual(faults, [])
+      })
+    )
+  }
+)
