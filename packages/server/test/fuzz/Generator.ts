@@ -3,7 +3,7 @@
  * The same seed gives the same requests.
  */
 
-type Json = { readonly [key: string]: any }
+import { type Described, described } from "./Document.ts"
 
 export interface Random {
   /** From 0 up to and without 1. */
@@ -85,8 +85,8 @@ const hexOf = (random: Random, pool: Pool, digits: number) => {
   return text
 }
 
-const stringOf = (schema: Json, random: Random, pool: Pool): string => {
-  const pattern: string = schema["pattern"] ?? schema["allOf"]?.find((part: Json) => part["pattern"])?.["pattern"] ?? ""
+const stringOf = (schema: Described, random: Random, pool: Pool): string => {
+  const pattern = schema.pattern ?? schema.allOf?.find((part) => part.pattern)?.pattern ?? ""
   const digits = /\[0-9a-f(?:A-F)?\]\{(\d+)\}/.exec(pattern)?.[1]
   if (digits !== undefined) return hexOf(random, pool, Number(digits))
   if (/A-Za-z0-9_-\]\{43\}/.test(pattern)) return "A".repeat(43)
@@ -94,27 +94,25 @@ const stringOf = (schema: Json, random: Random, pool: Pool): string => {
 }
 
 /** A value for a schema of the document. */
-export const value = (document: Json, schema: Json | undefined, random: Random, pool: Pool, depth = 0): unknown => {
+export const value = (reference: object | undefined, random: Random, pool: Pool, depth = 0): unknown => {
   if (random.next() < 0.04) return random.pick(hostile)
-  if (schema === undefined || depth > 8) return random.pick(words)
-  const inner = (part: Json) => value(document, part, random, pool, depth + 1)
-  if (schema["$ref"] !== undefined) {
-    return inner(document["components"]["schemas"][schema["$ref"].replace("#/components/schemas/", "")])
-  }
-  const choices = schema["anyOf"] ?? schema["oneOf"]
+  if (reference === undefined || depth > 8) return random.pick(words)
+  const schema = described(reference)
+  const inner = (part: Described | undefined) => value(part, random, pool, depth + 1)
+  const choices = schema.anyOf ?? schema.oneOf
   if (choices !== undefined) return inner(random.pick(choices))
-  if (schema["enum"] !== undefined) return random.pick(schema["enum"])
-  if ("const" in schema) return schema["const"]
-  switch (schema["type"]) {
+  if (schema.enum !== undefined) return random.pick(schema.enum)
+  if ("const" in schema) return schema.const
+  switch (schema.type) {
     case "object": {
-      const required: ReadonlyArray<string> = schema["required"] ?? []
-      const members = Object.entries(schema["properties"] ?? {}).filter(([name]) =>
+      const required = schema.required ?? []
+      const members = Object.entries(schema.properties ?? {}).filter(([name]) =>
         required.includes(name) ? random.next() > 0.02 : random.next() > 0.5
       )
-      return Object.fromEntries(members.map(([name, part]) => [name, inner(part as Json)]))
+      return Object.fromEntries(members.map(([name, part]) => [name, inner(part)]))
     }
     case "array":
-      return Array.from({ length: random.below(4) }, () => inner(schema["items"]))
+      return Array.from({ length: random.below(4) }, () => inner(schema.items))
     case "integer":
     case "number":
       return random.below(random.pick([2, 10, 20_000]))
@@ -125,12 +123,12 @@ export const value = (document: Json, schema: Json | undefined, random: Random, 
     case "string":
       return stringOf(schema, random, pool)
     default:
-      return schema["allOf"] === undefined ? random.pick(words) : inner(schema["allOf"][0])
+      return schema.allOf === undefined ? random.pick(words) : inner(schema.allOf[0])
   }
 }
 
 /** A text for one segment of a path, a query or a header. */
-export const text = (document: Json, schema: Json, random: Random, pool: Pool): string => {
-  const made = value(document, schema, random, pool)
+export const text = (schema: object, random: Random, pool: Pool): string => {
+  const made = value(schema, random, pool)
   return typeof made === "string" ? made : (JSON.stringify(made) ?? "undefined")
 }

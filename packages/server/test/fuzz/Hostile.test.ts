@@ -3,13 +3,14 @@
  * status that the document does not declare, no answer that its schema does not hold, and nothing of one account in an
  * answer to the other, while slow clients wait in vain. `FUZZ_REQUESTS` and `FUZZ_SEED` say how many and which.
  */
+import { isRecord, members } from "@catenet/domain/api/JsonMembers"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { Agent, request } from "node:http"
 import * as Accounts from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { document, type Json, type Route, routes } from "./Document.ts"
+import { type Described, described, type Route, routes } from "./Document.ts"
 import * as Generator from "./Generator.ts"
 import * as Slow from "./Slow.ts"
 
@@ -62,9 +63,8 @@ const anywhere = new Set([400, 404, 405, 413, 415, 422])
 
 const problemIsWhole = ({ status, text, type }: Answer) => {
   if (!type.startsWith("application/problem+json")) return `a refusal of type ${type}`
-  const problem = JSON.parse(text) as Json
-  const whole =
-    problem["status"] === status && typeof problem["code"] === "string" && typeof problem["detail"] === "string"
+  const { code, detail, status: said } = members(JSON.parse(text))
+  const whole = said === status && typeof code === "string" && typeof detail === "string"
   return whole ? undefined : "a problem without status, code or detail"
 }
 
@@ -76,26 +76,32 @@ const patternOf = (source: string) => {
 }
 
 /** Whether a value has the members that the schema of an answer requires, of the types that it says. */
-const fits = (schema: Json | undefined, value: unknown): boolean => {
-  if (schema === undefined) return true
-  if (schema["$ref"] !== undefined) return fits(document["components"]["schemas"][schema["$ref"].slice(21)], value)
-  const choices = schema["anyOf"] ?? schema["oneOf"]
-  if (choices !== undefined) return choices.some((choice: Json) => fits(choice, value))
-  if (schema["enum"] !== undefined) return schema["enum"].includes(value)
-  switch (schema["type"]) {
-    case "object": {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) return false
-      const own = value as Json
+const fits = (schema: object | undefined, value: unknown): boolean => {
+  const {
+    additionalProperties,
+    anyOf,
+    enum: words,
+    items,
+    oneOf,
+    pattern,
+    properties = {},
+    ...rest
+  } = described(schema)
+  const choices: ReadonlyArray<Described> | undefined = anyOf ?? oneOf
+  if (choices !== undefined) return choices.some((choice) => fits(choice, value))
+  if (words !== undefined) return words.includes(value)
+  switch (rest.type) {
+    case "object":
       return (
-        (schema["required"] ?? []).every((name: string) => name in own) &&
-        Object.entries(own).every(([name, member]) => fits(schema["properties"]?.[name], member)) &&
-        (schema["additionalProperties"] !== false || Object.keys(own).every((name) => name in schema["properties"]))
+        isRecord(value) &&
+        (rest.required ?? []).every((name) => name in value) &&
+        Object.entries(value).every(([name, member]) => fits(properties[name], member)) &&
+        (additionalProperties !== false || Object.keys(value).every((name) => name in properties))
       )
-    }
     case "array":
-      return Array.isArray(value) && value.every((item) => fits(schema["items"], item))
+      return Array.isArray(value) && value.every((item) => fits(items, item))
     case "string":
-      return typeof value === "string" && (schema["pattern"] === undefined || patternOf(schema["pattern"]).test(value))
+      return typeof value === "string" && (pattern === undefined || patternOf(pattern).test(value))
     case "integer":
       return Number.isInteger(value)
     case "number":
@@ -109,13 +115,13 @@ const fits = (schema: Json | undefined, value: unknown): boolean => {
   }
 }
 
-const verdict = (operation: Json, answer: Answer, isDetour: boolean): string | undefined => {
-  const declared = operation["responses"][String(answer.status)] as Json | undefined
+const verdict = (operation: Route["operation"], answer: Answer, isDetour: boolean): string | undefined => {
+  const declared = operation.responses[answer.status]
   if (answer.status >= 500 && declared === undefined) return "a fault"
   if (isDetour) return undefined
   if (declared === undefined && !anywhere.has(answer.status)) return "an undeclared status"
   if (answer.status >= 400) return problemIsWhole(answer)
-  const json = declared?.["content"]?.["application/json"]?.["schema"]
+  const json = declared?.content?.["application/json"]?.schema
   if (json === undefined || !answer.type.startsWith("application/json")) return undefined
   return fits(json, JSON.parse(answer.text)) ? undefined : "an answer that its schema does not hold"
 }
@@ -152,30 +158,29 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
         const found: Array<string> = []
 
         const make = (route: Route): Sent => {
-          const { operation } = route
-          const parameters = (operation["parameters"] ?? []) as ReadonlyArray<Json>
-          const value = (parameter: Json) => Generator.text(document, parameter["schema"], random, pool)
+          const { parameters, requestBody } = route.operation
+          const value = (parameter: { readonly schema: object }) => Generator.text(parameter.schema, random, pool)
           let isDetour = false
           let path = route.path.replace(/\{([^}]+)\}/g, (_, name: string) => {
-            const parameter = parameters.find((each) => each["name"] === name && each["in"] === "path")
+            const parameter = parameters.find((each) => each.name === name && each.in === "path")
             const text = parameter === undefined ? "x" : value(parameter)
             if (text !== "" && random.next() > 0.02) return encodeURIComponent(text.toWellFormed())
             isDetour = true
             return text === "" ? "" : random.pick(["..", "%2e%2e", "%00", "%ff", "a%2fb"])
           })
-          const query = parameters.filter((each) => each["in"] === "query" && random.next() < 0.4)
+          const query = parameters.filter((each) => each.in === "query" && random.next() < 0.4)
           if (query.length > 0)
-            path += `?${new URLSearchParams(query.map((each) => [each["name"], value(each)])).toString()}`
+            path += `?${new URLSearchParams(query.map((each) => [each.name, value(each)])).toString()}`
           const headers: Record<string, string> = {}
           for (const each of parameters) {
-            if (each["in"] === "header" && random.next() < 0.5)
-              headers[each["name"]] = encodeURIComponent(value(each).toWellFormed()).slice(0, 300)
+            if (each.in === "header" && random.next() < 0.5)
+              headers[each.name] = encodeURIComponent(value(each).toWellFormed()).slice(0, 300)
           }
-          const content = operation["requestBody"]?.["content"] as Json | undefined
-          if (content === undefined) return { isDetour, path, method: route.method, headers, body: undefined }
-          const [type, media] = Object.entries(content)[0] ?? ["application/json", {}]
+          const [sort] = Object.entries(requestBody?.content ?? {})
+          if (sort === undefined) return { isDetour, path, method: route.method, headers, body: undefined }
+          const [type, { schema }] = sort
           headers["content-type"] = random.next() < 0.02 ? "text/plain" : type
-          const body = JSON.stringify(Generator.value(document, (media as Json)["schema"], random, pool)) ?? ""
+          const body = JSON.stringify(Generator.value(schema, random, pool)) ?? ""
           const broken = random.next() < 0.03 ? body.slice(0, random.below(body.length + 1)) : body
           return {
             isDetour,
@@ -186,10 +191,10 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
           }
         }
 
-        const learn = (caller: string, sent: Sent, answer: Answer, operation: Json) => {
+        const learn = (caller: string, sent: Sent, answer: Answer, operation: Route["operation"]) => {
           const own = said.get(caller)!
           for (const hex of hexIn(sent.path + (sent.body ?? ""))) own.add(hex)
-          const isPublic = (operation["security"] ?? []).length === 0
+          const isPublic = operation.security.length === 0
           for (const hex of answer.status < 300 ? hexIn(answer.text) : []) {
             const elsewhere = caller === "bob" ? "ada" : "bob"
             const isAccount = caller === "ada" || caller === "bob"
@@ -213,8 +218,7 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
 
         const one = Effect.promise(async () => {
           const route = random.pick(routes)
-          const security: ReadonlyArray<Json> = route.operation["security"] ?? []
-          const ways = new Set(security.flatMap((way) => Object.keys(way)))
+          const ways = new Set(route.operation.security.flatMap((way) => Object.keys(way)))
           const fitting = callers.filter(({ way }) => ways.has(way))
           const caller = random.pick(fitting.length > 0 && random.next() < 0.8 ? fitting : callers)
           const sent = make(route)

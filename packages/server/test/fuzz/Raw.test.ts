@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { connect } from "node:net"
 import * as Accounts from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { document, type Json, routes } from "./Document.ts"
+import { described, routes } from "./Document.ts"
 
 /** Longest wait for any answer. */
 const patience = 10_000
@@ -180,24 +180,17 @@ interface RouteWithBody {
   readonly secured: ReadonlySet<string>
 }
 
-const resolved = (schema: Json | undefined): Json =>
-  schema === undefined
-    ? {}
-    : schema["$ref"] === undefined
-      ? schema
-      : resolved(document["components"]["schemas"][schema["$ref"].slice(21)])
-
 /** Every route with a body of JSON. */
 const withBody: ReadonlyArray<RouteWithBody> = routes.flatMap(({ method, operation, path }) => {
-  const media = operation["requestBody"]?.["content"]?.["application/json"] as Json | undefined
+  const media = operation.requestBody?.content["application/json"]
   if (media === undefined) return []
   const example = (_: string, name: string) => (name === "id" ? "0".repeat(32) : "0".repeat(64))
   return {
     path: path.replaceAll(/\{([^}]+)\}/g, example),
     method,
-    statuses: new Set(Object.keys(operation["responses"]).map(Number)),
-    members: Object.keys(resolved(media["schema"])["properties"] ?? {}),
-    secured: new Set(((operation["security"] ?? []) as ReadonlyArray<Json>).flatMap((way) => Object.keys(way)))
+    statuses: new Set(Object.keys(operation.responses).map(Number)),
+    members: Object.keys(described(media.schema).properties ?? {}),
+    secured: new Set(operation.security.flatMap((way) => Object.keys(way)))
   }
 })
 
