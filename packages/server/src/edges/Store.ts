@@ -71,15 +71,19 @@ export const make = Effect.gen(function* () {
         where e.seen_at >= ${liveSince} and (h.routing_token = ${token} or h.hostname = ${host})
         order by h.hostname limit 1`.withoutTransform
     }),
-    /** Every hostname of the edge, and every tunnel that has none. */
+    /**
+     * Every hostname of the edge, and every tunnel that has none. What belongs to each is asked in a way that has to be
+     * looked up by its key: joined, all tunnels and revocations there are would be read for one edge.
+     */
     knownTo: SqlSchema.findAll({
       Request: Schema.String,
       Result: Known,
       execute: (edgeId) => sql`
         select h.routing_token, h.hostname, h.status = 'gelb' as gelb, t.access_policy as policy, ${agentKeys}
-        from hosts h left join tunnels t on t.routing_token = h.routing_token
+        from hosts h left join lateral (
+          select id, subject, access_policy from tunnels where routing_token = h.routing_token limit 1) t on true
         where h.edge_id = ${edgeId}
-          and not exists (select 1 from revoked_tokens r where r.routing_token = h.routing_token)
+          and (select r.routing_token from revoked_tokens r where r.routing_token = h.routing_token) is null
         union all
         select t.routing_token, null, false, t.access_policy, ${agentKeys} from tunnels t
         where t.hostname is null and not exists (select 1 from hosts h where h.routing_token = t.routing_token)

@@ -38,7 +38,7 @@ const rows: Readonly<Record<string, string>> = {
   tunnels: `(id, subject, name, hostname, routing_token, created_at, require_login)
     select ${hex(32)}, ${subject}, 'n', ${host}, ${hex(64)}, n, true`,
   hosts: `(hostname, routing_token, edge_id, authorized_at, status, claim, queued_at, ca, deadline, retry_at, pending_revert)
-    select ${host}, ${hex(64)}, 'edge-' || n / 100, n,
+    select ${host}, ${hex(64)}, 'edge-' || n / 1000, n,
       case when n % 1000 = 0 then 'gelb' else 'gruen' end, case when n % 1000 = 0 then 'queued' end,
       case when n % 1000 = 0 then n end, null, null, null, false`,
   tunnel_grants: `select ${hex(32)}, 'subject-' || n`,

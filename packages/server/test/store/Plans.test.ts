@@ -93,6 +93,7 @@ const requests = (bearer: Headers, session: Headers) => {
     ),
     get("/internal/edges/lookup?host=h9.d9.example.test", admin),
     get(`/internal/edges/lookup?token=${token(9)}`, admin),
+    get("/internal/edges/rehydrate/edge-5", admin),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(5) }),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(6) }),
     post("/enroll/issue", admin, { tenant: "t" }),
@@ -113,9 +114,8 @@ const requests = (bearer: Headers, session: Headers) => {
   ]
 }
 
-/** What is asked once: by an edge that starts, which learns every tunnel, and to end things. */
+/** What ends things, which can be asked once. */
 const once = (bearer: Headers, session: Headers) => [
-  get("/internal/edges/rehydrate/edge-5", admin),
   write("POST", `/me/tunnels/${id(own)}/alert/test`, bearer),
   write("DELETE", `/me/tunnels/${id(own + 1)}`, bearer),
   write("DELETE", `/me/channels/${token(own + 1)}`, bearer),

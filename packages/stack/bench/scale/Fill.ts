@@ -116,7 +116,8 @@ const populate = ({ edge, email, prefix, subject, ...counts }: Population): Read
     `insert into audit_log (actor, action, target, detail, at)
       select ${subject}, 'act', '${prefix}-target-' || n, '', n ${each}`,
     `insert into join_tokens (token_hash, tenant, created_at) select ${hex(64)}, 't', n ${each}`,
-    `insert into agents (tenant, agent, pubkey, bound_at) select 't', '${prefix}' || n, ${hex(64)}, n ${each}`,
+    `insert into agents (tenant, agent, tunnel, pubkey, bound_at)
+      select ${subject}, '${prefix}' || n, case when n % 2 = 0 then ${hex(32)} else '' end, ${hex(64)}, n ${each}`,
     `insert into portal_sessions select ${hex(64)}, ${subject}, null, null, '', n, ${now()}, ${now() + hour} ${each}`,
     `insert into idempotent_answers (key_hash, request_hash, created_at) select ${hex(64)}, ${hex(64)}, ${now()} ${each}`,
     `insert into directory_agents
