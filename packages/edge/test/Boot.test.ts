@@ -29,21 +29,23 @@ describe("an edge that comes up", () => {
   it.live("knows hosts, tiers, windows and revocations before its first visitor", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
+      controlPlane.page = 1
       controlPlane.revoked.push(token("6"))
       controlPlane.authorisations.push(
-        { token: T, hostname: HOST, tier: "gelb", policy: null },
         {
           token: token("7"),
           hostname: "own.example.test",
           tier: "passthrough",
           policy: { expires_at: 1, schedule: null }
         },
+        { token: T, hostname: HOST, tier: "gelb", policy: null },
         { token: token("8"), hostname: null }
       )
       const world = yield* start({}, { controlPlane })
       const agent = yield* servingAgent(world, T, [HOST])
       assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(token("7"), ["own.example.test"]))))
       assert.isTrue(Result.isFailure(yield* Effect.promise(() => agent.register(token("6"), []))))
+      assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(token("8"), []))))
       const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
       assert.isTrue(visitor.authorized)
       visitor.destroy()

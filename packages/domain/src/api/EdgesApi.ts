@@ -51,6 +51,7 @@ export class EdgesApi extends HttpApiGroup.make("edges")
     }).middleware(ReadsParameters),
     HttpApiEndpoint.get("rehydrate", "/internal/edges/rehydrate/:edge_id", {
       params: { edge_id: EdgeId },
+      query: pageQuery,
       success: Schema.Array(Authorisation)
     }).middleware(ReadsParameters),
     HttpApiEndpoint.post("rebind", "/internal/edges/:id/rebind", {

@@ -38,3 +38,19 @@ export const nextLink = (
   asked.set("cursor", cursor)
   return `<${path}?${asked.toString()}>; rel="next"`
 }
+
+/**
+ * The cursor of the next page, from the `Link` header of a page; nothing when that was the last.
+ *
+ * @example
+ * ```ts
+ * import { cursorIn, nextLink } from "@catenet/domain/api/Page"
+ *
+ * const cursor = cursorIn(nextLink("/registry/agents", { limit: 2, cursor: "c d" }))
+ * if (cursor !== "c d") throw new Error(cursor)
+ * ```
+ */
+export const cursorIn = (link: string | undefined): string | undefined => {
+  const query = /<[^>?]*\?([^>]*)>; *rel="next"/u.exec(link ?? "")?.[1]
+  return new URLSearchParams(query).get("cursor") ?? undefined
+}

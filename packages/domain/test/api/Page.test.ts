@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { idempotencyHeader } from "@catenet/domain/api/Idempotency"
-import { maxPage, nextLink, pageQuery } from "@catenet/domain/api/Page"
+import { cursorIn, maxPage, nextLink, pageQuery } from "@catenet/domain/api/Page"
 
 describe("a page of a list", () => {
   const read = Schema.decodeUnknownResult(Schema.Struct(pageQuery))
@@ -26,6 +26,21 @@ describe("a page of a list", () => {
     assert.strictEqual(nextLink("/l", next), '</l?limit=2&cursor=a+b>; rel="next"')
     assert.strictEqual(nextLink("/l?cursor=x&limit=2#y", next), '</l?cursor=a+b&limit=2>; rel="next"')
     assert.strictEqual(nextLink("/l?role=%3Ea&limit=2", next), '</l?role=%3Ea&limit=2&cursor=a+b>; rel="next"')
+  })
+
+  it.prop(
+    "has its cursor in that link",
+    { cursor: pageQuery.cursor.schema, role: Schema.String },
+    ({ cursor, role }) => {
+      const url = `/l?${new URLSearchParams({ role, cursor: "old" }).toString()}`
+      assert.strictEqual(cursorIn(nextLink(url, { limit: 2, cursor })), cursor)
+    }
+  )
+
+  it("has no cursor where nothing follows", () => {
+    for (const link of [undefined, "", '</l>; rel="next"', '</l?cursor=a>; rel="prev"']) {
+      assert.isUndefined(cursorIn(link), link)
+    }
   })
 })
 

@@ -37,10 +37,10 @@ const make = Effect.gen(function* () {
       return followers.tell(order)
     })
 
-  const closeWindows = () => {
+  const closeWindows = (policies: Iterable<readonly [token: string, policy: Policy]>) => {
     if (!cutAtWindowClose) return
     const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
-    for (const [token, policy] of routes.policies()) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
+    for (const [token, policy] of policies) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
   }
 
   const shape: OrdersShape = {
@@ -62,10 +62,11 @@ const make = Effect.gen(function* () {
       }),
     setPolicy: (token, policy) =>
       everywhere({ _tag: "SetPolicy", token, policy }, () => {
-        if (!routes.isRevoked(token)) routes.setPolicy(token, policy)
-        closeWindows()
+        if (routes.isRevoked(token)) return
+        routes.setPolicy(token, policy)
+        if (policy !== null) closeWindows([[token, policy]])
       }),
-    closeWindows: Effect.sync(closeWindows)
+    closeWindows: Effect.sync(() => closeWindows(routes.policies()))
   }
   return shape
 })

@@ -2,7 +2,8 @@
  * Rebuilds at boot what this edge may serve: revoked tokens first, then hosts, tiers and access windows. It retries until
  * the control plane has answered both, for an edge that knows nothing must not turn visitors or agents away.
  */
-import { EdgeId } from "@catenet/domain/EdgeNode"
+import { cursorIn, maxPage } from "@catenet/domain/api/Page"
+import { type Authorisation, EdgeId } from "@catenet/domain/EdgeNode"
 import { Effect, Redacted, Schedule } from "effect"
 import { HttpClientError } from "effect/http"
 import { Settings } from "../Settings.ts"
@@ -17,12 +18,30 @@ const why = (error: Error) =>
     ? error.reason.cause.message
     : error.message
 
+/** In pages, so that neither side is kept from its other work by a long one. */
+const authorisationsOf = Effect.fn("Rehydrate.authorisationsOf")(function* (
+  controlPlane: ControlPlaneClient,
+  edgeId: string
+) {
+  const all: Array<Authorisation> = []
+  const params = { edge_id: EdgeId.make(edgeId) }
+  let cursor: string | undefined
+  do {
+    const query = { limit: maxPage, ...(cursor === undefined ? {} : { cursor }) }
+    const asked = { params, query, responseMode: "decoded-and-response" } as const
+    const [page, { headers }] = yield* controlPlane.rehydrate(asked)
+    all.push(...page)
+    cursor = cursorIn(headers["link"])
+  } while (cursor !== undefined)
+  return all
+})
+
 /** Fetches everything before it changes anything, so that a failure half way leaves no half state. */
 const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneClient) {
   const { edgeId } = yield* Settings
   const orders = yield* Orders
   const revoked = yield* controlPlane.revokedTokens()
-  const authorisations = yield* controlPlane.rehydrate({ params: { edge_id: EdgeId.make(edgeId) } })
+  const authorisations = yield* authorisationsOf(controlPlane, edgeId)
   for (const token of revoked.tokens) yield* orders.revoke(Redacted.value(token))
   for (const { agent_keys, hostname, tier, token, policy } of authorisations) {
     const plain = Redacted.value(token)

@@ -8,6 +8,8 @@ export interface ScriptedControlPlane {
   readonly url: string
   readonly revoked: Array<string>
   readonly authorisations: Array<Record<string, unknown>>
+  /** How many authorisations it tells at once, at most. */
+  page: number
   readonly heartbeats: Array<Record<string, unknown>>
   readonly requests: Array<string>
   /** Which edge serves a host, for look-ups. */
@@ -36,7 +38,13 @@ export const startControlPlane = Effect.acquireRelease(
           if (plane.down) return answer(503)
           if (request.headers["x-ct-admin-token"] !== ADMIN_TOKEN) return answer(401)
           if (request.url === "/internal/revoked-tokens") return answer(200, { tokens: plane.revoked })
-          if (request.url === "/internal/edges/rehydrate/primary") return answer(200, plane.authorisations)
+          const { pathname, searchParams } = new URL(request.url ?? "", "http://plane")
+          if (pathname === "/internal/edges/rehydrate/primary") {
+            const from = Number(searchParams.get("cursor") ?? 0)
+            const to = from + Math.min(plane.page, Number(searchParams.get("limit")))
+            if (to < plane.authorisations.length) response.setHeader("link", `<${pathname}?cursor=${to}>; rel="next"`)
+            return answer(200, plane.authorisations.slice(from, to))
+          }
           if (request.url?.startsWith("/internal/edges/lookup?host=")) {
             const owner = plane.owners.get(request.url.slice("/internal/edges/lookup?host=".length))
             return owner === undefined ? answer(404) : answer(200, owner)
@@ -51,6 +59,7 @@ export const startControlPlane = Effect.acquireRelease(
           url: "",
           revoked: [],
           authorisations: [],
+          page: 1000,
           heartbeats: [],
           requests: [],
           owners: new Map(),

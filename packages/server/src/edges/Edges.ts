@@ -69,8 +69,13 @@ const make = Effect.gen(function* () {
     }, asDefects),
 
     /** Everything that an edge restores before it opens its public listener. */
-    rehydrate: Effect.fn("Edges.rehydrate")(function* (id: string) {
-      const known = yield* Effect.orDie(store.knownTo(id))
+    rehydrate: Effect.fn("Edges.rehydrate")(function* (id: string, page: Page) {
+      const known = yield* paged(
+        page,
+        Store.Place,
+        (slice) => store.knownTo({ ...slice, id }),
+        ({ bare, place }) => ({ bare, place })
+      )
       return known.map(
         ({ agentKeys, gelb, hostname, policy, routingToken }) =>
           new Authorisation({
@@ -81,7 +86,7 @@ const make = Effect.gen(function* () {
             agent_keys: agentKeys
           })
       )
-    }),
+    }, Effect.orDie),
 
     /** Tokens that no edge may ever serve again. */
     revokedTokens: Effect.map(Effect.orDie(store.revoked()), (rows) => rows.map(({ routingToken }) => routingToken))

@@ -17,7 +17,7 @@ export const layer = Handlers.layer(
         heartbeat: ({ payload }) => edges.heartbeat(payload),
         list: ({ query }) => edges.list(query),
         lookup: ({ query }) => edges.lookup(query),
-        rehydrate: ({ params }) => edges.rehydrate(params.edge_id),
+        rehydrate: ({ params, query }) => edges.rehydrate(params.edge_id, query),
         rebind: ({ params }) => edges.rebind(params.id)
       })
     )

@@ -21,7 +21,17 @@ const Slice = Schema.Struct({
   liveSince: Schema.Int
 })
 
+/** Where in the list of what an edge knows something is: hostnames first, then tunnels that have none, by their ids. */
+export const Place = Schema.Struct({ bare: Schema.Boolean, place: Schema.String })
+
+const Restored = Schema.Struct({
+  id: Schema.String,
+  after: Schema.UndefinedOr(Place),
+  limit: Schema.UndefinedOr(Schema.Int)
+})
+
 const Known = Schema.Struct({
+  ...Place.fields,
   routingToken: RoutingToken,
   hostname: Schema.NullOr(Hostname),
   gelb: Schema.Boolean,
@@ -76,19 +86,26 @@ export const make = Effect.gen(function* () {
      * looked up by its key: joined, all tunnels and revocations there are would be read for one edge.
      */
     knownTo: SqlSchema.findAll({
-      Request: Schema.String,
+      Request: Restored,
       Result: Known,
-      execute: (edgeId) => sql`
-        select h.routing_token, h.hostname, h.status = 'gelb' as gelb, t.access_policy as policy, ${agentKeys}
-        from hosts h left join lateral (
-          select id, subject, access_policy from tunnels where routing_token = h.routing_token limit 1) t on true
-        where h.edge_id = ${edgeId}
-          and (select r.routing_token from revoked_tokens r where r.routing_token = h.routing_token) is null
+      execute: ({ after, id, limit = null }) => {
+        const bare = after?.bare === true
+        return sql`
+        (select false as bare, h.hostname as place, h.routing_token, h.hostname, h.status = 'gelb' as gelb,
+            t.access_policy as policy, ${agentKeys}
+          from hosts h left join lateral (
+            select id, subject, access_policy from tunnels where routing_token = h.routing_token limit 1) t on true
+          where h.edge_id = ${id} and h.hostname > ${bare ? null : (after?.place ?? "")}
+            and (select r.routing_token from revoked_tokens r where r.routing_token = h.routing_token) is null
+          order by h.hostname limit ${limit})
         union all
-        select t.routing_token, null, false, t.access_policy, ${agentKeys} from tunnels t
-        where t.hostname is null and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
-          and not exists (select 1 from revoked_tokens r where r.routing_token = t.routing_token)
-        order by 2, 1`
+        (select true, t.id, t.routing_token, null, false, t.access_policy, ${agentKeys} from tunnels t
+          where t.hostname is null and t.id > ${bare ? after.place : ""}
+            and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
+            and (select r.routing_token from revoked_tokens r where r.routing_token = t.routing_token) is null
+          order by t.id limit ${limit})
+        order by bare, place limit ${limit}`
+      }
     }),
     revoked: SqlSchema.findAll({
       Request: Schema.Void,

@@ -1,7 +1,8 @@
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import { EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/EdgeNode"
+import { cursorIn } from "@catenet/domain/api/Page"
+import { type Authorisation, EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/EdgeNode"
 import { Hostname } from "@catenet/domain/Hostname"
 import { PublicKey, Signature } from "@catenet/domain/Keys"
 import { Subject } from "@catenet/domain/Subject"
@@ -29,6 +30,24 @@ const beat = (id: string, address: string, key?: number) => {
 const send = (payload: Heartbeat) => Effect.flatMap(TestServer.client, ({ edges }) => edges.heartbeat({ payload }))
 const host = Schema.decodeSync(Hostname)
 const hostOf = (name: string) => ({ query: { host: host(name) } })
+
+/** What an edge restores, read in pages. */
+const restoredIn = Effect.fn(function* (limit: number, edge: string) {
+  const { edges } = yield* TestServer.client
+  const all: Array<Authorisation> = []
+  let cursor: string | undefined
+  do {
+    const [page, { headers }] = yield* edges.rehydrate({
+      params: { edge_id: EdgeId.make(edge) },
+      query: { limit, ...(cursor === undefined ? {} : { cursor }) },
+      responseMode: "decoded-and-response"
+    })
+    assert.isAtMost(page.length, limit)
+    all.push(...page)
+    cursor = cursorIn(headers["link"])
+  } while (cursor !== undefined)
+  return all
+})
 
 const inDatabase = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.flatMap(TestDatabase, ({ url }) => Effect.provide(use, PgClient.layer({ url })))
@@ -121,10 +140,11 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           yield* sql`update tunnels set access_policy = '{"expires_at":5,"schedule":null}' where name = 'gelb.example.test'`
           yield* sql`insert into revoked_tokens (routing_token, revoked_at) values (${token(gone)}, 1)`
           yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
-            values (${"0".repeat(31) + "1"}, 's', 'bare', ${"5".repeat(64)}, 1)`
+            values (${"0".repeat(31) + "1"}, 's', 'bare', ${"5".repeat(64)}, 1),
+              (${"0".repeat(31) + "2"}, 's', 'bare too', ${"4".repeat(64)}, 1)`
         })
       )
-      const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") } })
+      const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
       const facts = new Map(
         known.map((entry): [string, ReadonlyArray<unknown>] => [
           Redacted.value(entry.token),
@@ -137,10 +157,16 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       assert.isFalse(facts.has(token(gone)))
       const { tokens } = yield* edges.revokedTokens()
       assert.deepStrictEqual(tokens.map(Redacted.value), [token(gone)])
-      const elsewhere = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("other") } })
+      for (let limit = 1; limit <= known.length + 1; limit++) {
+        assert.deepStrictEqual(yield* restoredIn(limit, "primary"), known, `in pages of ${limit}`)
+      }
+      const elsewhere = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("other") }, query: {} })
       assert.deepStrictEqual(
-        elsewhere.map(({ hostname }) => hostname),
-        [null]
+        elsewhere.map(({ hostname, token }) => [hostname, Redacted.value(token)[0]]),
+        [
+          [null, "5"],
+          [null, "4"]
+        ]
       )
     })
   )

@@ -49,6 +49,14 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("edge servers
           { call: "list", as, status: 200 },
           { call: "list", as, query: "?cursor=", status: 400, code: "MalformedRequest" },
           { call: "rehydrate", as, at: { edge_id: "primary" }, status: 200 },
+          {
+            call: "rehydrate",
+            as,
+            at: { edge_id: "primary" },
+            query: "?limit=0",
+            status: 400,
+            code: "MalformedRequest"
+          },
           { call: "rehydrate", as, at: { edge_id: "%20" }, status: 400, code: "MalformedRequest" },
           { call: "rebind", as, at: { id: "primary" }, status: 200 },
           { call: "rebind", as, at: { id: "nobody" }, status: 404, code: "EdgeUnknown" },

@@ -72,7 +72,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
         yield* enrol(token, "c", 4)
         assert.deepStrictEqual((yield* told(5)).slice(2), [sorted(1, 3), sorted(1, 3, 4)])
 
-        const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") } })
+        const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
         const keys = new Map(known.map((entry) => [Redacted.value(entry.token), entry.agent_keys]))
         assert.deepStrictEqual<ReadonlyArray<string> | undefined>(
           keys.get(Redacted.value(camera.routing_token)),

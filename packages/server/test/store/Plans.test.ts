@@ -93,7 +93,7 @@ const requests = (bearer: Headers, session: Headers) => {
     ),
     get("/internal/edges/lookup?host=h9.d9.example.test", admin),
     get(`/internal/edges/lookup?token=${token(9)}`, admin),
-    get("/internal/edges/rehydrate/edge-5", admin),
+    ...["", "?limit=2"].map((page) => get(`/internal/edges/rehydrate/edge-5${page}`, admin)),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(5) }),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(6) }),
     post("/enroll/issue", admin, { tenant: "t" }),
