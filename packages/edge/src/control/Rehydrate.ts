@@ -30,7 +30,7 @@ const authorisationsOf = Effect.fn("Rehydrate.authorisationsOf")(function* (
     const query = { limit: maxPage, ...(cursor === undefined ? {} : { cursor }) }
     const asked = { params, query, responseMode: "decoded-and-response" } as const
     const [page, { headers }] = yield* controlPlane.rehydrate(asked)
-    all.push(...page)
+    for (const authorisation of page) all.push(authorisation)
     cursor = cursorIn(headers["link"])
   } while (cursor !== undefined)
   return all
