@@ -2,9 +2,8 @@
  * The slowest of a hundred answers to every list and look-up, on a database with 100,000 tunnels, 1,000,000 members of
  * channels and 10,000 topologies, beside the same question on a database with nobody else in it, in turns. Three times
  * as long is what a list may take there. The answers of all turns count together: a single pause of the machine meets
- * every connection once, which is more than one answer in a hundred of a turn but not of all. What seems to take longer
- * is asked on, for five times as many turns, and all of them count. `CATENET_BENCH_ROUNDS`, `CATENET_BENCH_MILLIS` (of a
- * turn) and `CATENET_BENCH_ONLY` (part of a name) choose.
+ * every connection once, which is more than one answer in a hundred of a turn but not of all. `CATENET_BENCH_ROUNDS`,
+ * `CATENET_BENCH_MILLIS` (of a turn) and `CATENET_BENCH_ONLY` (part of a name) choose.
  */
 import { accounts, subjectOf } from "../api/Calls.ts"
 import * as Processor from "../api/Processor.ts"
@@ -21,8 +20,6 @@ const only = process.env["CATENET_BENCH_ONLY"] ?? ""
 
 /** As often as what is asked of the empty database. */
 const allowed = 3
-/** How many times longer a row is asked that seems to be beyond it. */
-const patience = 5
 /** Milliseconds in which statements are prepared and code is compiled, before anything counts. */
 const warming = 150
 
@@ -62,18 +59,18 @@ const measured = async (
   const [here, there] = await Promise.all([full, empty].map(({ port }) => ask(port, texts[3] ?? "")))
   if (here !== there && call.ofAll !== true) throw new Error(`${call.name} differs:\n${here}\n${there}`)
   for (const server of [full, empty]) await turn(world, server, texts, warming)
-  const turns = { full: new Array<Seen>(), empty: new Array<Seen>() }
-  const ratio = (of: (seen: Seen) => number) => of(together(turns.full)) / of(together(turns.empty))
-  const both = { full, empty }
-  for (let round = 0; round < rounds || (round < rounds * patience && ratio(p99) > allowed); round++) {
-    for (const one of round % 2 === 0 ? (["full", "empty"] as const) : (["empty", "full"] as const)) {
-      turns[one].push(await turn(world, both[one], texts))
-    }
+  const ofFull: Array<Seen> = []
+  const ofEmpty: Array<Seen> = []
+  for (let round = 0; round < rounds; round++) {
+    if (round % 2 === 0) ofFull.push(await turn(world, full, texts))
+    ofEmpty.push(await turn(world, empty, texts))
+    if (round % 2 === 1) ofFull.push(await turn(world, full, texts))
   }
-  const crowded = together(turns.full)
+  const [crowded, alone] = [together(ofFull), together(ofEmpty)]
+  const ratio = (of: (seen: Seen) => number) => of(crowded) / of(alone)
   const others = [
     `p50 x${ratio(({ latencies }) => percentile(latencies, 0.5)).toFixed(2)}`,
-    Math.min(crowded.postgres, together(turns.empty).postgres) > 0
+    Math.min(crowded.postgres, alone.postgres) > 0
       ? `PostgreSQL's processor time x${ratio(({ latencies, postgres }) => postgres / latencies.length).toFixed(2)}`
       : "no PostgreSQL",
     `${crowded.latencies.length.toLocaleString("en-US")} answers`
