@@ -1,7 +1,7 @@
 /** Edge servers as the control plane knows them: who lives, with which key, and what each has to restore. */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import { native } from "@catenet/crypto/native"
-import { Authorisation, type Heartbeat } from "@catenet/domain/EdgeNode"
+import type { Heartbeat } from "@catenet/domain/EdgeNode"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
       return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
     }, asDefects),
 
-    /** Everything that an edge restores before it opens its public listener. */
+    /** Everything that an edge restores before it opens its public listener, in plain, as it is answered. */
     rehydrate: Effect.fn("Edges.rehydrate")(function* (id: string, page: Page) {
       const known = yield* paged(
         page,
@@ -76,20 +76,11 @@ const make = Effect.gen(function* () {
         (slice) => store.knownTo({ ...slice, id }),
         ({ bare, place }) => ({ bare, place })
       )
-      return known.map(
-        ({ agentKeys, gelb, hostname, policy, routingToken }) =>
-          new Authorisation({
-            token: routingToken,
-            hostname,
-            tier: gelb ? "gelb" : "passthrough",
-            policy,
-            agent_keys: agentKeys
-          })
-      )
+      return known.map(({ bare: _bare, place: _place, ...authorisation }) => authorisation)
     }, Effect.orDie),
 
-    /** Tokens that no edge may ever serve again. */
-    revokedTokens: Effect.map(Effect.orDie(store.revoked()), (rows) => rows.map(({ routingToken }) => routingToken))
+    /** Tokens that no edge may ever serve again, in plain as well. */
+    revokedTokens: Effect.map(Effect.orDie(store.revoked()), (rows) => rows.map(({ token }) => token))
   }
 })
 

@@ -1,8 +1,6 @@
 /** Edge servers, and what an edge has to know about tunnels when it boots. */
-import { AccessPolicy } from "@catenet/domain/AccessPolicy"
-import { EdgeNode, ReportedEdge } from "@catenet/domain/EdgeNode"
+import { Authorisation, EdgeNode, ReportedEdge } from "@catenet/domain/EdgeNode"
 import { Hostname } from "@catenet/domain/Hostname"
-import { PublicKey } from "@catenet/domain/Keys"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -30,14 +28,13 @@ const Restored = Schema.Struct({
   limit: Schema.UndefinedOr(Schema.Int)
 })
 
-const Known = Schema.Struct({
-  ...Place.fields,
-  routingToken: RoutingToken,
-  hostname: Schema.NullOr(Hostname),
-  gelb: Schema.Boolean,
-  policy: Schema.NullOr(AccessPolicy),
-  agentKeys: Schema.Array(PublicKey)
-})
+/**
+ * What is known of a tunnel as it is answered, the token in plain. There may be many thousands, and each `Redacted` is
+ * an entry of one weak map: the collector is slow with those, and everything waits while the map is hashed anew.
+ */
+const Known = Schema.toEncoded(Schema.Struct({ ...Place.fields, ...Authorisation.fields }))
+
+const Revoked = Schema.toEncoded(Schema.Struct({ token: RoutingToken }))
 
 const Owner = Schema.Struct({
   token: Schema.NullOr(RoutingToken),
@@ -91,26 +88,27 @@ export const make = Effect.gen(function* () {
       execute: ({ after, id, limit = null }) => {
         const bare = after?.bare === true
         return sql`
-        (select false as bare, h.hostname as place, h.routing_token, h.hostname, h.status = 'gelb' as gelb,
-            t.access_policy as policy, ${agentKeys}
+        (select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
+            case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
+            ${agentKeys}
           from hosts h left join lateral (
             select id, subject, access_policy from tunnels where routing_token = h.routing_token limit 1) t on true
           where h.edge_id = ${id} and h.hostname > ${bare ? null : (after?.place ?? "")}
             and (select r.routing_token from revoked_tokens r where r.routing_token = h.routing_token) is null
           order by h.hostname limit ${limit})
         union all
-        (select true, t.id, t.routing_token, null, false, t.access_policy, ${agentKeys} from tunnels t
+        (select true, t.id, t.routing_token, null, 'passthrough', t.access_policy, ${agentKeys} from tunnels t
           where t.hostname is null and t.id > ${bare ? after.place : ""}
             and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
             and (select r.routing_token from revoked_tokens r where r.routing_token = t.routing_token) is null
           order by t.id limit ${limit})
-        order by bare, place limit ${limit}`
+        order by bare, place limit ${limit}`.withoutTransform
       }
     }),
     revoked: SqlSchema.findAll({
       Request: Schema.Void,
-      Result: Schema.Struct({ routingToken: RoutingToken }),
-      execute: () => sql`select routing_token from revoked_tokens order by revoked_at, routing_token`
+      Result: Revoked,
+      execute: () => sql`select routing_token as token from revoked_tokens order by revoked_at, routing_token`
     })
   }
 })
