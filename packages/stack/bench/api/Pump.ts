@@ -49,55 +49,74 @@ const sizeOf = (text: string): number | Error | undefined => {
   return head + 4 + Number(found[1])
 }
 
-/** Keeps every connection busy for so long. */
-export const pump = async ({ connections, millis, next, port, status }: Load): Promise<Answered> => {
-  const latencies: Array<number> = []
-  const wanted = `HTTP/1.1 ${status} `
-  const from = performance.now()
-  const until = from + millis
-  const run = (connection: number) =>
-    new Promise<void>((resolve, reject) => {
-      const socket = connect({ port, host: "127.0.0.1", noDelay: true })
-      let text = ""
-      let sentAt = 0
-      const send = () => {
-        sentAt = performance.now()
-        if (sentAt >= until) return void socket.end()
-        socket.write(next(connection), "latin1")
-      }
-      socket.setEncoding("latin1")
-      socket.once("connect", send)
-      socket.on("data", (chunk: string) => {
-        text = text === "" ? chunk : text + chunk
-        const size = sizeOf(text)
-        if (size instanceof Error) return void socket.destroy(size)
-        if (size === undefined || text.length < size) return
-        if (!text.startsWith(wanted)) return void socket.destroy(new Error(`not a ${status}: ${text.slice(0, 2000)}`))
-        text = text.slice(size)
-        latencies.push(performance.now() - sentAt)
-        send()
-      })
-      socket.once("error", reject)
-      socket.once("close", () => resolve())
-    })
-  await Promise.all(Array.from({ length: connections }, (_, connection) => run(connection)))
-  const seconds = (performance.now() - from) / 1000
-  return { perSecond: latencies.length / seconds, count: latencies.length, latencies }
+interface Connection {
+  /** Sends a request, and gives the whole answer; one at a time. */
+  readonly exchange: (text: string) => Promise<string>
+  readonly close: () => void
 }
 
-/** One request and the body of its answer, for checking that two servers say the same. */
-export const ask = (port: number, text: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const socket = connect({ port, host: "127.0.0.1" })
-    let answer = ""
-    socket.setEncoding("latin1").on("data", (chunk: string) => {
-      answer += chunk
-      const size = sizeOf(answer)
-      if (size instanceof Error) return void socket.destroy(size)
-      if (size === undefined || answer.length < size) return
-      socket.end()
-      resolve(answer.slice(answer.indexOf("\r\n\r\n") + 4, size))
-    })
-    socket.once("error", reject)
-    socket.once("connect", () => socket.write(text, "latin1"))
+const open = (port: number): Connection => {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true }).setEncoding("latin1")
+  let waiting: PromiseWithResolvers<string> | undefined
+  let text = ""
+  socket.on("data", (chunk: string) => {
+    text = text === "" ? chunk : text + chunk
+    const size = sizeOf(text)
+    if (size instanceof Error) return void socket.destroy(size)
+    if (size === undefined || text.length < size) return
+    const answer = text.slice(0, size)
+    text = text.slice(size)
+    waiting?.resolve(answer)
   })
+  socket.once("error", (cause) => waiting?.reject(cause))
+  socket.once("close", () => waiting?.reject(new Error("a connection was closed before its answer")))
+  return {
+    exchange: (text) => {
+      waiting = Promise.withResolvers()
+      socket.write(text, "latin1")
+      return waiting.promise
+    },
+    close: () => void socket.end()
+  }
+}
+
+/**
+ * Opens the connections and asks on each of them once, which does not count: a server accepts them one after the other,
+ * so the last would wait for all others. What it gives keeps every connection busy for the time, and closes them.
+ */
+export const opened = async ({ connections, millis, next, port, status }: Load): Promise<() => Promise<Answered>> => {
+  const wanted = `HTTP/1.1 ${status} `
+  const all = Array.from({ length: connections }, () => open(port))
+  const ask = async ({ exchange }: Connection, place: number) => {
+    const answer = await exchange(next(place))
+    if (!answer.startsWith(wanted)) throw new Error(`not a ${status}: ${answer.slice(0, 2000)}`)
+  }
+  await Promise.all(all.map(ask))
+  return async () => {
+    const latencies: Array<number> = []
+    const from = performance.now()
+    const until = from + millis
+    const keepBusy = async (connection: Connection, place: number) => {
+      for (let sentAt = from, now = from; sentAt < until; sentAt = now) {
+        await ask(connection, place)
+        now = performance.now()
+        latencies.push(now - sentAt)
+      }
+      connection.close()
+    }
+    await Promise.all(all.map(keepBusy))
+    const seconds = (performance.now() - from) / 1000
+    return { perSecond: latencies.length / seconds, count: latencies.length, latencies }
+  }
+}
+
+/** Keeps every connection busy for so long. */
+export const pump = async (load: Load): Promise<Answered> => (await opened(load))()
+
+/** One request and the body of its answer, for checking that two servers say the same. */
+export const ask = async (port: number, text: string): Promise<string> => {
+  const { close, exchange } = open(port)
+  const answer = await exchange(text)
+  close()
+  return answer.slice(answer.indexOf("\r\n\r\n") + 4)
+}

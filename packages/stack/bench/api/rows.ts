@@ -6,7 +6,7 @@
 import { median, percentile, type Row } from "../Report.ts"
 import { accounts, type Call, calls, fill, subjectOf, tidy } from "./Calls.ts"
 import * as Processor from "./Processor.ts"
-import { ask, pump } from "./Pump.ts"
+import { ask, opened } from "./Pump.ts"
 import * as Servers from "./Servers.ts"
 import * as World from "./World.ts"
 
@@ -37,15 +37,10 @@ const turn = async (
   next: (connection: number) => string,
   long: number
 ): Promise<Turn> => {
+  const busy = await opened({ port: server.port, connections: accounts, millis: long, next, status: 200 })
   const before = Processor.secondsOf(server.pid)
   const beforePostgres = Processor.secondsOfChildren(world.postgres)
-  const { count, latencies, perSecond } = await pump({
-    port: server.port,
-    connections: accounts,
-    millis: long,
-    next,
-    status: 200
-  })
+  const { count, latencies, perSecond } = await busy()
   return {
     count,
     perSecond,

@@ -7,7 +7,7 @@
  */
 import { accounts, subjectOf } from "../api/Calls.ts"
 import * as Processor from "../api/Processor.ts"
-import { ask, pump } from "../api/Pump.ts"
+import { ask, opened } from "../api/Pump.ts"
 import * as Servers from "../api/Servers.ts"
 import * as World from "../api/World.ts"
 import { percentile, type Row } from "../Report.ts"
@@ -36,9 +36,10 @@ const turn = async (
   texts: ReadonlyArray<string>,
   length = millis
 ): Promise<Seen> => {
-  const before = Processor.secondsOfChildren(world.postgres)
   const next = (connection: number) => texts[connection] ?? ""
-  const { latencies } = await pump({ port, connections: accounts, millis: length, next, status: 200 })
+  const busy = await opened({ port, connections: accounts, millis: length, next, status: 200 })
+  const before = Processor.secondsOfChildren(world.postgres)
+  const { latencies } = await busy()
   return { latencies, postgres: Processor.secondsOfChildren(world.postgres) - before }
 }
 
