@@ -2,7 +2,7 @@ import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { cursorIn } from "@catenet/domain/api/Page"
-import { type Authorisation, EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/EdgeNode"
+import { Authorisation, EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/EdgeNode"
 import { Hostname } from "@catenet/domain/Hostname"
 import { PublicKey, Signature } from "@catenet/domain/Keys"
 import { Subject } from "@catenet/domain/Subject"
@@ -144,7 +144,9 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
               (${"0".repeat(31) + "2"}, 's', 'bare too', ${"4".repeat(64)}, 1)`
         })
       )
-      const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
+      const asked = { params: { edge_id: EdgeId.make("primary") }, query: {} }
+      const [known, answer] = yield* edges.rehydrate({ ...asked, responseMode: "decoded-and-response" })
+      assert.deepStrictEqual<unknown>(yield* answer.json, Schema.encodeSync(Schema.Array(Authorisation))(known))
       const facts = new Map(
         known.map((entry): [string, ReadonlyArray<unknown>] => [
           Redacted.value(entry.token),
