@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { FrontDoor } from "./frontdoor/FrontDoor.ts"
 import * as Redirect from "./frontdoor/Redirect.ts"
+import type { Sharing } from "./listen/Doors.ts"
 import type { Gate } from "./listen/Gate.ts"
 import * as Listener from "./listen/Listener.ts"
 import { Health } from "./observe/Health.ts"
@@ -29,7 +30,7 @@ const wanted = Effect.gen(function* () {
 export const names = Effect.map(wanted, (listeners) => listeners.map(({ name }) => name))
 
 /** Opens all of them; they stop accepting with the scope. */
-export const open = Effect.fn("PublicListeners.open")(function* (gate: Gate, sharing: Listener.Sharing) {
+export const open = Effect.fn("PublicListeners.open")(function* (gate: Gate, sharing: Sharing) {
   const door = yield* FrontDoor
   const health = yield* Health
   const serve: Readonly<Record<string, Listener.ListenerOptions["onConnection"]>> = {

@@ -6,8 +6,8 @@
 import type { Socket } from "node:net"
 import type { Caps } from "../Settings.ts"
 
-/** Descriptors kept free for files, upstream connections, the control plane and the admin interface. */
-const SPARE_DESCRIPTORS = 128
+/** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
+const SPARE_DESCRIPTORS = 192
 
 export type ShedReason = "connections" | "address" | "descriptors"
 

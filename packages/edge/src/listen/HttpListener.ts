@@ -4,7 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError } from "effect/http"
 import type { Address } from "../settings/Address.ts"
-import { CannotListen } from "./Listener.ts"
+import { CannotListen } from "./CannotListen.ts"
 
 /** Serves the routes as long as the scope lives. Returns the address with the port that was bound. */
 export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(

@@ -2,23 +2,14 @@
  * A TCP listener that lives as long as its scope, admits connections through a {@link Gate}, and can prove that it still
  * accepts. It hands out half-open capable sockets with reading paused and knows nothing of what travels on them.
  */
-import { createConnection, createServer, type Server, type Socket } from "node:net"
-import { Data, Effect, type Scope } from "effect"
-import { type Address, format } from "../settings/Address.ts"
-import { Misconfigured } from "../settings/Variable.ts"
+import { createConnection, type Socket } from "node:net"
+import { Effect, type Scope } from "effect"
+import type { Address } from "../settings/Address.ts"
+import type { Misconfigured } from "../settings/Variable.ts"
+import type { CannotListen } from "./CannotListen.ts"
 import { canOpen } from "./Descriptors.ts"
+import * as Doors from "./Doors.ts"
 import type { Gate } from "./Gate.ts"
-
-/** Nobody can be served: the address is taken or not ours. */
-export class CannotListen extends Data.TaggedError("CannotListen")<{
-  readonly variable: string
-  readonly address: Address
-  readonly reason: string
-}> {
-  override get message() {
-    return `${format(this.address)} cannot be opened (${this.reason}); move it with ${this.variable}.`
-  }
-}
 
 /**
  * Whether a listener accepts. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor
@@ -41,14 +32,8 @@ export interface ListenerOptions {
   readonly address: Address
   readonly gate: Gate
   readonly onConnection: (socket: Socket) => void
-  readonly sharing?: Sharing
+  readonly sharing?: Doors.Sharing
 }
-
-/**
- * Whether several processes listen at the address, so that the kernel gives each its part of the connections. `first`: this
- * one is the first, and makes sure that nobody else is there who would get a part too.
- */
-export type Sharing = "no" | "first" | "one-of-several"
 
 /** Connections we made to ourselves; they are closed as soon as they are seen. */
 type Probes = Map<Socket, () => void>
@@ -71,39 +56,6 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
   socket.setKeepAlive(true, 20_000)
   return options.onConnection(socket)
 }
-
-const open = (options: ListenerOptions, probes: Probes, reusePort: boolean) =>
-  Effect.callback<Server, CannotListen | Misconfigured>((resume) => {
-    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, receive(options, probes))
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const { variable, address } = options
-      const refusal =
-        reusePort && (error.code === "ENOTSUP" || error.code === "ENOPROTOOPT")
-          ? notShareable
-          : new CannotListen({ variable, address, reason: error.message })
-      resume(Effect.fail(refusal))
-    })
-    const { host, port } = options.address
-    server.listen({ host, port, backlog: 1_024, reusePort }, () => {
-      server.removeAllListeners("error")
-      // Out of descriptors: the system sheds the connection, the listener goes on.
-      server.on("error", () => options.gate.shed(options.name, "descriptors"))
-      resume(Effect.succeed(server))
-    })
-  })
-
-const notShareable = new Misconfigured({
-  variable: "CT_EDGE_PROCESSES",
-  problem: "asks for several processes at one address, which this system does not offer",
-  remedy: "set it to 1, or run several edges"
-})
-
-const stop = (server: Server) =>
-  Effect.sync(() => {
-    if (server.listening) server.close()
-  })
-
-const closed = (server: Server) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
 
 const probe = (address: Address, probes: Probes) =>
   Effect.callback<Trial>((resume) => {
@@ -129,18 +81,21 @@ const withDescriptor = Effect.sync((): Trial => (canOpen() ? "accepts" : "exhaus
 export const listen: (options: ListenerOptions) => Effect.Effect<Listener, CannotListen | Misconfigured, Scope.Scope> =
   Effect.fn("Listener.listen")(function* (options: ListenerOptions) {
     const probes: Probes = new Map()
-    const { sharing = "no" } = options
-    if (sharing === "first") yield* Effect.scoped(Effect.acquireRelease(open(options, probes, false), closed))
-    const server = yield* Effect.acquireRelease(open(options, probes, sharing !== "no"), stop)
-    const bound = server.address()
-    const port = typeof bound === "object" && bound !== null ? bound.port : options.address.port
-    const address = { host: options.address.host, port }
+    const { gate, name, sharing = "no" } = options
+    const doors = yield* Doors.open({
+      ...options,
+      sharing,
+      onConnection: receive(options, probes),
+      // Out of descriptors: the system sheds the connection, the listener goes on.
+      onFailure: () => gate.shed(name, "descriptors")
+    })
+    const address = { host: options.address.host, port: doors.port }
     return {
-      name: options.name,
+      name,
       address,
-      stop: stop(server),
+      stop: doors.stop,
       accepts: Effect.suspend(() => {
-        if (!server.listening) return Effect.succeed("silent" as const)
+        if (!doors.isOpen()) return Effect.succeed("silent" as const)
         return sharing === "no" ? probe(address, probes) : withDescriptor
       })
     }

@@ -1,0 +1,13 @@
+/** Nobody can be served: the address is taken or not ours. */
+import { Data } from "effect"
+import { type Address, format } from "../settings/Address.ts"
+
+export class CannotListen extends Data.TaggedError("CannotListen")<{
+  readonly variable: string
+  readonly address: Address
+  readonly reason: string
+}> {
+  override get message() {
+    return `${format(this.address)} cannot be opened (${this.reason}); move it with ${this.variable}.`
+  }
+}

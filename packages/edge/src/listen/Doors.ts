@@ -1,0 +1,95 @@
+/**
+ * The sockets that listen at one address. Node takes one connection from each for a turn of its event loop, and with many
+ * visitors a turn is long, so that those who come at once would wait for one another. Where the system lets sockets share
+ * an address there are several; who of them gets a connection is up to the system.
+ */
+import { createServer, type Server, type Socket } from "node:net"
+import { Effect } from "effect"
+import type { Address } from "../settings/Address.ts"
+import { Misconfigured } from "../settings/Variable.ts"
+import { CannotListen } from "./CannotListen.ts"
+
+/** Connections that one process takes for each turn of its loop. */
+export const several = 16
+
+/**
+ * Whether several processes listen at the address, so that the system gives each its part of the connections. `first`: this
+ * one is the first, and makes sure that nobody else is there who would get a part too.
+ */
+export type Sharing = "no" | "first" | "one-of-several"
+
+export interface Place {
+  readonly address: Address
+  /** The variable that names the address, for the one who has to change it. */
+  readonly variable: string
+  readonly sharing: Sharing
+  readonly onConnection: (socket: Socket) => void
+  /** The system could not take a connection. */
+  readonly onFailure: () => void
+}
+
+interface Door {
+  readonly port: number
+  readonly server: Server
+}
+
+const notShareable = new Misconfigured({
+  variable: "CT_EDGE_PROCESSES",
+  problem: "asks for several processes at one address, which this system does not offer",
+  remedy: "set it to 1, or run several edges"
+})
+
+const cannotShare = ({ code }: NodeJS.ErrnoException) => code === "ENOTSUP" || code === "ENOPROTOOPT"
+
+const stop = ({ server }: Door) =>
+  Effect.sync(() => {
+    if (server.listening) server.close()
+  })
+
+const closed = ({ server }: Door) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+
+const opened = ({ address, onConnection, onFailure, variable }: Place, port: number, reusePort: boolean) =>
+  Effect.callback<Door, CannotListen | Misconfigured>((resume) => {
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, onConnection)
+    server.once("error", (error) => {
+      const refusal = cannotShare(error) ? notShareable : new CannotListen({ variable, address, reason: error.message })
+      resume(Effect.fail(refusal))
+    })
+    server.listen({ host: address.host, port, backlog: 1_024, reusePort }, () => {
+      server.removeAllListeners("error")
+      server.on("error", onFailure)
+      const bound = server.address()
+      resume(Effect.succeed({ server, port: typeof bound === "object" && bound !== null ? bound.port : port }))
+    })
+  })
+
+const door = (place: Place, port: number, reusePort: boolean) =>
+  Effect.acquireRelease(opened(place, port, reusePort), stop)
+
+/** Fails when somebody is there already, with whom the connections would be shared. */
+const vacant = (place: Place) => {
+  const nobody = { ...place, onConnection: (socket: Socket) => void socket.destroy() }
+  return Effect.scoped(Effect.acquireRelease(opened(nobody, place.address.port, false), closed))
+}
+
+const shared = Effect.fn("Doors.shared")(function* (place: Place) {
+  const first = yield* door(place, place.address.port, true)
+  const others = yield* Effect.replicateEffect(door(place, first.port, true), several - 1)
+  return [first, ...others]
+})
+
+/** Opens them; they take nobody any more when the scope closes. */
+export const open = Effect.fn("Doors.open")(function* (place: Place) {
+  const { port } = place.address
+  const alone = Effect.map(door(place, port, false), (only) => [only])
+  if (place.sharing !== "one-of-several") yield* vacant(place)
+  const doors = yield* shared(place).pipe(
+    Effect.catchTag("Misconfigured", (error) => (place.sharing === "no" ? alone : Effect.fail(error)))
+  )
+  return {
+    port: doors[0]?.port ?? port,
+    /** Takes nobody any more; connections that are open stay open. Idempotent. */
+    stop: Effect.forEach(doors, stop, { discard: true }),
+    isOpen: () => doors.some(({ server }) => server.listening)
+  }
+})
