@@ -10,7 +10,7 @@ import { Misconfigured } from "../settings/Variable.ts"
 import { CannotListen } from "./CannotListen.ts"
 
 /** Connections that one process takes for each turn of its loop. */
-export const several = 16
+const several = 16
 
 /**
  * Whether several processes listen at the address, so that the system gives each its part of the connections. `first`: this
