@@ -8,6 +8,8 @@ import { PostgresFailed } from "./PostgresFailed.ts"
 export interface Binaries {
   /** The folder that holds `bin`, `lib` and `share`. */
   readonly home: string
+  /** Of the package, such as 18.4.0. */
+  readonly version: string
   readonly initdb: string
   readonly postgres: string
   readonly control: string
@@ -22,9 +24,9 @@ const packages: Readonly<Record<string, string>> = {
 }
 
 /** The programs below a `native` folder. */
-export const inFolder = (home: string): Binaries => {
+export const inFolder = (home: string, version: string): Binaries => {
   const program = (name: string) => join(home, "bin", process.platform === "win32" ? `${name}.exe` : name)
-  return { home, initdb: program("initdb"), postgres: program("postgres"), control: program("pg_ctl") }
+  return { home, version, initdb: program("initdb"), postgres: program("postgres"), control: program("pg_ctl") }
 }
 
 /** The package carries its shared libraries' short names as a list, which its install script turns into links. */
@@ -40,13 +42,19 @@ const linkLibraries = (home: string) => {
   }
 }
 
+const versionOf = (installed: string): string => {
+  const manifest: { readonly version: string } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"))
+  return manifest.version
+}
+
 export const locate: Effect.Effect<Binaries, PostgresFailed> = Effect.try({
   try: () => {
     const name = packages[`${process.platform}-${process.arch}`]
     if (name === undefined) throw new Error(`npm has no PostgreSQL for ${process.platform}-${process.arch}.`)
-    const home = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native")
+    const installed = join(dirname(createRequire(import.meta.url).resolve(name)), "..")
+    const home = join(installed, "native")
     linkLibraries(home)
-    return inFolder(home)
+    return inFolder(home, versionOf(installed))
   },
   catch: (cause) => new PostgresFailed({ step: "binaries", detail: String(cause) })
 })

@@ -26,6 +26,8 @@ export interface Options {
   readonly folder: string
   /** Trades durability for speed; for data that lives as long as one test run. */
   readonly disposable?: boolean
+  /** Where data and programs go when root starts this below a folder that PostgreSQL's account cannot enter. */
+  readonly systemFolder?: string
 }
 
 const user = "catenet"
@@ -145,7 +147,7 @@ const startOnce = Effect.fnUntraced(function* (home: Home.Home, port: number, di
 export const start: (options: Options) => Effect.Effect<Cluster, PostgresFailed, Scope.Scope> = Effect.fn(
   "Cluster.start"
 )(function* (options: Options) {
-  const home = yield* Home.settle(options.folder)
+  const home = yield* Home.settle(options.folder, options.systemFolder)
   const password = yield* initialise(home, options.folder, options.disposable ?? false)
   yield* stopLeftover(home)
   const port = yield* choosePort(options.folder)

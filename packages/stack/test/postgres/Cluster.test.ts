@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { lstatSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
+import { chmodSync, lstatSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Cluster from "../../src/postgres/Cluster.ts"
@@ -67,12 +67,14 @@ describe("an embedded PostgreSQL", () => {
         (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
       )
       const folder = join(closed, "data")
-      const cluster = yield* Cluster.start({ folder, disposable: true })
+      const open = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "catenet-open-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+      )
+      chmodSync(open, 0o711)
+      const cluster = yield* Cluster.start({ folder, disposable: true, systemFolder: join(open, "catenet") })
       assert.isTrue(lstatSync(folder).isSymbolicLink())
       assert.deepStrictEqual(yield* query(cluster, "select 1 as one"), [{ one: 1 }])
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() => rmSync(realpathSync(folder), { recursive: true, force: true }))
-      )
     }).pipe(Effect.scoped)
   )
 })
