@@ -67,9 +67,43 @@ const authority = [
   extension("2.5.29.15", true, Der.bits(Buffer.of(0b1000_0110), 1))
 ]
 
-/** A self-signed root. DER. */
-export const mintRoot = (commonName: string, key: KeyObject, validity: Validity): Buffer =>
-  mintCross(commonName, key, key, validity)
+/** What a root may vouch for: DNS names with everything below them, and networks as address and mask in octets. */
+export interface NameConstraints {
+  readonly dns: ReadonlyArray<string>
+  readonly networks: ReadonlyArray<{ readonly address: Uint8Array; readonly mask: Uint8Array }>
+}
+
+/** RFC 5280 4.2.1.10: permitted subtrees, critical, so that a reader that cannot apply them refuses the root. */
+const nameConstraints = ({ dns, networks }: NameConstraints) =>
+  extension(
+    "2.5.29.30",
+    true,
+    Der.sequence(
+      Der.explicit(
+        0,
+        Buffer.concat([
+          ...dns.map((host) => Der.sequence(Der.implicit(2, Buffer.from(host, "ascii")))),
+          ...networks.map(({ address, mask }) => Der.sequence(Der.implicit(7, Buffer.concat([address, mask]))))
+        ])
+      )
+    )
+  )
+
+/** A self-signed root, for any name unless it is constrained. DER. */
+export const mintRoot = (
+  commonName: string,
+  key: KeyObject,
+  validity: Validity,
+  constraints?: NameConstraints
+): Buffer =>
+  mint({
+    issuer: commonName,
+    issuerKey: key,
+    subject: commonName,
+    subjectKey: key,
+    validity,
+    extensions: constraints === undefined ? authority : [...authority, nameConstraints(constraints)]
+  })
 
 /** Lets those who trust the root of `issuerKey` trust the root of `key`, which has the same name. DER. */
 export const mintCross = (commonName: string, issuerKey: KeyObject, key: KeyObject, validity: Validity): Buffer =>

@@ -42,7 +42,13 @@ export const up = Effect.fn("Up.up")(function* ({ demo }: Options) {
   })
 
   const secrets = yield* Secrets.load(folder.secrets)
-  yield* DevelopmentCertificates.ensure(folder, ["localhost", Demo.demoHostname, Demo.ownHostname, `*.${Demo.zone}`])
+  const { renewed } = yield* DevelopmentCertificates.ensure(folder, [
+    "localhost",
+    Demo.demoHostname,
+    Demo.ownHostname,
+    `*.${Demo.zone}`
+  ])
+  if (renewed) yield* step(`A new development root, for a year: import ${folder.developmentRoot} again.`)
   const processes = new ProcessList(folder.processes)
   yield* Effect.addFinalizer(() => processes.remove)
   const options = { logs: folder.logs, started: processes.set }
