@@ -10,6 +10,14 @@ interface Parameters {
   readonly scope?: string
 }
 
+/** Keycloak answers a wrong name or password with 401 (RFC 6749 has 400), and its clients tell the two apart. */
+class BadCredentials extends errors.OIDCProviderError {
+  override readonly error_description = "Invalid user credentials"
+  constructor() {
+    super(401, "invalid_grant")
+  }
+}
+
 const defaultScope = "openid profile email"
 
 export const register = (provider: Provider, options: RealmOptions, store: RealmStore): void =>
@@ -18,7 +26,7 @@ export const register = (provider: Provider, options: RealmOptions, store: Realm
     async (ctx) => {
       const { client, params } = ctx.oidc
       const user = store.authenticate(params.username ?? "", params.password ?? "")
-      if (user === undefined) throw new errors.InvalidGrant("Invalid user credentials")
+      if (user === undefined) throw new BadCredentials()
       const scope = params.scope === undefined || params.scope === "" ? defaultScope : params.scope
       const grant = new provider.Grant({ clientId: client.clientId, accountId: user.id })
       grant.addOIDCScope(scope)

@@ -39,12 +39,20 @@ describe("the token endpoint", () => {
     for (const form of [
       { ...passwordForm, password: "wrong" },
       { ...passwordForm, username: "nobody@example.test" },
+      { grant_type: "password", client_id: "admin-cli" },
       { ...passwordForm, client_id: "nothing" }
     ]) {
       const response = await token(idp(), form)
-      assert.include([400, 401], response.status)
+      assert.strictEqual(response.status, 401, JSON.stringify(form))
       assert.notProperty(await json(response), "access_token")
     }
+  })
+
+  it("names bad credentials as Keycloak does, and keeps 400 for what is malformed", async () => {
+    const refused = await json(await token(idp(), { ...passwordForm, password: "wrong" }))
+    assert.deepInclude(refused, { error: "invalid_grant", error_description: "Invalid user credentials" })
+    const expired = { grant_type: "refresh_token", client_id: "admin-cli", refresh_token: "none" }
+    assert.strictEqual((await token(idp(), expired)).status, 400)
   })
 
   it("refuses a grant that the client does not have", async () => {

@@ -113,6 +113,23 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms 
     }).pipe(Effect.scoped)
   )
 
+  it.effect("that are sent as JSON are asked for as forms", () =>
+    Effect.gen(function* () {
+      const headers = { ...(yield* headersOf(ada)), "content-type": "application/json" }
+      const refused = (path: string, more: Record<string, string>) =>
+        Effect.flatMap(TestServer.raw(path, { method: "POST", body: "{}", headers: { ...headers, ...more } }), (answer) =>
+          Effect.promise(async () => [answer.status, await answer.text()] as const)
+        )
+      for (const path of ["/portal/account/credits", "/gate/request-access"]) {
+        const [status, page] = yield* refused(path, {})
+        assert.strictEqual(status, 415, path)
+        assert.match(page, /<html[\s\S]*application\/x-www-form-urlencoded/u)
+        const [, problem] = yield* refused(path, { accept: "application/json" })
+        assert.deepInclude(JSON.parse(problem), { status: 415, expected: "application/x-www-form-urlencoded" })
+      }
+    })
+  )
+
   it.effect("are spent like the API: a budget of alerts' deliveries", () =>
     Effect.gen(function* () {
       const eve = person("eve")
