@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId, Grant } from "../Channel.ts"
-import { GrantMismatch, GrantUndecodable, NotChannelOwner } from "../errors/Channels.ts"
+import { GrantMismatch, GrantUndecodable } from "../errors/Channels.ts"
 import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured, TunnelNotFound } from "../errors/Tunnels.ts"
 import { form } from "../Form.ts"
 import { TunnelIdInPath } from "../Ids.ts"
@@ -38,7 +38,7 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
       params: id,
       payload: Schema.Struct({ channel_id: ChannelId, grant_hex: Grant }),
       success: done,
-      error: [GrantUndecodable, GrantMismatch, NotChannelOwner, TunnelNotFound, BridgeNotConfigured]
+      error: [GrantUndecodable, GrantMismatch, TunnelNotFound, BridgeNotConfigured]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("call", "/me/tunnels/:id/agent-bridge/call", {
       params: id,

@@ -90,7 +90,10 @@ const make = Effect.gen(function* () {
       yield* tunnels.owned(id, account)
     }),
 
-    /** Keeps a grant for the bridge, and makes the bridge a member of the channel, whose owner the caller must be. */
+    /**
+     * Keeps a grant for the bridge. Where the caller owns the channel, the bridge becomes a member of it too; in
+     * somebody else's channel it is let in, or not, when it calls.
+     */
     storeGrant: Effect.fn("Bridges.storeGrant")(function* (
       account: Account,
       id: string,
@@ -103,11 +106,13 @@ const make = Effect.gen(function* () {
       if (Hex.encode(read.success.holder) !== bridge.holder) return yield* new GrantMismatch({ part: "holder" })
       const keep = Effect.gen(function* () {
         yield* tunnels.owned(id, account)
-        yield* members.put(account.subject, channel, memberOf(bridge, channel))
         yield* store.put(id, channel, grant.toLowerCase())
         yield* audits.append(audit("tunnel_bridge_granted", account.subject, id, channel))
       })
-      yield* channels.command(channel, account, keep)
+      const join = members.put(account.subject, channel, memberOf(bridge, channel))
+      yield* channels
+        .command(channel, account, Effect.andThen(keep, join))
+        .pipe(Effect.catchTag("NotChannelOwner", () => store.transaction(keep)))
     }, asDefects),
 
     /** Calls one tool of the agent behind a tunnel. A successful probe is remembered for the fleet. */

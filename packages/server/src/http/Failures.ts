@@ -68,7 +68,11 @@ export const complete = (request: Request, response: Response, origin: string): 
   if (response.status === 401 && response.headers["www-authenticate"] === undefined) {
     return Effect.succeed(HttpServerResponse.setHeader(response, "www-authenticate", challenge(request, origin)))
   }
-  if (response.status === 415 && response.body._tag === "Uint8Array" && /^text\/plain\b/u.test(response.body.contentType)) {
+  if (
+    response.status === 415 &&
+    response.body._tag === "Uint8Array" &&
+    /^text\/plain\b/u.test(response.body.contentType)
+  ) {
     return toResponse(new UnsupportedMediaType({ expected: "application/json" }))
   }
   if (response.status === 413 && response.body._tag === "Empty") {

@@ -117,8 +117,9 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms 
     Effect.gen(function* () {
       const headers = { ...(yield* headersOf(ada)), "content-type": "application/json" }
       const refused = (path: string, more: Record<string, string>) =>
-        Effect.flatMap(TestServer.raw(path, { method: "POST", body: "{}", headers: { ...headers, ...more } }), (answer) =>
-          Effect.promise(async () => [answer.status, await answer.text()] as const)
+        Effect.flatMap(
+          TestServer.raw(path, { method: "POST", body: "{}", headers: { ...headers, ...more } }),
+          (answer) => Effect.promise(async () => [answer.status, await answer.text()] as const)
         )
       for (const path of ["/portal/account/credits", "/gate/request-access"]) {
         const [status, page] = yield* refused(path, {})

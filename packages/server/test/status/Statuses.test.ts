@@ -1,24 +1,41 @@
+import { Tenant } from "@catenet/domain/Agent"
 import { Hostname } from "@catenet/domain/Hostname"
 import type { Status } from "@catenet/domain/Status"
 import { Subject } from "@catenet/domain/Subject"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { ConfigProvider, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { FetchHttpClient, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type Server } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { KeySet } from "../../src/access/KeySet.ts"
 import { Settings } from "../../src/Settings.ts"
+import * as EdgeGauge from "../../src/status/EdgeGauge.ts"
 import { Statuses } from "../../src/status/Statuses.ts"
+import * as Store from "../../src/status/Store.ts"
+import { redemption } from "../enrolment/Redemption.ts"
 import { database } from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-status-"))
 const certificate = join(folder, "edge-cert.der")
+
+/** An edge whose page of metrics comes when it is told. */
+const slowEdge = Effect.callback<{ readonly edge: Server; readonly url: string }>((resume) => {
+  const edge = createServer((_request, response) => {
+    edge.once("answer", () => response.end("ct_edge_active_tunnels 7\n"))
+  })
+  edge.listen(0, "127.0.0.1", () => {
+    const address = edge.address()
+    const port = typeof address === "object" ? address?.port : undefined
+    resume(Effect.succeed({ edge, url: `http://127.0.0.1:${port}/metrics` }))
+  })
+})
 
 const cleaned = Layer.effectDiscard(
   Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
@@ -65,6 +82,38 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
       }).pipe(Effect.provide(own))
       assert.deepStrictEqual([fresh, old], [0, 1])
     })
+  )
+
+  it.effect("counts every redemption of a join token, also a second one by the same agent", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const redeem = Effect.flatMap(
+        enrollment.issue({ headers: {}, payload: { tenant: Tenant.make("twice") } }),
+        ({ token }) => enrollment.redeem(redemption(token, "a"))
+      )
+      const agents = Effect.flatMap(Store.make, (store) => Effect.map(store.counts(), (counts) => counts.agents))
+      const before = yield* agents
+      yield* Effect.andThen(redeem, redeem)
+      assert.strictEqual((yield* agents) - before, 2)
+    }).pipe(Effect.provide(database))
+  )
+
+  it.effect("waits for no edge that hangs, and counts what it says late", () =>
+    Effect.gen(function* () {
+      const { edge, url } = yield* Effect.acquireRelease(slowEdge, ({ edge }) => Effect.sync(() => edge.close()))
+      const variables = ConfigProvider.fromUnknown({
+        CT_CP_DATABASE_URL: "postgres://localhost/none",
+        CT_CP_EDGE_METRICS_URL: url
+      })
+      const gauge = yield* EdgeGauge.make.pipe(
+        Effect.provide([Settings.layer.pipe(Layer.provide(ConfigProvider.layer(variables))), FetchHttpClient.layer])
+      )
+      const [waited, first] = yield* Effect.timed(Effect.option(gauge))
+      assert.isTrue(Option.isNone(first))
+      assert.isBelow(Duration.toMillis(waited), 1_000)
+      edge.emit("answer")
+      assert.strictEqual(yield* Effect.retry(gauge, Schedule.spaced("20 millis")), 7)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("publishes the ports", () =>
