@@ -29,10 +29,10 @@ const offer = async (home: Home, { cert, key }: Leaf, name = host) => {
 }
 
 /** What an ACME server does: offers only its own protocol, and looks at the certificate without trusting it. */
-const validate = (stream: Duplex, servername = host) =>
+const validate = (stream: Duplex, ALPNProtocols = ["acme-tls/1"], servername = host) =>
   new Promise<TLSSocket | Error>((resolve) => {
     const socket: TLSSocket = connect(
-      { socket: new Lingering(stream), servername, ALPNProtocols: ["acme-tls/1"], rejectUnauthorized: false },
+      { socket: new Lingering(stream), servername, ALPNProtocols, rejectUnauthorized: false },
       () => resolve(socket)
     )
     socket.on("error", resolve)
@@ -114,6 +114,33 @@ describe.each(carriers)("TLS-ALPN-01 over %s", (_, alpn) => {
     } finally {
       server.close()
     }
+  })
+})
+
+describe("a validation outside the access window", () => {
+  it("is answered from an order of the agent's own and never reaches the origin", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    await using origin = await startOrigin(echo)
+    await using agent = await started(stage, home, { CT_AGENT_ORIGIN: origin.address })
+    assert.isTrue(stage.edge.registrations[0]?.request.answersChallenges)
+    assert.include(String(await validate(await stage.edge.open("acme", true))), "no application protocol")
+    await agent.said("no challenge is pending")
+    assert.strictEqual(origin.connections(), 0)
+    await using _challenge = await offer(home, stage.authority.challenge(host, authorization))
+    assert.strictEqual(proven(await validate(await stage.edge.open("acme", true))), expected)
+  })
+})
+
+describe("a visitor of a slot that offers more than acme-tls/1", () => {
+  it("is not taken for a validation", async () => {
+    await using stage = await makeStage({ alpn: ["ct-edge"] })
+    await using home = await makeHome()
+    await using origin = await startOrigin(echo)
+    await using _agent = await started(stage, home, { CT_AGENT_ORIGIN: origin.address })
+    await using _challenge = await offer(home, stage.authority.challenge(host, authorization))
+    assert.instanceOf(await validate(await stage.edge.open(), ["acme-tls/1", "http/1.1"]), Error)
+    assert.strictEqual(origin.connections(), 1)
   })
 })
 

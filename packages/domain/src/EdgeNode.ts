@@ -47,6 +47,8 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   hostname: Schema.NullOr(Hostname),
   tier: Tier.pipe(Schema.withDecodingDefaultKey(Effect.succeed("passthrough" as const))),
   policy: Schema.NullOr(AccessPolicy).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  /** Until when an authority may validate the host name whatever the policy says: its certificate admission is open. */
+  admission_until: Schema.NullOr(UnixSeconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** The keys of the agents that may serve the tunnel. Empty: whoever has the token. */
   agent_keys: Schema.Array(PublicKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }) {}

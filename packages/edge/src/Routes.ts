@@ -12,14 +12,16 @@ export type Tier = "gelb" | "passthrough"
 export interface Route {
   readonly token: string
   readonly tier: Tier
+  /** Unix seconds until which an authority may validate the host whatever the policy says; null is never. */
+  readonly admissionUntil: number | null
 }
 
 /** Why an agent may not serve a host. */
 export type BindRefusal = "revoked" | "host-not-authorised" | "host-taken"
 
 export interface RoutesShape {
-  /** Gives the host to the token in this tier, whoever had it before. */
-  readonly authorise: (host: string, token: string, tier: Tier) => void
+  /** Gives the host to the token of the route, whatever had it before. */
+  readonly authorise: (host: string, route: Route) => void
   /** An agent that holds the token asks to serve the host. */
   readonly bind: (host: string, token: string) => BindRefusal | undefined
   readonly find: (host: string) => Route | undefined
@@ -59,9 +61,10 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     else hostsOf.delete(token)
   }
 
-  const lead = (host: string, token: string, tier: Tier) => {
+  const lead = (host: string, route: Route) => {
+    const { admissionUntil, tier, token } = route
     forget(host)
-    routes.set(host, { token, tier })
+    routes.set(host, { token, tier, admissionUntil })
     hostsOf.set(token, (hostsOf.get(token) ?? 0) + 1)
   }
 
@@ -73,7 +76,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       if (route?.token === token) return undefined
       if (route !== undefined) return "host-taken"
       if (requireHostAuth) return "host-not-authorised"
-      lead(host, token, "passthrough")
+      lead(host, { token, tier: "passthrough", admissionUntil: null })
       return undefined
     },
     find: (host) => routes.get(host),
@@ -98,7 +101,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     policies: () => policies,
     orders: () => [
       ...Array.from(revoked, (token): Order => ({ _tag: "Revoke", token })),
-      ...Array.from(routes, ([host, { tier, token }]): Order => ({ _tag: "Authorise", host, token, tier })),
+      ...Array.from(routes, ([host, route]): Order => ({ _tag: "Authorise", host, ...route })),
       ...Array.from(agentKeys, ([token, keys]): Order => ({ _tag: "SetAgentKeys", token, keys: Array.from(keys) })),
       ...Array.from(policies, ([token, policy]): Order => ({ _tag: "SetPolicy", token, policy }))
     ],

@@ -160,25 +160,4 @@ describe("a visitor of a passthrough host", () => {
       }
     }).pipe(Effect.scoped)
   )
-
-  it.live("by a certificate authority reaches the agent although the host is gelb", () =>
-    Effect.gen(function* () {
-      const world = yield* start()
-      const host = "app.zone.test"
-      yield* Effect.promise(() => world.authorise(T, host, "gelb"))
-      const challenge = mintPair([host])
-      const agent = yield* servingAgent(world, T, [host], (stream) => {
-        const server = new TLSSocket(stream as unknown as Socket, {
-          isServer: true,
-          cert: challenge.cert,
-          key: challenge.key
-        })
-        server.on("error", () => undefined)
-      })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, challenge.root, host, ["acme-tls/1"]))
-      assert.isTrue(visitor.authorized)
-      assert.strictEqual(agent.streams[0]?.header.kind, "acme")
-      visitor.destroy()
-    }).pipe(Effect.scoped)
-  )
 })

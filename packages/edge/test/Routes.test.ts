@@ -16,11 +16,11 @@ const tokens = ["1", "2", "3"]
 describe("Routes", () => {
   it("gives a host to whoever was authorised last, in the tier of that order", () => {
     const routes = make(true)
-    routes.authorise("a.test", "1", "gelb")
-    assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "gelb" })
-    routes.authorise("a.test", "1", "passthrough")
-    assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "passthrough" })
-    routes.authorise("a.test", "2", "gelb")
+    routes.authorise("a.test", { token: "1", tier: "gelb", admissionUntil: 7 })
+    assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "gelb", admissionUntil: 7 })
+    routes.authorise("a.test", { token: "1", tier: "passthrough", admissionUntil: null })
+    assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "passthrough", admissionUntil: null })
+    routes.authorise("a.test", { token: "2", tier: "gelb", admissionUntil: null })
     assert.strictEqual(routes.bind("a.test", "1"), "host-taken")
     assert.strictEqual(routes.bind("a.test", "2"), undefined)
     assert.isFalse(routes.knows("1"))
@@ -41,7 +41,7 @@ describe("Routes", () => {
       const revoked = new Set<string>()
       for (const event of history) {
         if (event._tag === "Authorise" && !revoked.has(event.token))
-          routes.authorise(event.host, event.token, event.tier)
+          routes.authorise(event.host, { token: event.token, tier: event.tier, admissionUntil: null })
         if (event._tag === "Bind") {
           const refusal = routes.bind(event.host, event.token)
           assert.strictEqual(refusal === undefined, routes.find(event.host)?.token === event.token)

@@ -1,7 +1,7 @@
 /**
  * TLS-ALPN-01 (RFC 8737): a certificate authority that validates a host of this tunnel is answered by the agent itself while a
- * challenge for the host is pending. Without one the origin may answer, when it holds its own certificates and speaks TLS;
- * else the authority is refused by a TLS alert. Other visitors are not touched.
+ * challenge for the host is pending. Without one the origin may answer, when it holds its own certificates and speaks TLS and
+ * the access window is open; else the authority is refused by a TLS alert. Other visitors are not touched.
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { splice } from "@catenet/wire/transport/Splice"
@@ -30,10 +30,15 @@ const refuse = (stream: Duplex) => {
   stream.resume()
 }
 
+/** Who offers more than the one protocol is a visitor (RFC 8737 section 3). */
+const isValidation = ([first, ...others]: ReadonlyArray<string>) => first === acmeAlpn && others.length === 0
+
 /** The host that is being validated; undefined for every other visitor. Slots do not say what a stream is; its hello does. */
 const validated = (stream: Duplex, header: OpenHeader | undefined) =>
   header === undefined
-    ? Effect.map(Hello.peek(stream), (hello) => (hello?.alpn.includes(acmeAlpn) ? hello.serverName : undefined))
+    ? Effect.map(Hello.peek(stream), (hello) =>
+        hello !== undefined && isValidation(hello.alpn) ? hello.serverName : undefined
+      )
     : Effect.succeed(header.kind === "acme" ? header.host : undefined)
 
 /** Shows the challenge certificate and says whether the authority took it. No byte follows the handshake. */
@@ -93,7 +98,8 @@ export const make = Effect.fnUntraced(function* (
       if (host === undefined) return yield* ordinary(stream, header)
       const challenge = yield* Challenges.pending(stateDir, host)
       if (challenge === undefined) {
-        if (origin.terminate === undefined && (yield* byOrigin(origin, stream, header))) return
+        const mayAsk = origin.terminate === undefined && header?.challengeOnly !== true
+        if (mayAsk && (yield* byOrigin(origin, stream, header))) return
         yield* Effect.logInfo(`${host} is being validated, and no challenge is pending`)
         return refuse(stream)
       }

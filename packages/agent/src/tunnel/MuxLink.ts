@@ -51,6 +51,7 @@ export const requestOf = (
   ...proofOf(registration, socket, challenge),
   wishes: { proxyProtocol: registration.proxyProtocol },
   version,
+  answersChallenges: true,
   ...(registration.instance && { instance: registration.instance })
 })
 

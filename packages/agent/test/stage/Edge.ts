@@ -37,7 +37,7 @@ export interface Edge extends AsyncDisposable {
   readonly sessions: Set<Mux>
   readonly sockets: Set<Socket>
   /** Opens a stream to the agent, on its newest session or its oldest parked slot, once there is one. */
-  open(kind?: "visitor" | "acme"): Promise<Duplex>
+  open(kind?: "visitor" | "acme", challengeOnly?: boolean): Promise<Duplex>
   /** Waits until this is true; checked at every registration and admission. */
   until(condition: () => boolean): Promise<void>
   /** Breaks every connection without a word. */
@@ -96,7 +96,11 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     change()
   }
 
-  const open = async (kind: "visitor" | "acme" | "mesh", token: string | undefined): Promise<Duplex | undefined> => {
+  const open = async (
+    kind: "visitor" | "acme" | "mesh",
+    token: string | undefined,
+    challengeOnly = false
+  ): Promise<Duplex | undefined> => {
     const registration = registrations.findLast(
       ({ request }) => token === undefined || Buffer.from(request.token).toString("hex") === token
     )
@@ -104,7 +108,10 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     const tls = kind === "mesh" ? "none" : "passthrough"
     const host = kind === "mesh" ? {} : { host: "hello.example", client: { address: "192.0.2.7", port: 4711 } }
     if (mux !== undefined)
-      return registration && Result.getOrThrow(mux.open({ registration: registration.id, kind, tls, ...host }))
+      return (
+        registration &&
+        Result.getOrThrow(mux.open({ registration: registration.id, kind, tls, challengeOnly, ...host }))
+      )
     const slot = slots.find(({ state }) => state === "parked")
     return slot && Result.getOrThrow(await slot.deliver())
   }
@@ -134,9 +141,9 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     asked,
     sessions,
     sockets,
-    open: async (kind = "visitor") => {
+    open: async (kind = "visitor", challengeOnly = false) => {
       for (;;) {
-        const stream = await open(kind, undefined)
+        const stream = await open(kind, undefined, challengeOnly)
         if (stream !== undefined) return stream
         await changed.promise
       }

@@ -26,7 +26,11 @@ const token = { token: RoutingToken }
 const tokenHeader = { "x-ct-routing-token": RoutingToken }
 
 /** Present: the edge terminates TLS for the host with the shared certificate. Absent: it passes TLS through. */
-const tier = { channel_tier: Schema.optionalKey(word(["gelb"])) }
+const tier = {
+  channel_tier: Schema.optionalKey(word(["gelb"])),
+  /** Unix seconds until which an authority may validate the host whatever the policy of its tunnel says. Absent: never. */
+  admission_until: Schema.optionalKey(CountFromText)
+}
 
 /** A holder seen on a channel. `parked_now`: seen within the last 60 s. */
 export class ChannelPresence extends Schema.Class<ChannelPresence>("ChannelPresence")({

@@ -65,7 +65,10 @@ export const sweep = (
   const offers = new Map(allocate(authorities, queue, issuances, open, now).map((o) => [o.hostname, o.ca]))
   return moved.flatMap(({ before, effects, hostname, next }) => {
     const ca = offers.get(hostname)
-    const offered = ca === undefined ? next : move(next, { _tag: "Offer", ca }, now).next
-    return offered === before && effects.length === 0 ? [] : [{ hostname, next: offered, effects }]
+    if (ca === undefined) return next === before && effects.length === 0 ? [] : [{ hostname, next, effects }]
+    const offered = move(next, { _tag: "Offer", ca }, now)
+    // What the edge is told of the offer includes the tier.
+    const others = effects.filter(({ _tag }) => _tag !== "SetTier")
+    return [{ hostname, next: offered.next, effects: [...others, ...offered.effects] }]
   })
 }

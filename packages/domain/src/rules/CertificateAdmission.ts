@@ -32,9 +32,12 @@ export type AdmissionEvent =
   | { readonly _tag: "Issued" }
   | { readonly _tag: "RevertConfirmed" }
 
-/** `SetTier` is a call to the edge; `LogIssuance` counts one certificate against a budget. */
+/**
+ * `SetTier` is a call to the edge; `admissionUntil` says until when an authority may validate the hostname there, whatever its
+ * access window says. `LogIssuance` counts one certificate against a budget.
+ */
 export type AdmissionEffect =
-  | { readonly _tag: "SetTier"; readonly tier: "gelb" | "passthrough" }
+  | { readonly _tag: "SetTier"; readonly tier: "gelb" | "passthrough"; readonly admissionUntil?: number }
   | { readonly _tag: "LogIssuance"; readonly ca: string }
 
 /** `NotAuthorized`: still rot. `NotQueued`: an offer for a hostname that does not wait. `NotLapsed`: nothing to reclaim. */
@@ -63,6 +66,11 @@ const longestBackOff = 604_800
 export const backOff = (lapses: number): number => Math.min(firstBackOff * 2 ** (lapses - 1), longestBackOff)
 
 const gelb = (claim: Claim): Admission => ({ _tag: "Gelb", claim })
+
+const setGelb = (claim: Claim): AdmissionEffect =>
+  claim._tag === "Offered"
+    ? { _tag: "SetTier", tier: "gelb", admissionUntil: claim.deadline }
+    : { _tag: "SetTier", tier: "gelb" }
 
 const timePassed = (claim: Claim, now: number): Claim => {
   if (claim._tag === "Offered" && now >= claim.deadline) {
@@ -99,15 +107,17 @@ const issued = (ca: string | null, loggedAt: number | null, pendingRevert: boole
  */
 export const transition = (state: Admission, event: AdmissionEvent, now: number): Answer => {
   switch (event._tag) {
-    case "Authorized":
+    case "Authorized": {
       if (state._tag === "Gruen") return step(state, { _tag: "SetTier", tier: "passthrough" })
-      return step(state._tag === "Gelb" ? state : gelb({ _tag: "Queued", queuedAt: now, lapses: 0 }), {
-        _tag: "SetTier",
-        tier: "gelb"
-      })
-    case "Offer":
+      const claim: Claim = state._tag === "Gelb" ? state.claim : { _tag: "Queued", queuedAt: now, lapses: 0 }
+      return step(state._tag === "Gelb" ? state : gelb(claim), setGelb(claim))
+    }
+    case "Offer": {
       if (state._tag !== "Gelb" || state.claim._tag !== "Queued") return refuse({ _tag: "NotQueued" })
-      return step(gelb({ _tag: "Offered", ca: event.ca, deadline: now + claimWindow, lapses: state.claim.lapses }))
+      const { lapses } = state.claim
+      const claim: Claim = { _tag: "Offered", ca: event.ca, deadline: now + claimWindow, lapses }
+      return step(gelb(claim), setGelb(claim))
+    }
     case "TimePassed": {
       if (state._tag !== "Gelb") return step(state)
       const claim = timePassed(state.claim, now)

@@ -21,7 +21,7 @@ describe("certificate admission", () => {
     })
     assert.deepStrictEqual(at(offered, { _tag: "Authorized" }, 7), {
       next: offered,
-      effects: [{ _tag: "SetTier", tier: "gelb" }]
+      effects: [{ _tag: "SetTier", tier: "gelb", admissionUntil: 1000 }]
     })
     assert.deepStrictEqual(at(gruen, { _tag: "Authorized" }, 7), {
       next: gruen,
@@ -33,7 +33,7 @@ describe("certificate admission", () => {
     assert.strictEqual(claimWindow, 48 * 3600)
     assert.deepStrictEqual(at(queued, { _tag: "Offer", ca: "zerossl" }, 10), {
       next: { _tag: "Gelb", claim: { _tag: "Offered", ca: "zerossl", deadline: 10 + claimWindow, lapses: 2 } },
-      effects: []
+      effects: [{ _tag: "SetTier", tier: "gelb", admissionUntil: 10 + claimWindow }]
     })
     assert.strictEqual(at(offered, { _tag: "TimePassed" }, 999).next, offered)
     assert.deepStrictEqual(at(offered, { _tag: "TimePassed" }, 1000), {

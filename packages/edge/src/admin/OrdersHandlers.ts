@@ -3,9 +3,18 @@ import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Orders } from "../control/Orders.ts"
-import type { Tier } from "../Routes.ts"
+import type { Route } from "../Routes.ts"
 
-const tierOf = (query: { readonly channel_tier?: "gelb" }): Tier => query.channel_tier ?? "passthrough"
+interface Serving {
+  readonly channel_tier?: "gelb"
+  readonly admission_until?: number
+}
+
+const routeOf = (token: Redacted.Redacted, { admission_until, channel_tier }: Serving): Route => ({
+  token: Redacted.value(token),
+  tier: channel_tier ?? "passthrough",
+  admissionUntil: admission_until ?? null
+})
 
 export const OrdersHandlers = HttpApiBuilder.group(
   EdgeAdminApi,
@@ -13,9 +22,9 @@ export const OrdersHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
     return handlers.handleAll({
-      authorizeHost: ({ params, query }) => orders.authorise(params.host, Redacted.value(params.token), tierOf(query)),
+      authorizeHost: ({ params, query }) => orders.authorise(params.host, routeOf(params.token, query)),
       authorizeHostByHeader: ({ params, headers, query }) =>
-        orders.authorise(params.host, Redacted.value(headers["x-ct-routing-token"]), tierOf(query)),
+        orders.authorise(params.host, routeOf(headers["x-ct-routing-token"], query)),
       setAgentKeys: ({ headers, payload }) =>
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),

@@ -8,12 +8,12 @@ import { isOpen } from "@catenet/domain/rules/AccessWindow"
 import { Followers } from "../processes/Followers.ts"
 import type { Order } from "../processes/Order.ts"
 import { Relays } from "../relay/Relays.ts"
-import { Routes, type Tier } from "../Routes.ts"
+import { type Route, Routes } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../Settings.ts"
 
 export interface OrdersShape {
-  readonly authorise: (host: string, token: string, tier: Tier) => Effect.Effect<void>
+  readonly authorise: (host: string, route: Route) => Effect.Effect<void>
   /** Refuses the token from now on, ends its agents and cuts its relays at once. */
   readonly revoke: (token: string) => Effect.Effect<void>
   /** Names the keys of the agents that may serve the tunnel, and sends the others away. */
@@ -44,9 +44,9 @@ const make = Effect.gen(function* () {
   }
 
   const shape: OrdersShape = {
-    authorise: (host, token, tier) =>
-      everywhere({ _tag: "Authorise", host, token, tier }, () => {
-        if (!routes.isRevoked(token)) routes.authorise(host, token, tier)
+    authorise: (host, { admissionUntil, tier, token }) =>
+      everywhere({ _tag: "Authorise", host, token, tier, admissionUntil }, () => {
+        if (!routes.isRevoked(token)) routes.authorise(host, { token, tier, admissionUntil })
       }),
     revoke: (token) =>
       everywhere({ _tag: "Revoke", token }, () => {

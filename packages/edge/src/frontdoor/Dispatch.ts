@@ -23,7 +23,9 @@ export type Destination =
 const tunnel = (hello: ClientHello, host: string): Destination => {
   const offers = (protocol: string) => hello.alpn.includes(protocol)
   const http = offers("http/1.1") || offers("h2")
-  const speaks = offers(ACME_ALPN) ? "acme" : http ? "http" : "unknown"
+  // A validation offers nothing else (RFC 8737 section 3); whatever does is a visitor.
+  const validation = hello.alpn.length === 1 && offers(ACME_ALPN)
+  const speaks = validation ? "acme" : http ? "http" : "unknown"
   return { _tag: "Tunnel", host, speaks, earlyData: hello.earlyData }
 }
 

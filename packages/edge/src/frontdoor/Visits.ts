@@ -1,6 +1,8 @@
 /**
  * A visitor of a tunnel: look the host up, hand gelb hosts over to where TLS ends, and relay everything else untouched.
- * On passthrough the only language both sides have is TLS alerts; a closed access window just closes.
+ * On passthrough the only language both sides have is TLS alerts; a closed access window just closes. An authority that
+ * validates a host comes through a closed window, and past the TLS of a gelb host, while the tunnel waits for it: its admission
+ * is open, or an agent answers from an order of its own.
  */
 import type { Socket } from "node:net"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
@@ -10,7 +12,7 @@ import { PeerEdges } from "../mesh/PeerEdges.ts"
 import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
-import { Routes } from "../Routes.ts"
+import { type Route, Routes } from "../Routes.ts"
 import { AgentSessions, type Tried } from "../sessions/AgentSessions.ts"
 import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings } from "../Settings.ts"
@@ -46,19 +48,27 @@ const make = Effect.gen(function* () {
     })
   }
 
-  const isOpen = (token: string) =>
-    Effect.map(Clock.currentTimeMillis, (now) => AccessWindow.isOpen(routes.policy(token), Math.floor(now / 1_000)))
+  const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1_000))
+  const isOpen = (token: string) => Effect.map(seconds, (now) => AccessWindow.isOpen(routes.policy(token), now))
+
+  /** Who answers a validation now: the tunnel as for any visitor, an agent from its own order, or nobody that is known. */
+  const waitsFor = (host: string, { admissionUntil, token }: Route) =>
+    Effect.map(seconds, (now) => {
+      if (admissionUntil !== null && now < admissionUntil) return "tunnel"
+      const demand = { _tag: "Host", host, challengeOnly: true } as const
+      return (agents.tunnel(token)?.candidates(demand).length ?? 0) > 0 ? "order" : undefined
+    })
 
   const passthrough = Effect.fn("Visits.passthrough")(
-    function* ({ earlyData, host, speaks }: ToTunnel, token: string, socket: Socket) {
+    function* ({ earlyData, host, speaks }: ToTunnel, token: string, socket: Socket, challengeOnly: boolean) {
       const kind = speaks === "acme" ? "acme" : "visitor"
-      const header = { kind, tls: "passthrough", host, ...endpointsOf(socket) } as const
-      const deliver = (tried?: Tried) => agents.deliver(token, { _tag: "Host", host }, header, tried)
+      const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
+      const deliver = (tried?: Tried) => agents.deliver(token, { _tag: "Host", host, challengeOnly }, header, tried)
       // Until it is answered, a visitor can say nothing in TLS that has an effect, but for early data.
       const repeatable = () => !earlyData
       yield* relays.run(yield* deliver(), socket, "browser", { repeatable, deliver })
     },
-    (visit, _destination, _token, socket) =>
+    (visit, _destination, _token, socket, _challengeOnly) =>
       Effect.catchTag(visit, "TunnelOffline", () =>
         Effect.sync(() => {
           counters.visitorsOfOfflineTunnels += 1
@@ -78,14 +88,16 @@ const make = Effect.gen(function* () {
       return TlsAlert.refuse(socket, "unrecognizedName")
     }
     audit.note("front_door_tls", socket, route.token)
-    if (speaks !== "acme") {
-      if (route.tier === "gelb" && gelb.accept !== undefined) return gelb.accept(socket, speaks === "http")
-      if (!(yield* isOpen(route.token))) {
-        counters.accessWindowRefusals += 1
-        return void socket.destroy()
-      }
+    const isGelb = route.tier === "gelb" && gelb.accept !== undefined
+    const inWindow = yield* isOpen(route.token)
+    const answers = speaks === "acme" && (isGelb || !inWindow) ? yield* waitsFor(host, route) : undefined
+    if (answers !== undefined) return yield* passthrough(destination, route.token, socket, answers === "order")
+    if (isGelb) return gelb.accept(socket, speaks === "http")
+    if (!inWindow) {
+      counters.accessWindowRefusals += 1
+      return void socket.destroy()
     }
-    yield* passthrough(destination, route.token, socket)
+    yield* passthrough(destination, route.token, socket, false)
   })
 
   const shape: VisitsShape = { serve, open: () => open }

@@ -9,7 +9,7 @@ import type { ToldShape } from "./Told.ts"
 const apply = (orders: OrdersShape, report: Effect.Effect<void>, order: Order): Effect.Effect<void> => {
   switch (order._tag) {
     case "Authorise":
-      return orders.authorise(order.host, order.token, order.tier)
+      return orders.authorise(order.host, order)
     case "Revoke":
       return orders.revoke(order.token)
     case "SetAgentKeys":

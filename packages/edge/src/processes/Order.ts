@@ -10,7 +10,12 @@ const Policy = Schema.Struct({
 
 /** Tokens are 64 hex digits, hosts are in normal form. */
 export const Order = Schema.TaggedUnion({
-  Authorise: { host: Schema.String, token: Schema.String, tier: Schema.Literals(["gelb", "passthrough"]) },
+  Authorise: {
+    host: Schema.String,
+    token: Schema.String,
+    tier: Schema.Literals(["gelb", "passthrough"]),
+    admissionUntil: Schema.NullOr(Schema.Int)
+  },
   Revoke: { token: Schema.String },
   SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String) },
   /** Say what has been counted until now; this one comes from the edge itself. */

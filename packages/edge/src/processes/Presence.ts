@@ -2,6 +2,7 @@
  * Tells one sibling process which agents are here, by registering each at it as an agent registers at an edge: the
  * multiplexed ones one by one, parked slots once for each host as long as there is one. It says nothing of agents elsewhere.
  */
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
 import type { Demand, MuxAgent } from "../sessions/Tunnel.ts"
@@ -34,10 +35,7 @@ export class Presence {
   }
 
   joined(token: string, agent: MuxAgent) {
-    this.#agents.set(
-      agent,
-      this.#tell(token, Array.from(agent.hosts), agent.owner ? "owner" : "standby", agent.instance)
-    )
+    this.#agents.set(agent, this.#tell(token, Array.from(agent.hosts), agent.owner ? "owner" : "standby", agent))
   }
 
   left(agent: MuxAgent) {
@@ -70,13 +68,14 @@ export class Presence {
       }
   }
 
-  #tell(token: string, hosts: ReadonlyArray<string>, standing: Standing, instance?: string): Told {
+  #tell(token: string, hosts: ReadonlyArray<string>, standing: Standing, agent?: MuxAgent): Told {
     const request = {
       token: Buffer.from(token, "hex"),
       hosts,
       agentId: standing,
       wishes: { proxyProtocol: false },
-      ...(instance === undefined ? {} : { instance: Buffer.from(instance, "hex") })
+      answersChallenges: agent?.answersChallenges === true,
+      ...(agent?.instance === undefined ? {} : { instance: Buffer.from(agent.instance, "hex") })
     }
     const told: Told = { token, request, withdraw: undefined, refused: false, gone: false }
     this.#register(told)
@@ -107,5 +106,9 @@ export class Presence {
 }
 
 /** What a stream that a sibling opened asks for. */
-export const demandOf = (header: { readonly kind: string; readonly host?: string }): Demand =>
-  header.kind === "mesh" || header.host === undefined ? { _tag: "Mesh" } : { _tag: "Host", host: header.host }
+export const demandOf = ({
+  challengeOnly = false,
+  host,
+  kind
+}: Pick<OpenHeader, "kind" | "host" | "challengeOnly">): Demand =>
+  kind === "mesh" || host === undefined ? { _tag: "Mesh" } : { _tag: "Host", host, challengeOnly }

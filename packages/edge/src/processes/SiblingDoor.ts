@@ -35,6 +35,7 @@ export const open = Effect.fn("SiblingDoor.open")(function* (path: string) {
       key: undefined,
       owner: request.agentId === "owner",
       instance: request.instance && Buffer.from(request.instance).toString("hex"),
+      answersChallenges: request.answersChallenges === true,
       // Its own process ends it.
       end: () => undefined,
       sibling: request.agentId === "slots" ? "slots" : "mux"

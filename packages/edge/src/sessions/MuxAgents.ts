@@ -84,6 +84,7 @@ const make = Effect.gen(function* () {
       key: admitted.key,
       owner: admitted.owner,
       instance: request.instance && Buffer.from(request.instance).toString("hex"),
+      answersChallenges: request.answersChallenges === true,
       end: (reason) => inbound.end(refused(reason))
     }
     inbound.accept({ sessionId: `${token.slice(0, 8)}-${id}`, keepAliveMillis: ECHO_MILLIS, maxStreams: MAX_STREAMS })

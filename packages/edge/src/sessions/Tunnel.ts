@@ -6,7 +6,14 @@ import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 
 /** What has to be served: a visitor of a host, or a mesh client (agents that serve no host). */
-export type Demand = { readonly _tag: "Host"; readonly host: string } | { readonly _tag: "Mesh" }
+export type Demand =
+  | {
+      readonly _tag: "Host"
+      readonly host: string
+      /** A validation that only an agent with an order of its own may answer. */
+      readonly challengeOnly?: boolean
+    }
+  | { readonly _tag: "Mesh" }
 
 export type Carrier = "mux" | "tcp-fallback"
 
@@ -20,6 +27,8 @@ export interface MuxAgent {
   readonly owner: boolean
   /** The same in all registrations of one running agent, if it says so. */
   readonly instance: string | undefined
+  /** It answers validations from orders of its own, where the origin must not. */
+  readonly answersChallenges: boolean
   /** Tells the agent why, and takes the registration away. */
   readonly end: (reason: "revoked" | "proof-required") => void
   /** Set when another process of this edge has it: its multiplexed agent, or its parked slots of one host. */
@@ -43,10 +52,13 @@ interface Waiting {
   readonly arrived: () => void
 }
 
-const fits = ({ host }: SlotAgent, demand: Demand) => host === (demand._tag === "Host" ? demand.host : undefined)
+const fits = ({ host }: SlotAgent, demand: Demand) =>
+  demand._tag === "Host" ? host === demand.host && demand.challengeOnly !== true : host === undefined
 
-const serves = (hosts: ReadonlySet<string>, demand: Demand) =>
-  demand._tag === "Host" ? hosts.has(demand.host) : hosts.size === 0
+const serves = ({ answersChallenges, hosts }: MuxAgent, demand: Demand) =>
+  demand._tag === "Host"
+    ? hosts.has(demand.host) && (answersChallenges || demand.challengeOnly !== true)
+    : hosts.size === 0
 
 export class Tunnel {
   readonly token: string
@@ -79,7 +91,7 @@ export class Tunnel {
    */
   candidates(demand: Demand): ReadonlyArray<MuxAgent> {
     return Array.from(this.muxes)
-      .filter((agent) => agent.sibling !== "slots" && serves(agent.hosts, demand))
+      .filter((agent) => agent.sibling !== "slots" && serves(agent, demand))
       .sort(
         (a, b) =>
           Number(b.owner) - Number(a.owner) ||
@@ -90,7 +102,7 @@ export class Tunnel {
 
   /** Processes of this edge that have a parked slot for it. */
   slotsElsewhere(demand: Demand): ReadonlyArray<MuxAgent> {
-    return Array.from(this.muxes).filter((agent) => agent.sibling === "slots" && serves(agent.hosts, demand))
+    return Array.from(this.muxes).filter((agent) => agent.sibling === "slots" && serves(agent, demand))
   }
 
   /** Registrations, wherever in this edge they are. */

@@ -30,6 +30,7 @@ const pair = () => {
     key: undefined,
     owner,
     instance: undefined,
+    answersChallenges: false,
     end: () => undefined
   })
   const close = () => {

@@ -23,6 +23,7 @@ describe("the agents that are asked first", () => {
     key: undefined,
     owner,
     instance: undefined,
+    answersChallenges: false,
     end: () => undefined,
     ...(sibling === undefined ? {} : { sibling })
   })

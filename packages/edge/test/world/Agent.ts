@@ -4,7 +4,7 @@ import { connect, type TLSSocket } from "node:tls"
 import type { Duplex } from "node:stream"
 import { Effect, Result } from "effect"
 import { native } from "@catenet/crypto/native"
-import { proofMessage } from "@catenet/wire/frames/MuxRegister"
+import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
@@ -31,7 +31,12 @@ export interface MuxAgent {
   readonly socket: TLSSocket
   readonly streams: Array<CarrierStream>
   /** With a seed the registration carries a possession proof. */
-  readonly register: (token: string, hosts: ReadonlyArray<string>, seed?: Uint8Array) => ReturnType<Mux["register"]>
+  readonly register: (
+    token: string,
+    hosts: ReadonlyArray<string>,
+    seed?: Uint8Array,
+    more?: Partial<RegisterRequest>
+  ) => ReturnType<Mux["register"]>
 }
 
 /** A multiplexed agent; `serve` gets every stream, the default echoes. */
@@ -55,9 +60,9 @@ export const muxAgent = (
         mux,
         socket,
         streams,
-        register: async (token, hosts, seed) => {
+        register: async (token, hosts, seed, more) => {
           const named = { token: Buffer.from(token, "hex"), agentId: "test" }
-          const request = { ...named, hosts, wishes: { proxyProtocol: false } }
+          const request = { ...named, hosts, wishes: { proxyProtocol: false }, ...more }
           if (seed === undefined) return mux.register(request)
           const challenge = Result.getOrThrow(await mux.ready).challenge ?? Buffer.alloc(32)
           const binding = Result.getOrThrow(channelBinding(socket, challenge))
@@ -74,10 +79,11 @@ export const servingAgent = Effect.fn("servingAgent")(function* (
   world: World,
   token: string,
   hosts: ReadonlyArray<string>,
-  serve?: (stream: CarrierStream) => void
+  serve?: (stream: CarrierStream) => void,
+  more?: Partial<RegisterRequest>
 ) {
   const agent = yield* muxAgent(world, serve)
-  const registration = yield* Effect.promise(() => agent.register(token, hosts))
+  const registration = yield* Effect.promise(() => agent.register(token, hosts, undefined, more))
   if (Result.isFailure(registration)) throw new Error(`refused: ${registration.failure.code}`)
   return { ...agent, registration: registration.success }
 })

@@ -7,6 +7,7 @@ import { sweep, type Swept } from "@catenet/domain/rules/AdmissionSweep"
 import { registeredDomain } from "@catenet/domain/rules/CertificateBudget"
 import { Context, Effect, Layer } from "effect"
 import { unixSeconds } from "../Now.ts"
+import { authorizeHost } from "../outbox/EdgeCall.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import * as Registry from "../registry/Store.ts"
 import { asDefects } from "../store/Defects.ts"
@@ -29,7 +30,7 @@ const make = Effect.gen(function* () {
       case "SetTier":
         return Effect.andThen(
           store.forgetRefusals(routingToken),
-          outbox.append(routingToken, { _tag: "AuthorizeHost", hostname, tier: effect.tier })
+          outbox.append(routingToken, authorizeHost(hostname, effect))
         )
       case "LogIssuance":
         return registry.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })

@@ -2,6 +2,7 @@
  * The admin interface of the edge, as the control plane uses it. One edge is configured; without it nothing is sent and
  * an edge learns everything when it boots.
  */
+import { Count } from "@catenet/domain/Numbers"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Data, Effect, Layer, Option } from "effect"
 import { FetchHttpClient, HttpClientError } from "effect/http"
@@ -29,7 +30,10 @@ const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: Ed
       return orders.authorizeHostByHeader({
         headers,
         params: { host: call.hostname },
-        query: call.tier === "gelb" ? { channel_tier: "gelb" } : {}
+        query: {
+          ...(call.tier === "gelb" ? { channel_tier: "gelb" } : {}),
+          ...(call.admissionUntil === undefined ? {} : { admission_until: Count.make(call.admissionUntil) })
+        }
       })
     case "Revoke":
       return orders.revokeByHeader({ headers })

@@ -90,6 +90,7 @@ export const make = Effect.gen(function* () {
         return sql`
         (select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
             case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
+            case when h.claim = 'offered' then h.deadline end as admission_until,
             ${agentKeys}
           from hosts h left join lateral (
             select id, subject, access_policy from tunnels where routing_token = h.routing_token limit 1) t on true
@@ -97,7 +98,7 @@ export const make = Effect.gen(function* () {
             and (select r.routing_token from revoked_tokens r where r.routing_token = h.routing_token) is null
           order by h.hostname limit ${limit})
         union all
-        (select true, t.id, t.routing_token, null, 'passthrough', t.access_policy, ${agentKeys} from tunnels t
+        (select true, t.id, t.routing_token, null, 'passthrough', t.access_policy, null::bigint, ${agentKeys} from tunnels t
           where t.hostname is null and t.id > ${bare ? after.place : ""}
             and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
             and (select r.routing_token from revoked_tokens r where r.routing_token = t.routing_token) is null

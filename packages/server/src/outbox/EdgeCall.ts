@@ -6,13 +6,26 @@ import { AccessPolicy } from "@catenet/domain/AccessPolicy"
 import { Tier } from "@catenet/domain/Admission"
 import { Hostname } from "@catenet/domain/Hostname"
 import { PublicKey } from "@catenet/domain/Keys"
+import { UnixSeconds } from "@catenet/domain/Numbers"
+import type { AdmissionEffect } from "@catenet/domain/rules/CertificateAdmission"
 import { Schema } from "effect"
 
 export const EdgeCall = Schema.TaggedUnion({
-  AuthorizeHost: { hostname: Hostname, tier: Tier },
+  AuthorizeHost: { hostname: Hostname, tier: Tier, admissionUntil: Schema.optionalKey(UnixSeconds) },
   Revoke: {},
   SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) },
   /** The keys of the agents that may serve the tunnel; every other key is refused. */
   SetAgentKeys: { keys: Schema.Array(PublicKey) }
 })
 export type EdgeCall = typeof EdgeCall.Type
+
+/** How the edge is to serve the hostname from now on. */
+export const authorizeHost = (
+  hostname: Hostname,
+  { admissionUntil, tier }: Omit<Extract<AdmissionEffect, { readonly _tag: "SetTier" }>, "_tag">
+): EdgeCall => ({
+  _tag: "AuthorizeHost",
+  hostname,
+  tier,
+  ...(admissionUntil === undefined ? {} : { admissionUntil: UnixSeconds.make(admissionUntil) })
+})

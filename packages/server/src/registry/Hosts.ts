@@ -13,7 +13,7 @@ import { Context, Effect, Equal, Layer, Option } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
-import type { EdgeCall } from "../outbox/EdgeCall.ts"
+import { authorizeHost, type EdgeCall } from "../outbox/EdgeCall.ts"
 import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
@@ -34,7 +34,7 @@ const make = Effect.gen(function* () {
     yield* store.save({ ...host, admission: next })
     const calls: Array<EdgeCall> = []
     for (const effect of effects) {
-      if (effect._tag === "SetTier") calls.push({ _tag: "AuthorizeHost", hostname: host.hostname, tier: effect.tier })
+      if (effect._tag === "SetTier") calls.push(authorizeHost(host.hostname, effect))
       else {
         const { hostname } = host
         yield* store.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })

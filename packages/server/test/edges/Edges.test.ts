@@ -138,6 +138,8 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           yield* sql`update tunnels set access_policy = '{"expires_at":5,"schedule":null}' where name = 'gelb.example.test'`
+          yield* sql`update hosts set claim = 'offered', queued_at = null, ca = 'letsencrypt', deadline = 4100000000
+            where hostname = 'gelb.example.test'`
           yield* sql`insert into revoked_tokens (routing_token, revoked_at) values (${token(gone)}, 1)`
           yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
             values (${"0".repeat(31) + "1"}, 's', 'bare', ${"5".repeat(64)}, 1),
@@ -150,12 +152,12 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const facts = new Map(
         known.map((entry): [string, ReadonlyArray<unknown>] => [
           Redacted.value(entry.token),
-          [entry.hostname, entry.tier, entry.policy?.expires_at]
+          [entry.hostname, entry.tier, entry.policy?.expires_at, entry.admission_until]
         ])
       )
-      assert.deepStrictEqual(facts.get(token(gelb)), ["gelb.example.test", "gelb", 5])
-      assert.deepStrictEqual(facts.get(token(gruen)), ["gruen.example.test", "passthrough", undefined])
-      assert.deepStrictEqual(facts.get("5".repeat(64)), [null, "passthrough", undefined])
+      assert.deepStrictEqual(facts.get(token(gelb)), ["gelb.example.test", "gelb", 5, 4_100_000_000])
+      assert.deepStrictEqual(facts.get(token(gruen)), ["gruen.example.test", "passthrough", undefined, null])
+      assert.deepStrictEqual(facts.get("5".repeat(64)), [null, "passthrough", undefined, null])
       assert.isFalse(facts.has(token(gone)))
       const { tokens } = yield* edges.revokedTokens()
       assert.deepStrictEqual(tokens.map(Redacted.value), [token(gone)])

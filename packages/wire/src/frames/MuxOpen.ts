@@ -23,6 +23,8 @@ export interface OpenHeader {
   readonly registration: number
   readonly kind: StreamKind
   readonly tls: StreamTls
+  /** A validation outside the access window: the agent answers it from an order it has open, and the origin never does. */
+  readonly challengeOnly?: boolean
   /** In host normal form. */
   readonly host?: string
   readonly tier?: Tier
@@ -32,7 +34,7 @@ export interface OpenHeader {
   readonly server?: Address
 }
 
-const tags = { registration: 1, kind: 2, tls: 3, host: 4, tier: 5, client: 6, server: 7 } as const
+const tags = { registration: 1, kind: 2, tls: 3, host: 4, tier: 5, client: 6, server: 7, challengeOnly: 8 } as const
 
 const encodeAddress = ({ address, port }: Address): Buffer => {
   const name = text(address)
@@ -59,6 +61,7 @@ export const encodeOpen = (header: OpenHeader): Buffer => {
     [tags.kind, Uint8Array.of(kinds.indexOf(header.kind))],
     [tags.tls, Uint8Array.of(contents.indexOf(header.tls))]
   ]
+  if (header.challengeOnly === true) fields.push([tags.challengeOnly, Uint8Array.of(1)])
   if (header.host !== undefined) fields.push([tags.host, text(header.host)])
   if (header.tier !== undefined) fields.push([tags.tier, Uint8Array.of(tiers.indexOf(header.tier))])
   if (header.client !== undefined) fields.push([tags.client, encodeAddress(header.client)])
@@ -82,6 +85,7 @@ export const decodeOpen = (bytes: Uint8Array): Result.Result<OpenHeader, Malform
     registration,
     kind,
     tls,
+    ...(fields.get(tags.challengeOnly)?.[0]?.[0] === 1 && { challengeOnly: true }),
     ...(host !== undefined && { host }),
     ...(tier !== undefined && { tier }),
     ...(client !== undefined && { client }),

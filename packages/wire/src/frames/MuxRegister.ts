@@ -26,6 +26,8 @@ export interface RegisterRequest {
     /** The origin understands PROXY protocol v2, so the client's address is wanted in every open header. */
     readonly proxyProtocol: boolean
   }
+  /** The agent answers streams that are `challengeOnly` from an order of its own, or refuses them. */
+  readonly answersChallenges?: boolean
   /** The agent's own version, for status pages. */
   readonly version?: string
   /** 8 bytes, the same in all registrations of one running agent, so that they are not taken for several. */
@@ -56,7 +58,8 @@ const tags = {
   signature: 5,
   proxyProtocol: 6,
   version: 7,
-  instance: 8
+  instance: 8,
+  answersChallenges: 9
 } as const
 const answerTags = { sessionId: 1, keepAliveMillis: 2, maxStreams: 3 } as const
 
@@ -68,6 +71,7 @@ export const encodeRegister = (request: RegisterRequest): Buffer => {
     fields.push([tags.publicKey, request.proof.publicKey], [tags.signature, request.proof.signature])
   }
   if (request.wishes.proxyProtocol) fields.push([tags.proxyProtocol, Uint8Array.of(1)])
+  if (request.answersChallenges === true) fields.push([tags.answersChallenges, Uint8Array.of(1)])
   if (request.version !== undefined) fields.push([tags.version, text(request.version).subarray(0, 64)])
   if (request.instance !== undefined) fields.push([tags.instance, request.instance])
   return encodeFields(fields)
@@ -95,6 +99,7 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
     agentId: agentId.toString("utf8"),
     wishes: { proxyProtocol: fields.get(tags.proxyProtocol)?.[0]?.[0] === 1 },
     ...(publicKey && signature && { proof: { publicKey, signature } }),
+    ...(fields.get(tags.answersChallenges)?.[0]?.[0] === 1 && { answersChallenges: true }),
     ...(version !== undefined && { version: version.slice(0, 64) }),
     ...(instance && { instance })
   })

@@ -51,6 +51,7 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         proof: maybe(all({ publicKey: bytes(32), signature: bytes(64) })),
         proxyProtocol: bool,
         version: maybe(literal(["0.1.0", "1.2.3-rc.1"])),
+        answersChallenges: maybe(map(bool, (): true => true)),
         instance: maybe(bytes(8))
       }),
       ({ id, proxyProtocol, ...request }) => ({
@@ -87,6 +88,7 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         tls: literal(["passthrough", "terminated", "none"]),
         host: maybe(host),
         tier: maybe(literal(["rot", "gelb", "gruen"])),
+        challengeOnly: maybe(map(bool, (): true => true)),
         client: maybe(address),
         server: maybe(address)
       }),

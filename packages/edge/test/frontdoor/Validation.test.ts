@@ -1,0 +1,111 @@
+import { TLSSocket } from "node:tls"
+import type { Socket } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { Effect } from "effect"
+import { servingAgent, tlsTo } from "../world/Agent.ts"
+import { mintPair, start, token, type World } from "../world/World.ts"
+
+const T = token("2")
+const HOST = "app.zone.test"
+const CLOSED = { expires_at: 1, schedule: null }
+const ACME = ["acme-tls/1"]
+const own = mintPair([HOST])
+
+/** Ends TLS as an origin does, whatever the visitor offers. */
+const origin = (stream: CarrierStream) => {
+  const server = new TLSSocket(stream as unknown as Socket, { isServer: true, cert: own.cert, key: own.key })
+  server.on("error", () => undefined)
+}
+
+const close = (world: World) =>
+  Effect.promise(async () => {
+    const headers = { "x-ct-routing-token": T }
+    const { status } = await world.admin("POST", "/internal/tunnel/access-policy", { headers, body: CLOSED })
+    assert.strictEqual(status, 200)
+  })
+
+/** How the tunnel is authorized: `admission` as seconds from now. */
+const authorize = (world: World, tier: "gelb" | "passthrough", admission?: number) =>
+  Effect.promise(async () => {
+    const query = new URLSearchParams(tier === "gelb" ? { channel_tier: "gelb" } : {})
+    if (admission !== undefined) query.set("admission_until", String(Math.floor(Date.now() / 1_000) + admission))
+    const { status } = await world.admin("POST", `/admin/authorize-host/${T}/${HOST}?${query}`)
+    assert.strictEqual(status, 200)
+  })
+
+/** Whether the visitor meets what answers behind the tunnel. */
+const arrives = (world: World, alpn: ReadonlyArray<string>) =>
+  Effect.promise(() =>
+    tlsTo(world.frontDoor, own.root, HOST, alpn).then(
+      (visitor) => {
+        visitor.destroy()
+        return true
+      },
+      () => false
+    )
+  )
+
+describe("a visitor that offers acme-tls/1", () => {
+  for (const tier of ["gelb", "passthrough"] as const)
+    it.live(`passes the closed window of a ${tier} host only alone, and only while the admission is open`, () =>
+      Effect.gen(function* () {
+        const world = yield* start()
+        yield* authorize(world, tier)
+        yield* close(world)
+        const agent = yield* servingAgent(world, T, [HOST], origin)
+        assert.isFalse(yield* arrives(world, ACME), "no admission is open")
+        yield* authorize(world, tier, 0)
+        assert.isFalse(yield* arrives(world, ACME), "the admission is over")
+        yield* authorize(world, tier, 60)
+        for (const alpn of [["acme-tls/1", "http/1.1"], ["h2", "acme-tls/1"], ["acme-tls/1", "mqtt"], []])
+          assert.isFalse(yield* arrives(world, alpn), alpn.join())
+        assert.lengthOf(agent.streams, 0)
+        assert.isTrue(yield* arrives(world, ACME))
+        assert.deepInclude(agent.streams[0]?.header, { kind: "acme", tls: "passthrough" })
+        assert.notProperty(agent.streams[0]?.header, "challengeOnly")
+        yield* authorize(world, tier)
+        assert.isFalse(yield* arrives(world, ACME), "the control plane closed it")
+      }).pipe(Effect.scoped)
+    )
+
+  it.live("reaches an agent that answers challenges, which must not ask its origin", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* authorize(world, "passthrough")
+      yield* close(world)
+      yield* servingAgent(world, T, [HOST], origin)
+      const agent = yield* servingAgent(world, T, [HOST], origin, { answersChallenges: true })
+      assert.isTrue(yield* arrives(world, ACME))
+      assert.deepInclude(agent.streams[0]?.header, { kind: "acme", challengeOnly: true })
+      assert.isFalse(yield* arrives(world, ["acme-tls/1", "http/1.1"]))
+      assert.lengthOf(agent.streams, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is let through as any visitor while the window is open", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* authorize(world, "passthrough")
+      yield* servingAgent(world, T, [HOST], origin)
+      assert.isTrue(yield* arrives(world, ACME))
+      assert.isTrue(yield* arrives(world, ["acme-tls/1", "http/1.1"]))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds the admission that an edge restores at its start", () =>
+    Effect.gen(function* () {
+      const first = yield* start()
+      first.controlPlane.authorisations.push({
+        token: T,
+        hostname: HOST,
+        tier: "gelb",
+        policy: CLOSED,
+        admission_until: Math.floor(Date.now() / 1_000) + 60
+      })
+      const world = yield* start({}, { controlPlane: first.controlPlane })
+      yield* servingAgent(world, T, [HOST], origin)
+      assert.isTrue(yield* arrives(world, ACME))
+    }).pipe(Effect.scoped)
+  )
+})
