@@ -34,7 +34,11 @@ const run = (script, ...args) =>
 const check = () => run(from("typescript", "bin", "tsc"), "--noEmit", "-p", join(root, "tsconfig.json"))
 const lint = () => {
   installLinters()
-  return run(join(root, "tools", "lint", "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", ".")
+  const linters = [
+    run(join(root, "tools", "lint", "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "."),
+    run(join(root, "tools", "lint", "dictionaries.mjs"))
+  ]
+  return Promise.all(linters).then((codes) => Math.max(...codes))
 }
 const prettier = (mode) => run(from("prettier", "bin", "prettier.cjs"), mode, "--log-level=warn", "--cache", ".")
 const vitest = (...args) => run(from("vitest", "vitest.mjs"), "run", "--config", "vitest.workspace.ts", ...args)

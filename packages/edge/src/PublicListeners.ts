@@ -14,15 +14,20 @@ export interface PublicListener extends Listener.Listener {
   readonly variable: Name
 }
 
+type ListenerName = "mesh" | "front-door" | "browser" | "http-redirect"
+
 const wanted = Effect.gen(function* () {
   const { browser, frontDoor, httpRedirect, mesh } = yield* Settings
-  const all: ReadonlyArray<{ readonly name: string; readonly variable: Name; readonly address: Address | undefined }> =
-    [
-      { name: "mesh", variable: "CT_EDGE_LISTEN", address: mesh },
-      { name: "front-door", variable: "CT_FRONT_DOOR", address: frontDoor },
-      { name: "browser", variable: "CT_EDGE_BROWSER_LISTEN", address: browser },
-      { name: "http-redirect", variable: "CT_EDGE_HTTP_REDIRECT", address: httpRedirect }
-    ]
+  const all: ReadonlyArray<{
+    readonly name: ListenerName
+    readonly variable: Name
+    readonly address: Address | undefined
+  }> = [
+    { name: "mesh", variable: "CT_EDGE_LISTEN", address: mesh },
+    { name: "front-door", variable: "CT_FRONT_DOOR", address: frontDoor },
+    { name: "browser", variable: "CT_EDGE_BROWSER_LISTEN", address: browser },
+    { name: "http-redirect", variable: "CT_EDGE_HTTP_REDIRECT", address: httpRedirect }
+  ]
   return all.flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ ...rest, address }]))
 })
 
@@ -33,7 +38,7 @@ export const names = Effect.map(wanted, (listeners) => listeners.map(({ name }) 
 export const open = Effect.fn("PublicListeners.open")(function* (gate: Gate, sharing: Sharing) {
   const door = yield* FrontDoor
   const health = yield* Health
-  const serve: Readonly<Record<string, Listener.ListenerOptions["onConnection"]>> = {
+  const serve: Readonly<Record<ListenerName, Listener.ListenerOptions["onConnection"]>> = {
     mesh: door.receiveMesh,
     "front-door": door.receive,
     browser: door.receiveVisitor,
@@ -41,8 +46,7 @@ export const open = Effect.fn("PublicListeners.open")(function* (gate: Gate, sha
   }
   return yield* Effect.forEach(yield* wanted, ({ variable, ...rest }) =>
     Effect.gen(function* () {
-      const onConnection = serve[rest.name] ?? ((socket) => void socket.destroy())
-      const listener = yield* Listener.listen({ ...rest, variable, gate, onConnection, sharing })
+      const listener = yield* Listener.listen({ ...rest, variable, gate, onConnection: serve[rest.name], sharing })
       yield* Effect.forkScoped(health.watch(listener))
       return { ...listener, variable } satisfies PublicListener
     })

@@ -1,15 +1,15 @@
 /** The provider's few pages: plain HTML, no script, nothing from elsewhere. */
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
+const entities = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+  ["'", "&#39;"]
+])
 
 /** Text made safe for element content and quoted attributes. */
-export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char)
+export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities.get(char) ?? char)
 
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'sha256-STYLE'; base-uri 'none'; frame-ancestors 'none'"

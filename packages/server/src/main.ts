@@ -4,7 +4,7 @@ import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import * as Server from "./Server.ts"
 import { Settings } from "./Settings.ts"
 
-const exitCodes: Readonly<Record<string, number>> = { SettingRefused: 3 }
+const exitCodes = new Map([["SettingRefused", 3]])
 
 /** Whatever keeps the service from starting is one sentence for the operator; a fault of ours is told whole. */
 const explained = <A, E extends { readonly _tag: string; readonly message: string }>(program: Effect.Effect<A, E>) =>
@@ -20,7 +20,7 @@ explained(Layer.launch(Server.layer.pipe(Layer.provide(Settings.layer)))).pipe(
     teardown: (exit, onExit) => {
       if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
       const error: unknown = Cause.squash(exit.cause)
-      onExit((error instanceof Error && exitCodes[error.name]) || 1)
+      onExit((error instanceof Error && exitCodes.get(error.name)) || 1)
     }
   })
 )

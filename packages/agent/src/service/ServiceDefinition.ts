@@ -47,8 +47,13 @@ PrivateTmp=yes
 WantedBy=multi-user.target
 `
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" }
-const text = (value: string) => `<string>${value.replaceAll(/[&<>]/g, (found) => entities[found] ?? found)}</string>`
+const entities = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"]
+])
+const text = (value: string) =>
+  `<string>${value.replaceAll(/[&<>]/g, (found) => entities.get(found) ?? found)}</string>`
 
 const launchd = ({ command, folder }: Service) => `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

@@ -20,9 +20,9 @@ const bare = (value: unknown) => (typeof value === "string" ? value : JSON.strin
 /** `program event: kind conn=N key=value ...`, keys sorted, the stamps left out. */
 const eventText = (line: string) => {
   const { kind, conn, ts: _ts, session: _session, ...fields }: Record<string, unknown> = JSON.parse(line)
-  const rest = Object.keys(fields)
-    .sort()
-    .map((key) => ` ${key}=${bare(fields[key])}`)
+  const rest = Object.entries(fields)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => ` ${key}=${bare(value)}`)
   return `ct-agent event: ${bare(kind)}${conn === undefined ? "" : ` conn=${bare(conn)}`}${rest.join("")}`
 }
 

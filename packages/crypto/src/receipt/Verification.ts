@@ -2,7 +2,7 @@
  * Verifies a run of receipts against the edge's key (section 14.4): a whole chain, or a segment that may be tied to an
  * earlier export by its anchor. The error names the first receipt that fails.
  */
-import { Data, Result } from "effect"
+import { Data, Option, Record, Result } from "effect"
 import * as Bytes from "../Bytes.ts"
 import * as Hex from "../Hex.ts"
 import type { Suite } from "../Suite.ts"
@@ -44,7 +44,7 @@ export interface Summary {
 
 const total = (receipts: ReadonlyArray<Receipt.Receipt>, key: string): bigint =>
   receipts.reduce((sum, receipt) => {
-    const value = receipt.payload[key]
+    const value = Option.getOrUndefined(Record.get(receipt.payload, key))
     return typeof value === "bigint" ? sum + value : sum
   }, 0n)
 

@@ -2,7 +2,7 @@
  * The signed list of what a release consists of (section 15.1), and the verdict on one downloaded asset. The signature
  * covers the manifest file exactly as served and is the only one that is verified strictly.
  */
-import { Data, Redacted, Result, Schema } from "effect"
+import { Data, Option, Record, Redacted, Result, Schema } from "effect"
 import * as Base64 from "../Base64.ts"
 import * as Bytes from "../Bytes.ts"
 import * as Hex from "../Hex.ts"
@@ -162,7 +162,7 @@ const signedDigest = (
   if (!isSignedBy(suite, keys, manifest, signature)) return refused("signature")
   return Result.flatMap(parse(manifest), ({ tag, assets }) => {
     if (withoutV(tag) !== withoutV(download.tag)) return refused("tag")
-    const listed = Object.hasOwn(assets, download.asset) ? assets[download.asset] : undefined
+    const listed = Option.getOrUndefined(Record.get(assets, download.asset))
     return listed === undefined ? refused("asset") : Result.succeed(listed)
   })
 }

@@ -2,6 +2,7 @@
  * The OpenAPI document with what a request may hold. A member that nobody knows is ignored, so that newer clients can talk
  * to older servers; the schemas by themselves would call it an error.
  */
+import { Option, Record } from "effect"
 import { mapped, members } from "./JsonMembers.ts"
 
 const bodiesIn = (paths: unknown): ReadonlyArray<unknown> =>
@@ -16,7 +17,8 @@ const namesIn = (node: unknown): ReadonlyArray<string> =>
 const namesOfRequests = (paths: unknown, schemas: Record<string, unknown>): ReadonlySet<string> => {
   const names = new Set(namesIn(bodiesIn(paths)))
   // A set is walked with what is added to it on the way.
-  for (const name of names) for (const inner of namesIn(schemas[name])) names.add(inner)
+  for (const name of names)
+    for (const inner of namesIn(Option.getOrUndefined(Record.get(schemas, name)))) names.add(inner)
   return names
 }
 

@@ -1,10 +1,14 @@
 /** The OpenAPI document with what every route is for, from the table of purposes. */
+import { Option, Record } from "effect"
 import { isRecord, mapped, type Members } from "./JsonMembers.ts"
 import { purposes } from "./Purposes.ts"
 
 const purposeOf = (operationId: unknown): string | undefined => {
   const [group = "", endpoint = ""] = String(operationId).split(".")
-  return purposes[group]?.routes[endpoint]
+  return Record.get(purposes, group).pipe(
+    Option.flatMap(({ routes }) => Record.get(routes, endpoint)),
+    Option.getOrUndefined
+  )
 }
 
 const named = (operation: Members) => {
@@ -13,7 +17,7 @@ const named = (operation: Members) => {
 }
 
 const tagged = (tag: unknown) => {
-  const about = isRecord(tag) ? purposes[String(tag["name"])]?.about : undefined
+  const about = isRecord(tag) ? Option.getOrUndefined(Record.get(purposes, String(tag["name"])))?.about : undefined
   return isRecord(tag) && about !== undefined ? { ...tag, description: about } : tag
 }
 

@@ -53,7 +53,8 @@ const definitions = (body: Schema.Top): Record<string, unknown> =>
  */
 export const describeLossless = (bodies: ReadonlyArray<Schema.Top>) => {
   const described: Record<string, unknown> = Object.assign({}, ...bodies.map(definitions))
-  const isDescribed = (ref: unknown) => typeof ref === "string" && ref.slice(components.length) in described
+  const isDescribed = (ref: unknown) =>
+    typeof ref === "string" && Object.hasOwn(described, ref.slice(components.length))
   const replacer = (_key: string, node: unknown): unknown =>
     typeof node === "object" && node !== null && "$ref" in node && isDescribed(node.$ref) ? { $ref: node.$ref } : node
   return (spec: Record<string, unknown>): Record<string, unknown> => {

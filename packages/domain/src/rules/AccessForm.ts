@@ -2,7 +2,7 @@
  * The form in which an owner sets the hours of a tunnel, and what saving, re-arming and clearing do.
  * A form that is refused changes nothing.
  */
-import { Result } from "effect"
+import { Option, Record, Result } from "effect"
 import { type Policy, type Schedule, type Slot, splitAtMidnight } from "./AccessWindow.ts"
 import { audit, type Audit } from "./Audit.ts"
 import { refuse, step, type Step } from "./Step.ts"
@@ -32,7 +32,7 @@ const invalid = (field: string, reason: string) =>
   refuse<AccessFormInvalid>({ _tag: "AccessFormInvalid", field, reason })
 
 /** An absent field reads as an empty one. */
-const textOf = (form: Form, field: string): string => form[field] ?? ""
+const textOf = (form: Form, field: string): string => Option.getOrUndefined(Record.get(form, field)) ?? ""
 
 const wholeNumber = (text: string): number | null => (/^-?\d{1,9}$/.test(text.trim()) ? Number(text) : null)
 
@@ -94,7 +94,7 @@ const days = [0, 1, 2, 3, 4, 5, 6]
 
 const schedule = (form: Form): Result.Result<Schedule | null, AccessFormInvalid> => {
   if (form["schedule"] === undefined) return Result.succeed(null)
-  const chosen = days.filter((day) => form[`day${day}`] !== undefined)
+  const chosen = days.filter((day) => Option.getOrUndefined(Record.get(form, `day${day}`)) !== undefined)
   if (chosen.length === 0) return invalid("day0", "at least one day must be chosen")
   const start_minute = minuteOfDay(textOf(form, "start"))
   if (start_minute === null || start_minute === 1440) return invalid("start", "must be a time from 00:00 to 23:59")

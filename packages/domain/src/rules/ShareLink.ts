@@ -2,7 +2,7 @@
  * A link that lets a visitor past the login gate of one host name for a limited time. The token in the link is unknown here:
  * only its hash is kept, elsewhere.
  */
-import { type Result } from "effect"
+import { Option, Record, type Result } from "effect"
 import { audit, type Audit } from "./Audit.ts"
 import { refuse, step, type Step } from "./Step.ts"
 
@@ -92,7 +92,7 @@ export const mint = (
   { id, label, singleUse, ttl }: ShareLinkRequest,
   now: number
 ): Result.Result<Step<ShareLink, Audit>, ShareLinkRefusal> => {
-  const seconds = Object.hasOwn(shareLinkLives, ttl) ? shareLinkLives[ttl] : undefined
+  const seconds = Option.getOrUndefined(Record.get(shareLinkLives, ttl))
   if (seconds === undefined) return refuse({ _tag: "UnknownLife" })
   const text = label.trim()
   if (text !== "" && !labelled.test(text)) return refuse({ _tag: "InvalidLabel" })

@@ -45,15 +45,15 @@ export const trailersToOrigin = (trailers: IncomingHttpHeaders): ReadonlyArray<[
 
 /** Raw pairs, so that repeated fields stay repeated. */
 const collect = (raw: ReadonlyArray<string>, drops: (name: string) => boolean): OutgoingHttpHeaders => {
-  const result: Record<string, string | Array<string>> = {}
+  const result = new Map<string, string | Array<string>>()
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? "").toLowerCase()
     const value = raw[at + 1] ?? ""
     if (drops(name)) continue
-    const before = result[name]
-    result[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+    const before = result.get(name)
+    result.set(name, before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value])
   }
-  return result
+  return Object.fromEntries(result)
 }
 
 /** The fields of the origin's answer for the visitor. */

@@ -69,25 +69,25 @@ export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
   if (method === undefined) return bad("malformed request line")
   if (method === "CONNECT" || method === "PRI") return bad(`${method} is not served`, 405)
   const lines = [requestLine]
-  const values: Record<string, Array<string>> = {}
+  const values = new Map<string, Array<string>>()
   for (const field of fields) {
     const colon = field.indexOf(":")
     const name = field.slice(0, Math.max(colon, 0)).toLowerCase()
     const value = field.slice(colon + 1).trim()
     if (!TOKEN.test(name) || FORBIDDEN.test(value)) return bad("malformed field")
     if (OURS.has(name)) continue
-    ;(values[name] ??= []).push(value)
+    values.set(name, [...(values.get(name) ?? []), value])
     lines.push(field)
   }
-  const framing = parseFraming(values["content-length"] ?? [], values["transfer-encoding"] ?? [])
+  const framing = parseFraming(values.get("content-length") ?? [], values.get("transfer-encoding") ?? [])
   if (framing === undefined) return bad("ambiguous body length")
-  const [host, ...otherHosts] = values["host"] ?? []
+  const [host, ...otherHosts] = values.get("host") ?? []
   if (otherHosts.length > 0) return bad("more than one host")
-  const connection = (values["connection"] ?? [])
+  const connection = (values.get("connection") ?? [])
     .join(",")
     .toLowerCase()
     .split(/\s*,\s*/)
-  const upgrade = values["upgrade"] !== undefined && connection.includes("upgrade")
+  const upgrade = values.has("upgrade") && connection.includes("upgrade")
   return Result.succeed({ method, host, framing, upgrade, lines })
 }
 

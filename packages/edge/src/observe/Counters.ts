@@ -39,7 +39,7 @@ const plain = (counters: Counted) => {
 }
 type Plain = keyof ReturnType<typeof plain>
 
-const isPlain = (counters: Counted, name: string): name is Plain => name in counters && name !== "bytesOf"
+const isPlain = (counters: Counted, name: string): name is Plain => Object.hasOwn(counters, name) && name !== "bytesOf"
 
 /** All of them by one name each, for another process. */
 export const flat = (counters: Counted): Record<string, number> => ({

@@ -19,7 +19,7 @@ const SHED_REASONS: ReadonlyArray<ShedReason> = ["connections", "address", "desc
 
 export class Ledger {
   readonly #sources: Sources
-  #counted: Readonly<Record<string, number>> = {}
+  #counted: ReadonlyMap<string, number> = new Map()
   /** By tunnel and not by token: one that was forgotten and comes again begins at nothing. */
   readonly #traffic = new WeakMap<Tunnel, { readonly in: number; readonly out: number }>()
   readonly #shed = new Map<string, number>()
@@ -42,8 +42,8 @@ export class Ledger {
   }
 
   #count() {
-    const now = Counters.flat(this.#sources.counters)
-    const since = Object.entries(now).map(([name, value]) => [name, value - (this.#counted[name] ?? 0)] as const)
+    const now = new Map(Object.entries(Counters.flat(this.#sources.counters)))
+    const since = Array.from(now, ([name, value]) => [name, value - (this.#counted.get(name) ?? 0)] as const)
     this.#counted = now
     return Object.fromEntries(since.filter(([, value]) => value !== 0))
   }

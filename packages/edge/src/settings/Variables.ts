@@ -59,7 +59,7 @@ export const variables = {
 
 export type Name = keyof typeof variables
 
-const isName = (name: string): name is Name => name in variables
+const isName = (name: string): name is Name => Object.hasOwn(variables, name)
 
 export const names: ReadonlyArray<Name> = Object.keys(variables).filter(isName)
 

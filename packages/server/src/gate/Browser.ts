@@ -3,7 +3,7 @@
  */
 import { Hostname } from "@catenet/domain/Hostname"
 import { returnPath } from "@catenet/domain/rules/ShareLink"
-import { Option, Redacted, Schema } from "effect"
+import { Option, Record, Redacted, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -48,8 +48,8 @@ export const withoutSignIn = (response: Response) =>
 
 /** The secret in a cookie. */
 export const cookieOf = (request: Request, name: string): Option.Option<Redacted.Redacted> => {
-  const text = request.cookies[name]
-  return text === undefined || text === "" ? Option.none() : Option.some(Redacted.make(text))
+  const text = Option.getOrElse(Record.get(request.cookies, name), () => "")
+  return text === "" ? Option.none() : Option.some(Redacted.make(text))
 }
 
 export const queryOf = (url: string): URLSearchParams => new URL(url, "http://localhost").searchParams

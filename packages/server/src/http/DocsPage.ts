@@ -4,7 +4,7 @@
  * A function from the OpenAPI document to HTML; everything that comes out of the document is escaped.
  */
 import { createHash } from "node:crypto"
-import { Predicate } from "effect"
+import { Option, Predicate, Record } from "effect"
 
 const css = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
@@ -28,6 +28,8 @@ const escape = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.ch
 
 type Json = { readonly [key: string]: unknown }
 const object = (value: unknown): Json => (Predicate.isObject(value) ? { ...value } : {})
+/** A member under a name of the document's own. */
+const member = (value: unknown, name: string): unknown => Option.getOrUndefined(Record.get(object(value), name))
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
 
 const mediaOf = (content: unknown) => Object.entries(object(content))
@@ -40,7 +42,7 @@ const resolve = (schema: unknown, document: Json, seen: ReadonlyArray<string>): 
   if (reference !== "") {
     const name = reference.replace("#/components/schemas/", "")
     if (seen.includes(name)) return { title: name }
-    return resolve(object(object(document["components"])["schemas"])[name], document, [...seen, name])
+    return resolve(member(object(document["components"])["schemas"], name), document, [...seen, name])
   }
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, resolve(value, document, seen)]))
 }
@@ -106,7 +108,7 @@ const parametersOf = (parameters: unknown) =>
 
 /** A scheme by the header or cookie that carries it. */
 const schemeOf = (name: string, document: Json) => {
-  const scheme = object(object(object(document["components"])["securitySchemes"])[name])
+  const scheme = object(member(object(document["components"])["securitySchemes"], name))
   return scheme["type"] === "apiKey"
     ? `${escape(name)}, <code>${escape(text(scheme["name"]))}</code>`
     : `${escape(name)}, <code>authorization: ${escape(text(scheme["scheme"]))}</code>`

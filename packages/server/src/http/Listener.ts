@@ -20,24 +20,35 @@ const problem = (status: number, code: string, title: string, detail: string) =>
 
 const unread = ["400 Bad Request", problem(400, "NotHttp", "Not HTTP", "This is no request of HTTP/1.1.")] as const
 
-const refusals: Readonly<Record<string, readonly [line: string, body: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    "408 Request Timeout",
-    problem(408, "RequestTimeout", "Request timeout", "The request did not arrive in time.")
+const refusals = new Map<string, readonly [line: string, body: string]>([
+  [
+    "ERR_HTTP_REQUEST_TIMEOUT",
+    ["408 Request Timeout", problem(408, "RequestTimeout", "Request timeout", "The request did not arrive in time.")]
   ],
-  HPE_HEADER_OVERFLOW: [
-    "431 Request Header Fields Too Large",
-    problem(431, "HeadersTooLarge", "Headers too large", "The headers are longer than 16 KiB.")
+  [
+    "HPE_HEADER_OVERFLOW",
+    [
+      "431 Request Header Fields Too Large",
+      problem(431, "HeadersTooLarge", "Headers too large", "The headers are longer than 16 KiB.")
+    ]
   ],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [
-    "413 Payload Too Large",
-    problem(413, "ChunkExtensionsTooLarge", "Chunk extensions too large", "The extensions of the chunks are too long.")
+  [
+    "HPE_CHUNK_EXTENSIONS_OVERFLOW",
+    [
+      "413 Payload Too Large",
+      problem(
+        413,
+        "ChunkExtensionsTooLarge",
+        "Chunk extensions too large",
+        "The extensions of the chunks are too long."
+      )
+    ]
   ]
-}
+])
 
 /** What cannot be parsed as HTTP never reaches the routes; it is refused in the same format. */
 const refusalOf = (code: string | undefined) => {
-  const [status, body] = refusals[code ?? ""] ?? unread
+  const [status, body] = refusals.get(code ?? "") ?? unread
   return `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`
 }
 

@@ -19,8 +19,12 @@ export interface Family {
   readonly samples: ReadonlyArray<Sample>
 }
 
-const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" }
-const quoted = (text: string) => `"${text.replace(/[\\"\n]/g, (sign) => escapes[sign] ?? sign)}"`
+const escapes = new Map([
+  ["\\", "\\\\"],
+  ['"', '\\"'],
+  ["\n", "\\n"]
+])
+const quoted = (text: string) => `"${text.replace(/[\\"\n]/g, (sign) => escapes.get(sign) ?? sign)}"`
 
 const labelled = (labels: Labels = {}) => {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${quoted(value)}`)

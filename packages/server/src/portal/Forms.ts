@@ -5,7 +5,7 @@
 import { Caller } from "@catenet/domain/api/Access"
 import { CrossSiteRequest } from "@catenet/domain/errors/Authentication"
 import { MalformedRequest } from "@catenet/domain/errors/Requests"
-import { Effect, Option, Redacted, Schema, SchemaIssue } from "effect"
+import { Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isSameOrigin } from "../access/SameOrigin.ts"
 import { type Fields, fields } from "../pages/FormBody.ts"
@@ -66,7 +66,11 @@ export const serve = Effect.gen(function* () {
         if (!isSameOrigin(request.headers, portalBaseUrl.origin)) return yield* new CrossSiteRequest()
         const params = yield* HttpRouter.params
         const caller = Caller.of({ subject, email, means: "session" })
-        return yield* submit({ caller, at: (name) => params[name] ?? "", form: yield* fields })
+        return yield* submit({
+          caller,
+          at: (name) => Option.getOrUndefined(Record.get(params, name)) ?? "",
+          form: yield* fields
+        })
       })
       return yield* taken.pipe(Effect.catch((refusal) => refuse(request, refusal)))
     })

@@ -4,7 +4,7 @@
  */
 import { SignInNotConfigured } from "@catenet/domain/errors/Authentication"
 import { MalformedRequest } from "@catenet/domain/errors/Requests"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Option, Record, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Extra } from "../http/Routes.ts"
 import { signInLifetime } from "../identityProvider/BegunSignIns.ts"
@@ -32,7 +32,7 @@ const shortcuts: ReadonlySet<string> = new Set(["google", "github", "gitlab"])
 const queryOf = ({ url }: HttpServerRequest.HttpServerRequest) => new URL(url, "http://localhost").searchParams
 
 const cookieOf = (request: HttpServerRequest.HttpServerRequest, name: string) =>
-  Option.map(Option.fromNullishOr(request.cookies[name]), (text) => Redacted.make(text))
+  Option.map(Record.get(request.cookies, name), (text) => Redacted.make(text))
 
 const again = [{ href: "/portal/login", text: "Sign in" }]
 

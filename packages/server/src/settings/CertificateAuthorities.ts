@@ -59,8 +59,8 @@ const form = Forms.from(
   parse
 )
 
-const shortened: Readonly<Record<string, string>> = { "google-trust-services": "GTS" }
-const capitals = (name: string) => shortened[name] ?? name.replace(/[^a-z0-9]/g, "").toUpperCase()
+const shortened = new Map([["google-trust-services", "GTS"]])
+const capitals = (name: string) => shortened.get(name) ?? name.replace(/[^a-z0-9]/g, "").toUpperCase()
 
 const bound = Effect.fnUntraced(function* (named: Named) {
   const prefix = `CT_CP_ACME_EAB_${capitals(named.name)}`

@@ -1,19 +1,19 @@
 /** The service behind the demo tunnel: a page that says what reached it, and an echo for those who post. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-const escape = (text: string) => text.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char)
+const entities = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+  ["'", "&#39;"]
+])
+const escape = (text: string) => text.replaceAll(/[&<>"']/g, (char) => entities.get(char) ?? char)
 
 const row = ([name, value]: readonly [string, string]) => `<dt>${escape(name)}</dt><dd>${escape(value)}</dd>`
 
 const page = (request: IncomingMessage) => {
-  const header = (name: string) => String(request.headers[name] ?? "")
+  const header = (name: "host" | "x-forwarded-for" | "user-agent") => String(request.headers[name] ?? "")
   const facts: ReadonlyArray<readonly [string, string]> = [
     ["Host", header("host")],
     ["Path", request.url ?? "/"],
