@@ -8,6 +8,7 @@ import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { Duplex, duplexPair } from "node:stream"
 import { connect } from "node:tls"
+import { prototypeNames } from "../../../edge/test/fuzz/PrototypeNames.ts"
 
 const ascii = (text: string) => Buffer.from(text, "latin1")
 
@@ -50,6 +51,13 @@ export const muxEdge = async (host: string, clients: ReadonlyArray<Buffer>) => {
   const token = randomBytes(32)
   Result.getOrThrow(await agent.register({ token, hosts: [host], agentId: "a", wishes: { proxyProtocol: true } }))
   const client = { address: "192.0.2.7", port: 4711 }
+  for (const name of prototypeNames) {
+    const named = Result.getOrThrow(
+      edge.open({ registration: 1, kind: "visitor", tls: "passthrough", host: name, client })
+    )
+    named.on("error", () => {}).end(name)
+    await new Promise((resolve) => named.resume().once("end", resolve))
+  }
   for (const [index, bytes] of clients.entries()) {
     const kind = index % 3 === 1 ? "acme" : index % 3 === 2 ? "mesh" : "visitor"
     const stream = Result.getOrThrow(edge.open({ registration: 1, kind, tls: "passthrough", host, client }))
@@ -74,6 +82,9 @@ export const slotEdge = (clients: ReadonlyArray<Buffer>) =>
 
 /** Requests to the local endpoints. */
 export const requests = [
+  ...prototypeNames.map((name) =>
+    ascii(`GET /${name}?${name}=${name} HTTP/1.1\r\nHost: ${name}\r\n${name}: x\r\n\r\n`)
+  ),
   ascii("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"),
   ascii("GET /events?n=3 HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\nGET /status HTTP/1.1\r\nHost: a\r\n\r\n"),
   ascii("POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),

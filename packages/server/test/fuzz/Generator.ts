@@ -3,6 +3,7 @@
  * The same seed gives the same requests.
  */
 
+import { prototypeNames } from "../../../edge/test/fuzz/PrototypeNames.ts"
 import { type Described, described } from "./Document.ts"
 
 export interface Random {
@@ -53,9 +54,8 @@ const hostile: ReadonlyArray<unknown> = [
   "${7*7}",
   "../../etc/passwd",
   "<script>alert(1)</script>",
-  "__proto__",
-  { __proto__: { a: 1 } },
-  { constructor: 1 },
+  ...prototypeNames,
+  ...prototypeNames.map((name) => Object.fromEntries([[name, { [name]: 1 }]])),
   deep(200),
   "ff".repeat(32).toUpperCase()
 ]
@@ -109,7 +109,8 @@ export const value = (reference: object | undefined, random: Random, pool: Pool,
       const members = Object.entries(schema.properties ?? {}).filter(([name]) =>
         required.includes(name) ? random.next() > 0.02 : random.next() > 0.5
       )
-      return Object.fromEntries(members.map(([name, part]) => [name, inner(part)]))
+      const unknown = random.next() < 0.03 ? [[random.pick(prototypeNames), random.pick(hostile)]] : []
+      return Object.fromEntries([...members.map(([name, part]) => [name, inner(part)]), ...unknown])
     }
     case "array":
       return Array.from({ length: random.below(4) }, () => inner(schema.items))

@@ -11,6 +11,7 @@ import * as Accounts from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { type Described, described, type Route, routes } from "./Document.ts"
+import { prototypeNames } from "../../../edge/test/fuzz/PrototypeNames.ts"
 import * as Generator from "./Generator.ts"
 import * as Slow from "./Slow.ts"
 
@@ -169,9 +170,13 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
             return text === "" ? "" : random.pick(["..", "%2e%2e", "%00", "%ff", "a%2fb"])
           })
           const query = parameters.filter((each) => each.in === "query" && random.next() < 0.4)
-          if (query.length > 0)
-            path += `?${new URLSearchParams(query.map((each) => [each.name, value(each)])).toString()}`
+          const asked = query.map((each) => [each.name, value(each)])
+          if (random.next() < 0.03) asked.push([random.pick(prototypeNames), random.pick(prototypeNames)])
+          if (asked.length > 0) path += `?${new URLSearchParams(asked).toString()}`
           const headers: Record<string, string> = {}
+          // Fields are defined, since an assignment to `__proto__` sets none.
+          const named = random.next() < 0.03 ? { value: "x", enumerable: true } : undefined
+          if (named !== undefined) Object.defineProperty(headers, random.pick(prototypeNames), named)
           for (const each of parameters) {
             if (each.in === "header" && random.next() < 0.5)
               headers[each.name] = encodeURIComponent(value(each).toWellFormed()).slice(0, 300)

@@ -10,7 +10,18 @@ import * as TestServer from "../harness/TestServer.ts"
 import { routes } from "./Document.ts"
 
 /** NUL, halves of a surrogate pair as their bytes would be, bytes of no encoding, a line, and much. */
-const hostile = ["%00", "a%00b", "%ED%A0%80", "%FF", "%C0%80", "a%0Ab", "a%00%40b.example", "x".repeat(3000)]
+const hostile = [
+  "__proto__",
+  "constructor",
+  "%00",
+  "a%00b",
+  "%ED%A0%80",
+  "%FF",
+  "%C0%80",
+  "a%0Ab",
+  "a%00%40b.example",
+  "x".repeat(3000)
+]
 
 /** The bytes of a text as a header can carry them. */
 const asBytes = (text: string) =>

@@ -1,0 +1,85 @@
+import { createServer, type RequestListener } from "node:http"
+import { connect, type IncomingHttpHeaders } from "node:http2"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { prototypeNames } from "../fuzz/PrototypeNames.ts"
+import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
+import { start, token, type World } from "../world/World.ts"
+
+const T = token("f")
+const HOST = "app.zone.test"
+const names = prototypeNames.map((name) => name.toLowerCase())
+
+/** An origin that answers with the names as fields, twice each, and says in its body which fields it got. */
+const listener: RequestListener = (request, response) => {
+  const got = request.rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
+  const fields = [...names, ...names].flatMap((name) => [name, "x"])
+  response.writeHead(200, ["Connection", "close", ...fields])
+  response.end(JSON.stringify(got))
+}
+
+const serving = Effect.fnUntraced(function* (world: World) {
+  const server = createServer(listener)
+  yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+  yield* servingAgent(world, T, [HOST], (stream) => void server.emit("connection", stream))
+})
+
+describe("fields named like members of every object", () => {
+  it.live("pass through HTTP/1.1, each way, and the edge goes on", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* serving(world)
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const answer = readAll(visitor)
+      const fields = [...prototypeNames, ...prototypeNames].map((name) => `${name}: x\r\n`).join("")
+      visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n${fields}\r\n`)
+      const text = (yield* Effect.promise(() => answer)).toString()
+      for (const name of names) {
+        assert.lengthOf(text.split(`\r\n${name}: x\r\n`.slice(2)), 3, name)
+        assert.lengthOf(text.split(`"${name}"`), 3, name)
+      }
+      visitor.end()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("pass through HTTP/2, each way, and the connection goes on", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* serving(world)
+      const socket = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["h2"]))
+      const client = yield* Effect.acquireRelease(
+        Effect.sync(() => connect(`https://${HOST}`, { createConnection: () => socket })),
+        (session) => Effect.sync(() => session.destroy())
+      )
+      const ask = () =>
+        new Promise<{ readonly headers: IncomingHttpHeaders; readonly body: string }>((resolve, reject) => {
+          const fields = names.flatMap((name) => [name, "x"])
+          const stream = client.request([
+            ":path",
+            "/",
+            ":authority",
+            HOST,
+            ":method",
+            "GET",
+            ":scheme",
+            "https",
+            ...fields
+          ])
+          let headers: IncomingHttpHeaders = {}
+          let body = ""
+          stream.on("response", (response) => (headers = response))
+          stream.on("data", (chunk: Buffer) => (body += chunk.toString()))
+          stream.on("end", () => resolve({ headers, body })).on("error", reject)
+        })
+      for (let round = 0; round < 2; round++) {
+        const { body, headers } = yield* Effect.promise(ask)
+        assert.strictEqual(Number(headers[":status"]), 200)
+        const told = Object.entries(headers)
+        for (const name of names) {
+          assert.deepInclude(told, [name, "x, x"], name)
+          assert.include(body, `"${name}"`)
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+})
