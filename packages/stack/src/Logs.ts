@@ -2,8 +2,8 @@
  * One line an event on standard error, as text or JSON, and OpenTelemetry export when the standard OTEL_* variables ask
  * for it. Without them nothing is traced and nothing leaves the machine.
  */
+import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Config, Effect, Layer, Logger, References } from "effect"
-import { FetchHttpClient } from "effect/http"
 import { Otlp } from "effect/observability"
 
 export type Format = "text" | "json"
@@ -21,7 +21,7 @@ const telemetry = (serviceName: string) =>
       if (endpoint === undefined) return Layer.succeed(References.TracerEnabled, false)
       const name = yield* Config.String("OTEL_SERVICE_NAME").pipe(Config.withDefault(serviceName))
       return Otlp.layerJson({ baseUrl: endpoint, resource: { serviceName: name } }).pipe(
-        Layer.provide(FetchHttpClient.layer)
+        Layer.provide(OutgoingHttp.layer)
       )
     })
   )

@@ -3,13 +3,13 @@ import * as Capability from "@catenet/crypto/Capability"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { FetchHttpClient } from "effect/http"
 import { X509Certificate } from "node:crypto"
 import * as DirectRoute from "../connect/DirectRoute.ts"
 import * as Forward from "../connect/Forward.ts"
 import { ConfigurationInvalid, Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import { baseUrl, type HostPort, parseHostPort, text } from "../settings/Parse.ts"
 import type { Raw } from "../settings/Variables.ts"
@@ -86,6 +86,6 @@ export const connect = (options: Options) =>
   }).pipe(
     Effect.scoped,
     Effect.provide(NodeFileSystem.layer),
-    Effect.provide(FetchHttpClient.layer),
+    Effect.provide(OutgoingHttp.layer),
     Effect.provide(SecureRandom.layerWebCrypto)
   )

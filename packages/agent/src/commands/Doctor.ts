@@ -1,7 +1,6 @@
 /** `doctor`: asks, from the configuration outward, everything that a serving agent depends on, and says what to fix. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Fiber, Redacted, Result } from "effect"
-import { FetchHttpClient } from "effect/http"
 import { X509Certificate } from "node:crypto"
 import * as CertificateCheck from "../doctor/CertificateCheck.ts"
 import * as Check from "../doctor/Check.ts"
@@ -12,6 +11,7 @@ import { configFile } from "../Flags.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 import * as Settings from "../settings/Settings.ts"
@@ -179,4 +179,4 @@ export const doctor = Effect.gen(function* () {
   }).pipe(Effect.provide(ControlPlane.layer(config.controlPlane)))
   if (screen.json) screen.result(JSON.stringify({ healthy: first === undefined, findings: shown }))
   if (first !== undefined) return yield* Effect.fail(first)
-}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(FetchHttpClient.layer))
+}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layer))

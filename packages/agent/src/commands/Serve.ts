@@ -2,7 +2,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { FetchHttpClient } from "effect/http"
 import type { Socket } from "node:net"
 import { configFile } from "../Flags.ts"
 import { ConfigurationInvalid } from "../Failure.ts"
@@ -15,6 +14,7 @@ import { Vitals } from "../observe/Vitals.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
 import * as Onboarding from "../onboard/Onboarding.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import { formatHostPort } from "../settings/Parse.ts"
 import * as Settings from "../settings/Settings.ts"
@@ -103,7 +103,7 @@ export const serve = ({ onboard }: { readonly onboard: boolean }) =>
     const config = yield* settings
     const layer = Layer.mergeAll(
       Events.layer(config.stateDir).pipe(Layer.provideMerge(Vitals.layer)),
-      ControlPlane.layer(config.controlPlane).pipe(Layer.provide(FetchHttpClient.layer)),
+      ControlPlane.layer(config.controlPlane).pipe(Layer.provide(OutgoingHttp.layer)),
       SecureRandom.layerWebCrypto
     )
     yield* Effect.raceFirst(Effect.scoped(body(config, onboard)).pipe(Effect.provide(layer)), Signals.first)

@@ -3,11 +3,11 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { AgentStatus } from "@catenet/domain/AgentStatus"
 import { Effect, Result, Schema } from "effect"
-import { FetchHttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { ConfigurationInvalid, Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as Ring from "../observe/Ring.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import { formatHostPort, type HostPort, listenAddress, text } from "../settings/Parse.ts"
 import { standardStateDir } from "../settings/Settings.ts"
@@ -50,4 +50,4 @@ export const status = Effect.gen(function* () {
   return yield* listen.success === undefined
     ? showRing(text(raw, "CT_AGENT_STATE_DIR") ?? standardStateDir)
     : ask(listen.success)
-}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(FetchHttpClient.layer))
+}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layer))

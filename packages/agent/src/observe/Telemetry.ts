@@ -1,7 +1,7 @@
 /** OpenTelemetry export of traces, metrics and logs over OTLP/HTTP: on when an endpoint is set by the standard OTEL_* variables. */
 import { Config, ConfigProvider, Effect, Layer, Option } from "effect"
-import { FetchHttpClient } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import { version } from "../Version.ts"
 
 const endpoints = [
@@ -28,7 +28,7 @@ export const layer = Layer.unwrap(
     }).pipe(
       Layer.provide(ConfigProvider.layer(ConfigProvider.orElse(yield* ConfigProvider.ConfigProvider, standard))),
       Layer.provide(OtlpSerialization.layerJson),
-      Layer.provide(FetchHttpClient.layer)
+      Layer.provide(OutgoingHttp.layer)
     )
   })
 )

@@ -28,6 +28,9 @@ const Exchange = Schema.Struct({ token: BootstrapToken })
 
 const statusOf = (error: unknown) => (HttpClientError.isHttpClientError(error) ? error.response?.status : undefined)
 
+const isRedirect = (status: number) => status >= 300 && status < 400
+const redirected = ", a redirect, and no redirect is followed"
+
 const why = (error: unknown): string => {
   if (!HttpClientError.isHttpClientError(error)) return error instanceof Error ? error.message : String(error)
   const cause = "cause" in error.reason ? error.reason.cause : undefined
@@ -67,7 +70,7 @@ export class ControlPlane extends Context.Service<
 
         const unreachable = (base: string, what: string) => (error: unknown) => {
           const code = statusOf(error)
-          const said = code === undefined ? why(error) : `it answered ${code}`
+          const said = code === undefined ? why(error) : `it answered ${code}${isRedirect(code) ? redirected : ""}`
           return new Unreachable({
             detail: `The control plane at ${base} cannot ${what}: ${said}. Check CT_AGENT_CP_URL and that the control plane is up.`
           })

@@ -14,13 +14,19 @@ import { Settings } from "../Settings.ts"
 
 const CALL_LIMIT = "10 seconds"
 
+/** Bytes of an answer: room for the names and keys of a page of tunnels, and for the tokens revoked so far. */
+const LONGEST_ANSWER = 64 * 1024 * 1024
+
+/** This client follows no redirect, so that the admin token goes to no other address. */
+const outgoing = NodeHttpClient.layerUndiciOptions({ maxResponseSize: LONGEST_ANSWER })
+
 const withToken = (token: Redacted.Redacted) =>
   HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
     next(HttpClientRequest.setHeader(request, "x-ct-admin-token", Redacted.value(token)))
   )
 
 const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL, token: Redacted.Redacted) {
-  const services = yield* Layer.build(Layer.merge(withToken(token), NodeHttpClient.layerUndici))
+  const services = yield* Layer.build(Layer.merge(withToken(token), outgoing))
   return yield* HttpApiClient.group(ControlPlaneApi, {
     group: "edges",
     baseUrl,

@@ -3,9 +3,10 @@
  * minutes and when a token names one that is not known; what was fetched last holds while the provider is away.
  */
 import { Clock, Context, Data, Effect, Layer, Option, Schedule, Schema } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import { createLocalJWKSet, errors, importSPKI, type JWTVerifyGetKey } from "jose"
 import { readFile } from "node:fs/promises"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../Settings.ts"
 
 /** The file that CT_OIDC_PUBKEY_PATH names holds no usable key. The start is refused. */
@@ -81,7 +82,7 @@ const fetched = (issuer: string) =>
       }
     }
     return { usable: () => keys !== undefined, getKey }
-  }).pipe(Effect.provide(FetchHttpClient.layer))
+  }).pipe(Effect.provide(OutgoingHttp.layer))
 
 const make = Effect.gen(function* () {
   const { oidcIssuer, oidcPublicKeyPath } = yield* Settings

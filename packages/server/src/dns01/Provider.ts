@@ -1,7 +1,7 @@
 /** Chooses the DNS back end by what is configured: dynamic update where a server is named, deSEC where a token is. */
 import { Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import { FetchHttpClient } from "effect/http"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../Settings.ts"
 import * as Authoritative from "./Authoritative.ts"
 import * as Desec from "./Desec.ts"
@@ -48,4 +48,4 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<DnsProvider, never, Settings | SecureRandom.SecureRandom> = Layer.effect(
   DnsProvider,
   make
-).pipe(Layer.provide(FetchHttpClient.layer))
+).pipe(Layer.provide(OutgoingHttp.layer))

@@ -5,8 +5,9 @@
 import { Count } from "@catenet/domain/Numbers"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Data, Effect, Layer, Option } from "effect"
-import { FetchHttpClient, HttpClientError } from "effect/http"
+import { HttpClientError } from "effect/http"
 import type { EdgeCall } from "../outbox/EdgeCall.ts"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import * as EdgeClient from "./EdgeClient.ts"
 
 /** The edge did not answer, or answered that it cannot now. The same call may succeed later. */
@@ -89,5 +90,5 @@ export class EdgeAdmin extends Context.Service<
     readonly perform: (token: RoutingToken, call: EdgeCall) => Effect.Effect<void, EdgeUnreachable | EdgeRefused>
   }
 >()("server/EdgeAdmin") {
-  static readonly layer = Layer.effect(EdgeAdmin, make).pipe(Layer.provide(FetchHttpClient.layer))
+  static readonly layer = Layer.effect(EdgeAdmin, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
 }

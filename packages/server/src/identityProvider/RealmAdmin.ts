@@ -6,7 +6,8 @@ import { IdentityProviderFailed, IdentityProviderNotConfigured } from "@catenet/
 import type { ClientId } from "@catenet/domain/ServiceAccount"
 import { ClientSecret } from "@catenet/domain/Tokens"
 import { Context, Data, Effect, Layer, Schema } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../Settings.ts"
 import * as AdminToken from "./AdminToken.ts"
 import { representation } from "./Representation.ts"
@@ -143,9 +144,5 @@ const make = Effect.gen(function* () {
 })
 
 export class RealmAdmin extends Context.Service<RealmAdmin, Effect.Success<typeof make>>()("server/RealmAdmin") {
-  /** Redirects are not followed: the token would follow them. */
-  static readonly layer = Layer.effect(RealmAdmin, make).pipe(
-    Layer.provide(FetchHttpClient.layer),
-    Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
-  )
+  static readonly layer = Layer.effect(RealmAdmin, make).pipe(Layer.provide(OutgoingHttp.layer))
 }

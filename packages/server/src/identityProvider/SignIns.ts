@@ -11,6 +11,7 @@ import { SignInFailed } from "@catenet/domain/errors/Authentication"
 import { Subject } from "@catenet/domain/Subject"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as OpenId from "openid-client"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../Settings.ts"
 
 /** Who has signed in. */
@@ -51,6 +52,8 @@ const make = Effect.gen(function* () {
     oidcClientSecret === undefined ? OpenId.None() : OpenId.ClientSecretPost(Redacted.value(oidcClientSecret))
   )
   client.timeout = 10
+  const send = OutgoingHttp.fetchOf(OutgoingHttp.longestAnswer)
+  client[OpenId.customFetch] = (url, { body = null, ...options }) => send(url, { ...options, body })
   OpenId.enableNonRepudiationChecks(client)
   if (oidcIssuer.startsWith("http:")) OpenId.allowInsecureRequests(client)
 

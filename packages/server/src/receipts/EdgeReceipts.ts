@@ -9,7 +9,8 @@ import type * as Export from "@catenet/crypto/receipt/Export"
 import { ReceiptsUnavailable } from "@catenet/domain/errors/Tunnels"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../Settings.ts"
 
 /** Receipts of one export. */
@@ -64,5 +65,5 @@ const make = Effect.gen(function* () {
 })
 
 export class EdgeReceipts extends Context.Service<EdgeReceipts, Effect.Success<typeof make>>()("server/EdgeReceipts") {
-  static readonly layer = Layer.effect(EdgeReceipts, make).pipe(Layer.provide(FetchHttpClient.layer))
+  static readonly layer = Layer.effect(EdgeReceipts, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
 }

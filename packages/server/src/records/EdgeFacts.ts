@@ -6,8 +6,8 @@ import type { ChannelId } from "@catenet/domain/Channel"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import type { TunnelHistory } from "@catenet/domain/TunnelTraffic"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import { FetchHttpClient } from "effect/http"
 import * as EdgeClient from "../edges/EdgeClient.ts"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 
 const patience = "2 seconds"
 
@@ -66,5 +66,5 @@ const make = Effect.gen(function* () {
 })
 
 export class EdgeFacts extends Context.Service<EdgeFacts, Effect.Success<typeof make>>()("server/EdgeFacts") {
-  static readonly layer = Layer.effect(EdgeFacts, make).pipe(Layer.provide(FetchHttpClient.layer))
+  static readonly layer = Layer.effect(EdgeFacts, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
 }

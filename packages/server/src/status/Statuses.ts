@@ -4,8 +4,9 @@
  */
 import { Status } from "@catenet/domain/Status"
 import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
-import { FetchHttpClient, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
 import { KeySet } from "../access/KeySet.ts"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import * as EdgeGauge from "./EdgeGauge.ts"
 import * as Store from "./Store.ts"
 
@@ -105,5 +106,5 @@ const make = Effect.gen(function* () {
 })
 
 export class Statuses extends Context.Service<Statuses, Effect.Success<typeof make>>()("server/Statuses") {
-  static readonly layer = Layer.effect(Statuses, make).pipe(Layer.provide(FetchHttpClient.layer))
+  static readonly layer = Layer.effect(Statuses, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
 }

@@ -8,8 +8,9 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Hostname } from "@catenet/domain/Hostname"
 import { Subject } from "@catenet/domain/Subject"
 import { RoutingToken } from "@catenet/domain/Tokens"
+import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Data, Effect, Layer, Redacted, Schema } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { decodeJwt } from "jose"
 import { demoUser } from "./DemoUser.ts"
@@ -35,12 +36,14 @@ export class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly detail
 const failed = (what: string) => (cause: unknown) =>
   new DemoFailed({ detail: `${what}: ${cause instanceof Error ? cause.message : String(cause)}` })
 
+const signIn = OutgoingHttp.fetchOf(OutgoingHttp.longestAnswer)
+
 /** The demo user's subject, as the identity provider names it in a token. */
 const subjectOf = (settings: UpSettings, secrets: Secrets) =>
   Effect.tryPromise({
     try: async () => {
       const realm = `${Environments.url(settings.identityProvider)}/realms/${Environments.realm}`
-      const response = await fetch(`${realm}/protocol/openid-connect/token`, {
+      const response = await signIn(`${realm}/protocol/openid-connect/token`, {
         method: "POST",
         body: new URLSearchParams({
           grant_type: "password",
@@ -68,7 +71,7 @@ const calls = Effect.fnUntraced(function* (settings: UpSettings) {
 
 const asAdministrator = ({ edgeAdminToken }: Secrets) =>
   Layer.merge(
-    FetchHttpClient.layer,
+    OutgoingHttp.layer,
     HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
       next(HttpClientRequest.setHeader(request, "x-ct-admin-token", edgeAdminToken))
     )

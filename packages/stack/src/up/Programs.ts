@@ -1,4 +1,5 @@
 /** The programs of a stack, in the order in which they start, each with the question that tells whether it serves. */
+import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Data, Effect, type Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { get } from "node:https"
@@ -11,12 +12,13 @@ import type { Listen, UpSettings } from "./Settings.ts"
 
 class NotReady extends Data.TaggedError("NotReady")<{ readonly cause: unknown }> {}
 
+const ask = OutgoingHttp.fetchOf(OutgoingHttp.longestEdgeAnswer)
+
 /** Fails unless the address answers with a 2xx. */
 const answers = (address: string) =>
   Effect.tryPromise({
     try: async (signal) => {
-      const response = await fetch(address, { signal })
-      await response.arrayBuffer()
+      const response = await ask(address, { signal })
       if (!response.ok) throw new Error(`status ${response.status}`)
     },
     catch: (cause) => new NotReady({ cause })

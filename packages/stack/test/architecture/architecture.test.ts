@@ -45,6 +45,22 @@ const ambient = new Set([
 const touchesAmbient =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b|\bset(?:Timeout|Interval)\(|\bconsole\./
 
+/**
+ * Where HTTP clients are made. Each follows no redirect and bounds what it reads; everything else goes through one of them, so
+ * that no secret goes to an address that is not configured. The one of the edge's `gelb` speaks to agents, on their streams.
+ */
+const httpClients = new Set([
+  "packages/agent/src/onboard/OutgoingHttp.ts",
+  "packages/domain/src/api/StrictFetch.ts",
+  "packages/edge/src/control/ControlPlane.ts",
+  "packages/edge/src/gelb/Http2Exchange.ts",
+  "packages/server/src/alerts/Receivers.ts",
+  "packages/server/src/http/OutgoingHttp.ts",
+  "packages/stack/src/up/Programs.ts"
+])
+const makesHttpClient =
+  /\bFetchHttpClient\b|\bNodeHttpClient\b|(?<![.\w])fetch\(|\bglobalThis\.fetch\b|\b(?:request|get)\b[^}]*\} from "node:https?"/
+
 const packages = Object.keys(allowed)
 const matches = (specifier: string, entry: string) =>
   entry.endsWith("/") ? specifier.startsWith(entry) : specifier === entry || specifier.startsWith(`${entry}/`)
@@ -114,6 +130,13 @@ describe("the walls of the house", () => {
       [...ambient].filter((file) => !touching.includes(file)),
       []
     )
+  })
+
+  it("makes HTTP clients in the named files only", () => {
+    const making = packages
+      .flatMap(sourceFiles)
+      .filter((file) => makesHttpClient.test(withoutComments(readFileSync(join(root, file), "utf8"))))
+    assert.deepStrictEqual(making.toSorted(), [...httpClients])
   })
 
   it("names every room after what is in it", () => {

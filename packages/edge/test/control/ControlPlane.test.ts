@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ControlPlane } from "@catenet/edge/control/ControlPlane"
+import { Settings } from "@catenet/edge/Settings"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { createServer, type RequestListener } from "node:http"
+import type { AddressInfo } from "node:net"
+
+const listening = (listener: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer(listener)
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => (server.closeAllConnections(), server.close()))
+  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+
+const failing = (url: string) =>
+  Effect.gen(function* () {
+    const { client } = yield* ControlPlane
+    if (client === undefined) return assert.fail("there is no client")
+    return yield* Effect.flip(client.revokedTokens())
+  }).pipe(
+    Effect.provide(ControlPlane.layerUnsigned),
+    Effect.provide(
+      Settings.layer.pipe(
+        Layer.provide(
+          ConfigProvider.layer(
+            ConfigProvider.fromUnknown({
+              CT_EDGE_CERT_OUT: "/nonexistent/edge-cert.der",
+              CT_EDGE_CP_URL: url,
+              CT_EDGE_ADMIN_TOKEN: "ad".repeat(32)
+            })
+          )
+        )
+      )
+    )
+  )
+
+describe("the edge's calls to its control plane", () => {
+  it.live("follow no redirect", () =>
+    Effect.gen(function* () {
+      const strange: Array<string> = []
+      const stranger = yield* listening((request, response) => {
+        strange.push(`${request.method} ${request.url}`)
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ tokens: [] }))
+      })
+      const plane = yield* listening((request, response) =>
+        response.writeHead(307, { location: `${stranger}${request.url}` }).end()
+      )
+      yield* failing(plane)
+      assert.deepStrictEqual(strange, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are cut off when an answer does not end", () =>
+    Effect.gen(function* () {
+      const cut = Promise.withResolvers<number>()
+      const plane = yield* listening((_, response) => {
+        response.writeHead(200, { "content-type": "application/json" })
+        let sent = 0
+        const pour = () => {
+          while (!response.destroyed && response.write(" ".repeat(262_144))) sent += 262_144
+        }
+        response.on("drain", pour).on("close", () => cut.resolve(sent))
+        pour()
+      })
+      const error = yield* failing(plane)
+      assert.notStrictEqual(error._tag, "TimeoutError")
+      assert.isBelow(yield* Effect.promise(() => cut.promise), 96 * 1_048_576)
+    }).pipe(Effect.scoped)
+  )
+})
