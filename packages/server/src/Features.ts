@@ -66,6 +66,7 @@ import * as ProvisioningHttp from "./provisioning/Http.ts"
 import { Hosts } from "./registry/Hosts.ts"
 import * as TunnelRecordsHttp from "./records/Http.ts"
 import { Rooms } from "./rooms/Rooms.ts"
+import * as Reseal from "./sealing/Reseal.ts"
 import * as ServiceAccountsHttp from "./serviceAccounts/Http.ts"
 import { ServiceAccounts } from "./serviceAccounts/ServiceAccounts.ts"
 import * as ServiceAccountsSweep from "./serviceAccounts/Sweep.ts"
@@ -118,6 +119,7 @@ const background = Layer.mergeAll(
   ServiceAccountsSweep.layer,
   AdmissionSweep.layer,
   AuditRetention.layer,
+  Reseal.layer,
   Housekeeping.layer
 )
 

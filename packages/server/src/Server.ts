@@ -6,6 +6,7 @@
  * ```
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -24,6 +25,7 @@ import { Traffic } from "./observability/Traffic.ts"
 import * as PublicPages from "./pages/legal/Http.ts"
 import * as PortalForms from "./portal/FormRoutes.ts"
 import * as PortalRoutes from "./portal/Routes.ts"
+import { Sealing } from "./sealing/Sealing.ts"
 import { Settings } from "./Settings.ts"
 import { Statuses } from "./status/Statuses.ts"
 import * as Database from "./store/Database.ts"
@@ -65,5 +67,6 @@ export const layer = serving.pipe(
   Layer.provide(Traffic.layer),
   Layer.provide(Features.layer),
   Layer.provide(NodeHttpServer.layerHttpServices),
-  Layer.provide(Database.layer)
+  Layer.provide(Database.layer),
+  Layer.provide(Sealing.layer.pipe(Layer.provide(NodeFileSystem.layer)))
 )

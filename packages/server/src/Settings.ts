@@ -14,6 +14,12 @@ export const variables = {
   listen: defaulted("CT_CONTROL_PLANE_LISTEN", Forms.address, "127.0.0.1:8090", "Address of the HTTP service."),
   databaseUrl: required("CT_CP_DATABASE_URL", Forms.databaseUrl, "The PostgreSQL database."),
   databasePool: defaulted("CT_CP_DATABASE_POOL", Forms.whole(2, 500), "10", "Connections kept to the database."),
+  sealKeys: optional(
+    "CT_CP_SEAL_KEY",
+    Forms.secretKeys,
+    "Keys under which alert secrets, stored grants and id tokens are sealed in the database; the first seals, all open."
+  ),
+  sealKeyFile: optional("CT_CP_SEAL_KEY_FILE", Forms.text, "A file with those keys instead, one a line."),
   shutdownGraceSeconds: defaulted(
     "CT_CP_SHUTDOWN_GRACE_SECS",
     Forms.whole(0, 3600),
@@ -214,6 +220,8 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   listen: variables.listen.read,
   databaseUrl: variables.databaseUrl.read,
   databasePool: variables.databasePool.read,
+  sealKeys: variables.sealKeys.read,
+  sealKeyFile: variables.sealKeyFile.read,
   shutdownGraceSeconds: variables.shutdownGraceSeconds.read,
   portalBaseUrl: variables.portalBaseUrl.read,
   adminToken: variables.adminToken.read,

@@ -27,7 +27,12 @@ const serve = async (program: string, database: string) => {
   const port = await Effect.runPromise(freePort("127.0.0.1"))
   const from = performance.now()
   const child = spawn(process.execPath, [program, "serve"], {
-    env: { PATH: process.env["PATH"], CT_CP_DATABASE_URL: database, CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}` },
+    env: {
+      PATH: process.env["PATH"],
+      CT_CP_DATABASE_URL: database,
+      CT_CP_SEAL_KEY: "5e".repeat(32),
+      CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`
+    },
     stdio: "ignore"
   })
   const answered = async (): Promise<void> => {

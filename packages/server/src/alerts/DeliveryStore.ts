@@ -8,6 +8,7 @@ import { UnixSeconds } from "@catenet/domain/Numbers"
 import { AlertSecret } from "@catenet/domain/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { Sealing } from "../sealing/Sealing.ts"
 
 /** Seconds in which a delivery with all its attempts is over: three times five, and the pauses of two and eight. */
 export const leaseSeconds = 60
@@ -39,6 +40,7 @@ export type Pending = typeof Pending.Type
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const secret = (yield* Sealing).column("alerts.secret", AlertSecret)
   return {
     /** Deliveries of an account are counted one after the other, until the transaction ends. */
     lockAccount: (subject: string) => sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 15))`,
@@ -53,7 +55,7 @@ export const make = Effect.gen(function* () {
     /** Pending deliveries that nobody is at, with what their alert says now; without an alert there is nothing to send. */
     lease: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, limit: Schema.Int }),
-      Result: Pending,
+      Result: Schema.Struct({ ...Pending.fields, secret: Schema.NullOr(secret) }),
       execute: ({ limit, now }) => sql`
         with leased as (
           update alert_deliveries set leased_until = ${now + leaseSeconds} where id in (

@@ -6,6 +6,7 @@ import type { Watch } from "@catenet/domain/rules/Outage"
 import { AlertSecret, RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { Sealing } from "../sealing/Sealing.ts"
 
 const watchColumns = {
   state: Schema.Literals(["unknown", "up", "down"]),
@@ -25,14 +26,6 @@ const Alert = Schema.Struct({
   ...watchColumns
 })
 export type Alert = typeof Alert.Type
-
-const Settings = Schema.Struct({
-  tunnelId: Schema.String,
-  webhookUrl: Schema.String,
-  thresholdSeconds: Schema.Int,
-  secret: AlertSecret,
-  now: Schema.Int
-})
 
 /** The state machine's value of a row. */
 export const watchOf = ({
@@ -56,19 +49,28 @@ const columnsOf = (watch: Watch) => ({
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const secret = (yield* Sealing).column("alerts.secret", AlertSecret)
+  const Stored = Schema.Struct({ ...Alert.fields, secret })
+  const Settings = Schema.Struct({
+    tunnelId: Schema.String,
+    webhookUrl: Schema.String,
+    thresholdSeconds: Schema.Int,
+    secret,
+    now: Schema.Int
+  })
   const alert = sql`select a.tunnel_id, t.subject, t.name, t.routing_token, a.webhook_url, a.threshold_seconds, a.secret,
     a.state, a.since, a.last_seen_up, a.skipped from alerts a join tunnels t on t.id = a.tunnel_id`
 
   return {
     find: SqlSchema.findOneOption({
       Request: Schema.String,
-      Result: Alert,
+      Result: Stored,
       execute: (tunnelId) => sql`${alert} where a.tunnel_id = ${tunnelId}`
     }),
     /** The same, and nobody else looks at this alert before the transaction ends. */
     lock: SqlSchema.findOneOption({
       Request: Schema.String,
-      Result: Alert,
+      Result: Stored,
       execute: (tunnelId) => sql`${alert} where a.tunnel_id = ${tunnelId} for update of a`
     }),
     /** Tells whether the alert is a new one. The secret and what was watched so far stay when it is not. */

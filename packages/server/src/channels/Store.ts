@@ -1,8 +1,9 @@
 /** Channels, their members and the grants that wait for members. */
-import { Channel, ChannelId, DepositedGrant, type Grant, Member } from "@catenet/domain/Channel"
+import { Channel, ChannelId, DepositedGrant, Grant, Member } from "@catenet/domain/Channel"
 import { HolderKey, type NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/Keys"
 import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { Sealing } from "../sealing/Sealing.ts"
 import { keysetOn, Slice } from "../store/Slice.ts"
 
 const Registered = Schema.Struct({ channel: ChannelId, owner: Schema.String, operatorPubkey: OperatorKey })
@@ -32,6 +33,13 @@ export interface NewMember {
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const keyset = keysetOn(sql)
+  const sealing = yield* Sealing
+  const deposited = SqlSchema.findAll({
+    Request: Slice,
+    Result: Schema.Struct({ holder: HolderKey, grant: sealing.column("channel_grants.grant_hex", Grant) }),
+    execute: (slice) => sql`
+      select holder, grant_hex as grant from channel_grants where channel = ${slice.of} ${keyset("holder", slice)}`
+  })
 
   return {
     transaction: sql.withTransaction,
@@ -118,14 +126,10 @@ export const make = Effect.gen(function* () {
     isMember: ({ channel, holder }: { readonly channel: ChannelId; readonly holder: HolderKey }) =>
       sql`select 1 from channel_members where channel = ${channel} and holder = ${holder}`,
     putGrant: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly grantHex: Grant }) =>
-      sql`insert into channel_grants ${sql.insert({ ...row })}
+      sql`insert into channel_grants ${sql.insert({ ...row, grantHex: sealing.seal("channel_grants.grant_hex", row.grantHex) })}
         on conflict (channel, holder) do update set grant_hex = excluded.grant_hex`,
-    grants: SqlSchema.findAll({
-      Request: Slice,
-      Result: DepositedGrant,
-      execute: (slice) => sql`
-        select holder, grant_hex as grant from channel_grants where channel = ${slice.of} ${keyset("holder", slice)}`
-    })
+    grants: (slice: typeof Slice.Type) =>
+      Effect.map(deposited(slice), (rows) => rows.map((row) => new DepositedGrant(row)))
   }
 })
 

@@ -1,14 +1,24 @@
 /** Who may claim a membership, and who has. */
-import { ChannelId, Claim, ClaimedIdentity } from "@catenet/domain/Channel"
+import { ChannelId, Claim, ClaimedIdentity, Grant } from "@catenet/domain/Channel"
 import { Email } from "@catenet/domain/Email"
 import { HolderKey } from "@catenet/domain/Keys"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { Sealing } from "../sealing/Sealing.ts"
 import { keysetOn, Slice } from "../store/Slice.ts"
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const keyset = keysetOn(sql)
+  const grant = (yield* Sealing).column("channel_grants.grant_hex", Grant)
+  const identities = SqlSchema.findAll({
+    Request: Schema.Struct({ channel: ChannelId, subject: Schema.String }),
+    Result: Schema.Struct({ holder: HolderKey, grant: Schema.NullOr(grant) }),
+    execute: ({ channel, subject }) => sql`
+      select l.holder, g.grant_hex as grant from channel_claims l
+      left join channel_grants g on g.channel = l.channel and g.holder = l.holder
+      where l.channel = ${channel} and l.subject = ${subject} order by l.holder`
+  })
   return {
     transaction: sql.withTransaction,
     /** A row, unless it was on the list. */
@@ -42,13 +52,7 @@ export const make = Effect.gen(function* () {
           ) then 'Claimed' else 'Pending' end as state
         from channel_allowlist a where email = ${slice.of} ${keyset("channel", slice)}`
     }),
-    identitiesOf: SqlSchema.findAll({
-      Request: Schema.Struct({ channel: ChannelId, subject: Schema.String }),
-      Result: ClaimedIdentity,
-      execute: ({ channel, subject }) => sql`
-        select l.holder, g.grant_hex as grant from channel_claims l
-        left join channel_grants g on g.channel = l.channel and g.holder = l.holder
-        where l.channel = ${channel} and l.subject = ${subject} order by l.holder`
-    })
+    identitiesOf: (place: { readonly channel: ChannelId; readonly subject: string }) =>
+      Effect.map(identities(place), (rows) => rows.map((row) => new ClaimedIdentity(row)))
   }
 })

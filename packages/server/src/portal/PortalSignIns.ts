@@ -54,9 +54,7 @@ const make = Effect.gen(function* () {
 
     /** Ends a session here. Answers where its browser is signed out at the provider, when there is one to ask. */
     end: Effect.fn("PortalSignIns.end")(function* (session: Redacted.Redacted) {
-      const found = yield* sessions.find(session)
-      yield* sessions.close(session)
-      const idToken = Option.flatMapNullishOr(found, (own) => own.idToken)
+      const idToken = yield* sessions.close(session)
       return Option.map(Option.all({ idToken, signIns }), (known) =>
         known.signIns.end(known.idToken, new URL("/portal", portalBaseUrl))
       )

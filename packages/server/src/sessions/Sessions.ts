@@ -9,6 +9,7 @@ import type { Subject } from "@catenet/domain/Subject"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../Now.ts"
+import { Sealing } from "../sealing/Sealing.ts"
 import * as Store from "./Store.ts"
 
 /** Seconds from sign-in to the end, whatever happens. */
@@ -32,6 +33,9 @@ const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const random = yield* SecureRandom.SecureRandom
+  const sealing = yield* Sealing
+  const sealed = (idToken: string | null) =>
+    idToken === null ? null : sealing.seal("portal_sessions.id_token", idToken)
 
   return {
     /** Opens a session; answers what the cookie is to hold. Every sign-in has a token of its own. */
@@ -40,7 +44,9 @@ const make = Effect.gen(function* () {
       const now = yield* unixSeconds
       const userAgent = signIn.userAgent.slice(0, 256)
       const times = { createdAt: now, seenAt: now, expiresAt: now + lifetime }
-      yield* Effect.orDie(store.insert({ ...signIn, ...times, userAgent, tokenHash: hashOf(token) }))
+      yield* Effect.orDie(
+        store.insert({ ...signIn, ...times, idToken: sealed(signIn.idToken), userAgent, tokenHash: hashOf(token) })
+      )
       return token
     }),
 
@@ -53,8 +59,13 @@ const make = Effect.gen(function* () {
       return found
     }, Effect.orDie),
 
-    /** Ends the session of a cookie. */
-    close: (token: Redacted.Redacted) => Effect.asVoid(Effect.orDie(store.remove(hashOf(token)))),
+    /** Ends the session of a cookie; answers the id token that it held, when it was still live. */
+    close: Effect.fn("Sessions.close")(function* (token: Redacted.Redacted) {
+      const now = yield* unixSeconds
+      const [ended] = yield* store.remove({ tokenHash: hashOf(token), now, idleSince: now - idleTime })
+      if (ended?.idToken == null) return Option.none()
+      return Option.some(yield* Effect.fromResult(sealing.open("portal_sessions.id_token", ended.idToken)))
+    }, Effect.orDie),
 
     /** Ends every session of an account. */
     closeAllOf: (subject: Subject) => Effect.asVoid(Effect.orDie(store.removeAllOf(subject))),

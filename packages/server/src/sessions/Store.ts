@@ -7,7 +7,6 @@ import { SqlClient, SqlSchema } from "effect/sql"
 const Session = Schema.Struct({
   subject: Subject,
   email: Schema.NullOr(Email),
-  idToken: Schema.NullOr(Schema.String),
   seenAt: Schema.Int
 })
 
@@ -15,6 +14,7 @@ export interface Row {
   readonly tokenHash: string
   readonly subject: string
   readonly email: string | null
+  /** Sealed. */
   readonly idToken: string | null
   readonly userAgent: string
   readonly createdAt: number
@@ -30,12 +30,19 @@ export const make = Effect.gen(function* () {
       Request: Schema.Struct({ tokenHash: Schema.String, now: Schema.Int, idleSince: Schema.Int }),
       Result: Session,
       execute: ({ idleSince, now, tokenHash }) => sql`
-        select subject, email, id_token, seen_at from portal_sessions
+        select subject, email, seen_at from portal_sessions
         where token_hash = ${tokenHash} and expires_at > ${now} and seen_at > ${idleSince}`
     }),
     touch: (tokenHash: string, now: number) =>
       sql`update portal_sessions set seen_at = ${now} where token_hash = ${tokenHash} and seen_at < ${now}`,
-    remove: (tokenHash: string) => sql`delete from portal_sessions where token_hash = ${tokenHash}`,
+    /** Answers what a live session held. */
+    remove: SqlSchema.findAll({
+      Request: Schema.Struct({ tokenHash: Schema.String, now: Schema.Int, idleSince: Schema.Int }),
+      Result: Schema.Struct({ idToken: Schema.NullOr(Schema.String) }),
+      execute: ({ idleSince, now, tokenHash }) => sql`
+        delete from portal_sessions where token_hash = ${tokenHash}
+        returning case when expires_at > ${now} and seen_at > ${idleSince} then id_token end as id_token`
+    }),
     removeAllOf: (subject: string) => sql`delete from portal_sessions where subject = ${subject}`,
     removeOver: (now: number, idleSince: number) =>
       sql`delete from portal_sessions where expires_at <= ${now} or seen_at <= ${idleSince}`

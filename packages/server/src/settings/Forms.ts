@@ -124,6 +124,23 @@ export const databaseUrl: Form<Redacted.Redacted> = {
 
 const hex64 = /^[0-9a-f]{64}$/i
 
+/** One or more secrets of 32 bytes as 64 hex digits each, between commas. */
+export const secretKeys: Form<ReadonlyArray<Redacted.Redacted<Uint8Array>>> = {
+  expected: "64 hex digits, or several times 64 between commas",
+  schema: from("", Schema.Array(Schema.String), (text) => {
+    const items = text.split(",").map((item) => item.trim())
+    return items.every((item) => hex64.test(item)) ? items : undefined
+  }).schema.pipe(
+    Schema.decodeTo(
+      Schema.Array(
+        Schema.Uint8ArrayFromHex.pipe(
+          Schema.decodeTo(Schema.RedactedFromValue(Schema.Uint8Array), SchemaTransformation.passthrough())
+        )
+      )
+    )
+  )
+}
+
 /** 32 secret bytes as 64 hex digits. */
 export const secretBytes: Form<Redacted.Redacted<Uint8Array>> = {
   expected: "64 hex digits",

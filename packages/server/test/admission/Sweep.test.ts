@@ -26,6 +26,7 @@ const settings = (variables: Readonly<Record<string, string>>) =>
           ConfigProvider.layer(
             ConfigProvider.fromUnknown({
               CT_CP_DATABASE_URL: Redacted.value(url),
+              CT_CP_SEAL_KEY: "5e".repeat(32),
               CT_CP_EDGE_ADMIN_URL: edge.url,
               CT_CP_EDGE_ADMIN_TOKEN: "ad".repeat(32),
               ...variables

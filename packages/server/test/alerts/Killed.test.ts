@@ -29,6 +29,7 @@ const replica = Effect.gen(function* () {
       ...ticking,
       CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
       CT_CP_DATABASE_URL: Redacted.value(url),
+      CT_CP_SEAL_KEY: "5e".repeat(32),
       CT_CP_EDGE_ADMIN_URL: edge.url,
       CT_CP_EDGE_ADMIN_TOKEN: adminToken,
       CT_OIDC_ISSUER: issuer

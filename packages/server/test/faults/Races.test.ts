@@ -35,6 +35,7 @@ class Replicas extends Context.Service<Replicas, readonly [Program.Program, Prog
             ...settings,
             CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
             CT_CP_DATABASE_URL: Redacted.value(url),
+            CT_CP_SEAL_KEY: "5e".repeat(32),
             CT_CP_EDGE_ADMIN_TOKEN: TestServer.adminToken,
             CT_CP_REQUESTS_PER_MIN: "0",
             CT_CP_UNAUTH_WRITE_PER_MIN: "0",

@@ -14,7 +14,7 @@ import { secret as webhookSecret } from "../credits/Customers.ts"
 import { database } from "../harness/Accounts.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
-import { adminToken } from "../harness/TestServer.ts"
+import { adminToken, sealing, sealKey } from "../harness/TestServer.ts"
 import type { As } from "./Client.ts"
 import type { Postgres } from "./Postgres.ts"
 import * as Program from "./Program.ts"
@@ -66,7 +66,7 @@ const guestSession = (url: Redacted.Redacted) =>
     Effect.map(Redacted.value),
     Effect.provide(
       Sessions.layer.pipe(
-        Layer.provide([database, SecureRandom.layerWebCrypto]),
+        Layer.provide([database, SecureRandom.layerWebCrypto, sealing]),
         Layer.provide(Layer.succeed(TestDatabase, { url }))
       )
     ),
@@ -98,6 +98,7 @@ export const make = (postgres: Postgres, name: string, replicas: number) =>
             env: {
               CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
               CT_CP_DATABASE_URL: Redacted.value(url),
+              CT_CP_SEAL_KEY: sealKey,
               CT_CP_DATABASE_POOL: "4",
               CT_CP_EDGE_ADMIN_TOKEN: adminToken,
               CT_CP_EDGE_ADMIN_URL: edge.url,

@@ -55,7 +55,9 @@ export const sessionOf = (sub: string, email: string | null) =>
     )
     .pipe(
       Effect.map(Redacted.value),
-      Effect.provide(Sessions.layer.pipe(Layer.provide([database, SecureRandom.layerWebCrypto]), Layer.fresh))
+      Effect.provide(
+        Sessions.layer.pipe(Layer.provide([database, SecureRandom.layerWebCrypto, TestServer.sealing]), Layer.fresh)
+      )
     )
 
 /** A server that believes the test issuer, over a database of its own. */

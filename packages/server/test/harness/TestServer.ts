@@ -4,11 +4,13 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { ConfigProvider, Effect, Layer, Redacted, References } from "effect"
 import { FetchHttpClient, HttpClientRequest, HttpServer } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Sealing } from "../../src/sealing/Sealing.ts"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/Settings.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
 export const adminToken = "ad".repeat(32)
+export const sealKey = "5e".repeat(32)
 
 type Variables = Readonly<Record<string, string>>
 
@@ -26,6 +28,7 @@ export const replica = (variables: Variables = {}) =>
                 CT_CONTROL_PLANE_LISTEN: "127.0.0.1:0",
                 CT_CP_DATABASE_URL: Redacted.value(url),
                 CT_CP_EDGE_ADMIN_TOKEN: adminToken,
+                CT_CP_SEAL_KEY: sealKey,
                 CT_CP_REQUESTS_PER_MIN: "0",
                 CT_CP_SHUTDOWN_GRACE_SECS: "1",
                 ...variables
@@ -37,6 +40,9 @@ export const replica = (variables: Variables = {}) =>
       })
     )
   ).pipe(Layer.provide(quiet))
+
+/** The sealing of every replica, for services that a test uses beside them. */
+export const sealing = Sealing.layerOf(Redacted.make(new Uint8Array(32).fill(0x5e)))
 
 /** A replica with its database. */
 export const layer = (variables: Variables = {}) => replica(variables).pipe(Layer.provideMerge(TestDatabase.layer))

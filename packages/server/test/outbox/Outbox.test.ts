@@ -20,6 +20,7 @@ const settings = Layer.unwrap(
     const edge = yield* RecordingEdge
     const variables = {
       CT_CP_DATABASE_URL: Redacted.value(url),
+      CT_CP_SEAL_KEY: "5e".repeat(32),
       CT_CP_EDGE_ADMIN_URL: edge.url,
       CT_CP_EDGE_ADMIN_TOKEN: "ad".repeat(32),
       CT_CP_OUTBOX_TICK_SECS: "1"

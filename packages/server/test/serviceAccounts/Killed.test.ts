@@ -23,6 +23,7 @@ const victim = Effect.gen(function* () {
           CT_CP_SERVICE_ACCOUNT_TICK_SECS: "3600",
           CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
           CT_CP_DATABASE_URL: Redacted.value(url),
+          CT_CP_SEAL_KEY: "5e".repeat(32),
           CT_CP_EDGE_ADMIN_TOKEN: adminToken
         }
       })

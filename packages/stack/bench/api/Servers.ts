@@ -61,6 +61,7 @@ export const controlPlane = async (world: World, databaseUrl: string, ...more: R
   return started(at, [...more, join(here, "../../src/main.ts"), "serve"], {
     CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${at}`,
     CT_CP_DATABASE_URL: databaseUrl,
+    CT_CP_SEAL_KEY: "5e".repeat(32),
     CT_CP_DATABASE_POOL: String(pool),
     CT_CP_EDGE_ADMIN_TOKEN: adminToken,
     CT_CP_REQUESTS_PER_MIN: "1000000",

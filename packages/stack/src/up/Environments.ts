@@ -37,6 +37,7 @@ export const ofControlPlane = (
 ): Environment => ({
   CT_CONTROL_PLANE_LISTEN: address(settings.controlPlane),
   CT_CP_DATABASE_URL: Redacted.value(databaseUrl),
+  CT_CP_SEAL_KEY: secrets.sealKey,
   CT_CP_EDGE_ADMIN_URL: url(settings.edgeAdmin),
   CT_CP_EDGE_ADMIN_TOKEN: secrets.edgeAdminToken,
   CT_CP_EDGE_METRICS_URL: `${url(settings.edgeMetrics)}/metrics`,

@@ -10,7 +10,8 @@ export const Secrets = Schema.Struct({
   managerClientSecret: Schema.String,
   sessionKey: Schema.String,
   paymentWebhookSecret: Schema.String,
-  demoPassword: Schema.String
+  demoPassword: Schema.String,
+  sealKey: Schema.String
 })
 export type Secrets = typeof Secrets.Type
 
@@ -23,14 +24,18 @@ const make = (): Secrets => ({
   managerClientSecret: text(24),
   sessionKey: hex(),
   paymentWebhookSecret: hex(),
-  demoPassword: text(9)
+  demoPassword: text(9),
+  sealKey: hex()
 })
 
-/** Reads the secrets, or makes them on the first start. */
+const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
+
+/** Reads the secrets, or makes them on the first start; those that a newer program wants besides are added. */
 export const load = (path: string): Effect.Effect<Secrets> =>
   Effect.sync(() => {
-    if (existsSync(path)) return Schema.decodeUnknownSync(Schema.fromJsonString(Secrets))(readFileSync(path, "utf8"))
-    const secrets = make()
-    PrivateFile.write(path, `${JSON.stringify(secrets, null, 2)}\n`)
-    return secrets
+    const stored = existsSync(path) ? Schema.decodeUnknownSync(Stored)(readFileSync(path, "utf8")) : {}
+    const secrets = { ...make(), ...stored }
+    if (Object.keys(stored).length < Object.keys(secrets).length)
+      PrivateFile.write(path, `${JSON.stringify(secrets, null, 2)}\n`)
+    return Schema.decodeUnknownSync(Secrets)(secrets)
   })

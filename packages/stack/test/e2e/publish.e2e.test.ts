@@ -25,7 +25,8 @@ told.pipe(
   Layer.provide(Settings.layer),
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({
     CT_CONTROL_PLANE_LISTEN: "127.0.0.1:0",
-    CT_CP_DATABASE_URL: process.argv[2]
+    CT_CP_DATABASE_URL: process.argv[2],
+    CT_CP_SEAL_KEY: "5e".repeat(32)
   }))),
   Layer.launch,
   NodeRuntime.runMain

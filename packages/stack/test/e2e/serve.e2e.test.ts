@@ -34,10 +34,17 @@ describe("catenet serve", () => {
     assert.match(stderr, /^Error: CT_CP_DATABASE_URL .+\n$/)
   })
 
+  it("wants a key for what it seals in the database", async () => {
+    const { code, stderr } = await catenet(["serve"], { CT_CP_DATABASE_URL: database() }).ended
+    assert.strictEqual(code, 3)
+    assert.match(stderr, /^Error: CT_CP_SEAL_KEY is not set; .+\n$/)
+  })
+
   it("says in one sentence which variable is malformed, and never repeats a secret", async () => {
     const token = "not-a-token-but-secret"
     const { code, stderr } = await catenet(["serve"], {
       CT_CP_DATABASE_URL: database(),
+      CT_CP_SEAL_KEY: "5e".repeat(32),
       CT_CP_EDGE_ADMIN_TOKEN: token
     }).ended
     assert.strictEqual(code, 3)
@@ -77,6 +84,7 @@ describe("telemetry", () => {
     serving = catenet(["serve", "--log-format", "json"], {
       CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
       CT_CP_DATABASE_URL: database(),
+      CT_CP_SEAL_KEY: "5e".repeat(32),
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
       OTEL_SERVICE_NAME: "control-plane-under-test"
     })

@@ -114,6 +114,7 @@ export class Fleet implements Place {
       ...endsWithUs,
       CT_CONTROL_PLANE_LISTEN: at(this.#controlPlanePort),
       CT_CP_DATABASE_URL: process.env["CATENET_TEST_DATABASE_URL"] ?? "",
+      CT_CP_SEAL_KEY: "5e".repeat(32),
       CT_CP_EDGE_ADMIN_URL: `http://${at(this.first.ports.edgeAdmin)}`,
       CT_CP_EDGE_ADMIN_TOKEN: this.secrets.edgeAdminToken,
       CT_CP_EDGE_CERT_PATH: join(this.folder, "first", "edge-cert.der"),

@@ -14,7 +14,8 @@ const secrets = {
   managerClientSecret: "",
   sessionKey: "",
   paymentWebhookSecret: "",
-  demoPassword: "b3pXv0TQm1Yc"
+  demoPassword: "b3pXv0TQm1Yc",
+  sealKey: "5e".repeat(32)
 }
 
 const printed = (demo: boolean) =>
