@@ -16,6 +16,9 @@ export interface Running {
 /** Set in the environment of every child. */
 export const supervised = "CT_SUPERVISED"
 
+/** The environment that this program was started with. */
+export const given = (): Readonly<Record<string, string | undefined>> => process.env
+
 const inherited = new Set([
   "PATH",
   "HOME",
@@ -58,8 +61,10 @@ export const start = (program: Program, log: RotatingLog): Effect.Effect<Running
   Effect.acquireRelease(
     Effect.sync(() => {
       const entry = process.argv[1] ?? ""
+      // In a group of its own: Ctrl-C reaches the stack alone, which ends its programs in their order.
       const child = spawn(process.execPath, [...process.execArgv, entry, ...program.args], {
         env: environment(program),
+        detached: true,
         stdio: ["pipe", "pipe", "pipe"]
       })
       child.stdin.on("error", () => {})

@@ -13,6 +13,8 @@ export interface Options {
   readonly logs: string
   /** Told of every start, so that others can find the process. */
   readonly started: (name: string, pid: number) => Effect.Effect<void>
+  /** Whether the stack is ending: then a program that ends was meant to. */
+  readonly stopping: () => boolean
 }
 
 const firstPause = 250
@@ -53,13 +55,13 @@ export const supervise = Effect.fn("Supervisor.supervise")(function* (
 
   const forever = Effect.gen(function* () {
     let pause = firstPause
-    while (true) {
+    while (!options.stopping()) {
       const from = yield* Clock.currentTimeMillis
       const how = yield* runOnce
       const lived = (yield* Clock.currentTimeMillis) - from
       pause = lived > 10_000 ? firstPause : Math.min(pause * 2, longestPause)
-      // Ctrl-C ends the programs together with the stack: what is not started again is not worth a warning.
       yield* Effect.sleep(pause)
+      if (options.stopping()) return
       yield* Effect.logWarning(`${program.name} ended with ${how}; starting it again after ${pause} ms`)
     }
   })

@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Deferred, Effect, Redacted, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Cluster from "../postgres/Cluster.ts"
+import type * as Supervisor from "../supervisor/Supervisor.ts"
 import type { PostgresFailed } from "../postgres/PostgresFailed.ts"
 import type { Folder } from "./Folder.ts"
 
@@ -19,7 +20,7 @@ const createDatabase = (cluster: Cluster.Cluster) =>
 export const open = Effect.fn("Database.open")(function* (
   folder: Folder,
   external: string | undefined,
-  started: (name: string, pid: number) => Effect.Effect<void>
+  { started, stopping }: Pick<Supervisor.Options, "started" | "stopping">
 ): Effect.fn.Return<Redacted.Redacted, PostgresFailed, Scope.Scope> {
   if (external !== undefined) return Redacted.make(external)
   const first = yield* Deferred.make<Redacted.Redacted, PostgresFailed>()
@@ -31,6 +32,7 @@ export const open = Effect.fn("Database.open")(function* (
       yield* started("postgres", cluster.pid)
       yield* Deferred.succeed(first, cluster.url(name))
       yield* cluster.ended
+      if (stopping()) return yield* Effect.never
       yield* Effect.logWarning("postgres ended; starting it again")
     })
   )

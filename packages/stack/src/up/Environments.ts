@@ -15,6 +15,9 @@ export const url = (listen: Listen) => `http://${address(listen)}`
 export const realm = "catenet"
 export const edgeId = "primary"
 
+/** Variables of which the stack only chooses the default: an operator's value goes before. */
+export const replaceable: ReadonlySet<string> = new Set(["CT_EDGE_RECEIPTS"])
+
 /** The provider calls itself `localhost`, the portal 127.0.0.1: two sites, as in a real deployment. */
 const issuer = ({ identityProvider }: UpSettings) => `http://localhost:${identityProvider.port}/realms/${realm}`
 

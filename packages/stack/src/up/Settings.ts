@@ -35,6 +35,14 @@ const listen = (variable: string, standard: string) =>
     return { variable, host: host.replace(/^\[|\]$/g, ""), port }
   })
 
+/** The names that are read here. */
+export const names = (settings: UpSettings): ReadonlySet<string> =>
+  new Set([
+    "CT_STACK_FOLDER",
+    "CT_CP_DATABASE_URL",
+    ...Object.values(settings).flatMap((value) => (typeof value === "object" ? [value.variable] : []))
+  ])
+
 export const read = Effect.gen(function* () {
   return {
     folder: yield* Config.String("CT_STACK_FOLDER").pipe(Config.withDefault(".catenet")),

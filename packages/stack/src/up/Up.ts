@@ -2,14 +2,18 @@
  * The whole platform on one machine: database, identity provider, control plane, edge, and a demo tunnel through all of
  * them. Each is a process of its own, kept running until the scope ends, and ended in the opposite order.
  */
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { mkdirSync } from "node:fs"
+import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
+import type { Program } from "../supervisor/Program.ts"
 import * as Supervisor from "../supervisor/Supervisor.ts"
 import { banner } from "./Banner.ts"
 import * as Database from "./Database.ts"
 import * as Demo from "./Demo.ts"
 import * as DevelopmentCertificates from "./DevelopmentCertificates.ts"
+import * as Environments from "./Environments.ts"
 import * as Folder from "./Folder.ts"
+import * as OperatorVariables from "./OperatorVariables.ts"
 import { checkPorts } from "./PortCheck.ts"
 import { ProcessList } from "./ProcessList.ts"
 import * as Programs from "./Programs.ts"
@@ -20,10 +24,11 @@ export interface Options {
   readonly demo: boolean
 }
 
+const withMore = (program: Program, env: Program["env"]): Program => ({ ...program, env: { ...program.env, ...env } })
+
 const step = (text: string) => Effect.sync(() => void process.stderr.write(`  ${text}\n`))
 
-/** Brings everything up, prints the banner, and stays until it is interrupted. */
-export const up = Effect.fn("Up.up")(function* ({ demo }: Options) {
+const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => boolean) {
   const settings = yield* Settings.read
   const { controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
   const folder = Folder.at(settings.folder)
@@ -42,6 +47,11 @@ export const up = Effect.fn("Up.up")(function* ({ demo }: Options) {
   })
 
   const secrets = yield* Secrets.load(folder.secrets)
+  const passed = yield* OperatorVariables.passed(ChildProcesses.given(), Settings.names(settings), {
+    controlPlane: Environments.ofControlPlane(settings, folder, secrets, Redacted.make("")),
+    edge: Environments.ofEdge(settings, folder, secrets),
+    others: Environments.ofIdentityProvider(settings, folder, secrets)
+  })
   const { renewed } = yield* DevelopmentCertificates.ensure(folder, [
     "localhost",
     Demo.demoHostname,
@@ -51,17 +61,17 @@ export const up = Effect.fn("Up.up")(function* ({ demo }: Options) {
   if (renewed) yield* step(`A new development root, for a year: import ${folder.developmentRoot} again.`)
   const processes = new ProcessList(folder.processes)
   yield* Effect.addFinalizer(() => processes.remove)
-  const options = { logs: folder.logs, started: processes.set }
+  const options = { logs: folder.logs, started: processes.set, stopping }
   const start = (program: Parameters<typeof Supervisor.supervise>[0]) => Supervisor.supervise(program, options)
 
   yield* step(settings.databaseUrl === undefined ? "PostgreSQL ..." : "PostgreSQL as named by CT_CP_DATABASE_URL")
-  const database = yield* Database.open(folder, settings.databaseUrl, processes.set)
+  const database = yield* Database.open(folder, settings.databaseUrl, options)
   yield* step("Identity provider ...")
   yield* start(Programs.identityProvider(settings, folder, secrets))
   yield* step("Control plane ...")
-  yield* start(Programs.controlPlane(settings, folder, secrets, database))
+  yield* start(withMore(Programs.controlPlane(settings, folder, secrets, database), passed.controlPlane))
   yield* step("Edge ...")
-  yield* start(Programs.edge(settings, folder, secrets))
+  yield* start(withMore(Programs.edge(settings, folder, secrets), passed.edge))
   if (demo) {
     yield* step("Demo tunnel ...")
     yield* start(Programs.demoOrigin(settings))
@@ -70,4 +80,14 @@ export const up = Effect.fn("Up.up")(function* ({ demo }: Options) {
   const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined
   process.stdout.write(`${banner({ settings, folder, secrets, demo: shown })}\n`)
   return yield* Effect.never
+})
+
+/** Brings everything up, prints the banner, and stays until it is interrupted. */
+export const up = Effect.fn("Up.up")((options: Options) => {
+  // Before the scope ends its programs: those that a signal reaches at the same time are not started again.
+  let stops = false
+  return Effect.onExit(
+    run(options, () => stops),
+    () => Effect.sync(() => void (stops = true))
+  )
 })

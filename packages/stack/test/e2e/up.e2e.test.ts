@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
-import { createServer } from "node:net"
+import { connect, createServer } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { catenet, Stack } from "./Stack.ts"
+import { catenet, endsWithUs, Stack } from "./Stack.ts"
 import { until } from "./Tunnel.ts"
 import { ask, type Target } from "./Visitor.ts"
 
@@ -11,7 +11,7 @@ const hello = (): Target => ({ host: "hello.localhost", port: stack.ports.frontD
 describe("catenet up", () => {
   beforeAll(async () => {
     stack = await Stack.make()
-    await stack.up()
+    await stack.up([], { CT_CP_OPERATOR_NAME: "Ada the Operator", CT_CP_SHUTDOWN_GRACE_SECS: "1" })
   })
   afterAll(() => stack.dispose())
 
@@ -50,10 +50,20 @@ describe("catenet up", () => {
     assert.match(String(openapi["openapi"]), /^3\.1/)
   })
 
+  it("passes the operator's variables to the program that reads them", async () => {
+    assert.include(await (await fetch(stack.url("/impressum"))).text(), "Ada the Operator")
+  })
+
   it("ends on Ctrl-C with nothing left running, and takes everything up again", async () => {
     const pids = ["postgres", "idp", "control-plane", "edge", "origin", "agent"].map((name) => stack.pid(name))
-    const { code } = await stack.down("SIGINT")
+    const unfinished = connect(stack.ports.controlPlane, "127.0.0.1")
+    unfinished.on("error", () => {}).write("GET /status HTTP/1.1\r\n")
+    // As a service manager does: everything gets the signal at once, and the control plane waits for its last request.
+    const ending = stack.down("SIGINT")
+    for (const pid of pids) process.kill(pid, "SIGTERM")
+    const { code, stderr } = await ending
     assert.include([0, 130], code)
+    assert.notInclude(stderr, "starting it again")
     for (const pid of pids) assert.throws(() => process.kill(pid, 0))
     await stack.up()
     const answer = await ask(hello())
@@ -91,6 +101,25 @@ describe("catenet up, refused", () => {
       assert.notMatch(stderr, /^\s+at /m)
     } finally {
       blocker.close()
+      await other.dispose()
+    }
+  })
+
+  it("names variables that would have no effect", async () => {
+    const other = await Stack.make()
+    try {
+      const more = { CT_OIDC_ISSUER: "https://login.example.test/realms/x", CT_CP_OPERATOR_NANE: "Ada" }
+      const program = catenet(["up"], { ...other.env, ...endsWithUs, ...more })
+      void program.printed("Catenet is up").then(
+        () => program.stop(),
+        () => {}
+      )
+      const { code, stderr } = await program.ended
+      assert.strictEqual(code, 3)
+      assert.match(stderr, /CT_OIDC_ISSUER: the stack sets/)
+      assert.match(stderr, /CT_CP_OPERATOR_NANE: no program/)
+      assert.notInclude(stderr, "login.example.test")
+    } finally {
       await other.dispose()
     }
   })
