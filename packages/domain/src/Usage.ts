@@ -6,7 +6,10 @@ import { Count, UnixSeconds } from "./Numbers.ts"
 import { TunnelName } from "./Tunnel.ts"
 import { Percent, SessionRecord, UptimeShares } from "./TunnelTraffic.ts"
 
-/** The figures of 30 days; all null when the edge has no history to tell. */
+/** Ids of edges that did not answer: what they know is not in the figures beside this. */
+const silent = { silent_edges: Schema.Array(Schema.String) }
+
+/** The figures of 30 days, added up over the edges; all null when none has a history to tell. */
 export class UsageRow extends Schema.Class<UsageRow>("UsageRow")({
   id: TunnelId,
   tunnel: TunnelName,
@@ -14,12 +17,14 @@ export class UsageRow extends Schema.Class<UsageRow>("UsageRow")({
   uptime_30d_pct: Schema.NullOr(Percent),
   sessions_30d: Schema.NullOr(Count),
   bytes_in_30d: Schema.NullOr(Count),
-  bytes_out_30d: Schema.NullOr(Count)
+  bytes_out_30d: Schema.NullOr(Count),
+  ...silent
 }) {}
 
 /** `edge_silent`: no edge answered, and no number here means anything. Outages and windows are in seconds. */
 export class UptimeReport extends Schema.Class<UptimeReport>("UptimeReport")({
   edge_silent: Schema.Boolean,
+  ...silent,
   open: Schema.NullOr(Schema.Boolean),
   uptime: Schema.NullOr(UptimeShares),
   longest_outage_30d_secs: Schema.NullOr(Count),
@@ -45,5 +50,6 @@ export class FleetRow extends Schema.Class<FleetRow>("FleetRow")({
   bridge_last_seen_secs_ago: Schema.NullOr(Count),
   agent_version: Schema.NullOr(Schema.String),
   gaps: Schema.Array(Schema.String),
-  probed_at: Schema.NullOr(UnixSeconds)
+  probed_at: Schema.NullOr(UnixSeconds),
+  ...silent
 }) {}

@@ -1,14 +1,14 @@
 /**
  * The outage check: looks at every alerted tunnel once a tick, by whichever replica takes it first. What has to be
  * reported is left for delivery in the transaction that stores the new state, so a report is neither lost nor made
- * twice. An edge that says nothing changes nothing.
+ * twice. Edges that say nothing change nothing: while one is silent, a tunnel that no other has is neither up nor down.
  */
 import type { TunnelId } from "@catenet/domain/Ids"
 import { type Evidence, look, observed } from "@catenet/domain/rules/Outage"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer, Option } from "effect"
 import { unixSeconds } from "../Now.ts"
-import { EdgeFacts } from "../records/EdgeFacts.ts"
+import { anyOf, EdgeFacts } from "../records/EdgeFacts.ts"
 import { Settings } from "../Settings.ts"
 import { Deliveries } from "./Deliveries.ts"
 import * as Store from "./Store.ts"
@@ -23,9 +23,10 @@ const make = Effect.gen(function* () {
 
   const evidenceOf = Effect.fnUntraced(function* (token: RoutingToken): Effect.fn.Return<Evidence> {
     const [status, known] = yield* Effect.all([edge.status(token), edge.history(token, 1)], { concurrency: 2 })
+    const history = known._tag === "Known" ? Option.some(known.history) : Option.none()
     return {
-      connected: Option.match(status, { onNone: () => null, onSome: ({ connected }) => connected }),
-      sessionOpen: known._tag === "Known" ? known.history.open : null
+      connected: anyOf(status, ({ connected }) => connected),
+      sessionOpen: anyOf({ known: history, silent: known.silent }, ({ open }) => open)
     }
   })
 
@@ -63,8 +64,10 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** Looks at everything that is due. */
-    lookAtDue: lookAtBatch().pipe(Effect.repeat({ while: (count) => count === batch }), Effect.asVoid)
+    /** Looks at everything that is due; where this process can ask no edge, the looks are left to others. */
+    lookAtDue: Effect.flatMap(edge.askable, (askable) =>
+      askable ? Effect.asVoid(Effect.repeat(lookAtBatch(), { while: (count) => count === batch })) : Effect.void
+    )
   }
 })
 

@@ -6,6 +6,7 @@ import type { Watch } from "@catenet/domain/rules/Outage"
 import { AlertSecret, RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import * as Openable from "../sealing/Openable.ts"
 import { Sealing } from "../sealing/Sealing.ts"
 
 const watchColumns = {
@@ -50,6 +51,7 @@ const columnsOf = (watch: Watch) => ({
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const secret = (yield* Sealing).column("alerts.secret", AlertSecret)
+  const openable = yield* Openable.make
   const Stored = Schema.Struct({ ...Alert.fields, secret })
   const Settings = Schema.Struct({
     tunnelId: Schema.String,
@@ -83,14 +85,14 @@ export const make = Effect.gen(function* () {
         returning xmax::text = '0' as created`
     }),
     remove: (tunnelId: string) => sql`delete from alerts where tunnel_id = ${tunnelId} returning tunnel_id`,
-    /** Alerts whose look is due. Whoever takes one has put off the next look in the same statement. */
+    /** Alerts whose look is due and whose secret this process can open. Whoever takes one has put off the next look in the same statement. */
     takeDue: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, next: Schema.Int, limit: Schema.Int }),
       Result: Schema.Struct({ tunnelId: TunnelId, routingToken: RoutingToken }),
       execute: ({ limit, next, now }) => sql`
         update alerts a set due_at = ${next} from tunnels t
         where t.id = a.tunnel_id and a.tunnel_id in (
-          select tunnel_id from alerts where due_at <= ${now} order by due_at, tunnel_id limit ${limit}
+          select tunnel_id from alerts where due_at <= ${now} and ${openable("secret")} order by due_at, tunnel_id limit ${limit}
           for update skip locked)
         returning a.tunnel_id, t.routing_token`
     }),

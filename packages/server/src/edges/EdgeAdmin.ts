@@ -1,7 +1,4 @@
-/**
- * The admin interface of the edge, as the control plane uses it. One edge is configured; without it nothing is sent and
- * an edge learns everything when it boots.
- */
+/** The admin interfaces of the edges, as the control plane gives orders there. Which edges there are, `LiveEdges` says. */
 import { Count } from "@catenet/domain/Numbers"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Data, Effect, Layer, Option } from "effect"
@@ -9,8 +6,9 @@ import { HttpClientError } from "effect/http"
 import type { EdgeCall } from "../outbox/EdgeCall.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import * as EdgeClient from "./EdgeClient.ts"
+import { LiveEdges } from "./LiveEdges.ts"
 
-/** The edge did not answer, or answered that it cannot now. The same call may succeed later. */
+/** An edge did not answer, or answered that it cannot now. The same call may succeed later. */
 export class EdgeUnreachable extends Data.TaggedError("EdgeUnreachable")<{ readonly why: string }> {
   override get message() {
     return `The edge could not be reached: ${this.why}`
@@ -64,19 +62,23 @@ const judge = (error: unknown): EdgeUnreachable | EdgeRefused => {
 }
 
 const make = Effect.gen(function* () {
-  const client = yield* EdgeClient.make
-  if (Option.isNone(client)) return { configured: false, perform: () => Effect.void }
+  const clientAt = yield* EdgeClient.make
+  const edges = yield* LiveEdges
+  const reached = Effect.fnUntraced(function* (edge: string) {
+    const address = (yield* edges.all).find(({ id }) => id === edge)
+    if (address === undefined || Option.isNone(clientAt)) return yield* new EdgeUnreachable({ why: "it is not live" })
+    return yield* clientAt.value(address.url)
+  })
   return {
-    configured: true,
-    perform: (token: RoutingToken, call: EdgeCall) =>
-      orders(client.value, token, call).pipe(
-        Effect.asVoid,
-        Effect.mapError(judge),
+    perform: (edge: string, token: RoutingToken, call: EdgeCall) =>
+      Effect.flatMap(reached(edge), (client) =>
+        Effect.mapError(Effect.asVoid(orders(client, token, call)), judge)
+      ).pipe(
         Effect.timeoutOrElse({
           duration: "5 seconds",
           orElse: () => Effect.fail(new EdgeUnreachable({ why: "it did not answer within 5 s" }))
         }),
-        Effect.withSpan("EdgeAdmin.perform", { attributes: { call: call._tag } })
+        Effect.withSpan("EdgeAdmin.perform", { attributes: { call: call._tag, edge } })
       )
   }
 })
@@ -84,11 +86,15 @@ const make = Effect.gen(function* () {
 export class EdgeAdmin extends Context.Service<
   EdgeAdmin,
   {
-    /** Whether an edge is configured. */
-    readonly configured: boolean
-    /** Makes one call, within five seconds. */
-    readonly perform: (token: RoutingToken, call: EdgeCall) => Effect.Effect<void, EdgeUnreachable | EdgeRefused>
+    /** Makes one call to the edge of this id, within five seconds. */
+    readonly perform: (
+      edge: string,
+      token: RoutingToken,
+      call: EdgeCall
+    ) => Effect.Effect<void, EdgeUnreachable | EdgeRefused>
   }
 >()("server/EdgeAdmin") {
-  static readonly layer = Layer.effect(EdgeAdmin, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
+  /** On the caller's view of which edges live. */
+  static readonly layerNoDeps = Layer.effect(EdgeAdmin, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
+  static readonly layer = EdgeAdmin.layerNoDeps.pipe(Layer.provideMerge(LiveEdges.layer))
 }

@@ -1,28 +1,41 @@
-/** A client of the edge's admin interface, which carries the admin token; none where no edge is configured. */
+/** Clients of edges' admin interfaces, which carry the admin token; none where the token is not configured. */
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import { EdgeAdminAccess } from "@catenet/domain/api/Access"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Option, Redacted } from "effect"
-import { HttpClientRequest } from "effect/http"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Settings } from "../Settings.ts"
 
 export type EdgeClient = HttpApiClient.ForApi<typeof EdgeAdminApi>
 
+/** Clients that are kept. Edges are few; addresses that are no longer used must not add up. */
+const most = 256
+
 /** Names a tunnel in a header, which unlike a path no proxy writes down. */
 export const about = (token: RoutingToken) => ({ "x-ct-routing-token": token })
 
+/** The client of an edge by the address of its admin interface; made once for each. */
 export const make = Effect.gen(function* () {
-  const { adminToken, edgeAdminUrl } = yield* Settings
-  if (adminToken === undefined || edgeAdminUrl === undefined) return Option.none<EdgeClient>()
+  const { adminToken } = yield* Settings
+  if (adminToken === undefined) return Option.none<(url: string) => Effect.Effect<EdgeClient>>()
+  const http = yield* HttpClient.HttpClient
   const header = AdminHeader.value(adminToken)
-  const client = yield* HttpApiClient.make(EdgeAdminApi, { baseUrl: edgeAdminUrl }).pipe(
-    Effect.provide(
-      HttpApiMiddleware.layerClient(EdgeAdminAccess, ({ next, request }) =>
-        next(HttpClientRequest.setHeader(request, AdminHeader.name, Redacted.value(header)))
-      )
-    )
+  const access = HttpApiMiddleware.layerClient(EdgeAdminAccess, ({ next, request }) =>
+    next(HttpClientRequest.setHeader(request, AdminHeader.name, Redacted.value(header)))
   )
-  return Option.some(client)
+  const clients = new Map<string, EdgeClient>()
+  const clientAt = Effect.fnUntraced(function* (url: string) {
+    const known = clients.get(url)
+    if (known !== undefined) return known
+    const client = yield* HttpApiClient.make(EdgeAdminApi, { baseUrl: url }).pipe(
+      Effect.provide(access),
+      Effect.provideService(HttpClient.HttpClient, http)
+    )
+    if (clients.size >= most) clients.clear()
+    clients.set(url, client)
+    return client
+  })
+  return Option.some(clientAt)
 })

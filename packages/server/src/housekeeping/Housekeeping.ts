@@ -1,10 +1,11 @@
 /**
  * Forgets what is over: sessions and sign-ins, answers kept for repetition, claim invites, invitations' challenges,
- * counts of past minutes, payments that were never made. Every replica does it; each statement removes what is there, so
+ * counts of past minutes, payments that were never made, orders of edges that are gone. Every replica does it; each statement removes what is there, so
  * that doing it twice does no harm and nothing depends on when.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { ClaimInvites } from "../claims/ClaimInvites.ts"
+import { LiveEdges } from "../edges/LiveEdges.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Invitations } from "../invitations/Invitations.ts"
 import { Limits } from "../limits/Limits.ts"
@@ -20,7 +21,8 @@ const work = Effect.gen(function* () {
     yield* Invitations,
     yield* Limits,
     yield* Payments,
-    yield* PortalSignIns
+    yield* PortalSignIns,
+    yield* LiveEdges
   ]
   yield* Effect.forEach(
     owners,

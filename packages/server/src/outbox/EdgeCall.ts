@@ -29,3 +29,19 @@ export const authorizeHost = (
   tier,
   ...(admissionUntil === undefined ? {} : { admissionUntil: UnixSeconds.make(admissionUntil) })
 })
+
+/**
+ * What a call says the state of. A later call about the same makes an earlier one that no edge has taken needless; null
+ * where each call counts.
+ */
+export const aboutOf = (call: EdgeCall): string | null => {
+  switch (call._tag) {
+    case "AuthorizeHost":
+      return `host ${call.hostname}`
+    case "SetAccessPolicy":
+    case "SetAgentKeys":
+      return call._tag
+    case "Revoke":
+      return null
+  }
+}

@@ -1,9 +1,10 @@
 /**
  * Delivers the outbox in the background: when a transaction that wrote to it commits, on whichever replica, and on a
- * timer for what has to be repeated.
+ * timer for what has to be repeated. A replica that cannot call edges leaves it to the others.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
+import { LiveEdges } from "../edges/LiveEdges.ts"
 import { Settings } from "../Settings.ts"
 import { unending } from "../Unending.ts"
 import { Outbox } from "./Outbox.ts"
@@ -11,9 +12,13 @@ import { Outbox } from "./Outbox.ts"
 const work = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const outbox = yield* Outbox
+  const edges = yield* LiveEdges
   const { outboxIntervalSeconds } = yield* Settings
+  if (!edges.able) return yield* Effect.never
+  const configured = yield* Effect.cachedWithTTL(edges.configure, "30 seconds")
   const signals = yield* sql.listen("outbox")
   return yield* Effect.gen(function* () {
+    yield* configured
     yield* outbox.deliverAll
     yield* Queue.takeAll(signals).pipe(Effect.timeoutOption(`${outboxIntervalSeconds} seconds`))
   }).pipe(Effect.forever)

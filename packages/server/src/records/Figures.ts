@@ -32,6 +32,7 @@ export const report = (known: History, now: number): UptimeReport => {
   const sessions = known._tag === "Known" ? known.history.sessions.slice(0, mostSessions) : []
   return new UptimeReport({
     edge_silent: known._tag === "Silent",
+    silent_edges: known.silent,
     open: known._tag === "Known" ? known.history.open : null,
     uptime: shares(known),
     longest_outage_30d_secs: sessions.length === 0 ? null : longestOutage(sessions, uptimeWindows.d30, now),

@@ -1,6 +1,6 @@
 /**
- * Uptime, usage and the fleet at a glance. The edge holds the figures; while it is silent they are unknown, and said to
- * be unknown. No agent is dialled for any of this.
+ * Uptime, usage and the fleet at a glance. The edges hold the figures; while all are silent they are unknown, and said to
+ * be unknown, and while some are silent these are named. No agent is dialled for any of this.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { usageCsv } from "@catenet/domain/rules/UsageCsv"
@@ -11,14 +11,12 @@ import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../Now.ts"
 import { asDefects } from "../store/Defects.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
-import { EdgeFacts, type History } from "./EdgeFacts.ts"
+import { anyOf, EdgeFacts, type History } from "./EdgeFacts.ts"
 import * as Figures from "./Figures.ts"
 import { gaps } from "./Readiness.ts"
 import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
-
-const silent: History = { _tag: "Silent" }
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
@@ -39,16 +37,19 @@ const make = Effect.gen(function* () {
    */
   const known = Effect.fnUntraced(function* (found: ReadonlyArray<Store.Owned>, sessions: number) {
     const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
-    const connected = new Map(
-      Option.getOrElse(statuses, () => []).map((status) => [Redacted.value(status.token), status.connected])
+    const connected = new Set(
+      Option.getOrElse(statuses.known, () => []).flatMap((status) =>
+        status.connected ? [Redacted.value(status.token)] : []
+      )
     )
+    const silent: History = { _tag: "Silent", silent: statuses.silent }
     const historyOf = (token: RoutingToken) =>
-      Option.isNone(statuses) ? Effect.succeed(silent) : edge.history(token, sessions)
+      Option.isNone(statuses.known) ? Effect.succeed(silent) : edge.history(token, sessions)
     return yield* Effect.forEach(
       found,
       (tunnel) =>
         Effect.map(historyOf(tunnel.routingToken), (history) => {
-          const online = connected.get(Redacted.value(tunnel.routingToken)) ?? null
+          const online = anyOf(statuses, () => connected.has(Redacted.value(tunnel.routingToken)))
           return { tunnel, history, online }
         }),
       { concurrency: 16 }
@@ -60,7 +61,7 @@ const make = Effect.gen(function* () {
     const all = yield* known(yield* owned(account, page), Figures.mostSessions)
     return all.map(
       ({ history, tunnel: { hostname, id, name } }) =>
-        new UsageRow({ ...Figures.usage(history, now), id, tunnel: name, hostname })
+        new UsageRow({ ...Figures.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
     )
   })
 
@@ -100,7 +101,8 @@ const make = Effect.gen(function* () {
             bridge_last_seen_secs_ago: history._tag === "Silent" ? null : yield* lastSeen(tunnel),
             agent_version: tunnel.agentVersion,
             gaps: gaps(tunnel.readiness),
-            probed_at: tunnel.probedAt
+            probed_at: tunnel.probedAt,
+            silent_edges: history.silent
           })
         }),
         { concurrency: 16 }

@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
     record,
     /** Binds a hostname to a routing token at the edge, and records it. What the edge did not take is repeated later. */
     authorize: Effect.fn("Hosts.authorize")(function* (token: RoutingToken, hostname: Hostname) {
-      if (!outbox.configured) return yield* new RouteNotFound()
+      if (!(yield* outbox.configured)) return yield* new RouteNotFound()
       const entry = audit("host_authorized", "operator", hostname)
       const receipt = yield* store.transaction(Effect.tap(record(token, hostname), () => audits.append(entry)))
       yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())

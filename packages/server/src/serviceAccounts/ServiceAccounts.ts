@@ -155,8 +155,12 @@ const make = Effect.gen(function* () {
       yield* store.giveUpAll({ owner, now, until: now + settleSeconds })
     }, asDefects),
 
-    /** Ends what was given up and what was left halfway; what fails is due again. Answers how many rows it took. */
+    /**
+     * Ends what was given up and what was left halfway; what fails is due again. Answers how many rows it took: none where
+     * this process cannot administer the provider.
+     */
     sweep: Effect.fn("ServiceAccounts.sweep")(function* () {
+      if (Option.isNone(yield* Effect.option(realm.configured))) return 0
       const now = yield* unixSeconds
       const due = yield* store.takeDue({ now, until: now + settleSeconds, limit: 64 })
       yield* Effect.forEach(due, (row) => Effect.ignore(end(row)), { concurrency: 8, discard: true })

@@ -8,6 +8,7 @@ import { KeySet } from "../../src/access/KeySet.ts"
 import { DnsProvider } from "../../src/dns01/DnsProvider.ts"
 import * as Provider from "../../src/dns01/Provider.ts"
 import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
+import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import { RealmAdmin } from "../../src/identityProvider/RealmAdmin.ts"
 import { SignIns, stateOf } from "../../src/identityProvider/SignIns.ts"
 import { EdgeReceipts } from "../../src/receipts/EdgeReceipts.ts"
@@ -51,12 +52,12 @@ const settingsOf = (url: string) =>
 
 /** Every call that carries a secret, or whose answer decides who may come in. All of them have to fail. */
 const calls = {
-  "an order to an edge": EdgeAdmin.use(({ perform }) => perform(token, { _tag: "Revoke" })).pipe(
-    Effect.provide(EdgeAdmin.layer)
+  "an order to an edge": EdgeAdmin.use(({ perform }) => perform("primary", token, { _tag: "Revoke" })).pipe(
+    Effect.provide(EdgeAdmin.layerNoDeps)
   ),
   "a question to an edge": EdgeFacts.use(({ status }) => status(token)).pipe(
-    Effect.provide(EdgeFacts.layer),
-    Effect.flatMap((answer) => (Option.isNone(answer) ? Effect.fail("silent") : Effect.void))
+    Effect.provide(EdgeFacts.layerNoDeps),
+    Effect.flatMap(({ known }) => (Option.isNone(known) ? Effect.fail("silent") : Effect.void))
   ),
   "receipts of an edge": EdgeReceipts.use(({ page }) => page(token, 0)).pipe(Effect.provide(EdgeReceipts.layer)),
   "the realm's admin REST": RealmAdmin.use(({ deleteClient }) =>
@@ -81,7 +82,8 @@ const calls = {
 }
 
 const failing = (name: keyof typeof calls, url: string) =>
-  Effect.flip(calls[name] as Effect.Effect<unknown, unknown, Settings>).pipe(
+  Effect.flip(calls[name] as Effect.Effect<unknown, unknown, Settings | LiveEdges>).pipe(
+    Effect.provide(LiveEdges.layerOf({ id: "primary", url })),
     Effect.provide(settingsOf(url)),
     Effect.provideService(References.MinimumLogLevel, "None")
   )

@@ -1,0 +1,65 @@
+/**
+ * The edges that live, as this process can reach them: the one of its settings, and those that have told the control
+ * plane an address with a heartbeat. Without the edges' token this process reaches none and does no work that needs one.
+ */
+import { Context, Effect, Layer } from "effect"
+import { unixSeconds } from "../Now.ts"
+import { Settings } from "../Settings.ts"
+import { type EdgeAddress, make as makeStore } from "./EdgeAddressStore.ts"
+
+const make = Effect.gen(function* () {
+  const store = yield* makeStore
+  const { adminToken, edgeAdminUrl, edgeId } = yield* Settings
+  const home =
+    adminToken === undefined || edgeAdminUrl === undefined ? undefined : { id: edgeId, url: edgeAdminUrl.href }
+  const able = adminToken !== undefined
+
+  /** The operator's own word about where the edge of the settings is goes before what the database has of it. */
+  const read = Effect.map(Effect.flatMap(unixSeconds, store.live), (known): ReadonlyArray<EdgeAddress> =>
+    home === undefined ? known : [home, ...known.filter(({ id }) => id !== home.id)]
+  )
+  const all = yield* Effect.cachedWithTTL(
+    Effect.catchCause(read, (cause) =>
+      Effect.as(Effect.logWarning("Edges could not be looked up.", cause), home === undefined ? [] : [home])
+    ),
+    "1 second"
+  )
+
+  const configure = Effect.suspend(() =>
+    home === undefined ? Effect.void : Effect.asVoid(Effect.flatMap(unixSeconds, (now) => store.configure(home, now)))
+  )
+  // Before anything is served: a replica without the token has no other way to know of this edge.
+  yield* Effect.ignore(configure)
+
+  return {
+    /** Whether this process may call edges at all. */
+    able,
+    /** The edge of this process's settings. */
+    home,
+    /** The id of the edge that new tunnels are bound to. */
+    homeId: edgeId,
+    /** Every live edge that this process can call, as of a second ago at most. */
+    all: able ? all : Effect.succeed<ReadonlyArray<EdgeAddress>>([]),
+    hold: Effect.asVoid(store.hold),
+    /** Names the edge of the settings to the other replicas; to be repeated well within a day. */
+    configure,
+    /** Drops the orders of edges that are gone. */
+    sweep: Effect.asVoid(Effect.flatMap(unixSeconds, store.prune))
+  }
+})
+
+export class LiveEdges extends Context.Service<LiveEdges, Effect.Success<typeof make>>()("server/LiveEdges") {
+  static readonly layer = Layer.effect(LiveEdges, make)
+
+  /** One edge that lives for ever, for what calls edges and has no database. */
+  static readonly layerOf = (edge: EdgeAddress) =>
+    Layer.succeed(LiveEdges, {
+      able: true,
+      home: edge,
+      homeId: edge.id,
+      all: Effect.succeed([edge]),
+      hold: Effect.void,
+      configure: Effect.void,
+      sweep: Effect.void
+    })
+}
