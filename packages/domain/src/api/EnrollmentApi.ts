@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AgentId, Tenant } from "../Agent.ts"
 import {
+  AgentAlreadyEnrolled,
   BatchCountOutOfRange,
   BootstrapTokenExpired,
   BootstrapTokenSpent,
@@ -39,7 +40,7 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
     HttpApiEndpoint.post("redeem", "/enroll/redeem", {
       payload: Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: PublicKey, proof: Signature }),
       success: Schema.Struct({ tenant: Tenant }),
-      error: [JoinProofRefused, JoinTokenUnknown, JoinTokenSpent]
+      error: [JoinProofRefused, JoinTokenUnknown, JoinTokenSpent, AgentAlreadyEnrolled]
     }),
     HttpApiEndpoint.post("mintBootstrap", "/bootstrap/mint", {
       headers: idempotencyHeader,

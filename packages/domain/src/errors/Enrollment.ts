@@ -1,5 +1,6 @@
 /** Refusals on an agent's way in: join tokens, the bootstrap exchange, provisioning, authorising a host name. */
 import { Schema } from "effect"
+import { Tenant } from "../Agent.ts"
 import { Hostname } from "../Hostname.ts"
 import { Problem } from "../Problem.ts"
 
@@ -25,6 +26,20 @@ export class JoinTokenSpent extends Problem<JoinTokenSpent>()("JoinTokenSpent", 
     "This join token has been redeemed. An agent that enrolled with it restores itself from its state directory; " +
     "a new agent needs a new join token."
 }) {}
+
+/**
+ * This very agent has redeemed the join token before: same key, valid proof. It may not have heard the answer to that, so the
+ * facts of its enrolment come again.
+ */
+export class AgentAlreadyEnrolled extends Problem<AgentAlreadyEnrolled>()(
+  "AgentAlreadyEnrolled",
+  {
+    status: 409,
+    title: "Agent already enrolled",
+    detail: () => "This agent redeemed this join token before, with the same key; it is enrolled."
+  },
+  { tenant: Tenant }
+) {}
 
 /** A batch holds 1 to 100 tokens. */
 export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(

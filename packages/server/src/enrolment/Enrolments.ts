@@ -7,6 +7,7 @@ import * as Proof from "@catenet/crypto/Enrolment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import {
+  AgentAlreadyEnrolled,
   BatchCountOutOfRange,
   IdempotencyKeyReused,
   JoinProofRefused,
@@ -86,8 +87,10 @@ const make = Effect.gen(function* () {
         )
         return { tenant: Tenant.make(spent.value.tenant), told }
       }
-      const known = yield* store.isKnown(row.tokenHash)
-      return yield* Option.isSome(known) ? new JoinTokenSpent() : new JoinTokenUnknown()
+      const before = yield* store.spentFor(row)
+      if (Option.isNone(before)) return yield* new JoinTokenUnknown()
+      const { enrolled, tenant } = before.value
+      return yield* enrolled ? new AgentAlreadyEnrolled({ tenant: Tenant.make(tenant) }) : new JoinTokenSpent()
     },
     store.transaction,
     asDefects

@@ -65,10 +65,16 @@ export const make = Effect.gen(function* () {
         sql`select token_hash, tenant, nullif(tunnel, '') as tunnel, created_at from join_tokens
           where redeemed_at is null ${keysetOn(sql)("token_hash", slice)}`.withoutTransform
     }),
-    isKnown: SqlSchema.findOneOption({
-      Request: Schema.String,
-      Result: Schema.Struct({ tenant: Schema.String }),
-      execute: (tokenHash) => sql`select tenant from join_tokens where token_hash = ${tokenHash}`
+    /** Whom a spent token was for, and whether this key is the one that it enrolled and that may still serve. */
+    spentFor: SqlSchema.findOneOption({
+      Request: Redemption.mapFields(Struct.pick(["tokenHash", "pubkey"])),
+      Result: Schema.Struct({ tenant: Schema.String, enrolled: Schema.Boolean }),
+      execute: ({ pubkey, tokenHash }) => sql`
+        select t.tenant, exists (
+          select 1 from agents a
+          where a.tenant = t.tenant and a.agent = t.redeemed_by and a.tunnel = t.tunnel and a.pubkey = ${pubkey}
+        ) as enrolled
+        from join_tokens t where t.token_hash = ${tokenHash}`
     }),
     bind: ({ tenant, tunnel }: typeof Bound.Type, row: typeof Redemption.Type) => sql`
       insert into agents (tenant, agent, tunnel, pubkey, bound_at)

@@ -14,14 +14,18 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const seed = Redacted.make(new Uint8Array(32).fill(7))
-const pubkey = Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seed))))
-const proofOf = (token: JoinToken) =>
-  Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seed, tokenBytes(token))))
+const otherSeed = Redacted.make(new Uint8Array(32).fill(8))
+const keyOf = (of: typeof seed) =>
+  Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(of))))
+const proofOf = (token: JoinToken, by = seed) =>
+  Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, by, tokenBytes(token))))
 const tenant = Tenant.make("tenant-1")
 
-const redemption = (token: JoinToken, agent: string) => ({
-  payload: { token, agent: AgentId.make(agent), pubkey, proof: proofOf(token) }
+const redemption = (token: JoinToken, agent: string, by = seed) => ({
+  payload: { token, agent: AgentId.make(agent), pubkey: keyOf(by), proof: proofOf(token, by) }
 })
+
+const seedOf = (n: number) => Redacted.make(new Uint8Array(32).fill(100 + n))
 
 /** A second replica on the database of the first. */
 const second = Effect.flatMap(Layer.build(TestServer.replica()), (context) =>
@@ -34,8 +38,50 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const { enrollment } = yield* TestServer.client
       const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant } })
       assert.deepStrictEqual(yield* enrollment.redeem(redemption(token, "a")), { tenant })
-      const again = yield* Effect.flip(enrollment.redeem(redemption(token, "a")))
+      const stranger = yield* Effect.flip(enrollment.redeem(redemption(token, "a", otherSeed)))
+      assert.strictEqual(stranger._tag, "JoinTokenSpent")
+      assert.notInclude(JSON.stringify(stranger), tenant)
+    })
+  )
+
+  it.effect("tells the agent that lost the answer that it is enrolled, and of which tenant", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant } })
+      yield* enrollment.redeem(redemption(token, "lost"))
+      const again = yield* Effect.flip(enrollment.redeem(redemption(token, "lost")))
+      if (again._tag !== "AgentAlreadyEnrolled") return assert.fail(again._tag)
+      assert.strictEqual(again.status, 409)
+      assert.strictEqual(again.tenant, tenant)
+      const wrong = { ...redemption(token, "lost").payload, proof: proofOf(token, otherSeed) }
+      assert.strictEqual((yield* Effect.flip(enrollment.redeem({ payload: wrong })))._tag, "JoinProofRefused")
+    })
+  )
+
+  it.effect("does not recognise a key that another enrolment has replaced", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const first = yield* enrollment.issue({ headers: {}, payload: { tenant } })
+      const second = yield* enrollment.issue({ headers: {}, payload: { tenant } })
+      yield* enrollment.redeem(redemption(first.token, "replaced"))
+      yield* enrollment.redeem(redemption(second.token, "replaced", otherSeed))
+      const again = yield* Effect.flip(enrollment.redeem(redemption(first.token, "replaced")))
       assert.strictEqual(again._tag, "JoinTokenSpent")
+    })
+  )
+
+  it.effect("lets one of many racing redemptions by one agent win, and recognises all others, over two replicas", () =>
+    Effect.gen(function* () {
+      const first = yield* TestServer.client
+      const other = yield* second
+      const { token } = yield* first.enrollment.issue({ headers: {}, payload: { tenant } })
+      const attempts = Array.from({ length: 20 }, (_, n) =>
+        Effect.result((n % 2 === 0 ? first : other).enrollment.redeem(redemption(token, "twin")))
+      )
+      const results = yield* Effect.all(attempts, { concurrency: "unbounded" })
+      assert.strictEqual(results.filter((result) => result._tag === "Success").length, 1)
+      for (const result of results)
+        if (result._tag === "Failure") assert.strictEqual(result.failure._tag, "AgentAlreadyEnrolled")
     })
   )
 
@@ -98,7 +144,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const other = yield* second
       const { token } = yield* first.enrollment.issue({ headers: {}, payload: { tenant } })
       const attempts = Array.from({ length: 40 }, (_, n) =>
-        Effect.result((n % 2 === 0 ? first : other).enrollment.redeem(redemption(token, `racer-${n}`)))
+        Effect.result((n % 2 === 0 ? first : other).enrollment.redeem(redemption(token, `racer-${n}`, seedOf(n))))
       )
       const results = yield* Effect.all(attempts, { concurrency: "unbounded" })
       assert.strictEqual(results.filter((result) => result._tag === "Success").length, 1)
