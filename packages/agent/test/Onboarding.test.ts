@@ -136,6 +136,40 @@ describe("onboarding", () => {
     assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
   })
 
+  it("spends no token where nothing can be written, and leaves nothing behind that is not whole", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    stage.plane.bootstrapTokens.set(bootstrap, `CT_JOIN_TOKEN=${joinToken};CT_AGENT_TOKEN=${token}`)
+    const { CT_AGENT_TOKEN: _, ...rest } = stage.env
+    for (const env of [
+      { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken },
+      { ...rest, CT_BOOTSTRAP: bootstrap }
+    ]) {
+      await using agent = runAgent(home, { ...env, CT_AGENT_ID: "one" }, [], "", "-f 0")
+      assert.strictEqual(await agent.exited, 3)
+      assert.include(agent.lines.at(-1), "Make the folder readable and writable")
+    }
+    assert.deepStrictEqual(stage.plane.calls, [])
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken })
+    await registered(agent)
+  })
+
+  it("enrols although it was killed while the control plane answered", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken }
+    {
+      await using killed = runAgent(home, env)
+      stage.plane.redeemed = () => killed.kill("SIGKILL")
+      assert.strictEqual(await killed.exited, 137)
+    }
+    assert.strictEqual(stage.plane.joinTokens.get(joinToken), "spent")
+    await using agent = runAgent(home, env)
+    await agent.said("an earlier start had enrolled this agent")
+    await registered(agent)
+    assert.isTrue(stage.edge.registrations.at(-1)?.proven)
+  })
+
   it("finishes an enrolment that was killed between its renames", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()

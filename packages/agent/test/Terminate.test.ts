@@ -5,7 +5,7 @@ import { connect } from "node:tls"
 import { Lingering } from "../src/tunnel/Lingering.ts"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { echo, startOrigin } from "./stage/Origins.ts"
-import { exchange, makeStage, registered } from "./stage/Stage.ts"
+import { exchange, joinToken, makeStage, registered } from "./stage/Stage.ts"
 
 describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
   it("ends the client's TLS with the pair of files, forwards other streams raw, and counts the handshake", async () => {
@@ -47,6 +47,32 @@ describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
     assert.strictEqual(await agent.exited, 3)
     assert.include(agent.lines.at(-1), `${home.path}/privkey.pem does not belong`)
   })
+})
+
+describe("what this machine has to bring along", () => {
+  const cases: ReadonlyArray<readonly [what: string, env: (home: string) => Record<string, string>, said: string]> = [
+    [
+      "the pair to terminate with",
+      (home) => ({ CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: home }),
+      "fullchain.pem cannot be read"
+    ],
+    [
+      "the origin key of a mesh tunnel",
+      (home) => ({ CT_AGENT_MODE: "mesh", CT_AGENT_ORIGIN_KEY: `${home}/origin.key` }),
+      "it is not an origin key of 32 bytes"
+    ]
+  ]
+  for (const [what, env, said] of cases)
+    it(`is looked at before the network is asked: ${what}`, async () => {
+      await using stage = await makeStage()
+      await using home = await makeHome()
+      await writeFile(`${home.path}/origin.key`, "short")
+      await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, ...env(home.path) })
+      assert.strictEqual(await agent.exited, 3)
+      assert.include(agent.lines.join("\n"), said)
+      assert.deepStrictEqual(stage.plane.calls, [])
+      assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
+    })
 })
 
 describe("CT_AGENT_ORIGIN_PROXY_PROTOCOL=v2", () => {

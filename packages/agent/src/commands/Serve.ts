@@ -37,13 +37,17 @@ const settings = Effect.gen(function* () {
   return parsed.success
 })
 
-const browser = Effect.fnUntraced(function* ({ origin, stateDir }: Settings.Settings) {
+/** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */
+const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
+  const { terminate } = config.origin
+  if (config.mode === "mesh") yield* OriginKeys.check(yield* placesOf(config))
+  return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
+})
+type Pair = Effect.Success<ReturnType<typeof ready>>
+
+const browser = Effect.fnUntraced(function* ({ origin, stateDir }: Settings.Settings, pair: Pair) {
   const vitals = yield* Vitals
-  const { terminate } = origin
-  const ordinary =
-    terminate === undefined
-      ? Browser.make(origin, vitals)
-      : Terminate.make(origin, yield* CertificatePair.watch(terminate), vitals)
+  const ordinary = pair === undefined ? Browser.make(origin, vitals) : Terminate.make(origin, pair, vitals)
   return yield* Challenge.make(stateDir, origin, vitals, ordinary)
 })
 
@@ -73,12 +77,12 @@ const mesh = Effect.fnUntraced(function* (
   return { token, handler: relayed(listener) }
 })
 
-const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, onboarded: Onboarding.Onboarded) {
+const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair, onboarded: Onboarding.Onboarded) {
   const { agentId, identity, token } = onboarded
   const streams = yield* Streams.make
   const how =
     token !== undefined && config.mode === "browser"
-      ? { token, handler: yield* browser(config) }
+      ? { token, handler: yield* browser(config, pair) }
       : yield* mesh(config, token, streams)
   const registration = {
     token: how.token,
@@ -91,10 +95,11 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, onboarded
 })
 
 const body = Effect.fnUntraced(function* (config: Settings.Settings, demanded: boolean) {
+  const pair = yield* ready(config)
   if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen))
   yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
   const onboarded = yield* Onboarding.bounded(config, demanded)
-  return yield* Effect.provide(tunnel(config, onboarded), ConnectionInfo.layer(config))
+  return yield* Effect.provide(tunnel(config, pair, onboarded), ConnectionInfo.layer(config))
 })
 
 /** `onboard`: the command that insists on an enrolment. */

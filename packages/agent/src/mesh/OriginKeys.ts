@@ -84,6 +84,12 @@ const write = (
     { path, bytes: Capability.encode(capability) }
   ])
 
+/** Fails when what is stored cannot be used. Touches nothing. */
+export const check = Effect.fn("OriginKeys.check")(function* (places: Places) {
+  if (places.originKey !== undefined) yield* readOwnKey(places.originKey)
+  yield* PrivateFile.read(places.capability)
+})
+
 /** Loads what is stored, and makes and stores what is missing. A new capability has `token`, or without it a random one. */
 export const load = Effect.fn("OriginKeys.load")(function* (
   places: Places,

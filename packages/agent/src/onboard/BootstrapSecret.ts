@@ -6,7 +6,6 @@ import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Tokens from "@catenet/crypto/Tokens"
 import { Effect, Redacted, Result } from "effect"
 import { Refused, StateUnusable } from "../Failure.ts"
-import * as Identity from "../state/Identity.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
@@ -17,6 +16,8 @@ export interface Kept {
 }
 
 const routingOnly = "CT_AGENT_TOKEN="
+/** Room for the longest secret: 8192 characters. */
+const secretBytes = 32_768
 const at = (stateDir: string) => `${stateDir}/bootstrap.secret`
 
 const write = (stateDir: string, text: string) =>
@@ -44,7 +45,9 @@ export const restore = Effect.fn("BootstrapSecret.restore")(function* (stateDir:
 /** Exchanges a bootstrap token and stores what it brought. */
 export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (stateDir: string, token: Redacted.Redacted) {
   const controlPlane = yield* ControlPlane
-  yield* Identity.writable(stateDir)
+  yield* PrivateFile.folder(stateDir)
+  yield* PrivateFile.read(at(stateDir))
+  yield* PrivateFile.reserve(at(stateDir), secretBytes)
   const secret = yield* Effect.catchTag(controlPlane.exchange(token), "TokenSpent", ({ detail }) =>
     Effect.fail(
       new Refused({
@@ -53,8 +56,9 @@ export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (stateDi
           "CT_AGENT_STATE_DIR to the folder of that start; else ask the portal for a new CT_BOOTSTRAP."
       })
     )
-  )
-  yield* write(stateDir, Redacted.value(secret))
+  ).pipe(Effect.onError(() => PrivateFile.discard([at(stateDir)])))
+  yield* PrivateFile.rewrite({ path: at(stateDir), bytes: new TextEncoder().encode(Redacted.value(secret)) })
+  yield* PrivateFile.commit([at(stateDir)])
   const kept: Kept = yield* Effect.mapError(
     Effect.fromResult(Bootstrap.parse(secret)),
     () =>

@@ -45,7 +45,10 @@ export class ControlPlane extends Context.Service<
     readonly meshPort: Effect.Effect<number, Unreachable>
     /** The DER of the edge's root, from this base address or from the control plane. */
     ca(base: string | undefined): Effect.Effect<Uint8Array, Unreachable>
-    /** Redeems a join token with the proof that the seed's owner asks; the tenant it was issued for. */
+    /**
+     * Redeems a join token with the proof that the seed's owner asks; the tenant it was issued for. A token that this seed has
+     * redeemed before is answered in the same way.
+     */
     redeem(
       token: Redacted.Redacted<Uint8Array>,
       agent: string,
@@ -113,6 +116,9 @@ export class ControlPlane extends Context.Service<
             )
             const what = "redeem the join token"
             const { tenant } = yield* bounded(redeem({ payload })).pipe(
+              Effect.catchTag("AgentAlreadyEnrolled", ({ tenant }) =>
+                Effect.as(Effect.logInfo("an earlier start had enrolled this agent"), { tenant })
+              ),
               Effect.catchTags({
                 JoinTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
                 JoinTokenUnknown: ({ detail }) =>

@@ -2,7 +2,9 @@
  * From what the agent was given to what it can serve with: a routing token and, when it ever enrolled, its identity.
  *
  * Nothing is redeemed twice: a stored identity and a stored bootstrap secret are used before any token is spent, and a bootstrap
- * secret is stored before it is used. A spent token ends in a sentence that says which of the possible causes it was.
+ * secret is stored before it is used. The key is stored before a join token is redeemed, so that an agent that never learnt of its
+ * enrolment asks again with the same key and is recognised. A spent token ends in a sentence that says which of the possible
+ * causes it was.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { Effect, Redacted, Result } from "effect"
@@ -30,25 +32,27 @@ const enrol = Effect.fnUntraced(function* (
   previous: string | undefined
 ) {
   const controlPlane = yield* ControlPlane
-  yield* Identity.writable(settings.stateDir)
   const random = yield* SecureRandom.SecureRandom
-  const seed = Redacted.make(yield* random.randomBytes(32))
-  const tenant = yield* Effect.catchTag(controlPlane.redeem(joinToken, agentId, seed), "TokenSpent", ({ detail }) => {
-    const cause =
-      previous === undefined
-        ? `the folder ${settings.stateDir} holds no identity. If this agent enrolled before, point CT_AGENT_STATE_DIR to the ` +
-          "folder of that start"
-        : `the folder ${settings.stateDir} belongs to agent ${previous}, and CT_AGENT_ID says ${agentId}. Set CT_AGENT_ID to ` +
-          `${previous}, or unset it`
-    return Effect.fail(
-      new Refused({
-        detail: `${detail} Here ${cause}; otherwise get a fresh join token from the install page of the tunnel.`
-      })
-    )
-  })
-  const identity = { seed, agent: agentId, tenant }
-  yield* Identity.persist(settings.stateDir, identity)
-  return identity
+  const seed = yield* Identity.prepare(settings.stateDir, agentId, random.randomBytes(32))
+  const tenant = yield* controlPlane.redeem(joinToken, agentId, seed).pipe(
+    Effect.catchTag("TokenSpent", ({ detail }) => {
+      const cause =
+        previous === undefined
+          ? `the folder ${settings.stateDir} holds no identity. If this agent enrolled before, point CT_AGENT_STATE_DIR to the ` +
+            "folder of that start"
+          : `the folder ${settings.stateDir} belongs to agent ${previous}, and CT_AGENT_ID says ${agentId}. Set CT_AGENT_ID to ` +
+            `${previous}, or unset it`
+      return Effect.fail(
+        new Refused({
+          detail: `${detail} Here ${cause}; otherwise get a fresh join token from the install page of the tunnel.`
+        })
+      )
+    }),
+    // Without an answer the token may be spent, for this key: it stays for the next start.
+    Effect.tapErrorTag("Refused", () => Identity.forget(settings.stateDir))
+  )
+  yield* Identity.complete(settings.stateDir, tenant)
+  return { seed, agent: agentId, tenant }
 })
 
 /** The whole onboarding. With `demanded`, an agent that is not enrolled and has no join token is refused. */
@@ -91,7 +95,10 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
     return { agentId, identity: undefined, token } satisfies Onboarded
   }
   const identity = yield* enrol(settings, agentId, joinToken, restored?.agent)
-  if (secret !== undefined) yield* BootstrapSecret.forgetJoinToken(settings.stateDir, secret)
+  if (secret !== undefined)
+    yield* Effect.catchTag(BootstrapSecret.forgetJoinToken(settings.stateDir, secret), "StateUnusable", (error) =>
+      Effect.logWarning(`the spent join token stays in the state folder: ${error.message}`)
+    )
   yield* Effect.logInfo("enrolled").pipe(
     Effect.annotateLogs({ agent: agentId, tenant: identity.tenant, control_plane: settings.controlPlane })
   )
@@ -111,7 +118,7 @@ export const bounded = (settings: Settings, demanded: boolean) => {
             new Unreachable({
               detail:
                 `Onboarding took longer than ${seconds} s (CT_AGENT_ONBOARD_TIMEOUT_SECS). Check that ${settings.controlPlane} ` +
-                "can be reached; if the join token was spent by this attempt, get a fresh one."
+                "can be reached, and start again: the key is stored, and a token that was spent for it still counts."
             })
           )
       })

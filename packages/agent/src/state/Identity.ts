@@ -1,6 +1,10 @@
 /**
  * The identity of an enrolled agent on disk (agent.md 3.1): `identity.key` (32 raw bytes), `agent` and `tenant` (text without a
  * newline), all with mode 0600. The join token is never stored.
+ *
+ * All three are staged before a join token is redeemed and renamed in this order after it. While `identity.key.new` is there, an
+ * enrolment is under way whose outcome may be unknown, and its key is used again; when it is gone and another one is there, the
+ * renames were interrupted and are finished.
  */
 import { Clock, Effect, FileSystem, Redacted } from "effect"
 import { StateUnusable } from "../Failure.ts"
@@ -26,28 +30,63 @@ const text = Effect.fnUntraced(function* (path: string) {
   return value === "" ? undefined : value
 })
 
-/** Stores a new identity. Uninterruptible, because the join token behind it is already spent. */
-export const persist = Effect.fn("Identity.persist")(function* (directory: string, identity: Identity) {
+const seedBytes = 32
+/** The longest tenant has 255 characters. */
+const tenantBytes = 1024
+
+/**
+ * Writes and syncs everything that an enrolment stores, but for the tenant, which gets room, so that neither a full disk nor a
+ * wrong mode nor a lost answer costs the join token. Answers the key to enrol with.
+ */
+export const prepare = Effect.fn("Identity.prepare")(function* <E, R>(
+  directory: string,
+  agent: string,
+  fresh: Effect.Effect<Uint8Array, E, R>
+) {
   const paths = at(directory)
   yield* PrivateFile.folder(directory)
-  yield* PrivateFile.replaceAll([
-    { path: paths.key, bytes: Redacted.value(identity.seed) },
-    { path: paths.agent, bytes: utf8.encode(identity.agent) },
-    { path: paths.tenant, bytes: utf8.encode(identity.tenant) }
-  ])
+  // What is in the way of a rename shows itself when it is read.
+  yield* Effect.forEach(Object.values(paths), PrivateFile.read, { discard: true })
+  const kept = yield* PrivateFile.readStaged(paths.key)
+  const usable = kept !== undefined && kept.length === seedBytes ? kept : undefined
+  const seed = usable ?? (yield* fresh)
+  if (usable === undefined) yield* PrivateFile.stage({ path: paths.key, bytes: seed })
+  yield* PrivateFile.stage({ path: paths.agent, bytes: utf8.encode(agent) })
+  yield* PrivateFile.reserve(paths.tenant, tenantBytes)
+  yield* PrivateFile.replaceAll([{ path: `${directory}/probe`, bytes: utf8.encode("a rename works here") }])
+  yield* Effect.ignore(Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${directory}/probe`)))
+  return Redacted.make(seed)
+})
+
+/** Forgets a prepared enrolment that was refused. The key goes last: until then it says that the rest is not to be taken. */
+export const forget = (directory: string) => {
+  const { agent, key, tenant } = at(directory)
+  return PrivateFile.discard([tenant, agent, key])
+}
+
+/** Stores the identity that was prepared. Uninterruptible, because the join token behind it is already spent. */
+export const complete = Effect.fn("Identity.complete")(function* (directory: string, tenant: string) {
+  const paths = at(directory)
+  yield* PrivateFile.rewrite({ path: paths.tenant, bytes: utf8.encode(tenant) })
+  yield* PrivateFile.commit([paths.key, paths.agent, paths.tenant])
 }, Effect.uninterruptible)
+
+/** Finishes renames that were interrupted: those of an enrolment begin with the key. */
+const finish = Effect.fnUntraced(function* ({ agent, key, tenant }: ReturnType<typeof at>) {
+  if ((yield* PrivateFile.readStaged(key)) !== undefined) return
+  for (const path of [agent, tenant])
+    if ((yield* PrivateFile.readStaged(path)) !== undefined) yield* PrivateFile.commit([path])
+})
 
 /** The stored identity, or undefined before the first enrolment. A damaged one is refused with the way out. */
 export const restore = Effect.fn("Identity.restore")(function* (directory: string) {
   const paths = at(directory)
   const seed = yield* PrivateFile.read(paths.key)
   if (seed === undefined) return undefined
-  yield* Effect.forEach([paths.agent, paths.tenant], (path) => Effect.ignore(PrivateFile.finish(path)), {
-    discard: true
-  })
+  yield* finish(paths)
   const agent = yield* text(paths.agent)
   const tenant = yield* text(paths.tenant)
-  if (seed.length !== 32 || agent === undefined || tenant === undefined) {
+  if (seed.length !== seedBytes || agent === undefined || tenant === undefined) {
     return yield* new StateUnusable({
       path: directory,
       detail:
@@ -68,12 +107,4 @@ export const agentId = Effect.fn("Identity.agentId")(function* (directory: strin
   yield* PrivateFile.folder(directory)
   yield* PrivateFile.replaceAll([{ path, bytes: utf8.encode(id) }])
   return id
-})
-
-/** Whether the folder can hold an identity at all; asked before a join token is spent. */
-export const writable = Effect.fn("Identity.writable")(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
-  yield* PrivateFile.folder(directory)
-  yield* PrivateFile.replaceAll([{ path: `${directory}/probe`, bytes: new Uint8Array() }])
-  yield* Effect.ignore(fs.remove(`${directory}/probe`))
 })

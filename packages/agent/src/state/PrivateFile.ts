@@ -2,6 +2,9 @@
  * Files that only their owner may read, replaced whole or not at all. New content is staged beside the target as `<name>.new`,
  * created with mode 0600 in the same system call that creates it, synced, and renamed. A staged file of a dead process is
  * overwritten; a link in its place is not followed.
+ *
+ * What is written after something that cannot be repeated is staged before it, with room for what is not known yet (`reserve`),
+ * and committed after it.
  */
 import { Effect, FileSystem, type PlatformError } from "effect"
 import { StateUnusable } from "../Failure.ts"
@@ -20,7 +23,7 @@ const words = ({ message, reason }: PlatformError.PlatformError) =>
 const unusable = (path: string) => (error: PlatformError.PlatformError) =>
   new StateUnusable({ path, detail: `${words(error)}. Make the folder readable and writable for this user.` })
 
-const stage = Effect.fnUntraced(function* ({ path, bytes }: Content) {
+const writeStaged = Effect.fnUntraced(function* ({ path, bytes }: Content) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.remove(staged(path), { force: true })
   const file = yield* fs.open(staged(path), { flag: "wx", mode: 0o600 })
@@ -28,26 +31,60 @@ const stage = Effect.fnUntraced(function* ({ path, bytes }: Content) {
   yield* file.sync
 }, Effect.scoped)
 
-/** Replaces all of these files, in this order. When one cannot be staged none is touched, and nothing staged stays behind. */
-export const replaceAll = Effect.fn("PrivateFile.replaceAll")(function* (contents: ReadonlyArray<Content>) {
+/** Writes new content beside the target and syncs it. The target stays as it is until `commit`. */
+export const stage = (content: Content) => Effect.mapError(writeStaged(content), unusable(content.path))
+
+/** Stages blanks, so that this many bytes can be written later on a disk that is full by then. */
+export const reserve = (path: string, length: number) =>
+  stage({ path, bytes: new TextEncoder().encode(" ".repeat(length)) })
+
+const rewriteStaged = Effect.fnUntraced(function* ({ path, bytes }: Content) {
   const fs = yield* FileSystem.FileSystem
-  yield* Effect.forEach(contents, (content) => Effect.mapError(stage(content), unusable(content.path)), {
-    discard: true
-  }).pipe(
-    Effect.onError(() =>
-      Effect.forEach(contents, ({ path }) => Effect.ignore(fs.remove(staged(path), { force: true })), { discard: true })
-    )
-  )
-  yield* Effect.forEach(contents, ({ path }) => Effect.mapError(fs.rename(staged(path), path), unusable(path)), {
+  const file = yield* fs.open(staged(path), { flag: "r+", noFollow: true })
+  yield* file.writeAll(bytes)
+  yield* file.truncate(bytes.length)
+  yield* file.sync
+}, Effect.scoped)
+
+/** Writes into the place that `reserve` made. */
+export const rewrite = (content: Content) => Effect.mapError(rewriteStaged(content), unusable(content.path))
+
+/** Syncs the folder, without which a rename may be forgotten. Not every system can; then it does nothing. */
+const syncFolder = Effect.fnUntraced(
+  function* (path: string) {
+    const fs = yield* FileSystem.FileSystem
+    const slash = path.lastIndexOf("/")
+    const folder = yield* fs.open(slash < 0 ? "." : path.slice(0, slash) || "/", { flag: "r" })
+    yield* folder.sync
+  },
+  Effect.scoped,
+  (syncing) => Effect.ignore(syncing)
+)
+
+/** Puts staged content in its place, in this order. */
+export const commit = Effect.fn("PrivateFile.commit")(function* (paths: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.forEach(paths, (path) => Effect.mapError(fs.rename(staged(path), path), unusable(path)), {
     discard: true
   })
+  if (paths[0] !== undefined) yield* syncFolder(paths[0])
 }, Effect.uninterruptible)
 
-/** Finishes the renames of a `replaceAll` that was killed between two of them. */
-export const finish = Effect.fnUntraced(function* (path: string) {
+/** Forgets what was staged, in this order. */
+export const discard = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
-  if (!(yield* fs.exists(path)) && (yield* fs.exists(staged(path)))) yield* fs.rename(staged(path), path)
+  yield* Effect.forEach(paths, (path) => Effect.ignore(fs.remove(staged(path), { force: true })), { discard: true })
 })
+
+/** Replaces all of these files, in this order. When one cannot be staged none is touched, and nothing staged stays behind. */
+export const replaceAll = Effect.fn("PrivateFile.replaceAll")(function* (contents: ReadonlyArray<Content>) {
+  const paths = contents.map(({ path }) => path)
+  yield* Effect.forEach(contents, stage, { discard: true }).pipe(Effect.onError(() => discard(paths)))
+  yield* commit(paths)
+}, Effect.uninterruptible)
+
+/** What is staged for this file, or undefined. */
+export const readStaged = (path: string) => read(staged(path))
 
 /** The content, or undefined when there is no such file. */
 export const read = Effect.fnUntraced(function* (path: string) {

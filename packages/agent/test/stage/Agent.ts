@@ -37,9 +37,14 @@ export const runAgent = (
   env: Readonly<Record<string, string>>,
   args: ReadonlyArray<string> = [],
   /** What it reads on stdin; undefined leaves stdin open. */
-  input: string | undefined = ""
+  input: string | undefined = "",
+  /** Limits of its resources, as the shell's `ulimit` takes them. */
+  limits: string | undefined = undefined
 ): Agent => {
-  const child = spawn(process.execPath, [program, ...args], {
+  const command = [process.execPath, program, ...args]
+  const [file = "", ...rest] =
+    limits === undefined ? command : ["bash", "-c", `ulimit ${limits} && exec "$0" "$@"`, ...command]
+  const child = spawn(file, rest, {
     cwd: home.path,
     env: {
       PATH: process.env["PATH"] ?? "",

@@ -14,9 +14,11 @@ export interface ControlPlane extends AsyncDisposable {
   readonly calls: Array<string>
   ca: Uint8Array
   meshPort: number
+  /** Called when a join token was spent, before the answer is sent. */
+  redeemed: () => void
 }
 
-const problem = (status: number, code: string, detail: string) => ({
+const problem = (status: number, code: string, detail: string, facts: Record<string, string> = {}) => ({
   status,
   type: "application/problem+json",
   body: JSON.stringify({
@@ -24,7 +26,8 @@ const problem = (status: number, code: string, detail: string) => ({
     title: titles[code],
     status,
     detail,
-    code
+    code,
+    ...facts
   })
 })
 
@@ -32,6 +35,7 @@ const titles: Record<string, string> = {
   JoinProofRefused: "Join proof refused",
   JoinTokenUnknown: "Join token unknown",
   JoinTokenSpent: "Join token already used",
+  AgentAlreadyEnrolled: "Agent already enrolled",
   BootstrapTokenUnknown: "Bootstrap token unknown",
   BootstrapTokenSpent: "Bootstrap token already used"
 }
@@ -49,6 +53,7 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
   const bootstrapTokens: ControlPlane["bootstrapTokens"] = new Map()
   const agents = new Map<string, string>()
   const calls: Array<string> = []
+  const redeemedBy = new Map<string, string>()
 
   const redeem = ({ token = "", agent = "", pubkey = "", proof = "" }: Record<string, string>) => {
     const holds = Enrolment.verify(
@@ -60,9 +65,13 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
     if (!holds) return problem(403, "JoinProofRefused", "The proof does not hold.")
     const state = joinTokens.get(token)
     if (state === undefined) return problem(404, "JoinTokenUnknown", "This join token was never issued here.")
+    if (redeemedBy.get(token) === pubkey)
+      return problem(409, "AgentAlreadyEnrolled", "This agent is enrolled.", { tenant: "tenant-1" })
     if (state === "spent") return problem(409, "JoinTokenSpent", "This join token has been redeemed.")
     joinTokens.set(token, "spent")
+    redeemedBy.set(token, pubkey)
     agents.set(agent, pubkey)
+    plane.redeemed()
     return json({ tenant: "tenant-1" })
   }
 
@@ -75,7 +84,7 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
     return json({ secret })
   }
 
-  const plane = { ca, meshPort: 1 }
+  const plane = { ca, meshPort: 1, redeemed: () => {} }
   const server = createServer(async (request, response) => {
     calls.push(`${request.method} ${request.url}`)
     const answer =
