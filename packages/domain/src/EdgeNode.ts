@@ -50,5 +50,7 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   /** Until when an authority may validate the host name whatever the policy says: its certificate admission is open. */
   admission_until: Schema.NullOr(UnixSeconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** The keys of the agents that may serve the tunnel. Empty: whoever has the token. */
-  agent_keys: Schema.Array(PublicKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+  agent_keys: Schema.Array(PublicKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  /** Visitors of its gelb hosts may speak nothing but HTTP. */
+  http_only: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 }) {}

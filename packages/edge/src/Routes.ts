@@ -36,6 +36,9 @@ export interface RoutesShape {
   /** The keys (hex) of the agents enrolled for the tunnel; empty when the control plane has named none. */
   readonly agentKeys: (token: string) => ReadonlySet<string>
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>) => void
+  /** Whether visitors of the tunnel may speak nothing but HTTP where the edge ends their TLS. */
+  readonly httpOnly: (token: string) => boolean
+  readonly setHttpOnly: (token: string, required: boolean) => void
   readonly policies: () => Iterable<readonly [token: string, policy: Policy]>
   /** Everything that is known, as orders that rebuild it. */
   readonly orders: () => ReadonlyArray<Order>
@@ -51,6 +54,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   const revoked = new Set<string>()
   const policies = new Map<string, Policy>()
   const agentKeys = new Map<string, ReadonlySet<string>>()
+  const httpOnly = new Set<string>()
 
   const forget = (host: string) => {
     const token = routes.get(host)?.token
@@ -86,6 +90,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       revoked.add(token)
       policies.delete(token)
       agentKeys.delete(token)
+      httpOnly.delete(token)
       for (const [host, route] of Array.from(routes)) if (route.token === token) forget(host)
     },
     policy: (token) => policies.get(token) ?? null,
@@ -98,9 +103,13 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       if (keys.length === 0) agentKeys.delete(token)
       else agentKeys.set(token, new Set(keys))
     },
+    httpOnly: (token) => httpOnly.has(token),
+    setHttpOnly: (token, required) => void (required ? httpOnly.add(token) : httpOnly.delete(token)),
     policies: () => policies,
     orders: () => [
       ...Array.from(revoked, (token): Order => ({ _tag: "Revoke", token })),
+      // Before the hosts, so that no visitor comes in between.
+      ...Array.from(httpOnly, (token): Order => ({ _tag: "SetHttpOnly", token, required: true })),
       ...Array.from(routes, ([host, route]): Order => ({ _tag: "Authorise", host, ...route })),
       ...Array.from(agentKeys, ([token, keys]): Order => ({ _tag: "SetAgentKeys", token, keys: Array.from(keys) })),
       ...Array.from(policies, ([token, policy]): Order => ({ _tag: "SetPolicy", token, policy }))

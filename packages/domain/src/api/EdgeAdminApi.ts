@@ -74,6 +74,12 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
       payload: Schema.NullOr(AccessPolicy),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
+    /** Whether visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
+    HttpApiEndpoint.post("setHttpOnly", "/internal/tunnel/http-only", {
+      headers: tokenHeader,
+      payload: Schema.Struct({ required: Schema.Boolean }),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {
       headers: tokenHeader,
       payload: atMost(most, PublicKey),

@@ -27,6 +27,8 @@ export const OrdersHandlers = HttpApiBuilder.group(
         orders.authorise(params.host, routeOf(headers["x-ct-routing-token"], query)),
       setAgentKeys: ({ headers, payload }) =>
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload),
+      setHttpOnly: ({ headers, payload }) =>
+        orders.setHttpOnly(Redacted.value(headers["x-ct-routing-token"]), payload.required),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
       revokeByHeader: ({ headers }) => orders.revoke(Redacted.value(headers["x-ct-routing-token"])),
       setAccessPolicy: ({ headers, payload }) =>

@@ -18,6 +18,8 @@ export interface OrdersShape {
   readonly revoke: (token: string) => Effect.Effect<void>
   /** Names the keys of the agents that may serve the tunnel, and sends the others away. */
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Says whether new visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
+  readonly setHttpOnly: (token: string, required: boolean) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: Policy | null) => Effect.Effect<void>
   /** Cuts what runs outside its access window, if this edge is set to do so. */
   readonly closeWindows: Effect.Effect<void>
@@ -59,6 +61,10 @@ const make = Effect.gen(function* () {
         if (routes.isRevoked(token)) return
         routes.setAgentKeys(token, keys)
         if (keys.length > 0) agents.keepOnly(token, new Set(keys))
+      }),
+    setHttpOnly: (token, required) =>
+      everywhere({ _tag: "SetHttpOnly", token, required }, () => {
+        if (!routes.isRevoked(token)) routes.setHttpOnly(token, required)
       }),
     setPolicy: (token, policy) =>
       everywhere({ _tag: "SetPolicy", token, policy }, () => {

@@ -58,6 +58,16 @@ export class AnswerFollower {
     return this.asked.length > 0 || this.phase._tag === "Body"
   }
 
+  /** Requests that have no whole answer head yet. */
+  get owed(): number {
+    return this.asked.length
+  }
+
+  /** No answer has begun that has not ended; false for good once answers can no longer be told apart. */
+  get between(): boolean {
+    return this.phase._tag === "Head" && this.pending.length === 0
+  }
+
   /** Notes a request. True when `push` will tell whether it may leave HTTP/1. */
   asks(request: Asked): boolean {
     if (this.phase._tag === "Rest") return false

@@ -5,12 +5,16 @@
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
-import { Result } from "effect"
 import { AnswerFollower } from "./AnswerFollower.ts"
-import { type BadRequest, isSafe, type Visitor } from "./RequestHead.ts"
+import { isSafe, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 import { linger } from "../listen/Linger.ts"
 import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
+
+export interface ForwardedStreamOptions {
+  /** Refuses whatever is no HTTP. */
+  readonly httpOnly: boolean
+}
 
 export class ForwardedStream extends Duplex {
   private readonly visitor: TLSSocket
@@ -21,12 +25,15 @@ export class ForwardedStream extends Duplex {
   private answered = false
   private asked: "nothing" | "safe" | "more" = "nothing"
 
-  constructor(socket: TLSSocket, visitor: Visitor) {
+  constructor(socket: TLSSocket, visitor: Visitor, { httpOnly }: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
     this.visitor = socket
-    this.rewriter = new RequestRewriter(visitor, (request) => {
-      this.asked = this.asked === "nothing" && isSafe(request) ? "safe" : "more"
-      return this.answers.asks(request)
+    this.rewriter = new RequestRewriter(visitor, {
+      httpOnly,
+      asks: (request) => {
+        this.asked = this.asked === "nothing" && isSafe(request) ? "safe" : "more"
+        return this.answers.asks(request)
+      }
     })
     socket.on("data", (chunk: Buffer) => this.forward(this.rewriter.push(chunk)))
     socket.on("end", () => {
@@ -56,6 +63,7 @@ export class ForwardedStream extends Duplex {
     else this.visitor.once("drain", done)
     const accepted = this.answers.push(chunk)
     if (accepted !== undefined) this.forward(this.rewriter.answered(accepted))
+    else if (this.rewriter.refused !== undefined) this.refuseWhenDue()
   }
 
   /** An origin that leaves without a word is explained too; nothing more of the visitor can reach it. */
@@ -71,11 +79,15 @@ export class ForwardedStream extends Duplex {
     done(error)
   }
 
-  private forward(rewritten: Result.Result<ReadonlyArray<Buffer>, BadRequest>) {
-    if (Result.isFailure(rewritten)) return this.refuse(rewritten.failure)
+  private forward(rewritten: ReadonlyArray<Buffer>) {
     let room = true
-    if (this.asked === "nothing" && rewritten.success.length > 0) this.asked = "more"
-    for (const bytes of rewritten.success) room = this.push(bytes)
+    if (this.asked === "nothing" && rewritten.length > 0) this.asked = "more"
+    for (const bytes of rewritten) room = this.push(bytes)
+    if (this.rewriter.refused !== undefined) {
+      this.visitor.removeAllListeners("data")
+      this.visitor.resume()
+      return this.refuseWhenDue()
+    }
     if (this.rewriter.held || !room) return void this.visitor.pause()
     if (this.visitorEnded) return void this.push(null)
     return void this.visitor.resume()
@@ -94,12 +106,16 @@ export class ForwardedStream extends Duplex {
     return this.rewriter.spoke && !this.answered && !this.refused && !this.visitor.writableEnded
   }
 
-  /** Answers that the origin still owes come first; then nothing can be said any more. */
-  private refuse({ status, reason }: BadRequest) {
-    if (!this.answers.busy) return this.say(plainAnswer(status, reason))
-    this.visitor.removeAllListeners("data")
-    this.visitor.resume()
-    this.push(null)
+  /** A refusal is said when the origin has answered every request before the one at fault, and this one not yet. */
+  private refuseWhenDue() {
+    const refused = this.rewriter.refused
+    if (refused === undefined || this.refused) return undefined
+    const { between, owed } = this.answers
+    const own = refused.begun ? 1 : 0
+    if (owed > own) return undefined
+    if (between && owed === own) return this.say(plainAnswer(refused.why.status, refused.why.reason))
+    if (!this.readableEnded) this.push(null)
+    return undefined
   }
 
   /** Answers in the place of the origin, as the last word; the visitor's connection then closes by itself. */

@@ -61,6 +61,8 @@ const make = Effect.gen(function* () {
     return closedPage(policy, now)
   }
 
+  const tokenOf = (host: string) => routes.find(host)?.token ?? ""
+
   const deliver = (socket: TLSSocket, host: string, token: string, tried?: Tried) => {
     const header = { kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) } as const
     return agents.deliver(token, { _tag: "Host", host }, header, tried)
@@ -75,7 +77,7 @@ const make = Effect.gen(function* () {
   ): FailOver => ({ repeatable, deliver: (tried) => deliver(socket, host, tunnel.token, tried) })
 
   const deliverFirst = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
-    const delivered = yield* Effect.option(deliver(socket, host, routes.find(host)?.token ?? ""))
+    const delivered = yield* Effect.option(deliver(socket, host, tokenOf(host)))
     if (Option.isNone(delivered)) counters.visitorsOfOfflineTunnels += 1
     return Option.getOrUndefined(delivered)
   })
@@ -88,7 +90,11 @@ const make = Effect.gen(function* () {
     const delivered = yield* deliverFirst(socket, host)
     if (delivered === undefined) return yield* LastWord.say(socket, offlinePage())
     const address = endpointsOf(socket).client?.address ?? "unknown"
-    const visitor = new ForwardedStream(socket, { address, hostname: host })
+    const visitor = new ForwardedStream(
+      socket,
+      { address, hostname: host },
+      { httpOnly: routes.httpOnly(tokenOf(host)) }
+    )
     yield* relays.run(
       delivered,
       visitor,

@@ -4,23 +4,13 @@
  */
 import type { IncomingMessage } from "node:http"
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
-import { OURS, type Visitor, visitorFields } from "./RequestHead.ts"
+import { HOP_BY_HOP, isEndToEnd, isTrailer } from "./FieldNames.ts"
+import { type Visitor, visitorFields } from "./RequestHead.ts"
 
-const HOP_BY_HOP = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "transfer-encoding",
-  "upgrade",
-  "te",
-  "http2-settings"
-])
+/** What would frame or route an answer has no meaning behind it. */
+const NO_ANSWER_TRAILER = new Set([...HOP_BY_HOP, "content-length", "host", "trailer"])
 
-/** Fields that frame or route a message have no meaning behind it. */
-const NO_TRAILER = new Set([...HOP_BY_HOP, ...OURS, "content-length", "host", "trailer"])
-
-const passes = (name: string) =>
-  !name.startsWith(":") && name !== "host" && name !== "expect" && !HOP_BY_HOP.has(name) && !OURS.has(name)
+const passes = (name: string) => !name.startsWith(":") && name !== "expect" && isEndToEnd(name)
 
 /** The request's fields for the origin. With `body` its end is marked by chunks where no length says it. */
 export const toOrigin = (
@@ -30,6 +20,7 @@ export const toOrigin = (
   body: boolean
 ): OutgoingHttpHeaders => ({
   Host: authority,
+  ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
   ...Object.fromEntries(Object.entries(headers).filter(([name]) => passes(name))),
   ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
   ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
@@ -39,7 +30,7 @@ export const toOrigin = (
 /** Trailers of a request for the origin. */
 export const trailersToOrigin = (trailers: IncomingHttpHeaders): ReadonlyArray<[string, string]> =>
   Object.entries(trailers).flatMap(([name, value]): Array<[string, string]> => {
-    if (name.startsWith(":") || NO_TRAILER.has(name) || value === undefined) return []
+    if (name.startsWith(":") || !isTrailer(name) || value === undefined) return []
     return Array.isArray(value) ? value.map((one): [string, string] => [name, one]) : [[name, value]]
   })
 
@@ -64,4 +55,4 @@ export const toVisitor = ({ headers, rawHeaders, statusCode }: IncomingMessage):
 
 /** The trailers of the origin's answer for the visitor. */
 export const trailersToVisitor = ({ rawTrailers }: IncomingMessage): OutgoingHttpHeaders =>
-  collect(rawTrailers, (name) => NO_TRAILER.has(name))
+  collect(rawTrailers, (name) => NO_ANSWER_TRAILER.has(name))

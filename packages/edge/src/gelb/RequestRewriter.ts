@@ -1,42 +1,71 @@
 /**
- * Follows the requests on one HTTP/1 connection and rewrites each head, through keep-alive, bodies with a length,
- * chunked bodies and upgrades. Sans I/O: bytes in, bytes out. What does not begin like HTTP is left as it is.
+ * Follows the requests on one HTTP/1 connection and writes each anew, through keep-alive, bodies with a length, chunked
+ * bodies and upgrades. Sans I/O: bytes in, bytes out. What cannot begin a request is another protocol and left as it is,
+ * where that is allowed.
  */
 import { Result } from "effect"
-import { BodyEnd } from "./BodyEnd.ts"
-import { BadRequest, parse, type RequestHead, rewrite, type Visitor } from "./RequestHead.ts"
+import { TOKEN } from "./FieldLine.ts"
+import { RequestBody } from "./RequestBody.ts"
+import { BadRequest, isRequestLine, parse, type RequestHead, rewrite, type Visitor } from "./RequestHead.ts"
 
 const MAX_HEAD = 65_536
 const HEAD_END = Buffer.from("\r\n\r\n")
+const CR = 0x0d
+const LF = 0x0a
 
 type Phase =
   | { readonly _tag: "Start" }
   | { readonly _tag: "Head" }
-  | { readonly _tag: "Body"; readonly body: BodyEnd }
+  | { readonly _tag: "Body"; readonly body: RequestBody }
   | { readonly _tag: "Upgrading" }
   | { readonly _tag: "Raw" }
+  /** The visitor may say nothing more. */
+  | { readonly _tag: "Over" }
 
-/** Only these can begin an HTTP request, or something a lenient origin might take for one. */
-const looksLikeHttp = (first: number) =>
-  (first >= 0x41 && first <= 0x5a) ||
-  (first >= 0x61 && first <= 0x7a) ||
-  first === 0x0d ||
-  first === 0x0a ||
-  first === 0x20
+/** Every white space that some origin skips before a request line counts as the beginning of one, which is then refused. */
+const SKIPPED = new Set([0x09, LF, 0x0b, 0x0c, CR, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x85, 0xa0])
+
+/** Whether a connection that begins with this byte may be HTTP. */
+export const mayBeHttp = (first: number): boolean => SKIPPED.has(first) || TOKEN.test(String.fromCharCode(first))
+
+/** Why no request can come of what has arrived, which no head ends; what comes before `from` has been looked at. */
+const hopeless = (pending: Buffer, from: number): BadRequest | undefined => {
+  if (pending.length > MAX_HEAD) return new BadRequest({ status: 431, reason: "request head too large" })
+  const first = pending.indexOf(LF, from)
+  for (let at = first; at >= 0; at = pending.indexOf(LF, at + 1)) {
+    if (pending[at - 1] !== CR) return new BadRequest({ status: 400, reason: "a line ends without CR" })
+  }
+  const isFirstLine = first >= 0 && pending.indexOf(LF) === first
+  return isFirstLine && !isRequestLine(pending.toString("latin1", 0, first - 1))
+    ? new BadRequest({ status: 400, reason: "malformed request line" })
+    : undefined
+}
+
+export interface RewriterOptions {
+  /** Hears of every request; it says whether `answered` will be called for its wish to upgrade. */
+  readonly asks: (request: RequestHead) => boolean
+  /** Refuses whatever is no HTTP. */
+  readonly httpOnly: boolean
+}
 
 export class RequestRewriter {
   private phase: Phase = { _tag: "Start" }
   private pending: Buffer = Buffer.alloc(0)
+  /** Where `pending` lies once it came in several pieces: it doubles, so that single bytes are not copied again and again. */
+  private room: Buffer = Buffer.alloc(0)
+  /** So much of `pending` has been searched for the end of the head. */
+  private searched = 0
   private requests = 0
+  private refusal: BadRequest | undefined
   /** Of the request that is being read: absent when it does not upgrade, `"asked"` until the origin has answered. */
   private upgrade: "asked" | "accepted" | "refused" | undefined
+  private last = false
   private readonly visitor: Visitor
-  private readonly asks: (request: RequestHead) => boolean
+  private readonly options: RewriterOptions
 
-  /** `asks` hears of every request; it says whether `answered` will be called for its wish to upgrade. */
-  constructor(visitor: Visitor, asks: (request: RequestHead) => boolean) {
+  constructor(visitor: Visitor, options: RewriterOptions) {
     this.visitor = visitor
-    this.asks = asks
+    this.options = options
   }
 
   /** True while bytes are held until the origin has answered a request to upgrade. */
@@ -49,75 +78,126 @@ export class RequestRewriter {
     return this.requests > 0
   }
 
-  /** Takes what the visitor sent and returns what goes to the origin, in order. */
-  push(chunk: Buffer): Result.Result<ReadonlyArray<Buffer>, BadRequest> {
-    this.pending = this.pending.length === 0 ? chunk : Buffer.concat([this.pending, chunk])
+  /** Why nothing more goes to the origin, and whether the origin has part of the request at fault. */
+  get refused(): { readonly why: BadRequest; readonly begun: boolean } | undefined {
+    return this.refusal === undefined ? undefined : { why: this.refusal, begun: this.phase._tag === "Body" }
+  }
+
+  /** Takes what the visitor sent and returns what goes to the origin, in order; then `refused` may have a value. */
+  push(chunk: Buffer): ReadonlyArray<Buffer> {
+    this.append(chunk)
     const out: Array<Buffer> = []
-    for (;;) {
-      const step = this.step(out)
-      if (Result.isFailure(step)) return Result.fail(step.failure)
-      if (!step.success) return Result.succeed(out)
-    }
+    while (this.refusal === undefined && this.step(out));
+    if (this.refusal !== undefined) this.pending = Buffer.alloc(0)
+    return out
   }
 
   /** The origin answered the upgrade: `accepted` leaves HTTP for good, otherwise requests are followed again. */
-  answered(accepted: boolean): Result.Result<ReadonlyArray<Buffer>, BadRequest> {
+  answered(accepted: boolean): ReadonlyArray<Buffer> {
     if (this.upgrade === "asked") this.upgrade = accepted ? "accepted" : "refused"
     if (this.held) this.endRequest()
     return this.push(Buffer.alloc(0))
   }
 
-  /** One move; false when more input is needed. */
-  private step(out: Array<Buffer>): Result.Result<boolean, BadRequest> {
-    const { phase, pending } = this
-    if (pending.length === 0) return Result.succeed(false)
-    switch (phase._tag) {
-      case "Upgrading":
-        return Result.succeed(false)
-      case "Start":
-        this.phase = { _tag: looksLikeHttp(pending[0] ?? 0) ? "Head" : "Raw" }
-        return Result.succeed(true)
-      case "Raw":
-        this.emit(out, pending.length)
-        return Result.succeed(false)
-      case "Head":
-        return this.head(out)
-      case "Body":
-        this.emit(out, phase.body.take(pending))
-        if (phase.body.malformed) return fail(400, "malformed chunk")
-        if (phase.body.over) this.endRequest()
-        return Result.succeed(true)
+  private append(chunk: Buffer) {
+    const { pending, room } = this
+    if (pending.length === 0) {
+      this.pending = chunk
+      return
+    }
+    const length = pending.length + chunk.length
+    const start = pending.byteOffset - room.byteOffset
+    if (pending.buffer === room.buffer && start + length <= room.length) {
+      chunk.copy(room, start + pending.length)
+      this.pending = room.subarray(start, start + length)
+    } else {
+      this.room = Buffer.allocUnsafeSlow(Math.max(1_024, length * 2))
+      pending.copy(this.room)
+      chunk.copy(this.room, pending.length)
+      this.pending = this.room.subarray(0, length)
     }
   }
 
-  private emit(out: Array<Buffer>, bytes: number) {
-    if (bytes > 0) out.push(this.pending.subarray(0, bytes))
-    this.pending = this.pending.subarray(bytes)
+  /** One move; false when more input is needed. */
+  private step(out: Array<Buffer>): boolean {
+    const { phase, pending } = this
+    if (pending.length === 0) return false
+    switch (phase._tag) {
+      case "Upgrading":
+        return false
+      case "Start":
+        return this.start(pending[0] ?? 0)
+      case "Raw":
+        out.push(pending)
+        this.pending = Buffer.alloc(0)
+        return false
+      case "Over":
+        this.pending = Buffer.alloc(0)
+        return false
+      case "Head":
+        return this.head(out)
+      case "Body":
+        this.pending = pending.subarray(phase.body.take(pending, out))
+        if (phase.body.malformed) return this.refuse(new BadRequest({ status: 400, reason: "malformed chunk" }))
+        if (phase.body.over) this.endRequest()
+        return true
+    }
   }
 
-  private head(out: Array<Buffer>): Result.Result<boolean, BadRequest> {
-    const end = this.pending.indexOf(HEAD_END)
-    if (end < 0 && this.pending.length <= MAX_HEAD) return Result.succeed(false)
-    if (end < 0 || end > MAX_HEAD) return fail(431, "request head too large")
-    return parse(this.pending.toString("latin1", 0, end)).pipe(
-      Result.flatMap((head) => Result.map(rewrite(head, this.visitor), (bytes) => ({ head, bytes }))),
-      Result.map(({ head, bytes }) => {
-        this.pending = this.pending.subarray(end + HEAD_END.length)
-        this.requests += 1
-        out.push(bytes)
-        this.upgrade = this.asks(head) ? "asked" : undefined
-        const body = new BodyEnd(head.framing)
-        if (body.over) this.endRequest()
-        else this.phase = { _tag: "Body", body }
-        return true
-      })
-    )
+  private refuse(why: BadRequest): false {
+    this.refusal = why
+    return false
+  }
+
+  private start(first: number): boolean {
+    if (mayBeHttp(first)) this.phase = { _tag: "Head" }
+    else if (this.options.httpOnly)
+      return this.refuse(new BadRequest({ status: 400, reason: "only HTTP is served here" }))
+    else this.phase = { _tag: "Raw" }
+    return true
+  }
+
+  /** Empty lines before a request are skipped (RFC 9112 section 2.2). */
+  private skipEmptyLines() {
+    let at = 0
+    while (this.pending[at] === CR && this.pending[at + 1] === LF) at += 2
+    if (at > 0) this.pending = this.pending.subarray(at)
+  }
+
+  private head(out: Array<Buffer>): boolean {
+    this.skipEmptyLines()
+    if (this.pending.length === 0) return false
+    const end = this.pending.indexOf(HEAD_END, Math.max(0, this.searched - HEAD_END.length))
+    if (end < 0) {
+      const why = hopeless(this.pending, this.searched)
+      this.searched = this.pending.length
+      return why === undefined ? false : this.refuse(why)
+    }
+    this.searched = 0
+    if (end > MAX_HEAD) return this.refuse(new BadRequest({ status: 431, reason: "request head too large" }))
+    const parsed = parse(this.pending.toString("latin1", 0, end))
+    if (Result.isFailure(parsed)) return this.refuse(parsed.failure)
+    const rewritten = rewrite(parsed.success, this.visitor)
+    if (Result.isFailure(rewritten)) return this.refuse(rewritten.failure)
+    this.pending = this.pending.subarray(end + HEAD_END.length)
+    this.requests += 1
+    out.push(rewritten.success)
+    this.begin(parsed.success)
+    return true
+  }
+
+  private begin(head: RequestHead) {
+    this.last = head.last
+    this.upgrade = this.options.asks(head) ? "asked" : undefined
+    const body = new RequestBody(head.framing)
+    if (body.over) this.endRequest()
+    else this.phase = { _tag: "Body", body }
   }
 
   /** The request is whole. Only now may a visitor that upgrades change the protocol (RFC 9110 section 7.8). */
   private endRequest() {
-    this.phase = { _tag: this.upgrade === "asked" ? "Upgrading" : this.upgrade === "accepted" ? "Raw" : "Head" }
+    if (this.upgrade === "asked") this.phase = { _tag: "Upgrading" }
+    else if (this.upgrade === "accepted") this.phase = { _tag: "Raw" }
+    else this.phase = { _tag: this.last ? "Over" : "Head" }
   }
 }
-
-const fail = (status: BadRequest["status"], reason: string) => Result.fail(new BadRequest({ status, reason }))

@@ -14,6 +14,8 @@ const apply = (orders: OrdersShape, report: Effect.Effect<void>, order: Order): 
       return orders.revoke(order.token)
     case "SetAgentKeys":
       return orders.setAgentKeys(order.token, order.keys)
+    case "SetHttpOnly":
+      return orders.setHttpOnly(order.token, order.required)
     case "Report":
       return report
     case "SetPolicy":

@@ -16,6 +16,8 @@ export const Order = Schema.TaggedUnion({
     tier: Schema.Literals(["gelb", "passthrough"]),
     admissionUntil: Schema.NullOr(Schema.Int)
   },
+  /** Whether visitors of gelb hosts may speak nothing but HTTP. */
+  SetHttpOnly: { token: Schema.String, required: Schema.Boolean },
   Revoke: { token: Schema.String },
   SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String) },
   /** Say what has been counted until now; this one comes from the edge itself. */
