@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { AccessPolicy } from "./AccessPolicy.ts"
 import { Tier } from "./Admission.ts"
+import { AgentProof } from "./AgentProof.ts"
 import { form } from "./Form.ts"
 import { Hostname } from "./Hostname.ts"
 import { PublicKey, Signature } from "./Keys.ts"
@@ -49,8 +50,9 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   policy: Schema.NullOr(AccessPolicy).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** Until when an authority may validate the host name whatever the policy says: its certificate admission is open. */
   admission_until: Schema.NullOr(UnixSeconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  /** The keys of the agents that may serve the tunnel. Empty: whoever has the token. */
+  /** The keys of the agents that may serve the tunnel. */
   agent_keys: Schema.Array(PublicKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const))),
   /** Visitors of its gelb hosts may speak nothing but HTTP. */
   http_only: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 }) {}

@@ -1,7 +1,8 @@
 /** A tunnel: a public host name that is served by somebody's agent. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { TunnelStatus } from "./Admission.ts"
 import { AgentId } from "./Agent.ts"
+import { AgentProof } from "./AgentProof.ts"
 import { word } from "./Form.ts"
 import { Hostname } from "./Hostname.ts"
 import { TunnelId } from "./Ids.ts"
@@ -29,7 +30,8 @@ export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
   allow_any_login: Schema.Boolean,
   bridge_mode: BridgeMode,
   owned: Schema.Boolean,
-  created_at: UnixSeconds
+  created_at: UnixSeconds,
+  agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const)))
 }) {}
 
 /** A tunnel as operators see it, whosever it is. Its routing token is the owner's. */
@@ -45,7 +47,9 @@ export class TunnelOfSubject extends Schema.Class<TunnelOfSubject>("TunnelOfSubj
 export class TunnelChange extends Schema.Class<TunnelChange>("TunnelChange")({
   name: Schema.optionalKey(TunnelName),
   require_login: Schema.optionalKey(Schema.Boolean),
-  allow_any_login: Schema.optionalKey(Schema.Boolean)
+  allow_any_login: Schema.optionalKey(Schema.Boolean),
+  /** Lets agents in that cannot prove an enrolled key. The routing token is then all that is needed to serve. */
+  allow_unproved_agents: Schema.optionalKey(Schema.Boolean)
 }) {}
 
 /** What an agent needs to serve a tunnel; every such answer holds a fresh join token. */

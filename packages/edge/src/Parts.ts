@@ -17,6 +17,7 @@ import { Admissions } from "./sessions/Admissions.ts"
 import { AgentSessions } from "./sessions/AgentSessions.ts"
 import { ByteAgents } from "./sessions/ByteAgents.ts"
 import { MuxAgents } from "./sessions/MuxAgents.ts"
+import { ProofReports } from "./sessions/ProofReports.ts"
 
 export const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(MuxAgents.layer, ByteAgents.layer, PlatformHosts.layer)),
@@ -24,5 +25,6 @@ export const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer).pipe(
   Layer.provideMerge(Visits.layer),
   Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer, PeerEdges.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
+  Layer.provideMerge(ProofReports.layer),
   Layer.provideMerge(Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, Followers.layer))
 )

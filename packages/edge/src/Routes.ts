@@ -2,6 +2,7 @@
  * Which host leads to which tunnel, in what tier, and which tokens are dead. It is told by the control plane and asked
  * by everybody; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
  */
+import type { AgentProof } from "@catenet/domain/AgentProof"
 import type { Policy } from "@catenet/domain/rules/AccessWindow"
 import { Context, Effect, Layer } from "effect"
 import type { Order } from "./processes/Order.ts"
@@ -35,7 +36,9 @@ export interface RoutesShape {
   readonly setPolicy: (token: string, policy: Policy | null) => void
   /** The keys (hex) of the agents enrolled for the tunnel; empty when the control plane has named none. */
   readonly agentKeys: (token: string) => ReadonlySet<string>
-  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>) => void
+  /** Whether its agents have to prove one of them; undefined for a tunnel that the control plane has said nothing about. */
+  readonly agentProof: (token: string) => AgentProof | undefined
+  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => void
   /** Whether visitors of the tunnel may speak nothing but HTTP where the edge ends their TLS. */
   readonly httpOnly: (token: string) => boolean
   readonly setHttpOnly: (token: string, required: boolean) => void
@@ -43,6 +46,11 @@ export interface RoutesShape {
   /** Everything that is known, as orders that rebuild it. */
   readonly orders: () => ReadonlyArray<Order>
   readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
+}
+
+interface Enrolled {
+  readonly keys: ReadonlySet<string>
+  readonly proof: AgentProof
 }
 
 const nobody: ReadonlySet<string> = new Set()
@@ -53,7 +61,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   const hostsOf = new Map<string, number>()
   const revoked = new Set<string>()
   const policies = new Map<string, Policy>()
-  const agentKeys = new Map<string, ReadonlySet<string>>()
+  const enrolled = new Map<string, Enrolled>()
   const httpOnly = new Set<string>()
 
   const forget = (host: string) => {
@@ -89,7 +97,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     revoke: (token) => {
       revoked.add(token)
       policies.delete(token)
-      agentKeys.delete(token)
+      enrolled.delete(token)
       httpOnly.delete(token)
       for (const [host, route] of Array.from(routes)) if (route.token === token) forget(host)
     },
@@ -98,11 +106,10 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       if (policy === null) policies.delete(token)
       else policies.set(token, policy)
     },
-    agentKeys: (token) => agentKeys.get(token) ?? nobody,
-    setAgentKeys: (token, keys) => {
-      if (keys.length === 0) agentKeys.delete(token)
-      else agentKeys.set(token, new Set(keys))
-    },
+    agentKeys: (token) => enrolled.get(token)?.keys ?? nobody,
+    agentProof: (token) => enrolled.get(token)?.proof,
+    setAgentKeys: (token, keys, proof) =>
+      void enrolled.set(token, { keys: keys.length === 0 ? nobody : new Set(keys), proof }),
     httpOnly: (token) => httpOnly.has(token),
     setHttpOnly: (token, required) => void (required ? httpOnly.add(token) : httpOnly.delete(token)),
     policies: () => policies,
@@ -111,7 +118,9 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       // Before the hosts, so that no visitor comes in between.
       ...Array.from(httpOnly, (token): Order => ({ _tag: "SetHttpOnly", token, required: true })),
       ...Array.from(routes, ([host, route]): Order => ({ _tag: "Authorise", host, ...route })),
-      ...Array.from(agentKeys, ([token, keys]): Order => ({ _tag: "SetAgentKeys", token, keys: Array.from(keys) })),
+      ...Array.from(enrolled, ([token, { keys, proof }]): Order => {
+        return { _tag: "SetAgentKeys", token, keys: Array.from(keys), proof }
+      }),
       ...Array.from(policies, ([token, policy]): Order => ({ _tag: "SetPolicy", token, policy }))
     ],
     dump: () => Array.from(routes, ([hostname, { token }]) => ({ hostname, token }))

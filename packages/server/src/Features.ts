@@ -46,6 +46,7 @@ import * as DnsProvider from "./dns01/Provider.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
 import { Edges } from "./edges/Edges.ts"
 import * as EdgesHttp from "./edges/Http.ts"
+import { AgentKeys } from "./enrolment/AgentKeys.ts"
 import { Enrolments } from "./enrolment/Enrolments.ts"
 import * as EnrolmentHttp from "./enrolment/Http.ts"
 import * as Housekeeping from "./housekeeping/Housekeeping.ts"
@@ -163,7 +164,7 @@ const services = Layer.mergeAll(
   Layer.provide(SignIns.layer),
   Layer.provideMerge(Tunnels.layer),
   Layer.provideMerge(ServiceAccounts.layer.pipe(Layer.provide(RealmAdmin.layer))),
-  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer, AddressRecords.layer)),
+  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer, AgentKeys.layer, AddressRecords.layer)),
   Layer.provide(DnsProvider.layer),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer, Limits.layer))

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AccessPolicy } from "../AccessPolicy.ts"
+import { AgentProof } from "../AgentProof.ts"
 import { atMost } from "../AtMost.ts"
 import { ChannelId } from "../Channel.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../errors/EdgeAdmin.ts"
@@ -82,6 +83,7 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
     }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {
       headers: tokenHeader,
+      query: { proof: Schema.optionalKey(AgentProof) },
       payload: atMost(most, PublicKey),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody)

@@ -12,7 +12,7 @@ import {
   NoLiveEdge
 } from "../errors/Edges.ts"
 import { Hostname } from "../Hostname.ts"
-import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey } from "../Keys.ts"
+import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey, PublicKey } from "../Keys.ts"
 import { RoutingToken } from "../Tokens.ts"
 import { AdminAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
@@ -39,6 +39,10 @@ export class EdgesApi extends HttpApiGroup.make("edges")
       payload: Heartbeat,
       success: HttpApiSchema.Empty(200),
       error: [HeartbeatProofIncomplete, HeartbeatRefused]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("agentProved", "/internal/tunnel/agent-proved", {
+      payload: Schema.Struct({ token: RoutingToken, key: PublicKey }),
+      success: HttpApiSchema.Empty(200)
     }).middleware(ReadsBody),
     HttpApiEndpoint.get("list", "/internal/edges", {
       query: pageQuery,

@@ -25,8 +25,8 @@ export const OrdersHandlers = HttpApiBuilder.group(
       authorizeHost: ({ params, query }) => orders.authorise(params.host, routeOf(params.token, query)),
       authorizeHostByHeader: ({ params, headers, query }) =>
         orders.authorise(params.host, routeOf(headers["x-ct-routing-token"], query)),
-      setAgentKeys: ({ headers, payload }) =>
-        orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload),
+      setAgentKeys: ({ headers, payload, query: { proof = "optional" } }) =>
+        orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload, proof),
       setHttpOnly: ({ headers, payload }) =>
         orders.setHttpOnly(Redacted.value(headers["x-ct-routing-token"]), payload.required),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),

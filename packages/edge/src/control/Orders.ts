@@ -2,6 +2,7 @@
  * What the control plane orders, wherever the order comes from (its push or the state fetched at boot). Every order is
  * idempotent and takes effect before it returns.
  */
+import type { AgentProof } from "@catenet/domain/AgentProof"
 import type { Policy } from "@catenet/domain/rules/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
 import { isOpen } from "@catenet/domain/rules/AccessWindow"
@@ -16,8 +17,8 @@ export interface OrdersShape {
   readonly authorise: (host: string, route: Route) => Effect.Effect<void>
   /** Refuses the token from now on, ends its agents and cuts its relays at once. */
   readonly revoke: (token: string) => Effect.Effect<void>
-  /** Names the keys of the agents that may serve the tunnel, and sends the others away. */
-  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Names the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
+  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
   /** Says whether new visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
   readonly setHttpOnly: (token: string, required: boolean) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: Policy | null) => Effect.Effect<void>
@@ -56,11 +57,12 @@ const make = Effect.gen(function* () {
         agents.revoke(token)
         relays.cut(token, "revoked")
       }),
-    setAgentKeys: (token, keys) =>
-      everywhere({ _tag: "SetAgentKeys", token, keys }, () => {
+    setAgentKeys: (token, keys, proof) =>
+      everywhere({ _tag: "SetAgentKeys", token, keys, proof }, () => {
         if (routes.isRevoked(token)) return
-        routes.setAgentKeys(token, keys)
-        if (keys.length > 0) agents.keepOnly(token, new Set(keys))
+        const dropped = routes.agentKeys(token)
+        routes.setAgentKeys(token, keys, proof)
+        agents.keepEnrolled(token, dropped)
       }),
     setHttpOnly: (token, required) =>
       everywhere({ _tag: "SetHttpOnly", token, required }, () => {

@@ -43,11 +43,11 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
   const revoked = yield* controlPlane.revokedTokens()
   const authorisations = yield* authorisationsOf(controlPlane, edgeId)
   for (const token of revoked.tokens) yield* orders.revoke(Redacted.value(token))
-  for (const { admission_until, agent_keys, hostname, http_only, tier, token, policy } of authorisations) {
+  for (const { admission_until, agent_keys, agent_proof, hostname, http_only, tier, token, policy } of authorisations) {
     const plain = Redacted.value(token)
     yield* orders.setHttpOnly(plain, http_only)
     if (hostname !== null) yield* orders.authorise(hostname, { token: plain, tier, admissionUntil: admission_until })
-    yield* orders.setAgentKeys(plain, agent_keys)
+    yield* orders.setAgentKeys(plain, agent_keys, agent_proof)
     if (policy !== null) yield* orders.setPolicy(plain, policy)
   }
   yield* Effect.logInfo("state restored from the control plane").pipe(

@@ -13,7 +13,7 @@ const apply = (orders: OrdersShape, report: Effect.Effect<void>, order: Order): 
     case "Revoke":
       return orders.revoke(order.token)
     case "SetAgentKeys":
-      return orders.setAgentKeys(order.token, order.keys)
+      return orders.setAgentKeys(order.token, order.keys, order.proof)
     case "SetHttpOnly":
       return orders.setHttpOnly(order.token, order.required)
     case "Report":

@@ -1,4 +1,5 @@
 /** What the control plane orders, as the processes of one edge tell it each other. Every order is idempotent. */
+import { AgentProof } from "@catenet/domain/AgentProof"
 import { Schema } from "effect"
 
 const Slot = Schema.Struct({ day: Schema.Int, start_minute: Schema.Int, end_minute: Schema.Int })
@@ -19,7 +20,7 @@ export const Order = Schema.TaggedUnion({
   /** Whether visitors of gelb hosts may speak nothing but HTTP. */
   SetHttpOnly: { token: Schema.String, required: Schema.Boolean },
   Revoke: { token: Schema.String },
-  SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String) },
+  SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String), proof: AgentProof },
   /** Say what has been counted until now; this one comes from the edge itself. */
   Report: {},
   SetPolicy: { token: Schema.String, policy: Schema.NullOr(Policy) }

@@ -1,8 +1,8 @@
 /**
  * Whether an agent may register (data-plane 2.3): the token is not revoked, each host is well formed and given to this
  * token, and a possession proof, where one is given, holds. Where the control plane has named the keys enrolled for a
- * tunnel, one of them must be proved: its token alone, which every capability carries, is not enough. The byte protocol
- * knows no proof; its agents stand by behind those that proved theirs, or are refused where the edge is set to do so.
+ * tunnel, one of them must be proved. The byte protocol knows no proof; its agents stand by until an enrolled agent has
+ * proved its key once, and are refused from then on, unless the owner lets them in.
  * Binding the hosts is part of the answer.
  */
 import { native } from "@catenet/crypto/native"
@@ -13,6 +13,8 @@ import { Context, Effect, Layer } from "effect"
 import { Routes } from "../Routes.ts"
 import { Settings } from "../Settings.ts"
 import { AgentKeys } from "./AgentKeys.ts"
+import { needsProof, refusalOf } from "./AgentRight.ts"
+import { ProofReports } from "./ProofReports.ts"
 
 export interface Refused {
   readonly code: RefusalCode
@@ -64,6 +66,7 @@ const make = Effect.gen(function* () {
   const { requireAgentProof } = yield* Settings
   const routes = yield* Routes
   const keys = yield* AgentKeys
+  const reports = yield* ProofReports
 
   const bind = (token: string, hosts: ReadonlyArray<string>): ReadonlySet<string> | Refused => {
     if (routes.isRevoked(token)) return refused("revoked")
@@ -84,7 +87,8 @@ const make = Effect.gen(function* () {
 
   const shape: AdmissionsShape = {
     bytes: (token, host) => {
-      if (requireAgentProof && routes.agentKeys(token).size > 0) return refused("proof-required")
+      const demanded = requireAgentProof && routes.agentKeys(token).size > 0
+      if (demanded || routes.agentProof(token) === "required") return refused("proof-required")
       const bound = bind(token, host === undefined ? [] : [host])
       return "code" in bound ? bound : undefined
     },
@@ -93,13 +97,14 @@ const make = Effect.gen(function* () {
       const token = Buffer.from(request.token).toString("hex")
       const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
       const admit = (owns: boolean): Verdict => {
-        const enrolled = routes.agentKeys(token)
-        if (enrolled.size > 0 && key === undefined) return refused("proof-required")
-        if (enrolled.size > 0 && key !== undefined && !enrolled.has(key)) return refused("bad-proof")
+        const refusal = refusalOf(routes, token, key)
+        if (refusal !== undefined) return refused(refusal)
         const hosts = bind(token, request.hosts)
-        return "code" in hosts ? hosts : { hosts, key, owner: owns || enrolled.size > 0 }
+        if ("code" in hosts) return hosts
+        if (key !== undefined) reports.proved(token, key)
+        return { hosts, key, owner: owns || (key !== undefined && routes.agentKeys(token).has(key)) }
       }
-      if (key === undefined || routes.agentKeys(token).size > 0) return admit(false)
+      if (key === undefined || needsProof(routes, token)) return admit(false)
       const refusal = admit(false)
       if ("code" in refusal) return refusal
       const owns = keys.owns(token, key)

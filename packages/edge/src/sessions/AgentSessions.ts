@@ -8,6 +8,7 @@ import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../Routes.ts"
 import { Settings } from "../Settings.ts"
+import { refusalOf } from "./AgentRight.ts"
 import * as Liveness from "./Liveness.ts"
 import { type Carrier, type Demand, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
@@ -60,8 +61,8 @@ export interface AgentSessionsShape {
   readonly park: (token: string, agent: SlotAgent) => void
   readonly unpark: (token: string, agent: SlotAgent) => void
   readonly revoke: (token: string) => void
-  /** Sends multiplexed agents away that proved none of the keys. */
-  readonly keepOnly: (token: string, keys: ReadonlySet<string>) => void
+  /** Ends the sessions of agents that may not serve the tunnel any more, and of those that proved a dropped key. */
+  readonly keepEnrolled: (token: string, dropped: ReadonlySet<string>) => void
   readonly observe: (observer: SessionObserver) => void
   readonly watch: (watcher: AgentWatcher) => void
   readonly deliver: (
@@ -235,10 +236,17 @@ const make = Effect.gen(function* () {
       tunnel.revoke()
       left(tunnel, "revoked")
     },
-    keepOnly: (token, keys) => {
-      for (const agent of Array.from(tunnels.get(token)?.muxes ?? []))
-        if (agent.sibling === undefined && (agent.key === undefined || !keys.has(agent.key)))
+    keepEnrolled: (token, before) => {
+      const tunnel = tunnels.get(token)
+      if (tunnel === undefined) return
+      const keys = routes.agentKeys(token)
+      const dropped = (key: string | undefined) => key !== undefined && before.has(key) && !keys.has(key)
+      for (const agent of Array.from(tunnel.muxes))
+        if (agent.sibling === undefined && (dropped(agent.key) || refusalOf(routes, token, agent.key) !== undefined))
           agent.end("proof-required")
+      if (routes.agentProof(token) !== "required") return
+      tunnel.endSlots()
+      left(tunnel, "registration-closed")
     },
     observe: (observer) => void observers.add(observer),
     watch: (watcher) => void watchers.add(watcher),

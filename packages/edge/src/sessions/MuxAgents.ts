@@ -85,7 +85,10 @@ const make = Effect.gen(function* () {
       owner: admitted.owner,
       instance: request.instance && Buffer.from(request.instance).toString("hex"),
       answersChallenges: request.answersChallenges === true,
-      end: (reason) => inbound.end(refused(reason))
+      end: (reason) => {
+        inbound.end(refused(reason))
+        session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
+      }
     }
     inbound.accept({ sessionId: `${token.slice(0, 8)}-${id}`, keepAliveMillis: ECHO_MILLIS, maxStreams: MAX_STREAMS })
     audit.note("mux_agent", socket, token)

@@ -145,6 +145,11 @@ export class Tunnel {
   revoke() {
     for (const agent of this.muxes) agent.end("revoked")
     this.muxes.clear()
+    this.endSlots()
+  }
+
+  /** Ends the parked slots; one that carries a visitor goes on. */
+  endSlots() {
     for (const { slot } of this.slots) slot.close()
     this.slots = []
   }

@@ -12,6 +12,8 @@ export interface ScriptedControlPlane {
   page: number
   readonly heartbeats: Array<Record<string, unknown>>
   readonly requests: Array<string>
+  /** Keys that the edge saw proved. */
+  readonly proved: Array<Record<string, unknown>>
   /** Which edge serves a host, for look-ups. */
   readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
   /** While true every call is answered 503. */
@@ -53,6 +55,10 @@ export const startControlPlane = Effect.acquireRelease(
             plane.heartbeats.push(JSON.parse(body))
             return answer(200)
           }
+          if (request.url === "/internal/tunnel/agent-proved") {
+            plane.proved.push(JSON.parse(body))
+            return answer(200)
+          }
           return answer(404)
         })
         const plane = {
@@ -62,6 +68,7 @@ export const startControlPlane = Effect.acquireRelease(
           page: 1000,
           heartbeats: [],
           requests: [],
+          proved: [],
           owners: new Map(),
           down: false,
           close: () => {

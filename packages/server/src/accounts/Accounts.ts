@@ -9,6 +9,7 @@ import type { Subject } from "@catenet/domain/Subject"
 import { Context, Effect, Layer, Option } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { unixSeconds } from "../Now.ts"
+import { AgentKeys } from "../enrolment/AgentKeys.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { ServiceAccounts } from "../serviceAccounts/ServiceAccounts.ts"
 import { Settings } from "../Settings.ts"
@@ -20,6 +21,7 @@ const make = Effect.gen(function* () {
   const store = yield* Store.make
   const outbox = yield* Outbox
   const audits = yield* Audits
+  const keys = yield* AgentKeys
   const serviceAccounts = yield* ServiceAccounts
   const topologies = yield* Topologies
   const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
@@ -61,6 +63,7 @@ const make = Effect.gen(function* () {
         for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })
         yield* serviceAccounts.removeAll(subject)
         yield* topologies.removeAllOf(caller)
+        yield* keys.endGrants(subject, null)
         yield* store.dropBelongings(subject, email)
         yield* audits.append(audit("account_deleted", subject, subject))
       },

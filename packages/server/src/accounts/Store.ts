@@ -43,7 +43,6 @@ export const make = Effect.gen(function* () {
       Effect.all([
         sql`delete from channels where owner = ${subject}`,
         sql`delete from channel_claims where subject = ${subject}`,
-        sql`delete from tunnel_grants where grantee = ${subject}`,
         sql`delete from pipelines where owner = ${subject}`,
         sql`delete from portal_sessions where subject = ${subject}`,
         ...(email === null

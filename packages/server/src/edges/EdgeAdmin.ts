@@ -39,7 +39,7 @@ const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: Ed
     case "SetAccessPolicy":
       return orders.setAccessPolicy({ headers, payload: call.policy })
     case "SetAgentKeys":
-      return orders.setAgentKeys({ headers, payload: call.keys })
+      return orders.setAgentKeys({ headers, query: { proof: call.proof }, payload: call.keys })
   }
 }
 

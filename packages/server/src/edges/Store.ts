@@ -4,7 +4,7 @@ import { Hostname } from "@catenet/domain/Hostname"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { isNamed, keysOf } from "../enrolment/Store.ts"
+import { knownKeys, proofOf } from "../enrolment/AgentKeyStore.ts"
 
 const Report = Schema.Struct({
   id: Schema.String,
@@ -44,9 +44,7 @@ const Owner = Schema.Struct({
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  /** None for a tunnel that no agent was enrolled for by name. */
-  const agentKeys = sql`case when exists (select 1 from agents a where ${isNamed(sql)}) then ${keysOf(sql)}
-    else '{}'::text[] end as agent_keys`
+  const agentKeys = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof`
   return {
     /** Nothing, when the edge is pinned to another key. The first key that is presented stays. */
     report: SqlSchema.findOneOption({
@@ -93,7 +91,7 @@ export const make = Effect.gen(function* () {
             case when h.claim = 'offered' then h.deadline end as admission_until,
             ${agentKeys}
           from hosts h left join lateral (
-            select id, subject, access_policy from tunnels where routing_token = h.routing_token limit 1) t on true
+            select id, subject, access_policy, agent_proved_at, allow_unproved_agents from tunnels where routing_token = h.routing_token limit 1) t on true
           where h.edge_id = ${id} and h.hostname > ${bare ? null : (after?.place ?? "")}
             and (select r.routing_token from revoked_tokens r where r.routing_token = h.routing_token) is null
           order by h.hostname limit ${limit})

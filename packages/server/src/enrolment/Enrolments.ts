@@ -26,6 +26,8 @@ import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { bytesOf, freshHex64, hashOf, tokenBytes } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
+import * as AgentKeys from "./AgentKeys.ts"
+import * as AgentKeyStore from "./AgentKeyStore.ts"
 import * as Store from "./Store.ts"
 
 export interface Redemption {
@@ -42,6 +44,7 @@ const Issued = Schema.Struct({ token: JoinToken })
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const keys = yield* AgentKeyStore.make
   const outbox = yield* Outbox
   const audits = yield* Audits
   const { once } = yield* Idempotency
@@ -81,9 +84,9 @@ const make = Effect.gen(function* () {
       if (Option.isSome(spent)) {
         yield* store.bind(spent.value, row)
         yield* audits.append(audit("agent_enrolled", spent.value.tenant, agent, pubkey))
-        const served = yield* store.keysAfter(spent.value)
-        const told = yield* Effect.forEach(served, ({ keys, routingToken }) =>
-          outbox.appendOwn(routingToken, { _tag: "SetAgentKeys", keys })
+        const served = yield* keys.ordersAfter(spent.value)
+        const told = yield* Effect.forEach(served, (ordered) =>
+          outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
         )
         return { tenant: Tenant.make(spent.value.tenant), told }
       }

@@ -1,22 +1,17 @@
 /** Join tokens by their hash, and the agents bound by redeeming one. */
-import { PublicKey } from "@catenet/domain/Keys"
 import { OutstandingJoinToken } from "@catenet/domain/Outstanding"
-import { RoutingToken } from "@catenet/domain/Tokens"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { keysetOn, SliceOfAll } from "../store/Slice.ts"
 
 const Batch = Schema.Struct({ idempotencyKey: Schema.String, tenant: Schema.String, count: Schema.Int })
 
-/** Who a join token was made for. `tunnel` is empty when it is for any tunnel of the tenant. */
-const Bound = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String })
-
-/** `grantee` is whom it was given to when that is not the tenant: the token is good only as long as that grant. */
-export interface Issued {
-  readonly tenant: string
-  readonly tunnel: string
-  readonly grantee: string | null
-}
+/**
+ * Who a join token was made for. `tunnel` is empty when it is for any tunnel of the tenant. `grantee` is whom it was given
+ * to when that is not the tenant: token and enrolled key are good only as long as that grant.
+ */
+const Issued = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String, grantee: Schema.NullOr(Schema.String) })
+export type Issued = typeof Issued.Type
 
 const Redemption = Schema.Struct({
   tokenHash: Schema.String,
@@ -24,14 +19,6 @@ const Redemption = Schema.Struct({
   pubkey: Schema.String,
   now: Schema.Int
 })
-
-/** Whether agent `a` was enrolled for tunnel `t` by name, said so that the index of those is used. */
-export const isNamed = (sql: SqlClient.SqlClient) => sql`(a.tunnel <> '' and a.tunnel = t.id)`
-
-/** The keys of agents that may serve tunnel `t`: those enrolled for it, and those enrolled for any of its owner's. */
-export const keysOf = (sql: SqlClient.SqlClient) => sql`array(
-  select distinct a.pubkey from agents a
-  where ${isNamed(sql)} or (a.tunnel = '' and a.tenant = t.subject) order by a.pubkey)`
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -50,13 +37,22 @@ export const make = Effect.gen(function* () {
         on conflict (idempotency_key) do update set idempotency_key = excluded.idempotency_key
         returning tenant, count`
     }),
-    /** Whom it was for, when this call is the one that spends the token. Racing calls wait here for each other. */
+    /**
+     * Whom it was for, when this call is the one that spends the token. Racing calls wait here for each other. A grant is
+     * held before its token, in the order in which the end of a grant takes them.
+     */
     spend: SqlSchema.findOneOption({
       Request: Redemption,
-      Result: Bound,
+      Result: Issued,
       execute: ({ tokenHash, agent, now }) => sql`
-        update join_tokens set redeemed_at = ${now}, redeemed_by = ${agent}, grantee = null
-        where token_hash = ${tokenHash} and redeemed_at is null returning tenant, tunnel`
+        with granted as materialized (
+          select g.tunnel_id from join_tokens j join tunnel_grants g on g.tunnel_id = j.tunnel and g.grantee = j.grantee
+          where j.token_hash = ${tokenHash} for key share of g),
+        wanted as materialized (
+          select token_hash, grantee from join_tokens where token_hash = ${tokenHash} and redeemed_at is null
+            and (grantee is null or exists (select 1 from granted)) for update)
+        update join_tokens j set redeemed_at = ${now}, redeemed_by = ${agent}, grantee = null
+        from wanted w where j.token_hash = w.token_hash returning j.tenant, j.tunnel, w.grantee`
     }),
     outstanding: SqlSchema.findAll({
       Request: SliceOfAll,
@@ -76,19 +72,10 @@ export const make = Effect.gen(function* () {
         ) as enrolled
         from join_tokens t where t.token_hash = ${tokenHash}`
     }),
-    bind: ({ tenant, tunnel }: typeof Bound.Type, row: typeof Redemption.Type) => sql`
-      insert into agents (tenant, agent, tunnel, pubkey, bound_at)
-      values (${tenant}, ${row.agent}, ${tunnel}, ${row.pubkey}, ${row.now})
-      on conflict (tenant, agent, tunnel) do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
-    /** The keys that may serve each tunnel that an enrolment touches and that some agent was enrolled for by name. */
-    keysAfter: SqlSchema.findAll({
-      Request: Bound,
-      Result: Schema.Struct({ routingToken: RoutingToken, keys: Schema.Array(PublicKey) }),
-      execute: ({ tenant, tunnel }) => sql`
-        select t.routing_token, ${keysOf(sql)} as keys from tunnels t
-        where t.subject = ${tenant} and (${tunnel} = '' or t.id = ${tunnel})
-          and exists (select 1 from agents a where ${isNamed(sql)})`
-    }),
+    bind: ({ grantee, tenant, tunnel }: Issued, row: typeof Redemption.Type) => sql`
+      insert into agents (tenant, agent, tunnel, grantee, pubkey, bound_at)
+      values (${tenant}, ${row.agent}, ${tunnel}, ${grantee}, ${row.pubkey}, ${row.now})
+      on conflict on constraint agents_once do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
     transaction: sql.withTransaction
   }
 })

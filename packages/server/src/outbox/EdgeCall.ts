@@ -4,18 +4,22 @@
  */
 import { AccessPolicy } from "@catenet/domain/AccessPolicy"
 import { Tier } from "@catenet/domain/Admission"
+import { AgentProof } from "@catenet/domain/AgentProof"
 import { Hostname } from "@catenet/domain/Hostname"
 import { PublicKey } from "@catenet/domain/Keys"
 import { UnixSeconds } from "@catenet/domain/Numbers"
 import type { AdmissionEffect } from "@catenet/domain/rules/CertificateAdmission"
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 
 export const EdgeCall = Schema.TaggedUnion({
   AuthorizeHost: { hostname: Hostname, tier: Tier, admissionUntil: Schema.optionalKey(UnixSeconds) },
   Revoke: {},
   SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) },
-  /** The keys of the agents that may serve the tunnel; every other key is refused. */
-  SetAgentKeys: { keys: Schema.Array(PublicKey) }
+  /** The keys of the agents that may serve the tunnel, and whether one of them must be proved. */
+  SetAgentKeys: {
+    keys: Schema.Array(PublicKey),
+    proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const)))
+  }
 })
 export type EdgeCall = typeof EdgeCall.Type
 

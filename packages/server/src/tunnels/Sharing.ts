@@ -7,6 +7,7 @@ import { audit } from "@catenet/domain/rules/Audit"
 import type { Subject } from "@catenet/domain/Subject"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
+import { AgentKeys } from "../enrolment/AgentKeys.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "./SharingStore.ts"
@@ -17,6 +18,7 @@ type Account = Caller["Service"]
 const make = Effect.gen(function* () {
   const tunnels = yield* Tunnels
   const audits = yield* Audits
+  const keys = yield* AgentKeys
   const store = yield* Store.make
 
   /** Everything here belongs to the owner of the tunnel. */
@@ -57,7 +59,7 @@ const make = Effect.gen(function* () {
         account,
         id,
         grantee,
-        Effect.flatMap(asOwner(account, id, store.ungrant(id, grantee)), found)
+        Effect.flatMap(asOwner(account, id, keys.endGrants(grantee, id)), found)
       ),
     grantees: (account: Account, id: string, page: Page) =>
       Effect.map(grantees(account, id, page), (rows) => rows.map(({ grantee }) => grantee)),

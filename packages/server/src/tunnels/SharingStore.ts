@@ -21,8 +21,6 @@ export const make = Effect.gen(function* () {
   return {
     grant: (id: string, grantee: string) =>
       sql`insert into tunnel_grants ${sql.insert({ tunnelId: id, grantee })} on conflict do nothing`,
-    ungrant: (id: string, grantee: string) =>
-      sql`delete from tunnel_grants where tunnel_id = ${id} and grantee = ${grantee} returning grantee`,
     grantees: SqlSchema.findAll({
       Request: Slice,
       Result: Schema.Struct({ grantee: Subject }),

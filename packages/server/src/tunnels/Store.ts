@@ -8,6 +8,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Refusal } from "../audit/Store.ts"
 import { keysetOn, SliceOfAll } from "../store/Slice.ts"
+import { proofOf } from "../enrolment/AgentKeyStore.ts"
 import type { Kept } from "../idempotency/Store.ts"
 
 const Fresh = Schema.Struct({
@@ -41,6 +42,7 @@ export interface Change {
   readonly name?: string
   readonly requireLogin?: boolean
   readonly allowAnyLogin?: boolean
+  readonly allowUnprovedAgents?: boolean
 }
 
 export const make = Effect.gen(function* () {
@@ -49,7 +51,8 @@ export const make = Effect.gen(function* () {
   /** With where its hostname stands. */
   const shownTo = (viewer: string) => sql`
     select t.id, t.name, t.hostname, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline, t.require_login,
-      t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at
+      t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at,
+      ${proofOf(sql)} as agent_proof
     from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token`
   /** Two index reads; a condition with `or` would read the table. */
   const isVisible = (subject: string) => sql`t.id in (

@@ -18,6 +18,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AddressRecords } from "../addressRecords/AddressRecords.ts"
 import { Audits } from "../audit/Audits.ts"
+import { AgentKeys } from "../enrolment/AgentKeys.ts"
 import { Enrolments } from "../enrolment/Enrolments.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency, type Once } from "../idempotency/Idempotency.ts"
@@ -53,6 +54,7 @@ const make = Effect.gen(function* () {
   const addresses = yield* AddressRecords
   const audits = yield* Audits
   const enrolments = yield* Enrolments
+  const keys = yield* AgentKeys
   const { kept, once } = yield* Idempotency
   const { meshEdgePort, portalBaseUrl, tunnelsPerAccount, ...settings } = yield* Settings
   const hostnameZone = settings.hostnameZone ?? addresses.zone
@@ -109,7 +111,8 @@ const make = Effect.gen(function* () {
       allow_any_login: false,
       bridge_mode: "off",
       owned: true,
-      created_at: UnixSeconds.make(createdAt)
+      created_at: UnixSeconds.make(createdAt),
+      agent_proof: "optional"
     })
     const answer = { id, token, hostname: null, calls: [], tunnel }
     const entry = audit("tunnel_enrolled", owner, id)
@@ -199,15 +202,17 @@ const make = Effect.gen(function* () {
     change: Effect.fn("Tunnels.change")(
       function* (account: Account, id: string, change: TunnelChange) {
         yield* owned(id, account)
-        const { allow_any_login, name, require_login } = change
+        const { allow_any_login, allow_unproved_agents, name, require_login } = change
         const columns = {
           ...(name === undefined ? {} : { name }),
           ...(require_login === undefined ? {} : { requireLogin: require_login }),
-          ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login })
+          ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login }),
+          ...(allow_unproved_agents === undefined ? {} : { allowUnprovedAgents: allow_unproved_agents })
         }
         if (Object.keys(columns).length > 0) {
           yield* store.change(id, columns)
           yield* audits.append(audit("tunnel_changed", account.subject, id, JSON.stringify(change)))
+          if (allow_unproved_agents !== undefined) yield* keys.announce([id])
         }
         return yield* shown(id, account)
       },

@@ -28,6 +28,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("edge servers
         [
           { call: "lookup", as, query: "?host=a.example.test", status: 404, code: "NoLiveEdge" },
           { call: "heartbeat", as, body: beat, status: 200 },
+          { call: "agentProved", as, body: { token: "9".repeat(64), key }, status: 200 },
           { call: "heartbeat", as, body: { ...beat, pubkey: key }, status: 400, code: "HeartbeatProofIncomplete" },
           {
             call: "heartbeat",

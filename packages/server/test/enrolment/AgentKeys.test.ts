@@ -59,7 +59,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
         const printer = yield* ada.tunnels.install({ headers: {}, params: { id: (yield* create("printer")).id } })
         const told = (count: number) =>
           Effect.map(edge.about(Redacted.value(camera.routing_token), count), (orders) =>
-            orders.flatMap(({ body, path }) => (path === "/internal/tunnel/agent-keys" ? [JSON.parse(body)] : []))
+            orders.flatMap(({ body, path }) =>
+              path.startsWith("/internal/tunnel/agent-keys?") ? [JSON.parse(body)] : []
+            )
           )
         const sorted = (...bytes: ReadonlyArray<number>) => bytes.map((byte): string => keyOf(byte)).sort()
 

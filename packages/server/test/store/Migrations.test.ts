@@ -124,6 +124,10 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
             yield* sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
               values (${"a".repeat(32)}, 's', 'n', 'n-043a7187.example.test', ${"b".repeat(64)}, 2)`
           }
+          if (number === 30) {
+            yield* sql`insert into agents (tenant, agent, tunnel, pubkey, bound_at)
+              values ('s', 'n', ${"1".repeat(32)}, ${"c".repeat(64)}, 1)`
+          }
           if (number === 12) {
             const account = "5".repeat(64)
             yield* sql`insert into accounts (account, balance, created_at) values (${account}, 7, 1)`
@@ -152,6 +156,11 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           records.map(({ hostname }) => hostname),
           ["n-043a7187.example.test"],
           "of the names there are, those that were given out"
+        )
+        const agents = yield* sql<{ pubkey: string; grantee: null }>`select pubkey, grantee from agents`
+        assert.deepStrictEqual(
+          agents.map(({ grantee, pubkey }) => [pubkey, grantee]),
+          [["c".repeat(64), null]]
         )
         assert.deepStrictEqual(yield* migrate, [])
       })

@@ -10,7 +10,7 @@ import { type ControlFrame, encodeMuxFrame, type SendableFrame } from "../frames
 import { agreedVersion, challengeBytes, muxVersion } from "../frames/MuxHello.ts"
 import type { Greeting, MuxHello, Place } from "../frames/MuxHello.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"
-import type { CloseCode } from "../frames/MuxReason.ts"
+import type { CloseCode, ResetCode } from "../frames/MuxReason.ts"
 import type { Refusal, RegisterRequest } from "../frames/MuxRegister.ts"
 import { type CarrierSession, type SessionClosed, type SessionCounters, StreamRefused } from "./Carrier.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
@@ -139,6 +139,11 @@ export class Mux implements CarrierSession {
     if (this.#peerHello === undefined) return Result.fail(new StreamRefused({ reason: "not-ready" }))
     if (this.#peerDrains || this.#draining !== "no") return Result.fail(new StreamRefused({ reason: "draining" }))
     return this.#streams.open(header)
+  }
+
+  /** Resets the streams that were opened for one of the peer's registrations. */
+  cut(registration: number, code: ResetCode, sentence: string): void {
+    this.#streams.cut(registration, code, sentence)
   }
 
   /** Asks the edge to register; answered when the edge answers, or refused as `closed` with the session. */

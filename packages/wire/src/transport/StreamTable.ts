@@ -121,6 +121,12 @@ export class StreamTable {
     }
   }
 
+  /** Resets our streams that were opened for this registration. */
+  cut(registration: number, code: ResetCode, sentence: string): void {
+    for (const stream of Array.from(this.#streams.values()))
+      if (this.#isOurs(stream.id) && stream.header.registration === registration) stream.reset(code, sentence)
+  }
+
   /** The session is over: what is not complete can never be. */
   abandon(sentence: string): void {
     for (const stream of this.#streams.values()) stream.receiveReset({ code: "lost", sentence })

@@ -30,6 +30,7 @@ import * as tunnelsWithoutHostname from "./0028_tunnels_without_hostname.ts"
 import * as tunnelEnrol from "./0029_tunnel_enrol.ts"
 import * as joinTokensOfGrantees from "./0030_join_tokens_of_grantees.ts"
 import * as tunnelsWithoutHostnameById from "./0031_tunnels_without_hostname_by_id.ts"
+import * as agentProofs from "./0035_agent_proofs.ts"
 import * as ordersOfEachEdge from "./0044_orders_of_each_edge.ts"
 import * as sealedValues from "./0047_sealed_values.ts"
 
@@ -62,6 +63,7 @@ export const migrations = {
   "0029_tunnel_enrol": tunnelEnrol.up,
   "0030_join_tokens_of_grantees": joinTokensOfGrantees.up,
   "0031_tunnels_without_hostname_by_id": tunnelsWithoutHostnameById.up,
+  "0035_agent_proofs": agentProofs.up,
   "0044_orders_of_each_edge": ordersOfEachEdge.up,
   "0047_sealed_values": sealedValues.up
 } as const
