@@ -49,9 +49,12 @@ const closingMillis = 2_000
 const ackBytes = 16 * 1024
 
 export class Mux implements CarrierSession {
-  readonly ready: Promise<Result.Result<Greeting, SessionClosed>>
-  readonly draining: Promise<string>
-  readonly closed: Promise<SessionClosed>
+  readonly #ready = Promise.withResolvers<Result.Result<Greeting, SessionClosed>>()
+  readonly #drained = Promise.withResolvers<string>()
+  readonly #closed = Promise.withResolvers<SessionClosed>()
+  readonly ready = this.#ready.promise
+  readonly draining = this.#drained.promise
+  readonly closed = this.#closed.promise
   readonly counters: SessionCounters = {
     bytesSent: 0,
     bytesReceived: 0,
@@ -79,9 +82,6 @@ export class Mux implements CarrierSession {
   #unacked = 0
   #acking = false
   #timers: Array<NodeJS.Timeout> = []
-  readonly #resolveDraining: (sentence: string) => void
-  readonly #resolveClosed: (closed: SessionClosed) => void
-  readonly #resolveReady: (ready: Result.Result<Greeting, SessionClosed>) => void
 
   /** Takes the carrier over. Throws a `RangeError` when an acceptor has no challenge. */
   constructor(carrier: Duplex, options: MuxOptions) {
@@ -90,15 +90,6 @@ export class Mux implements CarrierSession {
       throw new RangeError(`an acceptor needs a challenge of ${challengeBytes} bytes`)
     }
     const limits: MuxLimits = { ...defaultLimits, ...options.limits }
-    const closed = Promise.withResolvers<SessionClosed>()
-    const ready = Promise.withResolvers<Result.Result<Greeting, SessionClosed>>()
-    const draining = Promise.withResolvers<string>()
-    this.draining = draining.promise
-    this.#resolveDraining = draining.resolve
-    this.closed = closed.promise
-    this.ready = ready.promise
-    this.#resolveClosed = closed.resolve
-    this.#resolveReady = ready.resolve
     this.#carrier = carrier
     this.#options = options
     this.#hello = {
@@ -164,7 +155,7 @@ export class Mux implements CarrierSession {
   goAway(sentence = ""): void {
     if (this.#ending !== undefined || this.#draining !== "no") return
     this.#draining = "announced"
-    this.#resolveDraining(sentence)
+    this.#drained.resolve(sentence)
     this.#sender.control(encodeMuxFrame({ _tag: "GoAway", reason: { code: "draining", sentence } }))
     // A stream that the peer opened before it read the announcement is still served; the echo of this ping comes
     // after the last of those.
@@ -253,7 +244,7 @@ export class Mux implements CarrierSession {
         return undefined
       case "GoAway":
         this.#peerDrains = true
-        return this.#resolveDraining(frame.reason.sentence)
+        return this.#drained.resolve(frame.reason.sentence)
       case "Close":
         return this.#end({ ...frame.reason, by: "remote" })
       case "Extension":
@@ -268,7 +259,7 @@ export class Mux implements CarrierSession {
     }
     this.#peerHello = hello
     this.#streams.peer = hello
-    this.#resolveReady(Result.succeed(hello))
+    this.#ready.resolve(Result.succeed(hello))
   }
 
   #judge(violation: Violation | undefined): void {
@@ -294,8 +285,8 @@ export class Mux implements CarrierSession {
     this.#pings.abandon()
     this.#own.abandon(closed.sentence)
     this.#peers.abandon()
-    this.#resolveReady(Result.fail(closed))
-    this.#resolveClosed(closed)
+    this.#ready.resolve(Result.fail(closed))
+    this.#closed.resolve(closed)
     const carrier = this.#carrier
     carrier.end()
     // The peer may never read our last words, or never end its own half.
