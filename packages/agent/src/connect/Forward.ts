@@ -7,6 +7,7 @@ import { isIPv6 } from "node:net"
 import { createServer, type Socket } from "node:net"
 import { pipeline } from "node:stream/promises"
 import { ConfigurationInvalid } from "../Failure.ts"
+import * as Datagrams from "../mesh/Datagrams.ts"
 import type { NoiseStream } from "../mesh/NoiseStream.ts"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 import * as MeshClient from "./MeshClient.ts"
@@ -20,9 +21,11 @@ const reach = (target: MeshClient.Target) => Effect.retry(MeshClient.open(target
 
 const idleMillis = 60_000
 /** Datagrams kept while their session is being opened. */
-const mostWaiting = 64
+export const mostWaiting = 64
 /** Sessions at a time; a datagram that would need one more is dropped. */
-const mostSessions = 1024
+export const mostSessions = 1024
+/** Local connections at a time; one more is closed. */
+export const mostClients = 4096
 
 const cannotListen = (address: HostPort) => (error: Error) =>
   new ConfigurationInvalid({
@@ -51,6 +54,7 @@ export const tcp = Effect.fn("Forward.tcp")(function* (target: MeshClient.Target
           )
         )
       })
+      listening.maxConnections = mostClients
       listening.once("error", (error) => resume(Effect.fail(error)))
       listening.listen(listen.port, listen.host, () => resume(Effect.succeed(listening)))
     }).pipe(Effect.mapError(cannotListen(listen))),
@@ -92,7 +96,7 @@ export const udp = Effect.fn("Forward.udp")(function* (target: MeshClient.Target
   const deliver = (from: RemoteInfo) => (data: Uint8Array) => {
     const session = sessions.get(`${from.address} ${from.port}`)
     if (session !== undefined) session.touched++
-    socket.send(data, from.port, from.address)
+    if (!Datagrams.isCongested(socket)) socket.send(data, from.port, from.address)
   }
   socket.on("message", (datagram, from) => {
     const key = `${from.address} ${from.port}`

@@ -8,6 +8,12 @@ import { OriginDown } from "../tunnel/Origin.ts"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 import type { NoiseStream } from "./NoiseStream.ts"
 
+/** Bytes of datagrams that may wait for the network card. */
+export const longestQueue = 1_048_576
+
+/** Whether a datagram has to be dropped, as any network would, because the system does not take those before it. */
+export const isCongested = (socket: Socket) => socket.getSendQueueSize() > longestQueue
+
 /** A UDP socket that talks to this address only. */
 const connected = (address: HostPort) =>
   Effect.callback<Socket, OriginDown>((resume) => {
@@ -29,6 +35,7 @@ const copy = (stream: NoiseStream, socket: Socket, counters: { aToB: number; bTo
   Effect.callback<void>((resume) => {
     const done = () => resume(Effect.void)
     stream.on("data", (datagram: Uint8Array) => {
+      if (isCongested(socket)) return
       counters.aToB += datagram.length
       socket.send(datagram)
     })

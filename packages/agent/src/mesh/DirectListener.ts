@@ -8,7 +8,9 @@ import { createServer, isIPv6, type Server, type Socket } from "node:net"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 
 /** Clients that have connected and not yet proved anything. */
-const mostStrangers = 64
+export const mostStrangers = 64
+/** Clients at a time, strangers and others. */
+export const mostClients = 8192
 const keepAliveMillis = 20_000
 
 export interface Options {
@@ -22,6 +24,7 @@ export interface Options {
 const listen = (host: string, port: number, onConnection: (socket: Socket) => void) =>
   Effect.callback<Server, Error>((resume) => {
     const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection)
+    server.maxConnections = mostClients
     server.once("error", (error) => resume(Effect.fail(error)))
     server.listen(port, host, () => {
       // A machine without descriptors refuses single connections; that is not the end of the port.

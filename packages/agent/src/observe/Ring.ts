@@ -8,7 +8,7 @@
 import { Clock, Effect, FileSystem, Option, Semaphore } from "effect"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
-const capBytes = 1_048_576
+export const capBytes = 1_048_576
 const lockAgeMillis = 10_000
 const newline = 0x0a
 

@@ -31,12 +31,24 @@ export interface AgentSlot {
 const firstByte = (bytes: Uint8Array): Decoding<ParkFrame> =>
   bytes.length > 0 ? decoded({ _tag: "Stop" }, 0) : needMore
 
+/** Resolves when the stream takes bytes again, or never will. A peer that pings and does not read is not read either. */
+const writable = (stream: Duplex): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (stream.destroyed || !stream.writableNeedDrain) resolve()
+  stream.once("drain", resolve)
+  stream.once("close", resolve)
+  return promise.finally(() => {
+    stream.off("drain", resolve)
+    stream.off("close", resolve)
+  })
+}
+
 const wait = async (stream: Duplex, inlet: Inlet, role: (MeshSlot | BrowserSlot)["role"]) => {
   const decode = role === "A" || role === "B" ? firstByte : decodePark
   for (;;) {
     const frame = await inlet.next(decode)
     if (Result.isSuccess(frame) && frame.success._tag === "Ping") {
-      stream.write(encodePong(frame.success.counter))
+      if (!stream.write(encodePong(frame.success.counter))) await writable(stream)
       continue
     }
     const raw = inlet.release()

@@ -8,6 +8,8 @@ import { monotonicMillis } from "./MonotonicClock.ts"
 type Done = (error?: Error | null) => void
 
 const tickMillis = 1_000
+/** Unsent bytes at which the peer is taken for one that makes us answer and does not read. */
+const stuckBytes = 1024 * 1024
 /** How long the connection may take to close in order. */
 const closingMillis = 2_000
 
@@ -17,6 +19,8 @@ export class FramedStream extends Duplex {
   readonly #timer: NodeJS.Timeout
   #listening = true
   #onDrain: (() => void) | undefined
+  /** Bytes of the write that waits for the connection to drain. */
+  #writing = 0
 
   /** Takes the connection over, from the first byte after STOP. */
   constructor(carrier: Duplex) {
@@ -47,8 +51,9 @@ export class FramedStream extends Duplex {
     this.#carrier.cork()
     for (const frame of frames.success) this.#carrier.write(frame)
     this.#carrier.uncork()
-    if (this.#carrier.writableNeedDrain) this.#onDrain = done
-    else done()
+    if (!this.#carrier.writableNeedDrain) return done()
+    this.#writing = this.#carrier.writableLength
+    this.#onDrain = done
   }
 
   override _final(done: Done): void {
@@ -72,8 +77,16 @@ export class FramedStream extends Duplex {
       this.destroy(new Error(received.failure.reason))
       return
     }
-    if (received.success.reply.length > 0) this.#carrier.write(received.success.reply)
+    if (received.success.reply.length > 0) this.#reply(received.success.reply)
+    if (this.destroyed) return
     this.#apply(Result.succeed(received.success.events))
+  }
+
+  /** Not held back until the connection drains: both ends could then wait for each other. */
+  #reply(acknowledgement: Buffer): void {
+    this.#carrier.write(acknowledgement)
+    const data = this.#onDrain === undefined ? 0 : this.#writing
+    if (this.#carrier.writableLength > stuckBytes + data) this.destroy(new Error("the peer does not read"))
   }
 
   #apply(events: Result.Result<ReadonlyArray<FramedEvent>, { readonly reason: string }>): void {

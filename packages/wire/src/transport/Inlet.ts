@@ -15,7 +15,7 @@ export class FrameMissing extends Data.TaggedError("FrameMissing")<{
 }> {}
 
 /** Largest number of bytes held for a frame that nobody asked for yet. */
-const heldBytes = 64 * 1024
+export const heldBytes = 64 * 1024
 
 interface Waiting {
   readonly look: () => boolean

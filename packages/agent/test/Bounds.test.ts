@@ -1,0 +1,40 @@
+/**
+ * Everything that others can make grow in an agent, with how far. What is measured against a peer that floods stands in
+ * `onboard/UntrustedAnswers` (answers), `fuzz/Listeners` (listeners) and the wire package's `transport/Bounds` (streams).
+ */
+import { maxHelloBytes } from "@catenet/wire/frames/ClientHello"
+import { heldBytes } from "@catenet/wire/transport/Inlet"
+import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
+import { assert, describe, it } from "vitest"
+import * as Forward from "../src/connect/Forward.ts"
+import * as Datagrams from "../src/mesh/Datagrams.ts"
+import * as DirectListener from "../src/mesh/DirectListener.ts"
+import * as Ring from "../src/observe/Ring.ts"
+import { longestAnswer } from "../src/onboard/OutgoingHttp.ts"
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]> = [
+  ["bytes of a control plane's answer", longestAnswer, 64 * KiB],
+  ["bytes held before a frame that is asked for", heldBytes, 64 * KiB],
+  ["bytes of a visitor's ClientHello", maxHelloBytes, 64 * KiB],
+  ["streams of a session with the edge", defaultLimits.maxStreams, 8192],
+  ["unread bytes of a fresh stream", defaultLimits.initialWindow, 256 * KiB],
+  ["unread bytes of a stream", defaultLimits.window, MiB],
+  ["unread bytes of a session", defaultLimits.receiveLimit, 256 * MiB],
+  ["direct clients that have proved nothing", DirectListener.mostStrangers, 64],
+  ["direct clients", DirectListener.mostClients, 8192],
+  ["bytes of datagrams for the origin", Datagrams.longestQueue, MiB],
+  ["datagrams that wait for their session", Forward.mostWaiting, 64],
+  ["sessions of forwarded datagrams", Forward.mostSessions, 1024],
+  ["local connections that are forwarded", Forward.mostClients, 4096],
+  ["bytes of the event ring", Ring.capBytes, MiB]
+]
+
+describe("what may grow", () => {
+  for (const [what, is, shallBe] of bounds)
+    it(`${what}: ${shallBe}`, () => {
+      assert.strictEqual(is, shallBe)
+    })
+})
