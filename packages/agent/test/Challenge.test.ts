@@ -78,7 +78,8 @@ describe.each(carriers)("TLS-ALPN-01 over %s", (_, alpn) => {
       assert.strictEqual(await exchange(await stage.edge.open(), "hello"), "hello")
     }
     const refused = await validate(await stage.edge.open("acme"))
-    assert.include(String(refused), "no application protocol")
+    // Over slots the origin is left to answer for itself, and this one cannot.
+    assert.include(String(refused), alpn[0] === "ct-edge" ? "unexpected message" : "no application protocol")
   })
 
   it("is refused by an alert when the agent ends TLS and no challenge is pending for this host", async () => {

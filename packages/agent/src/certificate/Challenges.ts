@@ -32,6 +32,13 @@ export const offer = Effect.fn("Challenges.offer")(function* (stateDir: string, 
   )
 })
 
+/** Whether there is a challenge for any host. */
+export const somePending = Effect.fn("Challenges.somePending")(function* (stateDir: string) {
+  const fs = yield* FileSystem.FileSystem
+  const names = yield* Effect.orElseSucceed(fs.readDirectory(folderOf(stateDir)), () => [])
+  return names.some((name) => name.endsWith(".pem"))
+})
+
 /** The challenge that is pending for this host, ready to be shown. One that cannot be used is said and counts as none. */
 export const pending = Effect.fn("Challenges.pending")(function* (
   stateDir: string,

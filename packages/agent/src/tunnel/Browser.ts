@@ -13,8 +13,11 @@ import type { Origin as OriginSettings } from "../settings/Settings.ts"
 import { arrive } from "./FirstBytes.ts"
 import * as Origin from "./Origin.ts"
 
-/** Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and told to the edge. */
-export type Handler = (stream: Duplex, header: OpenHeader | undefined) => Effect.Effect<void>
+/**
+ * Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and told to the edge.
+ * `taken` is what was read from it before and could not be put back.
+ */
+export type Handler = (stream: Duplex, header: OpenHeader | undefined, taken?: Uint8Array) => Effect.Effect<void>
 
 /** The PROXY protocol header for the origin: the client that the edge named, or nobody. */
 export const proxyHeader = (header: OpenHeader | undefined) =>
@@ -62,8 +65,8 @@ export const join = (origin: OriginSettings, vitals: Vitals["Service"]) => {
 
 export const make = (origin: OriginSettings, vitals: Vitals["Service"]): Handler => {
   const serve = join(origin, vitals)
-  return Effect.fnUntraced(function* (stream, header) {
-    if (yield* arrive(stream)) yield* serve(stream, header)
+  return Effect.fnUntraced(function* (stream, header, taken = nothing) {
+    if (taken.length > 0 || (yield* arrive(stream))) yield* serve(stream, header, taken)
     else stream.end()
   })
 }

@@ -1,7 +1,8 @@
 /**
  * TLS-ALPN-01 (RFC 8737): a certificate authority that validates a host of this tunnel is answered by the agent itself while a
  * challenge for the host is pending. Without one the origin may answer, when it holds its own certificates and speaks TLS and
- * the access window is open; else the authority is refused by a TLS alert. Other visitors are not touched.
+ * the access window is open; else the authority is refused by a TLS alert. Other visitors are not touched. A stream of a slot
+ * whose bytes the origin gets as they are is looked at only while some challenge is pending.
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { splice } from "@catenet/wire/transport/Splice"
@@ -33,13 +34,14 @@ const refuse = (stream: Duplex) => {
 /** Who offers more than the one protocol is a visitor (RFC 8737 section 3). */
 const isValidation = ([first, ...others]: ReadonlyArray<string>) => first === acmeAlpn && others.length === 0
 
-/** The host that is being validated; undefined for every other visitor. Slots do not say what a stream is; its hello does. */
-const validated = (stream: Duplex, header: OpenHeader | undefined) =>
-  header === undefined
-    ? Effect.map(Hello.peek(stream), (hello) =>
-        hello !== undefined && isValidation(hello.alpn) ? hello.serverName : undefined
-      )
-    : Effect.succeed(header.kind === "acme" ? header.host : undefined)
+const nothing = new Uint8Array()
+
+/** Who a client of a slot is, by its hello: slots do not say what a stream is. */
+const byHello = (stream: Duplex) =>
+  Effect.map(Hello.peek(stream), ({ hello, taken }) => ({
+    host: hello !== undefined && isValidation(hello.alpn) ? hello.serverName : undefined,
+    taken
+  }))
 
 /** Shows the challenge certificate and says whether the authority took it. No byte follows the handshake. */
 const show = (stream: Duplex, secureContext: SecureContext) =>
@@ -63,9 +65,10 @@ const show = (stream: Duplex, secureContext: SecureContext) =>
 /** Lets the origin answer. False when it is down or does not speak TLS; then nothing was said to the client. */
 const byOrigin = Effect.fnUntraced(
   function* (origin: OriginSettings, stream: Duplex, header: OpenHeader | undefined) {
-    yield* Hello.peek(stream)
+    const { taken } = yield* Hello.peek(stream)
     const socket = yield* Origin.dial(origin)
     if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+    socket.write(taken)
     const hello: Buffer | null = stream.read()
     if (hello !== null) socket.write(hello)
     const answered = yield* Effect.timeoutOrElse(arrive(socket), {
@@ -92,10 +95,19 @@ export const make = Effect.fnUntraced(function* (
   ordinary: Handler
 ) {
   const fs = yield* FileSystem.FileSystem
+
+  /** The host that is being validated; undefined for every other visitor. */
+  const validated = Effect.fnUntraced(function* (stream: Duplex, header: OpenHeader | undefined) {
+    if (header !== undefined) return { host: header.kind === "acme" ? header.host : undefined, taken: nothing }
+    // An origin that gets the bytes as they are answers an authority by itself: it waits for no look at them.
+    const looks = origin.terminate !== undefined || (yield* Challenges.somePending(stateDir))
+    return looks ? yield* byHello(stream) : { host: undefined, taken: nothing }
+  })
+
   const serve: Handler = Effect.fnUntraced(
     function* (stream, header) {
-      const host = yield* validated(stream, header)
-      if (host === undefined) return yield* ordinary(stream, header)
+      const { host, taken } = yield* validated(stream, header)
+      if (host === undefined) return yield* ordinary(stream, header, taken)
       const challenge = yield* Challenges.pending(stateDir, host)
       if (challenge === undefined) {
         const mayAsk = origin.terminate === undefined && header?.challengeOnly !== true
@@ -103,12 +115,12 @@ export const make = Effect.fnUntraced(function* (
         yield* Effect.logInfo(`${host} is being validated, and no challenge is pending`)
         return refuse(stream)
       }
-      const [took, taken] = yield* Effect.timed(show(stream, challenge))
-      if (taken) {
+      const [took, shown] = yield* Effect.timed(show(stream, challenge))
+      if (shown) {
         vitals.traffic.handshakes++
         vitals.traffic.handshakeMillis += Duration.toMillis(took)
       }
-      yield* Effect.logInfo(taken ? `${host} was validated` : `the validation of ${host} broke off`)
+      yield* Effect.logInfo(shown ? `${host} was validated` : `the validation of ${host} broke off`)
     },
     (serving) => Effect.provideService(serving, FileSystem.FileSystem, fs)
   )

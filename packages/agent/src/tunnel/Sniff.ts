@@ -19,5 +19,14 @@ export const beginsTls = (bytes: Uint8Array): boolean => {
   )
 }
 
-/** How many bytes decide it. */
-export const enough = headerBytes
+/** Whether so few bytes do not decide it yet. */
+export const isOpen = (bytes: Uint8Array): boolean => {
+  const [type, major, minor, high] = bytes
+  return (
+    bytes.length < headerBytes &&
+    (type === undefined || type === 0x16) &&
+    (major === undefined || major === 0x03) &&
+    (minor === undefined || minor <= 0x04) &&
+    (high === undefined || high * 256 <= longest)
+  )
+}

@@ -21,14 +21,22 @@ export class TlsFailed extends Data.TaggedError("TlsFailed")<{ readonly why: str
 }
 
 const handshakeMillis = 10_000
+const nothing = new Uint8Array()
 
-/** The first bytes, at least as many as the decision needs unless the client ends before. */
-const take = Effect.fnUntraced(function* (stream: Duplex) {
-  let taken = Buffer.alloc(0)
-  while (taken.length < Sniff.enough && (yield* arrive(stream))) {
-    const more: Buffer | null = stream.read()
-    if (more !== null) taken = Buffer.concat([taken, more])
-  }
+/**
+ * The first bytes, as many as the decision needs unless the client ends before. A client that begins like TLS and says no more
+ * for a while is none: the origin gets what it said.
+ */
+const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
+  let taken = Buffer.from(before)
+  if (taken.length === 0 && !(yield* arrive(stream))) return taken
+  const decided = Effect.gen(function* () {
+    while (Sniff.isOpen(taken) && (yield* arrive(stream))) {
+      const more: Buffer | null = stream.read()
+      if (more !== null) taken = Buffer.concat([taken, more])
+    }
+  })
+  yield* Effect.timeoutOption(decided, handshakeMillis)
   return taken
 })
 
@@ -60,8 +68,8 @@ export const make = (
 ): Browser.Handler => {
   const join = Browser.join(origin, vitals)
   return Effect.fnUntraced(
-    function* (stream, header) {
-      const first = yield* take(stream)
+    function* (stream, header, taken = nothing) {
+      const first = yield* take(stream, taken)
       if (first.length === 0) return void stream.end()
       if (!Sniff.beginsTls(first)) return yield* join(stream, header, first)
       stream.unshift(first)

@@ -45,7 +45,7 @@ export const makeStage = async (edgeOptions: Partial<EdgeOptions> = {}): Promise
 }
 
 /** Sends a request, ends its side, and reads the answer to its end. */
-export const exchange = async (stream: Duplex, request: string) => {
+export const exchange = async (stream: Duplex, request: string | Uint8Array) => {
   stream.end(request)
   return text(stream)
 }
