@@ -35,6 +35,55 @@ export const preimage = (heartbeat: Heartbeat): Uint8Array => {
   )
 }
 
+/** Where an edge takes orders, as it says with a heartbeat. */
+export interface AdminAddress {
+  readonly id: string
+  readonly adminUrl: string
+}
+
+/**
+ * The signed bytes of the address: raw `ct-edge-admin-address-v1` ‖ u64le length of id ‖ id ‖ URL. They are not those of
+ * the heartbeat, so that neither signature can be shown for the other.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
+ *
+ * strictEqual(EdgeHeartbeat.adminPreimage({ id: "a", adminUrl: "http://b:1" }).length, 24 + 8 + 1 + 10)
+ * ```
+ */
+export const adminPreimage = (address: AdminAddress): Uint8Array => {
+  const id = Bytes.fromText(address.id)
+  return Preimage.raw(
+    "ct-edge-admin-address-v1",
+    Integer.u64le(BigInt(id.length)),
+    id,
+    Bytes.fromText(address.adminUrl)
+  )
+}
+
+/**
+ * The 64-byte signature of an edge's admin address.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Redacted } from "effect"
+ * import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const seed = new Uint8Array(32).fill(5)
+ * const address = { id: "edge-1", adminUrl: "http://10.0.0.7:9100" }
+ * const signature = EdgeHeartbeat.signAdmin(portable, Redacted.make(seed), address)
+ * ok(EdgeHeartbeat.verifyAdmin(portable, portable.ed25519.publicKey(seed), address, signature))
+ * ```
+ */
+export const signAdmin = (suite: Suite, edgeSeed: Redacted.Redacted<Uint8Array>, address: AdminAddress): Uint8Array =>
+  suite.ed25519.sign(Redacted.value(edgeSeed), adminPreimage(address))
+
+/** Whether the key signed this address. */
+export const verifyAdmin = (suite: Suite, edgeKey: Uint8Array, address: AdminAddress, signature: Uint8Array): boolean =>
+  holds(suite, edgeKey, () => adminPreimage(address), signature)
+
 /**
  * The 64-byte signature of a heartbeat.
  *

@@ -20,16 +20,37 @@ export type EdgeId = typeof EdgeId.Type
 export const PeerAddress = line(255).pipe(Schema.brand("PeerAddress"))
 export type PeerAddress = typeof PeerAddress.Type
 
+/** Base URL of an edge's admin interface, without credentials, query and fragment. Kept as it was signed. */
+export const AdminUrl = Schema.String.check(
+  Schema.isMaxLength(255),
+  form(/^https?:\/\/[A-Za-z0-9._:[\]-]+(?:\/[A-Za-z0-9._~/-]*)?$/u, "an http or https URL of a host and perhaps a path")
+).pipe(Schema.brand("AdminUrl"))
+export type AdminUrl = typeof AdminUrl.Type
+
+/** A stretch of time in which the control plane has written every order for an edge. */
+export const Epoch = Schema.String.check(form(/^[0-9a-f-]{1,36}$/u, "1 to 36 hex digits and hyphens"))
+export type Epoch = typeof Epoch.Type
+
+/** Header of the answer to a heartbeat that says which epoch the edge is in. */
+export const epochHeader = "x-ct-edge-epoch"
+
 /** Where a tunnel is served from. */
 export class EdgeNode extends Schema.Class<EdgeNode>("EdgeNode")({ edge_id: EdgeId, peer_addr: PeerAddress }) {}
 
-/** An edge says that it lives. The first key it presents is pinned; key and signature come together or not at all. */
+/**
+ * An edge says that it lives. The first key it presents is pinned; key and signature come together or not at all. With
+ * `rebuilt`, the epoch whose state it has or is about to restore (null at a start), it gets every order of that epoch;
+ * answered another one, it restores everything. Its orders go to `admin_url`, which is signed by the same key.
+ */
 export class Heartbeat extends Schema.Class<Heartbeat>("Heartbeat")(
   Schema.Struct({
     id: EdgeId,
     peer_addr: PeerAddress,
     pubkey: Schema.optionalKey(PublicKey),
-    signature: Schema.optionalKey(Signature)
+    signature: Schema.optionalKey(Signature),
+    rebuilt: Schema.optionalKey(Schema.NullOr(Epoch)),
+    admin_url: Schema.optionalKey(AdminUrl),
+    admin_signature: Schema.optionalKey(Signature)
   })
 ) {}
 

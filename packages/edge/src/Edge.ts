@@ -69,11 +69,17 @@ const sources = Effect.fn("Edge.sources")(function* (gate: Gate.Gate, names: Rea
   return result
 })
 
+/**
+ * The control plane learns of the edge before the edge restores its state: from then on it writes orders for the edge, and
+ * none falls between what is restored and what is ordered. What is returned is to run once the edge takes orders.
+ */
 const joinControlPlane = Effect.gen(function* () {
   const { client } = yield* ControlPlane
-  if (client === undefined) return
-  yield* rehydrate(client)
-  yield* Effect.forkScoped(heartbeats(client))
+  if (client === undefined) return Effect.void
+  const { first, run } = yield* heartbeats(client)
+  yield* first
+  yield* rehydrate(client, "at the start")
+  return Effect.asVoid(Effect.forkScoped(run))
 })
 
 const openAlone = Effect.fn("Edge.openAlone")(function* (gate: Gate.Gate) {
@@ -108,7 +114,7 @@ const boot = Effect.gen(function* () {
           settings.metrics,
           MetricsRoutes.routes(yield* sources(gate, names))
         )
-  yield* joinControlPlane
+  const stayJoined = yield* joinControlPlane
   yield* Effect.forkScoped(Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds")))
   const admin =
     settings.admin === undefined || settings.adminToken === undefined
@@ -125,6 +131,7 @@ const boot = Effect.gen(function* () {
     admin,
     metrics
   }
+  yield* stayJoined
   yield* announce(bound)
   return bound
 })

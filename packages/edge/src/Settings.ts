@@ -3,7 +3,7 @@
  * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
  * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`.
  */
-import { EdgeId } from "@catenet/domain/EdgeNode"
+import { AdminUrl, EdgeId } from "@catenet/domain/EdgeNode"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { type Address, parse } from "./settings/Address.ts"
@@ -40,6 +40,8 @@ export interface SettingsShape {
   readonly browser: Address | undefined
   readonly httpRedirect: Address | undefined
   readonly admin: Address | undefined
+  /** Where the control plane reaches the admin interface; absent where its own settings say that. */
+  readonly adminUrl: AdminUrl | undefined
   readonly metrics: Address | undefined
   readonly adminToken: Redacted.Redacted | undefined
   readonly controlPlane: URL | undefined
@@ -117,6 +119,16 @@ const edgeId = Variable.parsed(
   (value) => Option.getOrUndefined(readEdgeId(value))
 )
 
+const readAdminUrl = Schema.decodeUnknownOption(AdminUrl)
+
+/** Kept as it is written, since heartbeats sign the text. */
+const adminUrl = Variable.parsed(
+  "CT_EDGE_ADMIN_URL",
+  "an http or https URL of a host and perhaps a path",
+  "http://10.0.0.7:9100",
+  (value) => Option.getOrUndefined(readAdminUrl(value))
+)
+
 /** Kept as it is written, since heartbeats sign the text. */
 const publicAddress = Variable.parsed("CT_EDGE_PUBLIC_ADDR", "a host and a port", "edge-1.example.net:4433", (value) =>
   value === "unknown" || parse(value) !== undefined ? value : undefined
@@ -169,6 +181,7 @@ const read = Effect.gen(function* () {
     browser,
     httpRedirect: yield* address("CT_EDGE_HTTP_REDIRECT"),
     admin,
+    adminUrl: yield* adminUrl,
     metrics: yield* address("CT_EDGE_METRICS_LISTEN"),
     adminToken,
     controlPlane,

@@ -13,7 +13,7 @@ import { type Route, Routes } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../Settings.ts"
 
-export interface OrdersShape {
+interface Applied {
   readonly authorise: (host: string, route: Route) => Effect.Effect<void>
   /** Refuses the token from now on, ends its agents and cuts its relays at once. */
   readonly revoke: (token: string) => Effect.Effect<void>
@@ -22,8 +22,30 @@ export interface OrdersShape {
   /** Says whether new visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
   readonly setHttpOnly: (token: string, required: boolean) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: Policy | null) => Effect.Effect<void>
+}
+
+/** The orders of a state that was fetched. */
+export interface Restored extends Applied {
+  /** Whether an order has said how the host stands since the fetch began. */
+  readonly isNewer: (host: string) => boolean
+}
+
+export interface OrdersShape extends Applied {
+  /**
+   * Applies a state that is fetched while orders come in: what an order has changed since the fetch began is newer, and
+   * stays as the order left it.
+   */
+  readonly restoring: <A, E, R>(use: (restored: Restored) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Cuts what runs outside its access window, if this edge is set to do so. */
   readonly closeWindows: Effect.Effect<void>
+}
+
+type Everywhere = (order: Order, here: () => void) => Effect.Effect<void>
+
+/** What an order says the state of. */
+const subjectOf = (order: Order): string => {
+  if (order._tag === "Authorise") return `host ${order.host}`
+  return "token" in order ? `${order._tag} ${order.token}` : order._tag
 }
 
 const make = Effect.gen(function* () {
@@ -34,11 +56,12 @@ const make = Effect.gen(function* () {
   const followers = yield* Followers
   const clock = yield* Clock.Clock
   /** Done here and sent to the others in one step, so that orders reach everybody in the same order. */
-  const everywhere = (order: Order, here: () => void) =>
+  const perform: Everywhere = (order, here) =>
     Effect.suspend(() => {
       here()
       return followers.tell(order)
     })
+  const restorations = new Set<Set<string>>()
 
   const closeWindows = (policies: Iterable<readonly [token: string, policy: Policy]>) => {
     if (!cutAtWindowClose) return
@@ -46,7 +69,7 @@ const make = Effect.gen(function* () {
     for (const [token, policy] of policies) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
   }
 
-  const shape: OrdersShape = {
+  const through = (everywhere: Everywhere): Applied => ({
     authorise: (host, { admissionUntil, tier, token }) =>
       everywhere({ _tag: "Authorise", host, token, tier, admissionUntil }, () => {
         if (!routes.isRevoked(token)) routes.authorise(host, { token, tier, admissionUntil })
@@ -73,6 +96,23 @@ const make = Effect.gen(function* () {
         if (routes.isRevoked(token)) return
         routes.setPolicy(token, policy)
         if (policy !== null) closeWindows([[token, policy]])
+      })
+  })
+
+  const shape: OrdersShape = {
+    ...through((order, here) => {
+      for (const seen of restorations) seen.add(subjectOf(order))
+      return perform(order, here)
+    }),
+    restoring: (use) =>
+      Effect.suspend(() => {
+        const seen = new Set<string>()
+        restorations.add(seen)
+        const restored = through((order, here) => (seen.has(subjectOf(order)) ? Effect.void : perform(order, here)))
+        return Effect.ensuring(
+          use({ ...restored, isNewer: (host) => seen.has(`host ${host}`) }),
+          Effect.sync(() => void restorations.delete(seen))
+        )
       }),
     closeWindows: Effect.sync(() => closeWindows(routes.policies()))
   }

@@ -1,6 +1,7 @@
 /**
- * Rebuilds at boot what this edge may serve: revoked tokens first, then hosts, tiers and access windows. It retries until
- * the control plane has answered both, for an edge that knows nothing must not turn visitors or agents away.
+ * Rebuilds what this edge may serve, at its start and when the control plane wrote no orders for it for a while: revoked
+ * tokens first, then hosts, tiers and access windows. It retries until the control plane has answered both, for an edge
+ * that knows nothing must not turn visitors or agents away.
  */
 import { cursorIn, maxPage } from "@catenet/domain/api/Page"
 import { type Authorisation, EdgeId } from "@catenet/domain/EdgeNode"
@@ -8,7 +9,8 @@ import { Effect, Redacted, Schedule } from "effect"
 import { HttpClientError } from "effect/http"
 import { Settings } from "../Settings.ts"
 import type { ControlPlaneClient } from "./ControlPlane.ts"
-import { Orders } from "./Orders.ts"
+import { Routes } from "../Routes.ts"
+import { Orders, type Restored } from "./Orders.ts"
 
 const retry = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.jittered)
 
@@ -36,36 +38,63 @@ const authorisationsOf = Effect.fn("Rehydrate.authorisationsOf")(function* (
   return all
 })
 
-/** Fetches everything before it changes anything, so that a failure half way leaves no half state. */
-const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneClient) {
-  const { edgeId } = yield* Settings
+/**
+ * Fetches everything before it changes anything, so that a failure half way leaves no half state. An edge that serves
+ * meanwhile also drops what it no longer finds, and lifts restrictions that are gone.
+ */
+const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneClient, when: When) {
+  const { edgeId, requireHostAuth } = yield* Settings
   const orders = yield* Orders
-  const revoked = yield* controlPlane.revokedTokens()
-  const authorisations = yield* authorisationsOf(controlPlane, edgeId)
-  for (const token of revoked.tokens) yield* orders.revoke(Redacted.value(token))
-  for (const { admission_until, agent_keys, agent_proof, hostname, http_only, tier, token, policy } of authorisations) {
-    const plain = Redacted.value(token)
-    yield* orders.setHttpOnly(plain, http_only)
-    if (hostname !== null) yield* orders.authorise(hostname, { token: plain, tier, admissionUntil: admission_until })
-    yield* orders.setAgentKeys(plain, agent_keys, agent_proof)
-    if (policy !== null) yield* orders.setPolicy(plain, policy)
-  }
-  yield* Effect.logInfo("state restored from the control plane").pipe(
-    Effect.annotateLogs({ revoked: revoked.tokens.length, authorisations: authorisations.length })
-  )
+  const routes = yield* Routes
+  const apply = Effect.fnUntraced(function* (restored: Restored) {
+    const revoked = yield* controlPlane.revokedTokens()
+    const authorisations = yield* authorisationsOf(controlPlane, edgeId)
+    for (const token of revoked.tokens) yield* restored.revoke(Redacted.value(token))
+    for (const {
+      admission_until,
+      agent_keys,
+      agent_proof,
+      hostname,
+      http_only,
+      tier,
+      token,
+      policy
+    } of authorisations) {
+      const plain = Redacted.value(token)
+      yield* restored.setHttpOnly(plain, http_only)
+      if (hostname !== null) {
+        yield* restored.authorise(hostname, { token: plain, tier, admissionUntil: admission_until })
+      }
+      yield* restored.setAgentKeys(plain, agent_keys, agent_proof)
+      if (policy !== null || routes.policy(plain) !== null) yield* restored.setPolicy(plain, policy)
+    }
+    if (when === "while it serves" && requireHostAuth) {
+      const known = new Set<string>(authorisations.map(({ token }) => Redacted.value(token)))
+      const gone = routes.dump().filter(({ hostname, token }) => !known.has(token) && !restored.isNewer(hostname))
+      for (const { token } of gone) yield* restored.revoke(token)
+    }
+    yield* Effect.logInfo("state restored from the control plane").pipe(
+      Effect.annotateLogs({ revoked: revoked.tokens.length, authorisations: authorisations.length })
+    )
+  })
+  yield* orders.restoring(apply)
 })
 
+type When = "at the start" | "while it serves"
+
 /** Succeeds when the state is there, however long that takes. */
-export const rehydrate = (controlPlane: ControlPlaneClient) =>
-  once(controlPlane).pipe(
+export const rehydrate = (controlPlane: ControlPlaneClient, when: When) =>
+  once(controlPlane, when).pipe(
     Effect.tapError((error) =>
       error._tag === "AdminTokenRefused"
         ? Effect.logError(
             "the control plane refuses CT_EDGE_ADMIN_TOKEN; start it with the token that it has as CT_CP_EDGE_ADMIN_TOKEN"
           )
-        : Effect.logWarning("the control plane has not answered yet; no visitor is let in before").pipe(
-            Effect.annotateLogs({ reason: why(error) })
-          )
+        : Effect.logWarning(
+            when === "at the start"
+              ? "the control plane has not answered yet; no visitor is let in before"
+              : "the control plane has not answered yet; what it ordered meanwhile is not known here"
+          ).pipe(Effect.annotateLogs({ reason: why(error) }))
     ),
     Effect.retry(retry),
     Effect.orDie

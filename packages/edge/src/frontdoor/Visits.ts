@@ -87,6 +87,9 @@ const make = Effect.gen(function* () {
       counters.visitorsOfUnknownHosts += 1
       return TlsAlert.refuse(socket, "unrecognizedName")
     }
+    // Every edge knows every host; where the tunnel has no agent here, it may have one at the edge that it is bound to.
+    const isHere = broughtBy === "peer" || agents.tunnel(route.token)?.connected === true
+    if (!isHere && (yield* peers.forward(host, socket))) return
     audit.note("front_door_tls", socket, route.token)
     const isGelb = route.tier === "gelb" && gelb.accept !== undefined
     const inWindow = yield* isOpen(route.token)

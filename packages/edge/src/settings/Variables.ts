@@ -9,6 +9,8 @@ export const variables = {
   CT_EDGE_CP_URL: "base URL of the control plane, whose tunnels are served; without it there are none after a restart",
   CT_EDGE_ADMIN_TOKEN: "64 hex digits, the same as CT_CP_EDGE_ADMIN_TOKEN of the control plane",
   CT_EDGE_ADMIN_LISTEN: "host:port of the admin interface, default none",
+  CT_EDGE_ADMIN_URL:
+    "base URL at which the control plane reaches the admin interface, where several edges are; sent with heartbeats",
   CT_EDGE_METRICS_LISTEN: "host:port of /metrics and /healthz, default none",
   CT_EDGE_ID: "name of this edge among several, default primary",
   CT_EDGE_PUBLIC_ADDR: "host:port where other edges and agents reach this one, default unknown",

@@ -2,11 +2,14 @@
  * The edges that take orders and are asked for facts, each with the address of its admin interface. A row counts until it
  * expires; what writes orders holds the set of rows still for the length of its transaction.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
 /** Advisory lock of the set of edges: "edge" in ASCII. Orders are written under it together, changes alone. */
 const lock = 0x65646765
+
+/** Seconds for which an edge counts as live after a heartbeat. */
+export const liveSeconds = 120
 
 /** Seconds for which an edge from the settings of a replica counts after that replica was last there. */
 export const configuredSeconds = 86_400
@@ -17,9 +20,69 @@ const graceSeconds = 600
 export const EdgeAddress = Schema.Struct({ id: Schema.String, url: Schema.String })
 export type EdgeAddress = typeof EdgeAddress.Type
 
+const Alive = Schema.Struct({
+  id: Schema.String,
+  /** Null for an edge that does not say where it takes orders. */
+  url: Schema.NullOr(Schema.String),
+  /** The epoch that the edge says it is in; null at its start. */
+  rebuilt: Schema.NullOr(Schema.String),
+  now: Schema.Int
+})
+
+const Epoch = Schema.Struct({ epoch: Schema.String })
+
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  /** The edge goes on in its epoch: no order was left out since it restored everything. */
+  const prolong = SqlSchema.findOneOption({
+    Request: Alive,
+    Result: Epoch,
+    execute: ({ id, now, rebuilt, url }) => sql`
+      update edge_addresses set admin_url = coalesce(${url}, admin_url),
+        expires_at = greatest(expires_at, ${now + liveSeconds})
+      where edge_id = ${id} and expires_at > ${now} and epoch = ${rebuilt} returning epoch`
+  })
+
+  /** A new epoch; one that never said where it is has none. */
+  const renew = SqlSchema.findOneOption({
+    Request: Alive,
+    Result: Epoch,
+    execute: ({ id, now, url }) => sql`
+      with known as (
+        update edge_addresses set admin_url = coalesce(${url}, admin_url), epoch = gen_random_uuid()::text,
+          expires_at = greatest(expires_at, ${now + liveSeconds})
+        where edge_id = ${id} returning epoch),
+      added as (
+        insert into edge_addresses (edge_id, admin_url, epoch, expires_at)
+        select ${id}, ${url}::text, gen_random_uuid()::text, ${now + liveSeconds}
+        where ${url}::text is not null and not exists (select 1 from known) returning epoch)
+      select epoch from known union all select epoch from added`
+  })
+
   return {
+    /**
+     * An edge lives. Where it is in no epoch, or in an older one, it enters a new one, restores everything and needs none
+     * of its orders from before: every transaction that wrote orders without a row for this edge has ended by then, and
+     * every later one sees the edge. An edge that goes on gets at once what was put off while it was away.
+     */
+    alive: Effect.fnUntraced(function* (edge: typeof Alive.Type) {
+      const same = yield* prolong(edge)
+      if (Option.isSome(same)) {
+        const due = yield* sql`
+          update outbox set due_at = ${edge.now} where edge = ${edge.id} and due_at > ${edge.now} and refused_at is null
+          returning 1`
+        if (due.length > 0) yield* sql`select pg_notify('outbox', '')`
+        return same
+      }
+      return yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`select pg_advisory_xact_lock(${lock})`
+          const fresh = yield* renew(edge)
+          if (Option.isSome(fresh)) yield* sql`delete from outbox where edge = ${edge.id}`
+          return fresh
+        })
+      )
+    }),
     live: SqlSchema.findAll({
       Request: Schema.Int,
       Result: EdgeAddress,

@@ -18,29 +18,51 @@ import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../Now.ts"
 import { bytesOf } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
+import { liveSeconds, make as makeAddresses } from "./EdgeAddressStore.ts"
+import { LiveEdges } from "./LiveEdges.ts"
 import * as Store from "./Store.ts"
-
-/** Seconds for which an edge counts as live after a heartbeat. */
-export const liveSeconds = 120
 
 const proves = ({ id, peer_addr, pubkey, signature }: Heartbeat) =>
   pubkey !== undefined &&
   signature !== undefined &&
   EdgeHeartbeat.verify(native, bytesOf(pubkey), { id, peerAddress: peer_addr }, bytesOf(signature))
 
+/** Where orders go is believed only to the key of the edge: whoever can say it gets the orders of all tunnels. */
+const provesAddress = ({ admin_signature, admin_url, id, pubkey }: Heartbeat) =>
+  admin_url === undefined ||
+  (pubkey !== undefined &&
+    admin_signature !== undefined &&
+    EdgeHeartbeat.verifyAdmin(native, bytesOf(pubkey), { id, adminUrl: admin_url }, bytesOf(admin_signature)))
+
+const isWhole = ({ admin_signature, admin_url, pubkey, signature }: Heartbeat) =>
+  (pubkey === undefined) === (signature === undefined) &&
+  (admin_url === undefined) === (admin_signature === undefined) &&
+  (admin_url === undefined || pubkey !== undefined)
+
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const addresses = yield* makeAddresses
+  const { home } = yield* LiveEdges
   const audits = yield* Audits
 
   return {
-    /** Records that an edge lives. A key, once presented, is needed from then on. */
+    /**
+     * Records that an edge lives and answers the epoch that it is in, to an edge that asks for one. A key, once presented,
+     * is needed from then on. The address in the settings of this process goes before what the edge says.
+     */
     heartbeat: Effect.fn("Edges.heartbeat")(function* (heartbeat: Heartbeat) {
-      const { id, peer_addr, pubkey, signature } = heartbeat
-      if ((pubkey === undefined) !== (signature === undefined)) return yield* new HeartbeatProofIncomplete()
-      if (pubkey !== undefined && !proves(heartbeat)) return yield* new HeartbeatRefused()
+      const { admin_url = null, id, peer_addr, pubkey, rebuilt } = heartbeat
+      if (!isWhole(heartbeat)) return yield* new HeartbeatProofIncomplete()
+      if ((pubkey !== undefined && !proves(heartbeat)) || !provesAddress(heartbeat)) {
+        return yield* new HeartbeatRefused()
+      }
       const seenAt = yield* unixSeconds
       const recorded = yield* store.report({ id, peerAddr: peer_addr, pubkey: pubkey ?? null, seenAt })
       if (Option.isNone(recorded)) return yield* new HeartbeatRefused()
+      if (rebuilt === undefined) return undefined
+      const url = home?.id === id ? home.url : admin_url
+      const entered = yield* addresses.alive({ id, url, rebuilt, now: seenAt })
+      return Option.getOrUndefined(entered)?.epoch
     }, asDefects),
 
     list: Effect.fn("Edges.list")(function* (page: Page) {
@@ -68,14 +90,9 @@ const make = Effect.gen(function* () {
       return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
     }, asDefects),
 
-    /** Everything that an edge restores before it opens its public listener, in plain, as it is answered. */
-    rehydrate: Effect.fn("Edges.rehydrate")(function* (id: string, page: Page) {
-      const known = yield* paged(
-        page,
-        Store.Place,
-        (slice) => store.knownTo({ ...slice, id }),
-        ({ bare, place }) => ({ bare, place })
-      )
+    /** Everything that any edge restores before it opens its public listener, in plain, as it is answered. */
+    rehydrate: Effect.fn("Edges.rehydrate")(function* (page: Page) {
+      const known = yield* paged(page, Store.Place, store.knownTo, ({ bare, place }) => ({ bare, place }))
       return known.map(({ bare: _bare, place: _place, ...authorisation }) => authorisation)
     }, Effect.orDie),
 

@@ -1,12 +1,21 @@
 /** Handlers of the `edges` group: what edge servers ask and tell. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { epochHeader } from "@catenet/domain/EdgeNode"
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChannelAdmissions } from "../channels/ChannelAdmissions.ts"
 import { AgentKeys } from "../enrolment/AgentKeys.ts"
 import * as Handlers from "../http/Handlers.ts"
 import { Edges } from "./Edges.ts"
+
+/** In a header, because the answer to a heartbeat has no body. */
+const told = (epoch: string | undefined) =>
+  epoch === undefined
+    ? Effect.void
+    : HttpEffect.appendPreResponseHandler((_request, response) =>
+        Effect.succeed(HttpServerResponse.setHeader(response, epochHeader, epoch))
+      )
 
 export const layer = Handlers.layer(
   Effect.gen(function* () {
@@ -18,11 +27,10 @@ export const layer = Handlers.layer(
         authorizeChannel: ({ payload }) => admissions.authorise(payload),
         revokedTokens: () => Effect.map(edges.revokedTokens, (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
         agentProved: ({ payload }) => keys.proved(payload.token, payload.key),
-        heartbeat: ({ payload }) => edges.heartbeat(payload),
+        heartbeat: ({ payload }) => Effect.flatMap(edges.heartbeat(payload), told),
         list: ({ query }) => edges.list(query),
         lookup: ({ query }) => edges.lookup(query),
-        rehydrate: ({ params, query }) =>
-          Effect.map(edges.rehydrate(params.edge_id, query), (known) => HttpServerResponse.jsonUnsafe(known)),
+        rehydrate: ({ query }) => Effect.map(edges.rehydrate(query), (known) => HttpServerResponse.jsonUnsafe(known)),
         rebind: ({ params }) => edges.rebind(params.id)
       })
     )

@@ -23,7 +23,6 @@ const Slice = Schema.Struct({
 export const Place = Schema.Struct({ bare: Schema.Boolean, place: Schema.String })
 
 const Restored = Schema.Struct({
-  id: Schema.String,
   after: Schema.UndefinedOr(Place),
   limit: Schema.UndefinedOr(Schema.Int)
 })
@@ -77,13 +76,13 @@ export const make = Effect.gen(function* () {
         order by h.hostname limit 1`.withoutTransform
     }),
     /**
-     * Every hostname of the edge, and every tunnel that has none. What belongs to each is asked in a way that has to be
+     * Every hostname, and every tunnel that has none: an order reaches every edge, and so does what is restored. What belongs to each is asked in a way that has to be
      * looked up by its key: joined, all tunnels and revocations there are would be read for one edge.
      */
     knownTo: SqlSchema.findAll({
       Request: Restored,
       Result: Known,
-      execute: ({ after, id, limit = null }) => {
+      execute: ({ after, limit = null }) => {
         const bare = after?.bare === true
         return sql`
         (select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
@@ -92,7 +91,7 @@ export const make = Effect.gen(function* () {
             ${agentKeys}
           from hosts h left join lateral (
             select id, subject, access_policy, agent_proved_at, allow_unproved_agents from tunnels where routing_token = h.routing_token limit 1) t on true
-          where h.edge_id = ${id} and h.hostname > ${bare ? null : (after?.place ?? "")}
+          where h.hostname > ${bare ? null : (after?.place ?? "")}
             and (select r.routing_token from revoked_tokens r where r.routing_token = h.routing_token) is null
           order by h.hostname limit ${limit})
         union all

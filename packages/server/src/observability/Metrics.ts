@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { KeySet } from "../access/KeySet.ts"
-import { liveSeconds } from "../edges/Edges.ts"
+import { liveSeconds } from "../edges/EdgeAddressStore.ts"
 import { unixSeconds } from "../Now.ts"
 import * as Status from "../status/Store.ts"
 import { type Family, render } from "./Exposition.ts"

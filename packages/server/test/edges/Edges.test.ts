@@ -165,13 +165,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         assert.deepStrictEqual(yield* restoredIn(limit, "primary"), known, `in pages of ${limit}`)
       }
       const elsewhere = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("other") }, query: {} })
-      assert.deepStrictEqual(
-        elsewhere.map(({ hostname, token }) => [hostname, Redacted.value(token)[0]]),
-        [
-          [null, "5"],
-          [null, "4"]
-        ]
-      )
+      assert.deepStrictEqual(elsewhere, known, "every edge restores everything")
     })
   )
 })
