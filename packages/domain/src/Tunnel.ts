@@ -5,6 +5,7 @@ import { AgentId } from "./Agent.ts"
 import { AgentProof } from "./AgentProof.ts"
 import { word } from "./Form.ts"
 import { Hostname } from "./Hostname.ts"
+import { HostnameProof } from "./HostnameProof.ts"
 import { TunnelId } from "./Ids.ts"
 import { UnixSeconds } from "./Numbers.ts"
 import { Subject } from "./Subject.ts"
@@ -24,6 +25,8 @@ export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
   id: TunnelId,
   name: TunnelName,
   hostname: Schema.NullOr(Hostname),
+  /** Of a host name that its owner brought; null where there is none, or the platform or an operator gave it. */
+  hostname_proof: Schema.NullOr(HostnameProof),
   status: TunnelStatus,
   claim_deadline: Schema.NullOr(UnixSeconds),
   require_login: Schema.Boolean,

@@ -50,6 +50,9 @@ import { AgentKeys } from "./enrolment/AgentKeys.ts"
 import { Enrolments } from "./enrolment/Enrolments.ts"
 import * as EnrolmentHttp from "./enrolment/Http.ts"
 import * as Housekeeping from "./housekeeping/Housekeeping.ts"
+import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
+import { HostnameRules } from "./hostnames/HostnameRules.ts"
+import { Resolver } from "./hostnames/Resolver.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
 import { RealmAdmin } from "./identityProvider/RealmAdmin.ts"
 import { SignIns } from "./identityProvider/SignIns.ts"
@@ -164,7 +167,10 @@ const services = Layer.mergeAll(
   Layer.provide(SignIns.layer),
   Layer.provideMerge(Tunnels.layer),
   Layer.provideMerge(ServiceAccounts.layer.pipe(Layer.provide(RealmAdmin.layer))),
-  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer, AgentKeys.layer, AddressRecords.layer)),
+  Layer.provideMerge(HostnameProofs.layer.pipe(Layer.provide(Resolver.layer))),
+  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer, AgentKeys.layer)),
+  Layer.provideMerge(HostnameRules.layer),
+  Layer.provideMerge(AddressRecords.layer),
   Layer.provide(DnsProvider.layer),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer, Limits.layer))

@@ -171,6 +171,11 @@ export const variables = {
     "8",
     "Seconds in which all name servers must show a challenge. Agents wait ten."
   ),
+  dnsResolvers: optional(
+    "CT_CP_DNS_RESOLVERS",
+    Forms.resolvers,
+    "Resolvers that are asked for the proofs of hostnames that owners bring; without it those of the system."
+  ),
   dnsEdgeAddresses: optional(
     "CT_CP_DNS_EDGE_IP",
     Forms.ipAddresses,
@@ -278,6 +283,7 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   desecApiBase: variables.desecApiBase.read,
   dnsServers: variables.dnsServers.read,
   dnsTimeoutSeconds: variables.dnsTimeoutSeconds.read,
+  dnsResolvers: variables.dnsResolvers.read,
   dnsEdgeAddresses: variables.dnsEdgeAddresses.read,
   requestsPerMinute: variables.requestsPerMinute.read,
   alertIntervalSeconds: variables.alertIntervalSeconds.read,

@@ -14,6 +14,7 @@ import {
   NotAdmitted,
   NotHostnameOwner
 } from "../errors/CertificateAdmission.ts"
+import { ChallengeNotBrokered } from "../errors/Hostnames.ts"
 import { Hostname } from "../Hostname.ts"
 import { line } from "../Text.ts"
 import { RoutingToken } from "../Tokens.ts"
@@ -40,14 +41,22 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
     HttpApiEndpoint.post("setChallenge", "/agent/dns01-challenge", {
       payload: Schema.Struct({ ...challenge, value: line(255) }),
       success: HttpApiSchema.Empty(200),
-      error: [NotHostnameOwner, HostnameUnknown, NotAdmitted, DnsProviderFailed, DnsBusy, DnsNotConverged]
+      error: [
+        NotHostnameOwner,
+        HostnameUnknown,
+        ChallengeNotBrokered,
+        NotAdmitted,
+        DnsProviderFailed,
+        DnsBusy,
+        DnsNotConverged
+      ]
     })
       .middleware(ReadsBody)
       .middleware(BrokersDns),
     HttpApiEndpoint.post("clearChallenge", "/agent/dns01-challenge/clear", {
       payload: Schema.Struct(challenge),
       success: HttpApiSchema.Empty(200),
-      error: [NotHostnameOwner, DnsProviderFailed]
+      error: [NotHostnameOwner, ChallengeNotBrokered, DnsProviderFailed]
     })
       .middleware(ReadsBody)
       .middleware(BrokersDns)

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { EdgeUnavailable, HostnameTaken, IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { HostnameReserved, RoutingTokenRevoked } from "../errors/Hostnames.ts"
 import { Hostname } from "../Hostname.ts"
 import { Subject } from "../Subject.ts"
 import { label } from "../Text.ts"
@@ -18,7 +19,7 @@ export class ProvisioningApi extends HttpApiGroup.make("provisioning")
       headers: idempotencyHeader,
       payload: Schema.Struct({ subject: Subject, name: label(60), hostname: Hostname }),
       success: Schema.Struct({ routing_token: RoutingToken, hostname: Hostname }),
-      error: [HostnameTaken, IdempotencyKeyReused]
+      error: [HostnameReserved, HostnameTaken, IdempotencyKeyReused]
     }).middleware(ReadsBody),
     HttpApiEndpoint.get("list", "/admin/provision-tunnel", {
       query: pageQuery,
@@ -27,7 +28,7 @@ export class ProvisioningApi extends HttpApiGroup.make("provisioning")
     HttpApiEndpoint.post("authorizeHost", "/registry/authorize-host/:routing_token/:hostname", {
       params: { routing_token: RoutingToken, hostname: Hostname },
       success: HttpApiSchema.Empty(200),
-      error: [HostnameTaken, EdgeUnavailable]
+      error: [HostnameReserved, HostnameTaken, RoutingTokenRevoked, EdgeUnavailable]
     }).middleware(ReadsParameters)
   )
   .middleware(AdminAccess) {}

@@ -3,6 +3,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Email } from "../Email.ts"
 import { HostnameTaken, IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { DnsUnanswered, HostnameNotProved, HostnameReserved, NoHostnameToVerify } from "../errors/Hostnames.ts"
+import { RateLimited } from "../errors/Requests.ts"
 import { ClaimNotLapsed, GrantNotFound, TunnelLimitReached, TunnelNotFound } from "../errors/Tunnels.ts"
 import { Hostname } from "../Hostname.ts"
 import { TunnelIdInPath } from "../Ids.ts"
@@ -54,7 +56,7 @@ const writes = [
     headers: idempotencyHeader,
     payload: Schema.Struct({ name: TunnelName, hostname: Schema.optionalKey(Hostname) }),
     success: Tunnel,
-    error: [TunnelLimitReached, HostnameTaken, IdempotencyKeyReused]
+    error: [TunnelLimitReached, HostnameReserved, HostnameTaken, IdempotencyKeyReused]
   }).middleware(ReadsBody),
   HttpApiEndpoint.patch("change", "/me/tunnels/:id", {
     params: id,
@@ -74,6 +76,20 @@ const writes = [
     params: id,
     success: done,
     error: [TunnelNotFound, ClaimNotLapsed]
+  }),
+  /** Looks the host name's proof up in DNS; with it the name leads to the tunnel. Repeating it checks again. */
+  HttpApiEndpoint.post("verifyHostname", "/me/tunnels/:id/verify-hostname", {
+    params: id,
+    success: Tunnel,
+    error: [
+      TunnelNotFound,
+      NoHostnameToVerify,
+      HostnameNotProved,
+      HostnameReserved,
+      HostnameTaken,
+      RateLimited,
+      DnsUnanswered
+    ]
   }),
   HttpApiEndpoint.post("grant", "/me/tunnels/:id/grants", {
     params: id,

@@ -228,6 +228,7 @@ const acts = [
   "/rotate",
   "/suggest",
   "/test",
+  "/verify-hostname",
   "/webhook"
 ]
 

@@ -9,6 +9,7 @@ import * as Credits from "@catenet/domain/errors/Credits"
 import * as EdgeAdmin from "@catenet/domain/errors/EdgeAdmin"
 import * as Edges from "@catenet/domain/errors/Edges"
 import * as Enrollment from "@catenet/domain/errors/Enrollment"
+import * as Hostnames from "@catenet/domain/errors/Hostnames"
 import * as Gate from "@catenet/domain/errors/Gate"
 import * as Pipelines from "@catenet/domain/errors/Pipelines"
 import * as Requests from "@catenet/domain/errors/Requests"
@@ -178,6 +179,12 @@ const table = [
   [Credits.AccountUnknown, 404, ["(account)"]],
   [Credits.PaymentUnknown, 404, ["(payment)"]],
   [Credits.WebhookSignatureRefused, 401, ["(payment webhook)"]],
+  [Hostnames.HostnameReserved, 409, ["(host name that no tunnel can have)"]],
+  [Hostnames.HostnameNotProved, 409, ["(host name without its DNS record)"]],
+  [Hostnames.NoHostnameToVerify, 409, ["(tunnel without a host name of its owner's own)"]],
+  [Hostnames.DnsUnanswered, 502, ["(resolver)"]],
+  [Hostnames.ChallengeNotBrokered, 403, ["(challenge of a host name that its owner brought)"]],
+  [Hostnames.RoutingTokenRevoked, 409, ["(token of a deleted tunnel)"]],
   [Tunnels.TunnelNotFound, 404, ["foreign or unknown tunnel"]],
   [Tunnels.TunnelLimitReached, 403, ["(tunnels of an account)"]],
   [Tunnels.ClaimNotLapsed, 409, ["(reclaim)"]],

@@ -11,6 +11,7 @@ import { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Equal, Layer, Option, Redacted, Schema } from "effect"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
+import { HostnameProofs } from "../hostnames/HostnameProofs.ts"
 import { Hosts } from "../registry/Hosts.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "../registry/Store.ts"
@@ -23,17 +24,8 @@ const make = Effect.gen(function* () {
   const hosts = yield* Hosts
   const outbox = yield* Outbox
   const authorities = yield* Authorities
+  const proofs = yield* HostnameProofs
   const { tunnelOf } = yield* Store.make
-
-  const answer = (state: State, now: number) => {
-    const { ca, deadline, mayIssueNow, status } = view(state, now)
-    return new Admission({
-      status,
-      may_issue_now: mayIssueNow,
-      assigned_ca: ca === null ? null : authorities.describe(ca),
-      claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
-    })
-  }
 
   /** Token and hostname of the path, where both could be ones of ours. */
   const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
@@ -72,10 +64,23 @@ const make = Effect.gen(function* () {
     return Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission })
   })
 
+  /** A name that its owner brought has its proof looked up again before it may be certified. */
+  const answer = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    const { ca, deadline, mayIssueNow, status } = view(yield* stateOf(token, hostname), yield* unixSeconds)
+    const isCertifiable = mayIssueNow && (yield* proofs.mayCertify(token, hostname))
+    return new Admission({
+      status,
+      may_issue_now: isCertifiable,
+      assigned_ca: ca === null || !isCertifiable ? null : authorities.describe(ca),
+      claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
+    })
+  })
+
   return {
     /** Whether the owner of a hostname may have a certificate issued now. */
     mayIssue: Effect.fn("Admissions.mayIssue")(function* (token: RoutingToken, hostname: Hostname) {
-      return view(yield* stateOf(token, hostname), yield* unixSeconds).mayIssueNow
+      const { mayIssueNow } = view(yield* stateOf(token, hostname), yield* unixSeconds)
+      return mayIssueNow && (yield* proofs.mayCertify(token, hostname))
     }, asDefects),
 
     /** Fails unless the token owns the hostname; one that nobody has is not told apart. */
@@ -90,7 +95,7 @@ const make = Effect.gen(function* () {
     /** What the agent of this hostname is told. */
     ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
       const { hostname, token } = yield* read(path)
-      return answer(yield* stateOf(token, hostname), yield* unixSeconds)
+      return yield* answer(token, hostname)
     }, asDefects),
 
     /** The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. */

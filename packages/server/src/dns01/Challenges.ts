@@ -3,12 +3,14 @@
  * zone. The answer comes when every authoritative server shows the challenge, so that the authority will see it too.
  */
 import { DnsBusy, DnsNotConverged, DnsProviderFailed, NotAdmitted } from "@catenet/domain/errors/CertificateAdmission"
+import { ChallengeNotBrokered } from "@catenet/domain/errors/Hostnames"
 import type { Hostname } from "@catenet/domain/Hostname"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Admissions } from "../admission/Admissions.ts"
 import { Settings } from "../Settings.ts"
+import { HostnameProofs } from "../hostnames/HostnameProofs.ts"
 import { converged } from "./Convergence.ts"
 import { challengeName, type ChangeRefused, DnsProvider, isWithin } from "./DnsProvider.ts"
 
@@ -19,6 +21,7 @@ const retryAfter = 5
 
 const make = Effect.gen(function* () {
   const admissions = yield* Admissions
+  const proofs = yield* HostnameProofs
   const provider = yield* DnsProvider
   const { dnsTimeoutSeconds } = yield* Settings
   const random = yield* SecureRandom.SecureRandom
@@ -61,6 +64,7 @@ const make = Effect.gen(function* () {
       readonly value: string
     }) {
       if (!(yield* admissions.mayIssue(request.token, request.hostname))) return yield* new NotAdmitted()
+      if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
       if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
       yield* publish(request.hostname, request.value)
     }),
@@ -71,6 +75,7 @@ const make = Effect.gen(function* () {
       readonly hostname: Hostname
     }) {
       yield* admissions.owns(request.token, request.hostname)
+      if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
       if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
       const name = challengeName(request.hostname)
       yield* Effect.catchTag(provider.set({ name, type: "TXT", values: [] }), "ChangeRefused", failed)

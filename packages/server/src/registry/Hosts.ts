@@ -3,18 +3,23 @@
  * gelb, and writes what the edge must be told; it never takes a hostname from a tunnel that has it.
  */
 import { EdgeUnavailable, HostnameTaken } from "@catenet/domain/errors/Enrollment"
+import { HostnameReserved, RoutingTokenRevoked } from "@catenet/domain/errors/Hostnames"
 import { RouteNotFound } from "@catenet/domain/errors/Requests"
 import type { Hostname } from "@catenet/domain/Hostname"
 import { audit } from "@catenet/domain/rules/Audit"
 import { type Admission, type AdmissionEvent, transition } from "@catenet/domain/rules/CertificateAdmission"
 import { registeredDomain } from "@catenet/domain/rules/CertificateBudget"
+import { ancestorsOf } from "@catenet/domain/rules/HostnameClaim"
 import type { RoutingToken } from "@catenet/domain/Tokens"
 import { Context, Effect, Equal, Layer, Option } from "effect"
 import { Audits } from "../audit/Audits.ts"
+import * as ClaimStore from "../hostnames/HostnameClaimStore.ts"
+import { HostnameRules } from "../hostnames/HostnameRules.ts"
 import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { authorizeHost, type EdgeCall } from "../outbox/EdgeCall.ts"
 import { Settings } from "../Settings.ts"
+import { refusedBy } from "../store/Constraint.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
@@ -22,6 +27,8 @@ const make = Effect.gen(function* () {
   const store = yield* Store.make
   const outbox = yield* Outbox
   const audits = yield* Audits
+  const rules = yield* HostnameRules
+  const claims = yield* ClaimStore.make
   const { edgeId } = yield* Settings
 
   /**
@@ -67,7 +74,21 @@ const make = Effect.gen(function* () {
     Effect.catchTags({ NotAuthorized: Effect.die, NotQueued: Effect.die, NotLapsed: Effect.die })
   )
 
-  const record = Effect.fn("Hosts.record")(function* (token: RoutingToken, hostname: Hostname) {
+  /** Fails for a name that no tunnel can have, and for one below the name of somebody else's tunnel. */
+  const admit = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname, by: "account" | "operator") {
+    yield* rules.admit(hostname, by)
+    // Above a given name there is only the zone.
+    if (!rules.isGiven(hostname) && (yield* store.heldAbove(ancestorsOf(hostname), token))) {
+      return yield* new HostnameReserved({ hostname, reason: "below-another-host" })
+    }
+  })
+
+  const record = Effect.fn("Hosts.record")(function* (
+    token: RoutingToken,
+    hostname: Hostname,
+    by: "account" | "operator"
+  ) {
+    yield* admit(token, hostname, by)
     return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname)))
   })
 
@@ -75,13 +96,21 @@ const make = Effect.gen(function* () {
     find: store.find,
     step,
     transaction: store.transaction,
+    admit,
     /** Inside the caller's transaction. What is returned is to be delivered after it. */
     record,
     /** Binds a hostname to a routing token at the edge, and records it. What the edge did not take is repeated later. */
     authorize: Effect.fn("Hosts.authorize")(function* (token: RoutingToken, hostname: Hostname) {
       if (!(yield* outbox.configured)) return yield* new RouteNotFound()
       const entry = audit("host_authorized", "operator", hostname)
-      const receipt = yield* store.transaction(Effect.tap(record(token, hostname), () => audits.append(entry)))
+      const receipt = yield* Effect.gen(function* () {
+        if (yield* store.isRevoked(token)) return yield* new RoutingTokenRevoked()
+        yield* claims.provision(token, hostname)
+        return yield* Effect.tap(record(token, hostname, "operator"), () => audits.append(entry))
+      }).pipe(
+        store.transaction,
+        refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
+      )
       yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
     }, asDefects)
   }

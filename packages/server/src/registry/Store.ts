@@ -1,5 +1,5 @@
 /** Recorded ownership of hostnames, with the state of their certificate admission laid out in columns for the sweep. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { AccessPolicy } from "@catenet/domain/AccessPolicy"
 import { TunnelStatus } from "@catenet/domain/Admission"
@@ -102,7 +102,31 @@ export const make = Effect.gen(function* () {
       select routing_token, access_policy from tunnels
       where hostname = ${hostname} ${lock ? sql`for share` : sql``}`
   })
+  const heldAbove = SqlSchema.findOne({
+    Request: Schema.Struct({ ancestors: Schema.Array(Schema.String), token: RoutingToken }),
+    Result: Schema.Struct({ found: Schema.Boolean }),
+    execute: ({ ancestors, token }) => sql`
+      select exists (select 1 from hosts h left join tunnels t on t.routing_token = h.routing_token
+        where ${sql.in("h.hostname", ancestors)} and h.routing_token <> ${token}
+          and t.subject is distinct from (select subject from tunnels where routing_token = ${token})) as found`
+  })
+  const revoked = SqlSchema.findOne({
+    Request: RoutingToken,
+    Result: Schema.Struct({ found: Schema.Boolean }),
+    execute: (token) => sql`select exists (select 1 from revoked_tokens where routing_token = ${token}) as found`
+  })
   return {
+    /** Whether a name above leads to somebody else's tunnel. */
+    heldAbove: (ancestors: ReadonlyArray<string>, token: RoutingToken) =>
+      ancestors.length === 0
+        ? Effect.succeed(false)
+        : Effect.map(heldAbove({ ancestors, token }), ({ found }) => found),
+    /** Whether the token was revoked; its tunnel, where there is one, stays until the end of the transaction. */
+    isRevoked: (token: RoutingToken) =>
+      sql`select 1 from tunnels where routing_token = ${Redacted.value(token)} for share`.pipe(
+        Effect.andThen(revoked(token)),
+        Effect.map(({ found }) => found)
+      ),
     find: (hostname: string, options: { readonly lock: boolean }) =>
       Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf)),
     save: ({ admission, ...ownership }: Host) => {

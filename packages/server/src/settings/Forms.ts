@@ -88,6 +88,17 @@ export const addresses: Form<ReadonlyArray<Address>> = from(
   }
 )
 
+/** IP addresses with ports between commas, at least one. */
+export const resolvers: Form<ReadonlyArray<Address>> = from(
+  "IP addresses with ports between commas, such as 192.0.2.1:53,[2001:db8::1]:53",
+  Schema.Array(Address),
+  (text) => {
+    const items = text.split(",").map((item) => parseAddress(item.trim()))
+    const whole = items.filter((item) => item !== undefined && isIP(item.host) !== 0 && item.port > 0)
+    return whole.length === items.length ? whole.filter((item) => item !== undefined) : undefined
+  }
+)
+
 /** Secret bytes as base64. */
 export const secretBase64: Form<Redacted.Redacted<Uint8Array>> = {
   expected: "base64",

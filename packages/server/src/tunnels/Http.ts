@@ -21,6 +21,7 @@ export const layer = Handlers.layer(
         remove: ({ params }) => Caller.use((caller) => tunnels.remove(caller, params.id)),
         install: ({ headers, params }) =>
           Caller.use((caller) => tunnels.install(caller, params.id, headers["idempotency-key"])),
+        verifyHostname: ({ params }) => Caller.use((caller) => tunnels.verifyHostname(caller, params.id)),
         reclaim: ({ params }) => Caller.use((caller) => tunnels.reclaim(caller, params.id)),
         grant: ({ params, payload }) => Caller.use((caller) => sharing.grant(caller, params.id, payload.grantee)),
         ungrant: ({ params }) => Caller.use((caller) => sharing.ungrant(caller, params.id, params.grantee)),

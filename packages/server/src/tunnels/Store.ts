@@ -1,6 +1,7 @@
 /** The table of tunnels, as their owners and grantees see them. */
 import { Hostname } from "@catenet/domain/Hostname"
 import { TunnelId } from "@catenet/domain/Ids"
+import { UnixSeconds } from "@catenet/domain/Numbers"
 import type { Audit } from "@catenet/domain/rules/Audit"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/Tunnel"
@@ -34,6 +35,17 @@ export type Seen = typeof Seen.Type
 const encodeFresh = Schema.encodeSync(Fresh)
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
+const { hostname_proof: _, ...shown } = Tunnel.fields
+/** A tunnel as it is shown, with the claim of a host name that its owner brought. */
+const ShownRow = Schema.Struct({
+  ...shown,
+  claimed: Schema.NullOr(Hostname),
+  proved_at: Schema.NullOr(UnixSeconds),
+  checked_at: Schema.NullOr(UnixSeconds),
+  provisioned: Schema.Boolean
+})
+export type ShownRow = typeof ShownRow.Type
+
 interface Enrolled extends Refusal {
   readonly isNew: boolean
 }
@@ -50,10 +62,12 @@ export const make = Effect.gen(function* () {
   const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode from tunnels t`
   /** With where its hostname stands. */
   const shownTo = (viewer: string) => sql`
-    select t.id, t.name, t.hostname, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline, t.require_login,
+    select t.id, t.name, t.hostname, c.hostname as claimed, c.proved_at, c.checked_at, coalesce(c.provisioned, true)
+      as provisioned, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline, t.require_login,
       t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at,
       ${proofOf(sql)} as agent_proof
-    from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token`
+    from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
+      left join hostname_claims c on c.tunnel_id = t.id`
   /** Two index reads; a condition with `or` would read the table. */
   const isVisible = (subject: string) => sql`t.id in (
     select id from tunnels where subject = ${subject}
@@ -96,7 +110,7 @@ export const make = Effect.gen(function* () {
         after: Schema.UndefinedOr(After),
         limit: Schema.UndefinedOr(Schema.Int)
       }),
-      Result: Tunnel,
+      Result: ShownRow,
       execute: ({ after, limit, subject }) =>
         sql`${shownTo(subject)} where ${isVisible(subject)}
         ${after === undefined ? sql`` : sql`and (t.created_at, t.id) > (${after.createdAt}, ${after.id})`}
@@ -105,7 +119,7 @@ export const make = Effect.gen(function* () {
     /** What is shown of a tunnel to an account that owns it or was granted it. */
     shown: SqlSchema.findOneOption({
       Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
-      Result: Tunnel,
+      Result: ShownRow,
       execute: ({ id, subject }) =>
         sql`${shownTo(subject)} where t.id = ${id} and ${isVisible(subject)}`.withoutTransform
     }),

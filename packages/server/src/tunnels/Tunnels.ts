@@ -20,6 +20,9 @@ import { AddressRecords } from "../addressRecords/AddressRecords.ts"
 import { Audits } from "../audit/Audits.ts"
 import { AgentKeys } from "../enrolment/AgentKeys.ts"
 import { Enrolments } from "../enrolment/Enrolments.ts"
+import * as ClaimStore from "../hostnames/HostnameClaimStore.ts"
+import { HostnameProofs } from "../hostnames/HostnameProofs.ts"
+import { HostnameRules } from "../hostnames/HostnameRules.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency, type Once } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
@@ -29,6 +32,7 @@ import { digestOf, freshHex32, freshHex64 } from "../Secrets.ts"
 import { Settings } from "../Settings.ts"
 import { refusedBy } from "../store/Constraint.ts"
 import { asDefects } from "../store/Defects.ts"
+import { tunnelOf } from "./ShownTunnel.ts"
 import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
@@ -56,14 +60,13 @@ const make = Effect.gen(function* () {
   const enrolments = yield* Enrolments
   const keys = yield* AgentKeys
   const { kept, once } = yield* Idempotency
-  const { meshEdgePort, portalBaseUrl, tunnelsPerAccount, ...settings } = yield* Settings
-  const hostnameZone = settings.hostnameZone ?? addresses.zone
+  const { meshEdgePort, portalBaseUrl, tunnelsPerAccount } = yield* Settings
+  const claims = yield* ClaimStore.make
+  const proofs = yield* HostnameProofs
+  const rules = yield* HostnameRules
+  const toTunnel = tunnelOf(rules)
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
-  /** Names of the platform itself lead to no tunnel: whoever has a tunnel may get a certificate for its name. */
-  const { oidcIssuer = portalBaseUrl.href, reservedHostnames = [] } = settings
-  const ours = [portalBaseUrl.hostname, new URL(oidcIssuer).hostname, hostnameZone ?? "", ...reservedHostnames]
-  const reserved = new Set(ours.map((name) => name.toLowerCase()))
 
   const fresh = Effect.fnUntraced(function* (subject: Subject, name: string, hostname: Hostname | null) {
     const id = idFrom(yield* withEntropy(freshHex32))
@@ -72,28 +75,35 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * A hostname that is given out here leads to the edge; one that an owner brings is led there by its owner. Without
-   * `usualMost` the account may have any number.
+   * Creates a tunnel. A hostname that the platform or an operator chooses gets address records; one that an account
+   * chooses in the zone gets none, because other services may have records there. Any other name of an account is a
+   * claim, and the tunnel has no hostname until it is proved. Without `usualMost` the account may have any number.
    */
   const insert = Effect.fnUntraced(function* (
     owner: Subject,
     name: string,
-    hostname: Hostname | null,
-    by: "us" | "owner",
+    asked: Hostname | null,
+    by: "platform" | "operator" | "account",
     usualMost?: number
   ) {
+    const isClaim = by === "account" && asked !== null && !rules.isGiven(asked)
+    const hostname = isClaim ? null : asked
     const row = yield* fresh(owner, name, hostname)
     const { id, routingToken: token } = row
     const inserted = usualMost === undefined ? store.insert(row) : store.insertWithin(row, usualMost)
     if (!(yield* audits.appendTo(inserted, audit("tunnel_enrolled", owner, id)))) {
       return yield* new TunnelLimitReached({ limit: (yield* store.counted(owner)).most ?? tunnelsPerAccount })
     }
-    if (hostname === null) return { id, token, hostname, calls: [] }
-    if (reserved.has(hostname) || Option.isSome(yield* hosts.find(hostname, { lock: true }))) {
-      return yield* new HostnameTaken({ hostname })
+    if (isClaim) {
+      yield* hosts.admit(token, asked, "account")
+      const target = rules.targetOf(id)
+      yield* claims.insert({ tunnelId: id, hostname: asked, target })
+      if (target !== null) yield* addresses.want(target)
     }
-    if (by === "us") yield* addresses.want(hostname)
-    const { ids } = yield* hosts.record(token, hostname)
+    if (hostname === null) return { id, token, hostname, calls: [] }
+    if (Option.isSome(yield* hosts.find(hostname, { lock: true }))) return yield* new HostnameTaken({ hostname })
+    if (by !== "account") yield* addresses.want(hostname)
+    const { ids } = yield* hosts.record(token, hostname, by === "operator" ? "operator" : "account")
     return { id, token, hostname, calls: ids }
   })
 
@@ -105,6 +115,7 @@ const make = Effect.gen(function* () {
       id,
       name,
       hostname: null,
+      hostname_proof: null,
       status: "rot",
       claim_deadline: null,
       require_login: false,
@@ -138,7 +149,7 @@ const make = Effect.gen(function* () {
 
   const shown = Effect.fnUntraced(function* (id: string, { subject }: Account) {
     const found = yield* store.shown({ id, subject })
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+    return yield* Option.isSome(found) ? Effect.succeed(toTunnel(found.value)) : new TunnelNotFound()
   })
 
   return {
@@ -151,7 +162,7 @@ const make = Effect.gen(function* () {
     ) {
       const { hostname, name, subject } = request
       const repeat = key === undefined ? undefined : { caller: "operator", operation: "provision-tunnel", key, request }
-      const command = Effect.catchTag(insert(subject, name, hostname, "us"), "TunnelLimitReached", Effect.die)
+      const command = Effect.catchTag(insert(subject, name, hostname, "operator"), "TunnelLimitReached", Effect.die)
       const made = yield* settled(once(repeat, Made, command), hostname)
       yield* tell(made)
       return { routing_token: made.token, hostname }
@@ -164,13 +175,13 @@ const make = Effect.gen(function* () {
       key: string | undefined
     ) {
       const { subject } = account
-      const derived = hostnameZone === undefined ? "" : derive(request.name, digestOf(subject), hostnameZone)
+      const derived = rules.zone === undefined ? "" : derive(request.name, digestOf(subject), rules.zone)
       const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
       const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
       const enrolled = hostname === null ? yield* enrol(subject, request.name, repeat) : undefined
       if (enrolled !== undefined) return enrolled
       const command = Effect.gen(function* () {
-        const by = request.hostname === undefined ? "us" : "owner"
+        const by = request.hostname === undefined ? "platform" : "account"
         const made = yield* insert(subject, request.name, hostname, by, tunnelsPerAccount)
         return { ...made, tunnel: yield* Effect.catchTag(shown(made.id, account), "TunnelNotFound", Effect.die) }
       })
@@ -191,7 +202,7 @@ const make = Effect.gen(function* () {
         paged(
           page,
           After,
-          (slice) => store.list({ subject, ...slice }),
+          (slice) => Effect.map(store.list({ subject, ...slice }), (rows) => rows.map(toTunnel)),
           (tunnel) => ({ createdAt: tunnel.created_at, id: tunnel.id })
         ),
       Effect.orDie
@@ -260,6 +271,13 @@ const make = Effect.gen(function* () {
         refusedBy("join_tokens_of_a_grant", () => new TunnelNotFound()),
         Effect.catchTag("IdempotencyKeyReused", Effect.die)
       )
+    }, asDefects),
+
+    /** Looks for the proof of the tunnel's own name, and answers with the tunnel. */
+    verifyHostname: Effect.fn("Tunnels.verifyHostname")(function* (account: Account, id: TunnelId) {
+      yield* owned(id, account)
+      yield* proofs.verify(account, id)
+      return yield* shown(id, account)
     }, asDefects),
 
     /** Back into the queue for a certificate, at its end, after an offer was not taken in time. */

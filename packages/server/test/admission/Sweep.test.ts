@@ -2,13 +2,20 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { claimWindow } from "@catenet/domain/rules/CertificateAdmission"
 import { Clock, ConfigProvider, Effect, Layer, Redacted, References } from "effect"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
 import { Audits } from "../../src/audit/Audits.ts"
 import { Admissions } from "../../src/admission/Admissions.ts"
 import { Authorities } from "../../src/admission/Authorities.ts"
 import { Sweep } from "../../src/admission/Sweep.ts"
 import * as SweepLoop from "../../src/admission/SweepLoop.ts"
+import { AddressRecords } from "../../src/addressRecords/AddressRecords.ts"
+import * as DnsProvider from "../../src/dns01/Provider.ts"
 import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
+import { HostnameProofs } from "../../src/hostnames/HostnameProofs.ts"
+import { HostnameRules } from "../../src/hostnames/HostnameRules.ts"
+import { Resolver } from "../../src/hostnames/Resolver.ts"
+import { Limits } from "../../src/limits/Limits.ts"
 import { Outbox } from "../../src/outbox/Outbox.ts"
 import { Hosts } from "../../src/registry/Hosts.ts"
 import { Settings } from "../../src/Settings.ts"
@@ -45,8 +52,12 @@ const replica = (
     loop.pipe(
       Layer.provideMerge(Layer.mergeAll(Sweep.layer, Admissions.layer)),
       Layer.provide(Authorities.layer),
+      Layer.provide(HostnameProofs.layer),
       Layer.provideMerge(Hosts.layer),
-      Layer.provide(Audits.layer),
+      Layer.provide(Layer.mergeAll(Resolver.layer, Limits.layer, HostnameRules.layer)),
+      Layer.provide(AddressRecords.layer),
+      Layer.provide(DnsProvider.layer),
+      Layer.provide(Layer.merge(Audits.layer, SecureRandom.layerWebCrypto)),
       Layer.provideMerge(Outbox.layer),
       Layer.provide(EdgeAdmin.layer),
       Layer.provideMerge(Database.layerClient),

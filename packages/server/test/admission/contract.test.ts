@@ -22,6 +22,7 @@ const world = Layer.unwrap(
 const hostname = "own.example.test"
 const queuedName = "queued.example.test"
 const outside = "own.elsewhere.test"
+const broughtName = "brought.example.test"
 
 const provision = (name: string) =>
   Effect.flatMap(
@@ -31,6 +32,19 @@ const provision = (name: string) =>
       body: JSON.stringify({ subject: "s", name: "n", hostname: name })
     }),
     (response) => Effect.promise(() => response.json() as Promise<{ readonly routing_token: string }>)
+  )
+
+/** As if the tunnel's owner had brought the name and proved it just now. */
+const brought = (name: string) =>
+  Effect.flatMap(TestDatabase, ({ url }) =>
+    Effect.provide(
+      SqlClient.SqlClient.use(
+        (sql) => sql`insert into hostname_claims (tunnel_id, hostname, proved_at, checked_at)
+          select id, hostname, extract(epoch from now())::bigint, extract(epoch from now())::bigint
+          from tunnels where hostname = ${name}`
+      ),
+      PgClient.layer({ url, maxConnections: 1 })
+    )
   )
 
 const offer = (name: string) =>
@@ -66,6 +80,10 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("certificate 
       yield* offer(hostname)
       yield* offer(outside)
       const own = { routing_token, hostname }
+      const mine = yield* provision(broughtName)
+      yield* brought(broughtName)
+      yield* offer(broughtName)
+      const brokered = { token: mine.routing_token, hostname: broughtName, value: "v" }
       const inQueue = { routing_token: waiting.routing_token, hostname: queuedName }
       const foreign = { routing_token: "ab".repeat(32), hostname }
       const body = { token: routing_token, hostname, value: "v" }
@@ -85,6 +103,8 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("certificate 
           { call: "setChallenge", body: unknown, status: 404, code: "HostnameUnknown" },
           { call: "setChallenge", body: { ...body, token: "ab".repeat(32) }, status: 403, code: "NotHostnameOwner" },
           { call: "setChallenge", body: notOurZone, status: 502, code: "DnsProviderFailed" },
+          { call: "setChallenge", body: brokered, status: 403, code: "ChallengeNotBrokered" },
+          { call: "clearChallenge", body: brokered, status: 403, code: "ChallengeNotBrokered" },
           { call: "setChallenge", body, status: 200 },
           { call: "setChallenge", body: { ...body, value: "w" }, status: 200, because: "it replaces the value" },
           { call: "clearChallenge", body: unknown, status: 403, code: "NotHostnameOwner" },

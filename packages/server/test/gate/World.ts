@@ -65,6 +65,7 @@ export const variables = Effect.map(Realm, ({ issuer }) => ({
   CT_OIDC_CLIENT_SECRET: "portal-secret",
   CT_PORTAL_BASE_URL: portal,
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_CP_UNAUTH_WRITE_PER_MIN: "0"
 }))
 

@@ -1,7 +1,10 @@
+import { PgClient } from "@effect/sql-pg"
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Contract from "../harness/Contract.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -11,12 +14,18 @@ const world = Layer.unwrap(
 
 const as = "operator" as const
 const token = "ab".repeat(32)
+const revoked = "dead".repeat(16)
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("provisioning", (it) => {
   it.effect("holds its contract", () =>
     Effect.gen(function* () {
       const tunnel = { subject: "s", name: "n", hostname: "taken.example.test" }
       const header = { "idempotency-key": "mine" }
+      const { url } = yield* TestDatabase
+      yield* Effect.provide(
+        SqlClient.SqlClient.use((sql) => sql`insert into revoked_tokens values (${revoked}, 1)`),
+        PgClient.layer({ url, maxConnections: 1 })
+      )
       yield* Contract.hold("provisioning", as, [
         { call: "provisionTunnel", as, headers: header, body: tunnel, status: 200 },
         { call: "provisionTunnel", as, headers: header, body: tunnel, status: 200, because: "it is the same request" },
@@ -29,6 +38,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("provisioning
           code: "IdempotencyKeyReused"
         },
         { call: "provisionTunnel", as, body: tunnel, status: 409, code: "HostnameTaken" },
+        { call: "provisionTunnel", as, body: { ...tunnel, hostname: "com" }, status: 409, code: "HostnameReserved" },
         { call: "provisionTunnel", as, body: { ...tunnel, hostname: "a_b" }, status: 400, code: "MalformedRequest" },
         { call: "provisionTunnel", as, body: { ...tunnel, name: " " }, status: 400, code: "MalformedRequest" },
         { call: "provisionTunnel", as, body: { ...tunnel, subject: "" }, status: 400, code: "MalformedRequest" },
@@ -48,6 +58,20 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("provisioning
           at: { routing_token: token, hostname: "refused.example.test" },
           status: 502,
           code: "EdgeUnavailable"
+        },
+        {
+          call: "authorizeHost",
+          as,
+          at: { routing_token: token, hostname: "co.uk" },
+          status: 409,
+          code: "HostnameReserved"
+        },
+        {
+          call: "authorizeHost",
+          as,
+          at: { routing_token: revoked, hostname: "free.example.test" },
+          status: 409,
+          code: "RoutingTokenRevoked"
         },
         { call: "authorizeHost", as, at: { routing_token: "zz" }, status: 400, code: "MalformedRequest" },
         { call: "authorizeHost", as, at: { hostname: "%C3%A9.test" }, status: 400, code: "MalformedRequest" }

@@ -36,7 +36,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("what is on
   it.effect("is what the edge says, summed over 30 days", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge
-      const { id, token } = yield* tunnel("ada", "=cam", "cam.example.test")
+      const { id, token } = yield* tunnel("ada", "=cam", "cam.zone.example")
       yield* tunnel("ada", 'the "new" one')
       yield* edge.tunnel(token, { connected: true, sessions, uptime })
       const { tunnelRecords } = yield* account("ada")
@@ -65,7 +65,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("what is on
       const [header, ...lines] = csv.text.split("\r\n")
       const [first, second] = lines.slice(0, 2).toSorted()
       assert.strictEqual(header, "tunnel,hostname,uptime_30d_pct,sessions_30d,bytes_in_30d,bytes_out_30d")
-      assert.strictEqual(first, `"'=cam","cam.example.test",96.5,2,11,22`)
+      assert.strictEqual(first, `"'=cam","cam.zone.example",96.5,2,11,22`)
       assert.match(second ?? "", /^"the ""new"" one","the-new-one-[0-9a-f]{8}\.zone\.example",,0,0,0$/)
       assert.deepStrictEqual(lines.slice(2), [""])
 
@@ -77,7 +77,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("what is on
   it.effect("is unknown while the edge is silent, and never zero", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge
-      const { id, token } = yield* tunnel("bob", "cam", "bob.example.test")
+      const { id, token } = yield* tunnel("bob", "cam", "bob.zone.example")
       yield* edge.tunnel(token, { connected: true, sessions, uptime })
       const { tunnelControls, tunnelRecords } = yield* account("bob")
       const { public_id } = yield* tunnelControls.enableBadge({ params: { id } })
@@ -86,7 +86,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("what is on
       assert.deepInclude(report, { edge_silent: true, open: null, uptime: null, sessions_30d: null })
       const [row] = yield* tunnelRecords.usage({ query: {} })
       assert.deepInclude(row, { uptime_30d_pct: null, sessions_30d: null, bytes_in_30d: null, bytes_out_30d: null })
-      assert.include((yield* download("bob", "/me/usage.csv")).text, '"cam","bob.example.test",,,,')
+      assert.include((yield* download("bob", "/me/usage.csv")).text, '"cam","bob.zone.example",,,,')
       const [fleet] = yield* tunnelRecords.fleet({ query: {} })
       assert.deepInclude(fleet, { online: null, transport: null, uptime_7d_pct: null, bridge_last_seen_secs_ago: null })
       const grey = yield* badge(public_id ?? "")
@@ -103,7 +103,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("what is on
   it.effect("shows in a badge that says nothing else, and is gone at once when switched off", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge
-      const { id, token } = yield* tunnel("cleo", "secret name", "cleo.example.test")
+      const { id, token } = yield* tunnel("cleo", "secret name", "cleo.zone.example")
       const { tunnelControls } = yield* account("cleo")
       const params = { id }
       const enabled = yield* Effect.all(

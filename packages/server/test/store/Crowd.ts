@@ -41,6 +41,7 @@ const rows: Readonly<Record<string, string>> = {
     select ${host}, ${hex(64)}, 'edge-' || n / 1000, n,
       case when n % 1000 = 0 then 'gelb' else 'gruen' end, case when n % 1000 = 0 then 'queued' end,
       case when n % 1000 = 0 then n end, null, null, null, false`,
+  hostname_claims: `(tunnel_id, hostname, provisioned) select ${hex(32)}, ${host}, true`,
   tunnel_grants: `select ${hex(32)}, 'subject-' || n`,
   tunnel_visitors: `select ${hex(32)}, ${email}`,
   tunnel_access_requests: `select ${hex(32)}, ${email}, '', n`,

@@ -110,6 +110,12 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
             yield* sql`insert into hosts (hostname, routing_token, edge_id, authorized_at, status, claim, queued_at)
               values ('a.example.test', ${"2".repeat(64)}, 'primary', 1, 'gelb', 'queued', 1)`
           }
+          if (number === 31) {
+            const revoked = "c".repeat(64)
+            yield* sql`insert into revoked_tokens (routing_token, revoked_at) values (${revoked}, 1)`
+            yield* sql`insert into hosts (hostname, routing_token, edge_id, authorized_at, status, claim, queued_at)
+              values ('blocked.example.test', ${revoked}, 'primary', 1, 'gelb', 'queued', 1)`
+          }
           if (number === 8) {
             yield* sql`insert into channels values (${"3".repeat(64)}, 's', ${"4".repeat(64)}, 1)`
           }
@@ -138,6 +144,27 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         assert.deepStrictEqual(
           { ...tunnel },
           { name: "n", hostname: "a.example.test", bridge_mode: "off", require_login: false }
+        )
+        const claims = yield* sql<{
+          hostname: string
+          proved_at: null
+          provisioned: boolean
+        }>`select hostname, proved_at, provisioned from hostname_claims
+          order by hostname`
+        assert.deepStrictEqual(
+          claims.map(({ hostname, proved_at, provisioned }) => ({ hostname, proved_at, provisioned })),
+          ["a.example.test", "n-043a7187.example.test"].map((hostname) => ({
+            hostname,
+            proved_at: null,
+            provisioned: false
+          })),
+          "nobody knows who gave these names"
+        )
+        const hosts = yield* sql<{ hostname: string }>`select hostname from hosts`
+        assert.deepStrictEqual(
+          hosts.map(({ hostname }) => hostname),
+          ["a.example.test"],
+          "a name that was bound to a revoked token is free"
         )
         const [account] = yield* sql<{ balance: bigint }>`select balance from accounts`
         assert.strictEqual(account?.balance, 7n)

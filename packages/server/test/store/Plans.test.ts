@@ -103,6 +103,7 @@ const requests = (bearer: Headers, session: Headers) => {
     post("/me/channels", bearer, { channel: token(7), operator_pubkey: token(7) }),
     post(`${channel}/members`, bearer, materialOf(token(own), "m")),
     post(`${channel}/grants/${keyOf("m")}`, bearer, { grant: grantBy("operator", token(own), "m") }),
+    post(`${tunnel}/verify-hostname`, bearer),
     post(`${tunnel}/grants`, bearer, { grantee: "friend" }),
     post(`${tunnel}/login-allowlist`, bearer, { email: "friend@example.test" }),
     post(`${tunnel}/share-links`, bearer, { ttl: "1h" }),

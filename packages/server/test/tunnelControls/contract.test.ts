@@ -6,7 +6,9 @@ import { FactsEdge } from "../records/FactsEdge.ts"
 import { account, tunnel } from "../records/World.ts"
 
 const here = Layer.unwrap(
-  Effect.map(FactsEdge, ({ url }) => Accounts.world({ CT_CP_EDGE_ADMIN_URL: url, CT_CP_OUTBOX_TICK_SECS: "1" }))
+  Effect.map(FactsEdge, ({ url }) =>
+    Accounts.world({ CT_CP_EDGE_ADMIN_URL: url, CT_CP_OUTBOX_TICK_SECS: "1", CT_CP_HOSTNAME_ZONE: "example.test" })
+  )
 ).pipe(Layer.provideMerge(FactsEdge.layer))
 
 const ada = { bearer: "ada" }
@@ -31,7 +33,7 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
     Effect.gen(function* () {
       const { id } = yield* tunnel("ada", "cam", "cam.example.test", true)
       const { id: open } = yield* tunnel("ada", "open", "open.example.test")
-      const { id: bare } = yield* tunnel("ada", "bare", undefined, true)
+      const { id: bare } = yield* tunnel("ada", "bare", "pending.example.org", true)
       const { tunnelControls } = yield* account("ada")
       const link = yield* tunnelControls.mintShareLink({ params: { id }, headers: {}, payload: { ttl: "7d" } })
       const at = { id }

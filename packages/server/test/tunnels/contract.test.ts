@@ -4,26 +4,42 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Accounts from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
+import { PublicDns } from "../hostnames/PublicDns.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const world = Layer.unwrap(
-  Effect.map(TestIssuer, ({ issuer }) => TestServer.layer({ CT_OIDC_ISSUER: issuer, CT_CP_TUNNELS_PER_ACCOUNT: "2" }))
-).pipe(Layer.provideMerge(TestIssuer.layer))
+  Effect.map(PublicDns, ({ address }) =>
+    Accounts.world({
+      CT_CP_TUNNELS_PER_ACCOUNT: "2",
+      CT_CP_HOSTNAME_ZONE: "example.test",
+      CT_CP_DNS_RESOLVERS: address
+    })
+  )
+).pipe(Layer.provideMerge(PublicDns.layer))
 
 const as = { bearer: "ada" }
 const eve = { bearer: "eve" }
 
-const make = (body: unknown) =>
+const make = (body: unknown, sub = "ada") =>
   Effect.gen(function* () {
     const response = yield* TestServer.raw("/me/tunnels", {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${yield* Accounts.bearerOf("ada")}` },
+      headers: { "content-type": "application/json", authorization: `Bearer ${yield* Accounts.bearerOf(sub)}` },
       body: JSON.stringify(body)
     })
-    return yield* Effect.promise(() => response.json() as Promise<{ readonly id: string }>)
+    return yield* Effect.promise(
+      () => response.json() as Promise<{ readonly id: string; readonly hostname_proof: any }>
+    )
   })
+
+/** A tunnel with a name of its owner's own, and what proves the name in DNS where it is published. */
+const claim = (sub: string, hostname: string) =>
+  Effect.map(make({ name: "own", hostname }, sub), ({ hostname_proof, id }) => ({
+    at: { id },
+    as: { bearer: sub },
+    record: hostname_proof.records[0] as { readonly name: string; readonly value: string }
+  }))
 
 /** Puts the claim of a hostname where its owner let an offer pass, and asks for entry in a visitor's name. */
 const prepare = (id: string) =>
@@ -42,6 +58,19 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (i
       const { id } = yield* make({ name: "first", hostname: "first.example.test" })
       yield* prepare(id)
       const at = { id }
+      const proved = yield* claim("bea", "proved.example.org")
+      const rival = yield* claim("cid", "proved.example.org")
+      const below = yield* claim("dan", "below.proved.example.org")
+      const missing = yield* claim("eli", "missing.example.org")
+      const failing = yield* claim("fay", "on.failing.test")
+      yield* PublicDns.use(({ publish }) => publish("TXT", proved.record.name, proved.record.value, rival.record.value))
+      const verify = ({ as, at }: Pick<typeof proved, "as" | "at">, status: number, code?: string): Contract.Row => ({
+        call: "verifyHostname",
+        as,
+        at,
+        status,
+        ...(code === undefined ? {} : { code })
+      })
       const visitor = { id, email: "v@example.test" }
       const header = { "idempotency-key": "mine" }
       const foreign = (call: string, more: object = {}) =>
@@ -57,6 +86,15 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (i
           status: 409,
           code: "HostnameTaken"
         },
+        { call: "create", as: eve, body: { name: "mine", hostname: "com" }, status: 409, code: "HostnameReserved" },
+        verify(proved, 200),
+        verify(proved, 200),
+        verify(rival, 409, "HostnameTaken"),
+        verify(below, 409, "HostnameReserved"),
+        verify(missing, 409, "HostnameNotProved"),
+        verify(failing, 502, "DnsUnanswered"),
+        verify({ as, at }, 409, "NoHostnameToVerify"),
+        foreign("verifyHostname"),
         { call: "list", as, query: "?limit=1", status: 200 },
         { call: "get", as, at, status: 200 },
         foreign("get"),

@@ -47,6 +47,7 @@ export const ofControlPlane = (
   CT_CP_EDGE_CERT_PATH: folder.edgeRoot,
   CT_CP_MESH_EDGE_PORT: String(settings.mesh.port),
   CT_EDGE_ID: edgeId,
+  CT_CP_HOSTNAME_ZONE: "localhost",
   CT_PORTAL_BASE_URL: url(settings.controlPlane),
   CT_PORTAL_SESSION_KEY: secrets.sessionKey,
   CT_PAYMENT_WEBHOOK_SECRET: secrets.paymentWebhookSecret,

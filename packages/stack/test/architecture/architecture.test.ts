@@ -8,7 +8,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: ["effect"],
   crypto: ["effect", "@noble/"],
   wire: ["effect", "@effect/platform-node", "@catenet/crypto"],
-  server: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "jose", "openid-client"],
+  server: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "jose", "openid-client", "tldts"],
   edge: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
   agent: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose"],
   idp: ["oidc-provider", "jose"],

@@ -31,6 +31,8 @@ import * as tunnelEnrol from "./0029_tunnel_enrol.ts"
 import * as joinTokensOfGrantees from "./0030_join_tokens_of_grantees.ts"
 import * as tunnelsWithoutHostnameById from "./0031_tunnels_without_hostname_by_id.ts"
 import * as agentProofs from "./0035_agent_proofs.ts"
+import * as hostnameClaims from "./0039_hostname_claims.ts"
+import * as hostsOfRevokedTokens from "./0040_hosts_of_revoked_tokens.ts"
 import * as ordersOfEachEdge from "./0044_orders_of_each_edge.ts"
 import * as sealedValues from "./0047_sealed_values.ts"
 
@@ -64,6 +66,8 @@ export const migrations = {
   "0030_join_tokens_of_grantees": joinTokensOfGrantees.up,
   "0031_tunnels_without_hostname_by_id": tunnelsWithoutHostnameById.up,
   "0035_agent_proofs": agentProofs.up,
+  "0039_hostname_claims": hostnameClaims.up,
+  "0040_hosts_of_revoked_tokens": hostsOfRevokedTokens.up,
   "0044_orders_of_each_edge": ordersOfEachEdge.up,
   "0047_sealed_values": sealedValues.up
 } as const
