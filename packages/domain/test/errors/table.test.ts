@@ -9,8 +9,8 @@ import * as Credits from "@catenet/domain/errors/Credits"
 import * as EdgeAdmin from "@catenet/domain/errors/EdgeAdmin"
 import * as Edges from "@catenet/domain/errors/Edges"
 import * as Enrollment from "@catenet/domain/errors/Enrollment"
-import * as Hostnames from "@catenet/domain/errors/Hostnames"
 import * as Gate from "@catenet/domain/errors/Gate"
+import * as Hostnames from "@catenet/domain/errors/Hostnames"
 import * as Pipelines from "@catenet/domain/errors/Pipelines"
 import * as Requests from "@catenet/domain/errors/Requests"
 import * as ServiceAccounts from "@catenet/domain/errors/ServiceAccounts"
@@ -222,6 +222,7 @@ const rooms = {
   Edges,
   Enrollment,
   Gate,
+  Hostnames,
   Pipelines,
   Requests,
   ServiceAccounts,

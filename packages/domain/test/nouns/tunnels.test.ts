@@ -2,6 +2,7 @@ import * as AccessPolicy from "@catenet/domain/AccessPolicy"
 import * as Admission from "@catenet/domain/Admission"
 import * as Alert from "@catenet/domain/Alert"
 import * as EdgeNode from "@catenet/domain/EdgeNode"
+import * as HostnameProof from "@catenet/domain/HostnameProof"
 import * as Receipt from "@catenet/domain/Receipt"
 import * as ShareLink from "@catenet/domain/ShareLink"
 import * as Status from "@catenet/domain/Status"
@@ -14,6 +15,7 @@ describeNouns("AccessPolicy", AccessPolicy)
 describeNouns("Admission", Admission)
 describeNouns("Alert", Alert)
 describeNouns("EdgeNode", EdgeNode)
+describeNouns("HostnameProof", HostnameProof)
 describeNouns("Receipt", Receipt)
 describeNouns("ShareLink", ShareLink)
 describeNouns("Status", Status)
