@@ -32,6 +32,7 @@ import { digestOf, freshHex32, freshHex64 } from "../Secrets.ts"
 import { Settings } from "../Settings.ts"
 import { refusedBy } from "../store/Constraint.ts"
 import { asDefects } from "../store/Defects.ts"
+import { Made, MadeAndShown } from "./Creation.ts"
 import { tunnelOf } from "./ShownTunnel.ts"
 import * as Store from "./Store.ts"
 
@@ -40,15 +41,6 @@ type Account = Caller["Service"]
 const idFrom = Schema.decodeSync(TunnelId)
 const tokenFrom = Schema.decodeSync(RoutingToken)
 const readHostname = Schema.decodeOption(Hostname)
-const made = {
-  id: TunnelId,
-  token: RoutingToken,
-  hostname: Schema.NullOr(Hostname),
-  calls: Schema.Array(Schema.Int)
-}
-/** What is kept of a creation: the calls that were left for the edge, and what the caller was shown. */
-const Made = Schema.Struct(made)
-const MadeAndShown = Schema.Struct({ ...made, tunnel: Tunnel })
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
 const make = Effect.gen(function* () {
