@@ -22,6 +22,8 @@ export interface TerminateHost {
   readonly upstream: Address
   /** Absent: the connection is passed to the upstream as it came. */
   readonly pair: PemPair | undefined
+  /** Each connection to the upstream begins with who the visitor is (PROXY protocol, version 2). */
+  readonly proxyProtocol: boolean
 }
 
 export interface Caps {
@@ -92,7 +94,7 @@ const pemPair = Effect.fn(function* (certificateVariable: Name, keyVariable: Nam
 
 type Prefix = "CT_EDGE_PORTAL" | "CT_EDGE_AUTH" | "CT_EDGE_MASQUE" | "CT_EDGE_ADMIN_UI"
 
-const terminateHost = Effect.fn(function* (prefix: Prefix, upstreamVariable: Name) {
+const terminateHost = Effect.fn(function* (prefix: Prefix, upstreamVariable: Name, proxyVariable?: Name) {
   const host = yield* Variable.parsed(`${prefix}_HOST`, "a host name", "portal.example.net", normalHost)
   if (host === undefined) return undefined
   const upstream = yield* Variable.required(
@@ -101,7 +103,8 @@ const terminateHost = Effect.fn(function* (prefix: Prefix, upstreamVariable: Nam
     `set it to the address that serves ${host}`
   )
   const pair = yield* pemPair(`${prefix}_CERT`, `${prefix}_KEY`)
-  return { host, upstream, pair } satisfies TerminateHost
+  const proxyProtocol = proxyVariable === undefined ? false : yield* Variable.flag(proxyVariable, false)
+  return { host, upstream, pair, proxyProtocol } satisfies TerminateHost
 })
 
 const url = (variable: Name) =>
@@ -169,7 +172,7 @@ const read = Effect.gen(function* () {
   /** What is bounded for the edge, for one of its processes. */
   const share = (bound: number) => Math.ceil(bound / processes)
   const hosts = yield* Effect.all([
-    terminateHost("CT_EDGE_AUTH", "CT_EDGE_AUTH_ADDR"),
+    terminateHost("CT_EDGE_AUTH", "CT_EDGE_AUTH_ADDR", "CT_EDGE_AUTH_PROXY_PROTOCOL"),
     terminateHost("CT_EDGE_MASQUE", "CT_EDGE_MASQUE_ADDR"),
     terminateHost("CT_EDGE_ADMIN_UI", "CT_EDGE_ADMIN_UI_ADDR")
   ])
@@ -191,7 +194,7 @@ const read = Effect.gen(function* () {
       "set it to the file where the edge publishes its root certificate, for example /var/lib/catenet/edge-cert.der"
     ),
     wildcard: yield* pemPair("CT_EDGE_WILDCARD_CERT", "CT_EDGE_WILDCARD_KEY"),
-    portal: yield* terminateHost("CT_EDGE_PORTAL", "CT_CP_PROXY_ADDR"),
+    portal: yield* terminateHost("CT_EDGE_PORTAL", "CT_CP_PROXY_ADDR", "CT_EDGE_PORTAL_PROXY_PROTOCOL"),
     otherHosts: hosts.filter((host) => host !== undefined),
     processes,
     given: processes === 1 ? undefined : Redacted.make(yield* given),

@@ -120,6 +120,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   }
 
   const server = createServer((request, response) => void route(request, response).catch(failed(response)))
+  options.prepare?.(server)
   const port = await listen(server, options.host, options.port)
   origin = `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
   provider = RealmProvider.make(`${origin}${base}`, options, store)

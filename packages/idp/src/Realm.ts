@@ -1,5 +1,7 @@
 /** What a realm is told at its start, and the nouns that it keeps: users and clients, in Keycloak's words. */
 
+import type { Server } from "node:http"
+
 /** A client, as far as this provider knows one; the field names are those of Keycloak's client representation. */
 export interface RealmClient {
   /** The internal id, a UUID; the admin REST addresses a client by it. */
@@ -55,6 +57,8 @@ export interface RealmOptions {
   readonly audience: string
   /** Life of an access token in seconds. */
   readonly accessTokenSeconds?: number
+  /** Prepares the server before it listens, such as for a proxy in front of it. */
+  readonly prepare?: (server: Server) => void
   readonly clients: ReadonlyArray<DeclaredClient>
   readonly users: ReadonlyArray<DeclaredUser>
 }

@@ -49,6 +49,7 @@ import * as EdgesHttp from "./edges/Http.ts"
 import { AgentKeys } from "./enrolment/AgentKeys.ts"
 import { Enrolments } from "./enrolment/Enrolments.ts"
 import * as EnrolmentHttp from "./enrolment/Http.ts"
+import { ClientAddresses } from "./http/ClientAddresses.ts"
 import * as Housekeeping from "./housekeeping/Housekeeping.ts"
 import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
@@ -185,7 +186,12 @@ const access = Layer.mergeAll(
   DnsPresence.layer.pipe(Layer.provide(DnsProvider.layer)),
   ReadsBody.layer,
   ReadsParameters.layer
-).pipe(Layer.provideMerge(AccessTokens.layer), Layer.provideMerge(KeySet.layer), Layer.provideMerge(Sessions.layer))
+).pipe(
+  Layer.provideMerge(ClientAddresses.layer),
+  Layer.provideMerge(AccessTokens.layer),
+  Layer.provideMerge(KeySet.layer),
+  Layer.provideMerge(Sessions.layer)
+)
 
 /** All features, wanting a database and settings. */
 export const layer = Layer.merge(handlers, background).pipe(

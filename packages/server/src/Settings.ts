@@ -157,11 +157,22 @@ export const variables = {
     "6000",
     "Requests a minute that one caller may make on metered routes; 0 for no limit."
   ),
+  trustedProxies: optional(
+    "CT_CP_TRUSTED_PROXIES",
+    Forms.networks,
+    "Proxies that say who the client is, by PROXY v2, X-Forwarded-For or Forwarded. Nothing else is believed."
+  ),
   alertIntervalSeconds: defaulted(
     "CT_CP_ALERT_TICK_SECS",
     Forms.whole(1, 3600),
     "60",
     "How often every tunnel with an alert is looked at."
+  ),
+  alertsLoopback: defaulted(
+    "CT_CP_ALERTS_LOOPBACK",
+    Forms.flag,
+    "0",
+    "Whether alerts to http://127.0.0.1, localhost and [::1] are delivered: to accounts, the ports of this machine."
   ),
   gateCookieDomain: optional(
     "CT_GATE_COOKIE_DOMAIN",
@@ -256,7 +267,9 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   dnsResolvers: variables.dnsResolvers.read,
   dnsEdgeAddresses: variables.dnsEdgeAddresses.read,
   requestsPerMinute: variables.requestsPerMinute.read,
+  trustedProxies: variables.trustedProxies.read,
   alertIntervalSeconds: variables.alertIntervalSeconds.read,
+  alertsLoopback: variables.alertsLoopback.read,
   gateCookieDomain: variables.gateCookieDomain.read,
   gateRedirectUri: variables.gateRedirectUri.read,
   anonymousWritesPerMinute: variables.anonymousWritesPerMinute.read,

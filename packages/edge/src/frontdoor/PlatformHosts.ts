@@ -1,10 +1,13 @@
 /**
- * The hosts of the platform itself (portal, identity provider, ...): after TLS a plain copy to their upstream, without a
- * header added (data-plane 1.2 row 5). Without a usable certificate the untouched bytes go there.
+ * The hosts of the platform itself (portal, identity provider, ...): after TLS a plain copy to their upstream (data-plane
+ * 1.2 row 5). Where the operator wants it, the header of the PROXY protocol goes before, so that the upstream knows the
+ * visitor and not this edge alone. Without a usable certificate the untouched bytes go there.
  */
 import { connect, type Socket } from "node:net"
+import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
+import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings, type TerminateHost } from "../Settings.ts"
 import type { Address } from "../settings/Address.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
@@ -18,19 +21,28 @@ export interface PlatformHostsShape {
   readonly defaultHost: string | undefined
 }
 
+const headerOf = (visitor: Socket) => {
+  const { client, server } = endpointsOf(visitor)
+  return encodeProxyHeader({
+    ...(client === undefined ? {} : { source: client }),
+    ...(server === undefined ? {} : { destination: server })
+  })
+}
+
 /** Copies between a visitor and an upstream that is dialled for it. */
-const relayTo = (upstream: Address, idleMillis: number | undefined) => (visitor: Socket) => {
+const relayTo = (upstream: Address, proxyProtocol: boolean, idleMillis: number | undefined) => (visitor: Socket) => {
   const socket = connect({ ...upstream, allowHalfOpen: true, noDelay: true })
   socket.setTimeout(CONNECT_MILLIS, () => socket.destroy())
   socket.once("connect", () => socket.setTimeout(0))
   socket.on("error", () => undefined)
+  if (proxyProtocol) socket.write(headerOf(visitor))
   void splice(visitor, socket, idleMillis === undefined ? {} : { idleMillis })
 }
 
-const makeHost = Effect.fnUntraced(function* ({ upstream, pair }: TerminateHost) {
+const makeHost = Effect.fnUntraced(function* ({ upstream, pair, proxyProtocol }: TerminateHost) {
   const { relayIdleSeconds } = yield* Settings
   const files = yield* PairFiles
-  const relay = relayTo(upstream, relayIdleSeconds === 0 ? undefined : relayIdleSeconds * 1_000)
+  const relay = relayTo(upstream, proxyProtocol, relayIdleSeconds === 0 ? undefined : relayIdleSeconds * 1_000)
   const source = pair === undefined ? Option.none() : yield* files.follow(pair)
   if (Option.isNone(source)) return relay
   const acceptor = TlsAcceptor.make({ pairs: source.value, alpn: [], onSecure: relay, onFailure: () => undefined })

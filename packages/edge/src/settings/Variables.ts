@@ -20,10 +20,13 @@ export const variables = {
   CT_CP_PROXY_ADDR: "host:port of the control plane for that name",
   CT_EDGE_PORTAL_CERT: "certificate chain of the portal, PEM; without it TLS is passed on unopened",
   CT_EDGE_PORTAL_KEY: "its private key, PEM",
+  CT_EDGE_PORTAL_PROXY_PROTOCOL:
+    "1 to tell the control plane who the visitor is, by PROXY v2; it wants this edge in CT_CP_TRUSTED_PROXIES",
   CT_EDGE_AUTH_HOST: "host name of the identity provider",
   CT_EDGE_AUTH_ADDR: "host:port of the identity provider",
   CT_EDGE_AUTH_CERT: "its certificate chain, PEM",
   CT_EDGE_AUTH_KEY: "its private key, PEM",
+  CT_EDGE_AUTH_PROXY_PROTOCOL: "1 to tell the identity provider who the visitor is, by PROXY v2",
   CT_EDGE_MASQUE_HOST: "host name of a MASQUE proxy",
   CT_EDGE_MASQUE_ADDR: "host:port of the MASQUE proxy",
   CT_EDGE_MASQUE_CERT: "its certificate chain, PEM",

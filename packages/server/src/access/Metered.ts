@@ -1,20 +1,14 @@
 /**
  * Limits how often one caller may use the routes that cost something. A caller is an account where one is known, else
- * the address of the connection; forwarded addresses are not believed. The limit is told with every answer.
+ * the client's address. The limit is told with every answer.
  */
 import { Caller, Metered } from "@catenet/domain/api/Access"
 import { RateLimited } from "@catenet/domain/errors/Requests"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Settings } from "../Settings.ts"
 import * as TokenBuckets from "./TokenBuckets.ts"
-
-const keyOf = Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
-  const caller = Context.getOption(context, Caller)
-  if (Option.isSome(caller)) return Effect.succeed(`subject ${caller.value.subject}`)
-  const { remoteAddress } = Context.get(context, HttpServerRequest.HttpServerRequest)
-  return Effect.succeed(`address ${Option.getOrElse(remoteAddress, () => "unknown")}`)
-})
 
 export const layer = Layer.effect(
   Metered,
@@ -22,6 +16,12 @@ export const layer = Layer.effect(
     const { requestsPerMinute } = yield* Settings
     if (requestsPerMinute === 0) return Metered.of((httpEffect) => httpEffect)
     const take = TokenBuckets.make(requestsPerMinute)
+    const { budgetKey } = yield* ClientAddresses
+    const keyOf = Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+      const caller = Context.getOption(context, Caller)
+      if (Option.isSome(caller)) return Effect.succeed(`subject ${caller.value.subject}`)
+      return Effect.succeed(`address ${budgetKey(Context.get(context, HttpServerRequest.HttpServerRequest))}`)
+    })
     return Metered.of((httpEffect) =>
       Effect.gen(function* () {
         const { allowed, remaining, retryAfter } = take(yield* keyOf, yield* Clock.currentTimeMillis)

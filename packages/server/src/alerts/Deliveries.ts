@@ -22,6 +22,13 @@ const budgetWindow = 3600
 /** Seconds for which the log is kept: thirty days. */
 const keptFor = 30 * 86_400
 
+/**
+ * What the log says of a delivery, and all that it says: more would let an account ask about machines that only the
+ * service reaches.
+ */
+const said = { ok: "delivered", failed: "not delivered", forbidden: "refused by policy" } as const
+const forbidden = { _tag: "Failed" } as const
+
 /** Something to report, and to whom. */
 export interface Report {
   readonly subject: string
@@ -78,15 +85,18 @@ const make = Effect.gen(function* () {
     })
     for (let attempt = 1; ; attempt++) {
       const answer = yield* receivers.post(webhookUrl, message).pipe(
-        Effect.map((status) => ({ status, detail: `it answered ${status}` })),
-        Effect.catchTag("ReceiverUnreachable", ({ why }) => Effect.succeed({ status: null, detail: why }))
+        Effect.catchTags({
+          ReceiverUnreachable: () => Effect.succeed(null),
+          ReceiverForbidden: () => Effect.succeed("forbidden" as const)
+        })
       )
-      const next = afterAttempt(attempt, answer.status, pauses)
+      const next = answer === "forbidden" ? forbidden : afterAttempt(attempt, answer, pauses)
       if (next._tag === "RetryIn") yield* Effect.sleep(`${next.seconds} seconds`)
       else {
         const status = next._tag === "Delivered" ? ("ok" as const) : ("failed" as const)
-        yield* store.settle(messageId, status, answer.detail)
-        return { at, event: report.event, status, detail: answer.detail }
+        const detail = next === forbidden ? said.forbidden : said[status]
+        yield* store.settle(messageId, status, detail)
+        return { at, event: report.event, status, detail }
       }
     }
   })
@@ -110,7 +120,7 @@ const make = Effect.gen(function* () {
         const [oldest = now] = yield* spent(report.subject, now)
         return yield* new DeliveryBudgetSpent({ retry_after: Math.max(1, oldest + budgetWindow - now) })
       }
-      const named = yield* record(report, "failed", "the service stopped before it could be sent")
+      const named = yield* record(report, "failed", said.failed)
       return asDefects(send(report, named, destination, []))
     }),
 
@@ -123,7 +133,7 @@ const make = Effect.gen(function* () {
       const destination =
         name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
       yield* destination === undefined
-        ? store.settle(messageId, "failed", "the alert was deleted")
+        ? store.settle(messageId, "failed", said.failed)
         : send(pending, { messageId, at }, destination, retryPauses)
     }),
 

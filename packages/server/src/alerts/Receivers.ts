@@ -1,7 +1,8 @@
 /**
  * Calls the receiver of an alert, and nobody else: the name is resolved first, an address that is not a public one is
  * refused, and the connection goes to the very address that was checked. Redirects are not followed and the answer's
- * body is not read. Plain http goes to this machine only.
+ * body is not read. Plain http goes to this machine only, and only where the operator allows it: to an account it would
+ * tell which ports of the server answer. For the same reason an error says no more than whether it was policy.
  *
  * `fetch` resolves names by itself after any check that could be made before, so this speaks `node:http`.
  */
@@ -10,13 +11,17 @@ import { lookup } from "node:dns/promises"
 import { request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import { isIP } from "node:net"
+import { Settings } from "../Settings.ts"
 import { isLoopback, isPublic } from "./Addresses.ts"
 
 /** Seconds for one attempt, from the name to the status. */
 const patience = "5 seconds"
 
-/** The receiver did not answer. `why` names neither the path nor the query of its address. */
-export class ReceiverUnreachable extends Data.TaggedError("ReceiverUnreachable")<{ readonly why: string }> {}
+/** The receiver did not answer. */
+export class ReceiverUnreachable extends Data.TaggedError("ReceiverUnreachable") {}
+
+/** The receiver is at an address that is not called. */
+export class ReceiverForbidden extends Data.TaggedError("ReceiverForbidden") {}
 
 export interface Message {
   readonly body: string
@@ -28,28 +33,22 @@ interface Address {
   readonly family: number
 }
 
-const unreachable = (why: string) => new ReceiverUnreachable({ why })
-
 const addressesOf = (host: string): Effect.Effect<ReadonlyArray<Address>, ReceiverUnreachable> => {
   const family = isIP(host)
   return family !== 0
     ? Effect.succeed([{ address: host, family }])
     : Effect.tryPromise({
         try: () => lookup(host, { all: true, verbatim: true }),
-        catch: () => unreachable("its name cannot be resolved")
+        catch: () => new ReceiverUnreachable()
       })
 }
 
 /** The address to connect to. A name with one address that must not be called is refused as a whole. */
-const checked = Effect.fnUntraced(function* (url: URL) {
-  const host = url.hostname.replace(/^\[(.*)\]$/u, "$1")
-  const mayCall = url.protocol === "http:" ? isLoopback : isPublic
-  const addresses = yield* addressesOf(host)
+const checked = Effect.fnUntraced(function* (url: URL, mayCall: (address: string) => boolean) {
+  const addresses = yield* addressesOf(url.hostname.replace(/^\[(.*)\]$/u, "$1"))
   const [first] = addresses
-  if (first === undefined) return yield* unreachable("its name has no address")
-  if (!addresses.every(({ address }) => mayCall(address))) {
-    return yield* unreachable("its address is not on the public internet")
-  }
+  if (first === undefined) return yield* new ReceiverUnreachable()
+  if (!addresses.every(({ address }) => mayCall(address))) return yield* new ReceiverForbidden()
   return first
 })
 
@@ -71,22 +70,29 @@ const post = (url: URL, to: Address, { body, headers }: Message) =>
         response.destroy()
       }
     )
-    sent.on("error", () => resume(Effect.fail(unreachable("the connection failed"))))
+    sent.on("error", () => resume(Effect.fail(new ReceiverUnreachable())))
     sent.end(body)
     return Effect.sync(() => void sent.destroy())
   })
 
-const make = {
-  /** Posts a message once; answers the receiver's status. */
-  post: Effect.fn("Receivers.post")(
-    function* (webhookUrl: string, message: Message) {
-      const url = new URL(webhookUrl)
-      return yield* post(url, yield* checked(url), message)
-    },
-    Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(unreachable("no answer within 5 s")) })
-  )
-}
+const make = Effect.gen(function* () {
+  const { alertsLoopback } = yield* Settings
+  const mayCall = ({ protocol }: URL) => {
+    if (protocol === "https:") return isPublic
+    return alertsLoopback ? isLoopback : () => false
+  }
+  return {
+    /** Posts a message once; answers the receiver's status. */
+    post: Effect.fn("Receivers.post")(
+      function* (webhookUrl: string, message: Message) {
+        const url = new URL(webhookUrl)
+        return yield* post(url, yield* checked(url, mayCall(url)), message)
+      },
+      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(new ReceiverUnreachable()) })
+    )
+  }
+})
 
-export class Receivers extends Context.Service<Receivers, typeof make>()("server/Receivers") {
-  static readonly layer = Layer.succeed(Receivers, make)
+export class Receivers extends Context.Service<Receivers, Effect.Success<typeof make>>()("server/Receivers") {
+  static readonly layer = Layer.effect(Receivers, make)
 }

@@ -7,6 +7,7 @@ import { HostNotGated } from "@catenet/domain/errors/Gate"
 import { WrongShape } from "@catenet/domain/errors/Requests"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Limits } from "../limits/Limits.ts"
 import { fields } from "../pages/FormBody.ts"
 import * as Notice from "../pages/Notice.ts"
@@ -15,7 +16,6 @@ import { Settings } from "../Settings.ts"
 import * as Browser from "./Browser.ts"
 import { Gate } from "./Gate.ts"
 import * as Page from "./Page.ts"
-import { addressOf } from "./SignInRoutes.ts"
 
 export const path = "/gate/request-access"
 
@@ -49,11 +49,12 @@ const wrong = (field: string, message: string) => new WrongShape({ errors: [{ pa
 export const ask = Effect.gen(function* () {
   const gate = yield* Gate
   const limits = yield* Limits
+  const { budgetKey } = yield* ClientAddresses
   const { anonymousWritesPerMinute } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const asked = Effect.gen(function* () {
-      yield* limits.take(`gate ${addressOf(request)}`, anonymousWritesPerMinute)
+      yield* limits.take(`gate ${budgetKey(request)}`, anonymousWritesPerMinute)
       const given = yield* fields
       const text = (field: "host" | "email") =>
         Effect.mapError(Effect.fromNullishOr(given[field]), () => wrong(field, "Expected a value"))

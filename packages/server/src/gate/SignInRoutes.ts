@@ -7,6 +7,7 @@ import { MalformedRequest } from "@catenet/domain/errors/Requests"
 import { returnPath } from "@catenet/domain/rules/ShareLink"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { signInLifetime } from "../identityProvider/BegunSignIns.ts"
 import { Limits } from "../limits/Limits.ts"
 import { refuse } from "../pages/Refusals.ts"
@@ -18,10 +19,6 @@ import { GateSignIns } from "./GateSignIns.ts"
 
 /** A longer path is not remembered: it would not fit into the cookie. */
 const longestPath = 2048
-
-/** The address of the connection; forwarded addresses are not believed. */
-export const addressOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string =>
-  Option.getOrElse(remoteAddress, () => "unknown")
 
 const gateAddress = (path: string, host: string, back?: string) =>
   `${path}?${new URLSearchParams({ host, ...(back === undefined ? {} : { return: back }) }).toString()}`
@@ -37,6 +34,7 @@ const againFrom = (request: HttpServerRequest.HttpServerRequest) => {
 export const start = Effect.gen(function* () {
   const signIns = yield* GateSignIns
   const limits = yield* Limits
+  const { budgetKey } = yield* ClientAddresses
   const { anonymousWritesPerMinute } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -48,7 +46,7 @@ export const start = Effect.gen(function* () {
       const named = Browser.readHost(query.get("host"))
       if (!signIns.available) return yield* new GateNotConfigured()
       if (Option.isNone(named)) return yield* new HostNotGated()
-      yield* limits.take(`gate ${addressOf(request)}`, anonymousWritesPerMinute)
+      yield* limits.take(`gate ${budgetKey(request)}`, anonymousWritesPerMinute)
       const { secret, url } = yield* signIns.begin(named.value, path)
       return HttpServerResponse.redirect(url.href, { status: 303 }).pipe(
         Browser.withSignIn(secret, `${named.value}|${path}`, signInLifetime)

@@ -11,6 +11,8 @@ import { HttpServerRequest } from "effect/http"
 import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import { Settings } from "../Settings.ts"
 import { answers } from "./Answer.ts"
+import { trusts } from "./ClientAddresses.ts"
+import * as ProxiedConnections from "./ProxiedConnections.ts"
 import * as RequestId from "./RequestId.ts"
 import type { Front } from "./Standing.ts"
 
@@ -74,7 +76,7 @@ class Fronted extends Server<typeof IncomingMessage, Answers> {
   }
 }
 
-const server = (front: Front, Answer: Answers) => () => {
+const server = (front: Front, Answer: Answers, trustedProxies: ReadonlyArray<string>) => () => {
   const listening = new Fronted(front, {
     ServerResponse: Answer,
     headersTimeout: 10_000,
@@ -86,6 +88,7 @@ const server = (front: Front, Answer: Answers) => () => {
     // Nobody upgrades here; a request to do so behind another one would keep its connection for ever.
     shouldUpgradeCallback: () => false
   })
+  if (trustedProxies.length > 0) ProxiedConnections.accept(listening, trusts(trustedProxies))
   listening.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (socket.writable && error.code !== "ECONNRESET") socket.end(refusalOf(error.code))
     else socket.destroy()
@@ -101,9 +104,10 @@ const server = (front: Front, Answer: Answers) => () => {
 export const layer = (front: Front) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { listen, portalBaseUrl, shutdownGraceSeconds } = yield* Settings
+      const { listen, portalBaseUrl, shutdownGraceSeconds, trustedProxies = [] } = yield* Settings
       const nameOf = yield* RequestId.makeNamer
-      return NodeHttpServer.layer(server(front, answers({ https: portalBaseUrl.protocol === "https:", nameOf })), {
+      const Answer = answers({ https: portalBaseUrl.protocol === "https:", nameOf })
+      return NodeHttpServer.layer(server(front, Answer, trustedProxies), {
         ...listen,
         gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
       })

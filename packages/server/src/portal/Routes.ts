@@ -6,6 +6,7 @@ import { SignInNotConfigured } from "@catenet/domain/errors/Authentication"
 import { MalformedRequest } from "@catenet/domain/errors/Requests"
 import { Effect, Option, Record, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientAddresses } from "../http/ClientAddresses.ts"
 import type { Extra } from "../http/Routes.ts"
 import { signInLifetime } from "../identityProvider/BegunSignIns.ts"
 import { Limits } from "../limits/Limits.ts"
@@ -39,6 +40,7 @@ const again = [{ href: "/portal/login", text: "Sign in" }]
 const login = Effect.gen(function* () {
   const signIns = yield* PortalSignIns
   const limits = yield* Limits
+  const { budgetKey } = yield* ClientAddresses
   const { anonymousWritesPerMinute } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -50,20 +52,18 @@ const login = Effect.gen(function* () {
       ...(shortcuts.has(shortcut) ? { kc_idp_hint: shortcut } : {}),
       ...(address === "" ? {} : { login_hint: address })
     }
-    return yield* limits
-      .take(`sign-in ${Option.getOrElse(request.remoteAddress, () => "unknown")}`, anonymousWritesPerMinute)
-      .pipe(
-        Effect.andThen(signIns.begin(nextPath(query.get("next")), wishes, query.has("register"))),
-        Effect.map(({ secret, url }) =>
-          HttpServerResponse.redirect(url.href, { status: 303 }).pipe(
-            HttpServerResponse.setCookieUnsafe(secretCookie, Redacted.value(secret), {
-              ...cookie,
-              maxAge: `${signInLifetime} seconds`
-            })
-          )
-        ),
-        Effect.catchTag(["RateLimited", "SignInNotConfigured"], (refusal) => refuse(request, refusal))
-      )
+    return yield* limits.take(`sign-in ${budgetKey(request)}`, anonymousWritesPerMinute).pipe(
+      Effect.andThen(signIns.begin(nextPath(query.get("next")), wishes, query.has("register"))),
+      Effect.map(({ secret, url }) =>
+        HttpServerResponse.redirect(url.href, { status: 303 }).pipe(
+          HttpServerResponse.setCookieUnsafe(secretCookie, Redacted.value(secret), {
+            ...cookie,
+            maxAge: `${signInLifetime} seconds`
+          })
+        )
+      ),
+      Effect.catchTag(["RateLimited", "SignInNotConfigured"], (refusal) => refuse(request, refusal))
+    )
   })
 })
 

@@ -1,5 +1,6 @@
 /** The forms that variables take: how a text is read and what to call it when it is refused. */
-import { type Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { type Redacted, Result, Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { IpNetwork } from "effect/net"
 import { isIP } from "node:net"
 import type { Form } from "./Variable.ts"
 
@@ -74,6 +75,19 @@ export const ipAddresses: Form<ReadonlyArray<string>> = from(
   (text) => {
     const items = text.split(",").map((item) => item.trim())
     return items.every((item) => isIP(item) !== 0 && !item.includes("%")) ? items : undefined
+  }
+)
+
+/** IP addresses and networks between commas, at least one. */
+export const networks: Form<ReadonlyArray<string>> = from(
+  "IP addresses and networks between commas, such as 192.0.2.1,10.0.0.0/8,2001:db8::/32",
+  Schema.Array(Schema.String),
+  (text) => {
+    const items = text
+      .split(",")
+      .map((item) => item.trim())
+      .map((item) => (item.includes("/") ? item : `${item}/${isIP(item) === 4 ? 32 : 128}`))
+    return items.every((item) => Result.isSuccess(IpNetwork.fromString(item))) ? items : undefined
   }
 )
 

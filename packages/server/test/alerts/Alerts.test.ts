@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
@@ -58,8 +59,8 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
       assert.deepStrictEqual(
         log.map(({ event, status, detail }) => [event, status, detail]),
         [
-          ["tunnel.up", "ok", "it answered 204"],
-          ["tunnel.down", "ok", "it answered 204"]
+          ["tunnel.up", "ok", "delivered"],
+          ["tunnel.down", "ok", "delivered"]
         ]
       )
       assert.strictEqual((yield* tunnelControls.getAlert({ params: { id: first.id } })).state, "up")
@@ -144,6 +145,45 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
     })
   )
 
+  it.effect("tell an account nothing of the server's own ports, unless the operator lets them", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver
+      const { port } = new URL(receiver.url)
+      const { id } = yield* tunnel("fay", "cam")
+      const { issuer } = yield* TestIssuer
+      const strict = yield* Layer.build(TestServer.replica({ ...variables, CT_OIDC_ISSUER: issuer }))
+      const onStrict = Effect.provideService(HttpServer.HttpServer, Context.get(strict, HttpServer.HttpServer))
+      yield* receiver.answer("/fay-500", 500)
+      const urls = [
+        `http://127.0.0.1:${port}/fay`,
+        `http://localhost:${port}/fay`,
+        `http://127.0.0.1:${port}/fay-500`,
+        "http://127.0.0.1:1/closed",
+        "http://[::1]:1/closed"
+      ]
+      const tried = Effect.flatMap(account("fay"), ({ tunnelControls }) =>
+        Effect.forEach(urls, (webhook_url) =>
+          tunnelControls.saveAlert({ params: { id }, payload: { webhook_url, threshold_minutes: 5 } }).pipe(
+            Effect.andThen(tunnelControls.testAlert({ params: { id } })),
+            Effect.map(({ detail, status }) => `${status}: ${detail}`)
+          )
+        )
+      )
+      assert.deepStrictEqual(
+        yield* onStrict(tried),
+        urls.map(() => "failed: refused by policy")
+      )
+      assert.strictEqual(receiver.arrivals("/fay").length, 0)
+      assert.deepStrictEqual(yield* tried, [
+        "ok: delivered",
+        "ok: delivered",
+        "failed: not delivered",
+        "failed: not delivered",
+        "failed: not delivered"
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("call nobody at an address that is not public, by whatever name", () =>
     Effect.gen(function* () {
       const { url } = yield* Receiver
@@ -168,7 +208,7 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
           )
       )
       for (const { detail, status } of outcomes) {
-        assert.deepStrictEqual([status, detail], ["failed", "its address is not on the public internet"])
+        assert.deepStrictEqual([status, detail], ["failed", "refused by policy"])
       }
     })
   )

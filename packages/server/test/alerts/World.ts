@@ -7,7 +7,7 @@ import { FactsEdge } from "../records/FactsEdge.ts"
 import { account, tunnel, world } from "../records/World.ts"
 import { Receiver } from "./Receiver.ts"
 
-export const ticking = { CT_CP_ALERT_TICK_SECS: "1" }
+export const ticking = { CT_CP_ALERT_TICK_SECS: "1", CT_CP_ALERTS_LOOPBACK: "1" }
 
 export const here = world(ticking).pipe(Layer.provideMerge(Receiver.layer))
 

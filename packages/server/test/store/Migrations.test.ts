@@ -126,6 +126,25 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
               (${"8".repeat(64)}, 'a.example.test', null, ${"6".repeat(32)}, 2),
               (${"9".repeat(64)}, 'a.example.test', 'v@example.test', null, 2)`
           }
+          if (number === 15) {
+            const delivery = (id: string, status: string, detail: string) =>
+              sql`insert into alert_deliveries ${sql.insert({
+                message_id: id,
+                subject: "s",
+                tunnel_id: "1".repeat(32),
+                event: "tunnel.test",
+                since: 1,
+                threshold_seconds: 60,
+                at: 1,
+                status,
+                detail
+              })}`
+            yield* delivery("m1", "ok", "it answered 204")
+            yield* delivery("m2", "failed", "it answered 503")
+            yield* delivery("m3", "failed", "its address is not on the public internet")
+            yield* delivery("m4", "skipped", "the account's budget is spent")
+            yield* delivery("m5", "pending", "")
+          }
           if (number === 18) {
             yield* sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
               values (${"a".repeat(32)}, 's', 'n', 'n-043a7187.example.test', ${"b".repeat(64)}, 2)`
@@ -188,6 +207,11 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         assert.deepStrictEqual(
           agents.map(({ grantee, pubkey }) => [pubkey, grantee]),
           [["c".repeat(64), null]]
+        )
+        const deliveries = yield* sql<{ detail: string }>`select detail from alert_deliveries order by message_id`
+        assert.deepStrictEqual(
+          deliveries.map(({ detail }) => detail),
+          ["delivered", "not delivered", "refused by policy", "the account's budget is spent", ""]
         )
         assert.deepStrictEqual(yield* migrate, [])
       })

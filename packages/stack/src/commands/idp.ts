@@ -1,6 +1,7 @@
 /** `catenet idp`: the embedded identity provider alone. */
 import { Command } from "effect/cli"
-import { Config, Effect } from "effect"
+import { Config, Effect, Schema } from "effect"
+import type { Server } from "node:http"
 import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"
 import * as Logs from "../Logs.ts"
 import { root } from "./root.ts"
@@ -21,19 +22,38 @@ const settings = Effect.gen(function* () {
     portal: yield* required("CT_IDP_PORTAL_URL", "the address of the control plane"),
     portalSecret: yield* required("CT_IDP_PORTAL_CLIENT_SECRET", "the secret of the portal's client"),
     managerSecret: yield* required("CT_IDP_MANAGER_CLIENT_SECRET", "the secret of the managing client"),
+    trustedProxies: yield* Config.String("CT_IDP_TRUSTED_PROXIES").pipe(Config.withDefault("")),
     email: yield* required("CT_IDP_USER_EMAIL", "the e-mail of the first user"),
     password: yield* required("CT_IDP_USER_PASSWORD", "the password of the first user")
   }
 })
 
+/** The same reader of PROXY v2 as the control plane's: an edge in front of both speaks it to both. */
+const prepared = Effect.fnUntraced(function* (text: string) {
+  if (text.trim() === "") return undefined
+  const [Forms, { trusts }, ProxiedConnections] = yield* Effect.promise(() =>
+    Promise.all([
+      import("@catenet/server/settings/Forms"),
+      import("@catenet/server/http/ClientAddresses"),
+      import("@catenet/server/http/ProxiedConnections")
+    ])
+  )
+  const networks = yield* Effect.mapError(Schema.decodeEffect(Forms.networks.schema)(text.trim()), () =>
+    ConfigurationInvalid.of("CT_IDP_TRUSTED_PROXIES", `is not ${Forms.networks.expected}.`)
+  )
+  return (server: Server) => ProxiedConnections.accept(server, trusts(networks))
+})
+
 const serve = Effect.gen(function* () {
-  const { email, host, managerSecret, password, portal, portalSecret, ...rest } = yield* settings
+  const { email, host, managerSecret, password, portal, portalSecret, trustedProxies, ...rest } = yield* settings
+  const prepare = yield* prepared(trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
     Effect.promise(() =>
       start({
         ...rest,
         host,
+        ...(prepare === undefined ? {} : { prepare }),
         audience: "catenet",
         users: [{ email, password }],
         clients: [

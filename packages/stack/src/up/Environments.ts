@@ -16,7 +16,7 @@ export const realm = "catenet"
 export const edgeId = "primary"
 
 /** Variables of which the stack only chooses the default: an operator's value goes before. */
-export const replaceable: ReadonlySet<string> = new Set(["CT_EDGE_RECEIPTS"])
+export const replaceable: ReadonlySet<string> = new Set(["CT_EDGE_RECEIPTS", "CT_CP_ALERTS_LOOPBACK"])
 
 /** The provider calls itself `localhost`, the portal 127.0.0.1: two sites, as in a real deployment. */
 const issuer = ({ identityProvider }: UpSettings) => `http://localhost:${identityProvider.port}/realms/${realm}`
@@ -45,6 +45,7 @@ export const ofControlPlane = (
   CT_CP_EDGE_ADMIN_TOKEN: secrets.edgeAdminToken,
   CT_CP_EDGE_METRICS_URL: `${url(settings.edgeMetrics)}/metrics`,
   CT_CP_EDGE_CERT_PATH: folder.edgeRoot,
+  CT_CP_ALERTS_LOOPBACK: "1",
   CT_CP_MESH_EDGE_PORT: String(settings.mesh.port),
   CT_EDGE_ID: edgeId,
   CT_CP_HOSTNAME_ZONE: "localhost",

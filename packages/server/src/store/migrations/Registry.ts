@@ -33,6 +33,7 @@ import * as tunnelsWithoutHostnameById from "./0031_tunnels_without_hostname_by_
 import * as agentProofs from "./0035_agent_proofs.ts"
 import * as hostnameClaims from "./0039_hostname_claims.ts"
 import * as hostsOfRevokedTokens from "./0040_hosts_of_revoked_tokens.ts"
+import * as deliveryOutcomes from "./0042_delivery_outcomes.ts"
 import * as ordersOfEachEdge from "./0044_orders_of_each_edge.ts"
 import * as sealedValues from "./0047_sealed_values.ts"
 
@@ -68,6 +69,7 @@ export const migrations = {
   "0035_agent_proofs": agentProofs.up,
   "0039_hostname_claims": hostnameClaims.up,
   "0040_hosts_of_revoked_tokens": hostsOfRevokedTokens.up,
+  "0042_delivery_outcomes": deliveryOutcomes.up,
   "0044_orders_of_each_edge": ordersOfEachEdge.up,
   "0047_sealed_values": sealedValues.up
 } as const

@@ -1,0 +1,87 @@
+/**
+ * Who a request comes from. The address of the connection is the client's, unless the connection is one of a trusted
+ * proxy: then it is what that proxy says in `X-Forwarded-For` or `Forwarded` (RFC 7239). What a client wrote itself into
+ * these headers counts for nothing, because they are read from the right, and no further than the first address that is
+ * not a trusted proxy's.
+ */
+import { Context, Effect, Layer, Option, Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { IpNetwork, NetAddress } from "effect/net"
+import { Settings } from "../Settings.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Address = NetAddress.IpAddress
+
+/** An address as a proxy or a socket writes it: alone, in brackets, with a port, or IPv4 in IPv6. */
+const parse = (written: string): Address | undefined => {
+  const text = written.trim()
+  const bare = text.replace(/^\[(.*)\]$/u, "$1").replace(/%.*$/su, "")
+  const alone = NetAddress.ipFromString(bare)
+  if (Result.isSuccess(alone)) return NetAddress.toCanonical(alone.success)
+  const withPort = NetAddress.inetAddressFromString(text)
+  return Result.isSuccess(withPort) ? NetAddress.toCanonical(withPort.success.address) : undefined
+}
+
+/** Whether an address is in one of the networks. */
+export const trusts = (networks: ReadonlyArray<string>): ((address: string) => boolean) => {
+  const parsed = networks.map((network) => IpNetwork.fromStringUnsafe(network))
+  return (address) => {
+    const known = parse(address)
+    return known !== undefined && parsed.some((network) => IpNetwork.contains(network, known))
+  }
+}
+
+/** The `for` of each element of `Forwarded`; one without it is unknown. */
+const forElements = (header: string) =>
+  header
+    .split(",")
+    .map((element) => /(?:^|;)\s*for=(?:"([^"]*)"|([^;\s"]*))\s*(?:;|$)/iu.exec(element.trim()))
+    .map((match) => match?.[1] ?? match?.[2] ?? "")
+
+const make = Effect.gen(function* () {
+  const { trustedProxies = [] } = yield* Settings
+  const isTrusted = trusts(trustedProxies)
+
+  /** The first address from the right that is no trusted proxy's; nothing where one cannot be read. */
+  const behind = (hops: ReadonlyArray<string>): string | undefined => {
+    for (const [index, hop] of [...hops.entries()].toReversed()) {
+      const address = parse(hop)
+      if (address === undefined) return undefined
+      const text = NetAddress.formatIp(address)
+      if (index === 0 || !isTrusted(text)) return text
+    }
+    return undefined
+  }
+
+  const of = ({ headers, remoteAddress }: Request): string => {
+    const own = Option.getOrElse(remoteAddress, () => "unknown")
+    if (trustedProxies.length === 0 || !isTrusted(own)) return own
+    const { "x-forwarded-for": listed, forwarded: elements } = headers
+    const said = [
+      ...(listed === undefined ? [] : [behind(listed.split(","))]),
+      ...(elements === undefined ? [] : [behind(forElements(elements))])
+    ]
+    const [first] = said
+    // A proxy writes one of the two and may pass the other on as the client sent it: they count when they agree.
+    return first !== undefined && said.every((each) => each === first) ? first : own
+  }
+
+  return {
+    of,
+    /** What a budget counts by: an IPv4 address, or the /64 that one customer has of IPv6. */
+    budgetKey: (request: Request): string => {
+      const text = of(request)
+      const address = parse(text)
+      if (address === undefined) return text
+      return NetAddress.isIpv4Address(address)
+        ? NetAddress.formatIp(address)
+        : IpNetwork.format(IpNetwork.fromAddressUnsafe(address, 64))
+    }
+  }
+})
+
+export class ClientAddresses extends Context.Service<ClientAddresses, Effect.Success<typeof make>>()(
+  "server/http/ClientAddresses"
+) {
+  static readonly layer = Layer.effect(ClientAddresses, make)
+}
