@@ -6,6 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import * as CertificateAuthorities from "./settings/CertificateAuthorities.ts"
 import * as Dns from "./settings/Dns.ts"
 import * as Forms from "./settings/Forms.ts"
+import * as LegalPages from "./settings/LegalPages.ts"
 import * as Variable from "./settings/Variable.ts"
 
 const { defaulted, optional, required } = Variable
@@ -132,23 +133,7 @@ export const variables = {
     "Days for which the audit log is kept; without it for ever."
   ),
   metricsToken: optional("CT_CP_METRICS_TOKEN", Forms.secret, "Bearer token that /metrics wants; open without it."),
-  operatorName: optional("CT_CP_OPERATOR_NAME", Forms.text, "Who operates this installation, for the legal pages."),
-  operatorAddress: optional("CT_CP_OPERATOR_ADDRESS", Forms.list, "Postal address, its lines between commas."),
-  operatorEmail: optional("CT_CP_OPERATOR_EMAIL", Forms.text, "Where people reach the operator."),
-  operatorPhone: optional("CT_CP_OPERATOR_PHONE", Forms.text, "Telephone number of the operator."),
-  operatorVatId: optional("CT_CP_OPERATOR_VAT_ID", Forms.text, "VAT id of the operator."),
-  operatorResponsible: optional("CT_CP_OPERATOR_RESPONSIBLE", Forms.text, "Who answers for the contents."),
-  legalFolder: optional(
-    "CT_CP_LEGAL_DIR",
-    Forms.text,
-    "Folder whose impressum.html, datenschutz.html, nutzungsbedingungen.html and llms.txt replace ours."
-  ),
-  securityContact: optional(
-    "CT_CP_SECURITY_CONTACT",
-    Forms.contact,
-    "Where weaknesses are reported; published at /.well-known/security.txt."
-  ),
-  securityPolicy: optional("CT_CP_SECURITY_POLICY", Forms.url, "Page that says how reports are treated."),
+  ...LegalPages.variables,
   pgBin: optional("CT_CP_PG_BIN", Forms.text, "Folder of pg_dump and pg_restore; without it they are found on PATH."),
   ...Dns.variables,
   requestsPerMinute: defaulted(
@@ -245,15 +230,7 @@ const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
   certificateAuthorities: variables.certificateAuthorities.read,
   auditRetentionDays: variables.auditRetentionDays.read,
   metricsToken: variables.metricsToken.read,
-  operatorName: variables.operatorName.read,
-  operatorAddress: variables.operatorAddress.read,
-  operatorEmail: variables.operatorEmail.read,
-  operatorPhone: variables.operatorPhone.read,
-  operatorVatId: variables.operatorVatId.read,
-  operatorResponsible: variables.operatorResponsible.read,
-  legalFolder: variables.legalFolder.read,
-  securityContact: variables.securityContact.read,
-  securityPolicy: variables.securityPolicy.read,
+  ...LegalPages.reads,
   pgBin: variables.pgBin.read,
   dnsUpdateServer: variables.dnsUpdateServer.read,
   dnsUpdateZone: variables.dnsUpdateZone.read,

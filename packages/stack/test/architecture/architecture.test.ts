@@ -32,6 +32,7 @@ const ambient = new Set([
   "packages/edge/src/listen/Linger.ts",
   "packages/edge/src/relay/Relays.ts",
   "packages/idp/src/Adapter.ts",
+  "packages/server/src/http/ProxiedConnections.ts",
   "packages/server/src/store/Backup.ts",
   "packages/stack/src/supervisor/ChildProcesses.ts",
   "packages/stack/src/supervisor/ParentWatch.ts",
