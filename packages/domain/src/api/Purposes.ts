@@ -78,6 +78,8 @@ export const purposes: Readonly<Record<string, Purpose>> = {
       clearAccess: "Lifts every restriction.",
       getAccess: "The restriction, and whether a visitor would get in now.",
       rearmAccess: "Opens for 24 hours and keeps the schedule.",
+      setHttpOnly: "Lets visitors speak nothing but HTTP, or other protocols over TLS too.",
+      getHttpOnly: "Whether visitors may speak nothing but HTTP.",
       mintShareLink: "Makes a link that lets who has it past the login gate; it is shown once.",
       listShareLinks: "The share links of a tunnel, without their tokens.",
       revokeShareLink: "Ends a link and the visits that it let in.",

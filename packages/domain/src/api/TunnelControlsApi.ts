@@ -34,6 +34,9 @@ export class AccessState extends Schema.Class<AccessState>("AccessState")({
   next_change: Schema.NullOr(UnixSeconds)
 }) {}
 
+/** Whether visitors may speak nothing but HTTP where an edge ends their TLS. */
+export class HttpOnlyState extends Schema.Class<HttpOnlyState>("HttpOnlyState")({ http_only: Schema.Boolean }) {}
+
 const reads = [
   HttpApiEndpoint.get("getAlert", "/me/tunnels/:id/alert", {
     params: id,
@@ -49,6 +52,11 @@ const reads = [
   HttpApiEndpoint.get("getAccess", "/me/tunnels/:id/access", {
     params: id,
     success: AccessState,
+    error: TunnelNotFound
+  }),
+  HttpApiEndpoint.get("getHttpOnly", "/me/tunnels/:id/http-only", {
+    params: id,
+    success: HttpOnlyState,
     error: TunnelNotFound
   }),
   HttpApiEndpoint.get("listShareLinks", "/me/tunnels/:id/share-links", {
@@ -91,6 +99,12 @@ const writes = [
     error: TunnelNotFound
   }),
   HttpApiEndpoint.delete("clearAccess", "/me/tunnels/:id/access", { params: id, success: done, error: TunnelNotFound }),
+  HttpApiEndpoint.put("setHttpOnly", "/me/tunnels/:id/http-only", {
+    params: id,
+    payload: HttpOnlyState,
+    success: HttpOnlyState,
+    error: TunnelNotFound
+  }).middleware(ReadsBody),
   HttpApiEndpoint.post("mintShareLink", "/me/tunnels/:id/share-links", {
     params: id,
     headers: idempotencyHeader,

@@ -36,6 +36,8 @@ const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: Ed
       })
     case "Revoke":
       return orders.revokeByHeader({ headers })
+    case "SetHttpOnly":
+      return orders.setHttpOnly({ headers, payload: { required: call.required } })
     case "SetAccessPolicy":
       return orders.setAccessPolicy({ headers, payload: call.policy })
     case "SetAgentKeys":

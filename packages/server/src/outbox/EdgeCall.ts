@@ -14,6 +14,8 @@ import { Effect, Schema } from "effect"
 export const EdgeCall = Schema.TaggedUnion({
   AuthorizeHost: { hostname: Hostname, tier: Tier, admissionUntil: Schema.optionalKey(UnixSeconds) },
   Revoke: {},
+  /** Whether visitors of gelb hosts may speak nothing but HTTP. */
+  SetHttpOnly: { required: Schema.Boolean },
   SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) },
   /** The keys of the agents that may serve the tunnel, and whether one of them must be proved. */
   SetAgentKeys: {
@@ -42,6 +44,7 @@ export const aboutOf = (call: EdgeCall): string | null => {
   switch (call._tag) {
     case "AuthorizeHost":
       return `host ${call.hostname}`
+    case "SetHttpOnly":
     case "SetAccessPolicy":
     case "SetAgentKeys":
       return call._tag

@@ -69,7 +69,13 @@ const make = Effect.gen(function* () {
         { _tag: "Authorized" }
       )
       const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
-      return Option.isSome(policy) ? [...calls, { _tag: "SetAccessPolicy", policy: policy.value } as const] : calls
+      const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
+      return [
+        // Before the hostname: no visitor may come in between.
+        ...(isHttpOnly ? [{ _tag: "SetHttpOnly", required: true } as const] : []),
+        ...calls,
+        ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
+      ]
     },
     Effect.catchTags({ NotAuthorized: Effect.die, NotQueued: Effect.die, NotLapsed: Effect.die })
   )

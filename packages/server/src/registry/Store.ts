@@ -85,7 +85,11 @@ export const hostColumns = (sql: SqlClient.SqlClient) =>
   )
 
 /** The tunnel of a hostname, as far as authorising the hostname is concerned. */
-const TunnelOfHost = Schema.Struct({ routingToken: RoutingToken, accessPolicy: Schema.NullOr(AccessPolicy) })
+const TunnelOfHost = Schema.Struct({
+  routingToken: RoutingToken,
+  accessPolicy: Schema.NullOr(AccessPolicy),
+  httpOnly: Schema.Boolean
+})
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -99,7 +103,7 @@ export const make = Effect.gen(function* () {
     Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
     Result: TunnelOfHost,
     execute: ({ hostname, lock }) => sql`
-      select routing_token, access_policy from tunnels
+      select routing_token, access_policy, http_only from tunnels
       where hostname = ${hostname} ${lock ? sql`for share` : sql``}`
   })
   const heldAbove = SqlSchema.findOne({

@@ -9,11 +9,13 @@ import { Badges } from "../badges/Badges.ts"
 import { comeAgain } from "../http/ComeAgain.ts"
 import * as Handlers from "../http/Handlers.ts"
 import { ShareLinks } from "../shareLinks/ShareLinks.ts"
+import { HttpOnly } from "../tunnels/HttpOnly.ts"
 
 export const layer = Handlers.layer(
   Effect.gen(function* () {
     const alerts = yield* Alerts
     const windows = yield* AccessWindows
+    const httpOnly = yield* HttpOnly
     const links = yield* ShareLinks
     const badges = yield* Badges
     return HttpApiBuilder.group(ControlPlaneApi, "tunnelControls", (handlers) =>
@@ -34,6 +36,9 @@ export const layer = Handlers.layer(
         setAccess: ({ params, payload }) => Caller.use((caller) => windows.set(caller, params.id, payload)),
         rearmAccess: ({ params }) => Caller.use((caller) => windows.rearm(caller, params.id)),
         clearAccess: ({ params }) => Caller.use((caller) => windows.clear(caller, params.id)),
+        getHttpOnly: ({ params }) => Caller.use((caller) => httpOnly.get(caller, params.id)),
+        setHttpOnly: ({ params, payload }) =>
+          Caller.use((caller) => httpOnly.set(caller, params.id, payload.http_only)),
         mintShareLink: ({ headers, params, payload }) =>
           Caller.use((caller) => links.mint(caller, params.id, payload, headers["idempotency-key"])),
         listShareLinks: ({ params, query }) => Caller.use((caller) => links.list(caller, params.id, query)),

@@ -15,9 +15,11 @@ import { Receipts } from "../receipts/Receipts.ts"
 import { EdgeFacts } from "../records/EdgeFacts.ts"
 import { Records } from "../records/Records.ts"
 import { ShareLinks } from "../shareLinks/ShareLinks.ts"
+import { HttpOnly } from "../tunnels/HttpOnly.ts"
 
 export const layer = Layer.mergeAll(
   AccessWindows.layer,
+  HttpOnly.layer,
   Alerts.layer,
   Outages.layer,
   Badges.layer,

@@ -21,6 +21,7 @@ export interface Facts {
 
 export interface Order {
   readonly token: string
+  readonly path: string
   readonly body: string
 }
 
@@ -33,6 +34,8 @@ export class FactsEdge extends Context.Service<
     readonly away: (away: boolean) => Effect.Effect<void>
     /** How often the edge was asked for the status of a token. */
     readonly asked: (token: string) => number
+    /** What the edge was ordered for a token, once the last of it was sent to this path. */
+    readonly ordersUntil: (token: string, path: string) => Effect.Effect<ReadonlyArray<Order>>
     /** The access policies that the edge was told for a token, once there are that many. */
     readonly policies: (token: string, count: number) => Effect.Effect<ReadonlyArray<unknown>>
   }
@@ -113,7 +116,7 @@ export class FactsEdge extends Context.Service<
           if (url.pathname.startsWith("/internal/channel/presence/")) {
             return void answer({ holders: [{ holder: "ab".repeat(32), parked_now: true, last_seen_secs_ago: 7 }] })
           }
-          if (url.pathname === "/internal/tunnel/access-policy") orders.push({ token, body })
+          orders.push({ token, path: url.pathname, body })
           response.writeHead(200).end()
         })
       })
@@ -122,12 +125,21 @@ export class FactsEdge extends Context.Service<
         () => Effect.sync(() => (server.closeAllConnections(), server.close()))
       )
       const told = (token: string): ReadonlyArray<unknown> =>
-        orders.filter((order) => order.token === token).map(({ body }): unknown => JSON.parse(body))
+        orders
+          .filter((order) => order.token === token && order.path === "/internal/tunnel/access-policy")
+          .map(({ body }): unknown => JSON.parse(body))
       return {
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         tunnel: (token, facts) => Effect.sync(() => void tunnels.set(token, facts)),
         away: (away) => Effect.sync(() => void (isAway = away)),
         asked: (token) => asked.get(token) ?? 0,
+        ordersUntil: (token, path) =>
+          Effect.sync(() => orders.filter((order) => order.token === token)).pipe(
+            Effect.tap((found) => (found.at(-1)?.path === path ? Effect.void : Effect.sleep("20 millis"))),
+            Effect.repeat({ until: (found) => found.at(-1)?.path === path }),
+            Effect.timeout("60 seconds"),
+            Effect.orDie
+          ),
         policies: (token, count) =>
           Effect.sync(() => told(token)).pipe(
             Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),

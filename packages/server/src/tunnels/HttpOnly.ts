@@ -1,0 +1,52 @@
+/**
+ * Whether visitors of a tunnel may speak nothing but HTTP where an edge ends their TLS. A tunnel with `require_login` is
+ * treated so by every edge, whatever is set here.
+ */
+import type { Caller } from "@catenet/domain/api/Access"
+import { HttpOnlyState } from "@catenet/domain/api/TunnelControlsApi"
+import { TunnelNotFound } from "@catenet/domain/errors/Tunnels"
+import { audit } from "@catenet/domain/rules/Audit"
+import { Context, Effect, Layer, Option } from "effect"
+import { Audits } from "../audit/Audits.ts"
+import { Outbox } from "../outbox/Outbox.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as HttpOnlyStore from "./HttpOnlyStore.ts"
+
+type Account = Caller["Service"]
+
+const make = Effect.gen(function* () {
+  const store = yield* HttpOnlyStore.make
+  const outbox = yield* Outbox
+  const audits = yield* Audits
+
+  const find = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
+    const found = yield* store.find({ id, subject, lock })
+    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+  })
+
+  return {
+    get: Effect.fn("HttpOnly.get")(function* (account: Account, id: string) {
+      const { httpOnly } = yield* find(account, id, false)
+      return new HttpOnlyState({ http_only: httpOnly })
+    }, asDefects),
+
+    /** The edges learn of it through the outbox, also of what is set already. */
+    set: Effect.fn("HttpOnly.set")(
+      function* (account: Account, id: string, httpOnly: boolean) {
+        const before = yield* find(account, id, true)
+        if (before.httpOnly !== httpOnly) {
+          yield* store.save(id, httpOnly)
+          yield* audits.append(audit("tunnel_http_only_set", account.subject, id, String(httpOnly)))
+        }
+        yield* outbox.append(before.routingToken, { _tag: "SetHttpOnly", required: httpOnly })
+        return new HttpOnlyState({ http_only: httpOnly })
+      },
+      store.transaction,
+      asDefects
+    )
+  }
+})
+
+export class HttpOnly extends Context.Service<HttpOnly, Effect.Success<typeof make>>()("server/tunnels/HttpOnly") {
+  static readonly layer = Layer.effect(HttpOnly, make)
+}
