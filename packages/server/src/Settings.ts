@@ -2,7 +2,7 @@
  * Everything the control plane reads from its environment, once, at the start. Nothing else in this package looks at the
  * environment. Embedders give another `ConfigProvider`.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Layer } from "effect"
 import * as CertificateAuthorities from "./settings/CertificateAuthorities.ts"
 import * as Dns from "./settings/Dns.ts"
 import * as Forms from "./settings/Forms.ts"
@@ -15,6 +15,11 @@ const { defaulted, optional, required } = Variable
 export const variables = {
   listen: defaulted("CT_CONTROL_PLANE_LISTEN", Forms.address, "127.0.0.1:8090", "Address of the HTTP service."),
   databaseUrl: required("CT_CP_DATABASE_URL", Forms.databaseUrl, "The PostgreSQL database."),
+  databaseRole: optional(
+    "CT_CP_DATABASE_ROLE",
+    Forms.text,
+    "Role under which the server will run; `catenet migrate` gives it what it needs, and no more."
+  ),
   databasePool: defaulted("CT_CP_DATABASE_POOL", Forms.whole(2, 500), "10", "Connections kept to the database."),
   sealKeys: optional(
     "CT_CP_SEAL_KEY",
@@ -185,75 +190,9 @@ export const variables = {
   )
 } as const
 
-type Values = { readonly [K in keyof typeof variables]: Effect.Success<(typeof variables)[K]["read"]> }
+type Values = Variable.Values<typeof variables>
 
-const read: Effect.Effect<Values, Variable.SettingRefused> = Effect.all({
-  listen: variables.listen.read,
-  databaseUrl: variables.databaseUrl.read,
-  databasePool: variables.databasePool.read,
-  sealKeys: variables.sealKeys.read,
-  sealKeyFile: variables.sealKeyFile.read,
-  shutdownGraceSeconds: variables.shutdownGraceSeconds.read,
-  portalBaseUrl: variables.portalBaseUrl.read,
-  adminToken: variables.adminToken.read,
-  edgeAdminUrl: variables.edgeAdminUrl.read,
-  edgeMetricsUrl: variables.edgeMetricsUrl.read,
-  edgeCertPath: variables.edgeCertPath.read,
-  edgeId: variables.edgeId.read,
-  meshEdgePort: variables.meshEdgePort.read,
-  channelBrokerPort: variables.channelBrokerPort.read,
-  channelRelayPort: variables.channelRelayPort.read,
-  channelRelayGatePort: variables.channelRelayGatePort.read,
-  oidcIssuer: variables.oidcIssuer.read,
-  oidcAccessAudience: variables.oidcAccessAudience.read,
-  oidcPublicKeyPath: variables.oidcPublicKeyPath.read,
-  oidcClientId: variables.oidcClientId.read,
-  oidcClientSecret: variables.oidcClientSecret.read,
-  oidcRedirectUri: variables.oidcRedirectUri.read,
-  allowedEmailDomains: variables.allowedEmailDomains.read,
-  oidcAuthorizeUrl: variables.oidcAuthorizeUrl.read,
-  oidcTokenUrl: variables.oidcTokenUrl.read,
-  identityProviderUrl: variables.identityProviderUrl.read,
-  oidcRealm: variables.oidcRealm.read,
-  adminClientId: variables.adminClientId.read,
-  adminClientSecret: variables.adminClientSecret.read,
-  administrator: variables.administrator.read,
-  administratorPassword: variables.administratorPassword.read,
-  serviceAccountSweepSeconds: variables.serviceAccountSweepSeconds.read,
-  hostnameZone: variables.hostnameZone.read,
-  reservedHostnames: variables.reservedHostnames.read,
-  tunnelsPerAccount: variables.tunnelsPerAccount.read,
-  channelsPerAccount: variables.channelsPerAccount.read,
-  paymentWebhookSecret: variables.paymentWebhookSecret.read,
-  acmeBrokerEnabled: variables.acmeBrokerEnabled.read,
-  acmeBrokerTickSeconds: variables.acmeBrokerTickSeconds.read,
-  certificateAuthorities: variables.certificateAuthorities.read,
-  auditRetentionDays: variables.auditRetentionDays.read,
-  metricsToken: variables.metricsToken.read,
-  ...LegalPages.reads,
-  pgBin: variables.pgBin.read,
-  dnsUpdateServer: variables.dnsUpdateServer.read,
-  dnsUpdateZone: variables.dnsUpdateZone.read,
-  dnsUpdateKeyName: variables.dnsUpdateKeyName.read,
-  dnsUpdateKey: variables.dnsUpdateKey.read,
-  desecToken: variables.desecToken.read,
-  desecDomain: variables.desecDomain.read,
-  desecApiBase: variables.desecApiBase.read,
-  dnsServers: variables.dnsServers.read,
-  dnsTimeoutSeconds: variables.dnsTimeoutSeconds.read,
-  dnsResolvers: variables.dnsResolvers.read,
-  dnsEdgeAddresses: variables.dnsEdgeAddresses.read,
-  requestsPerMinute: variables.requestsPerMinute.read,
-  trustedProxies: variables.trustedProxies.read,
-  alertIntervalSeconds: variables.alertIntervalSeconds.read,
-  alertsLoopback: variables.alertsLoopback.read,
-  gateCookieDomain: variables.gateCookieDomain.read,
-  gateRedirectUri: variables.gateRedirectUri.read,
-  anonymousWritesPerMinute: variables.anonymousWritesPerMinute.read,
-  bridgeHolderKey: variables.bridgeHolderKey.read,
-  bridgeNoiseKey: variables.bridgeNoiseKey.read,
-  outboxIntervalSeconds: variables.outboxIntervalSeconds.read
-})
+const read = Variable.readAll(variables)
 
 /** The settings of one control plane. Their layer fails with the one sentence an operator needs. */
 export class Settings extends Context.Service<Settings, Values>()("server/Settings") {

@@ -34,9 +34,8 @@ const make = Effect.gen(function* () {
     complain,
     /** Entries, newest first. */
     list: (query: Store.Query) => Effect.orDie(store.list(query)),
-    /** Forgets entries that are older than so many days. */
-    retain: (days: number) =>
-      Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - days * 86_400))))
+    /** Removes entries that are older than the database keeps. */
+    prune: Effect.asVoid(Effect.orDie(store.prune))
   }
 })
 

@@ -48,13 +48,7 @@ export const make = Effect.gen(function* () {
           ...(before === undefined ? [] : [sql`id < ${before}`])
         ])} order by id desc ${limit === undefined ? sql`` : sql`limit ${limit}`}`
     }),
-    /** Forgets what is older, which only this session may and only while it says so. */
-    forget: (before: number) =>
-      sql.withTransaction(
-        Effect.andThen(
-          sql`select set_config('catenet.retention', 'on', true)`,
-          sql`delete from audit_log where at < ${before}`
-        )
-      )
+    /** Removes what is older than the database keeps. */
+    prune: sql`select audit_log_prune()`
   }
 })

@@ -77,3 +77,18 @@ export const defaulted = <A>(name: string, form: Form<A>, fallback: string, mean
   fallback,
   read: Effect.flatMap(raw(name), (text) => decode(name, form, text ?? fallback))
 })
+
+/** What a record of variables reads as. */
+export type Values<Variables extends Readonly<Record<string, Variable<unknown>>>> = {
+  readonly [K in keyof Variables]: Effect.Success<Variables[K]["read"]>
+}
+
+/** Reads all of them, in their order; the first that is refused ends it. */
+export const readAll = <Variables extends Readonly<Record<string, Variable<unknown>>>>(
+  variables: Variables
+): Effect.Effect<Values<Variables>, SettingRefused> =>
+  Effect.map(
+    Effect.forEach(Object.entries(variables), ([key, { read }]) => Effect.map(read, (value) => [key, value] as const)),
+    // `fromEntries` forgets which key has which type.
+    (entries) => Object.fromEntries(entries) as Values<Variables>
+  )

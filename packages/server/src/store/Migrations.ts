@@ -25,6 +25,19 @@ export class SchemaTooNew extends Data.TaggedError("SchemaTooNew")<{
   }
 }
 
+/** The schema is older than this program, and the role of this connection may not change it. */
+export class MigrationNotAllowed extends Data.TaggedError("MigrationNotAllowed")<{
+  readonly found: number
+  readonly known: number
+}> {
+  override get message() {
+    return (
+      `The database is at schema ${this.found}, this program wants ${this.known}, and the role of CT_CP_DATABASE_URL ` +
+      "does not own the schema; run `catenet migrate` with the role that does."
+    )
+  }
+}
+
 /** A migration could not be applied; the schema is as it was before. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{ readonly cause: unknown }> {
   override get message() {
@@ -46,13 +59,25 @@ const table = "schema_migrations"
 /** One advisory lock for all programs that change this schema: "cate" in ASCII. */
 export const lock = 0x63617465
 
-const refuseNewer = Effect.fnUntraced(function* (known: number) {
+/** The newest migration that was applied, and whether this role may apply more. */
+const current = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ present: boolean }>`select to_regclass(${table}) is not null as present`
-  if (rows[0]?.present !== true) return
+  const [schema] = yield* sql<{ present: boolean; owner: boolean }>`
+    select to_regclass(${table}) is not null as present,
+      coalesce((select pg_has_role(relowner, 'usage') from pg_class where oid = to_regclass(${table})),
+        has_schema_privilege('public', 'create')) as owner`
+  const owner = schema?.owner === true
+  if (schema?.present !== true) return { found: 0, owner }
   const [latest] = yield* sql<{ id: number | null }>`select max(migration_id) as id from ${sql(table)}`
-  const found = latest?.id ?? 0
+  return { found: latest?.id ?? 0, owner }
+})
+
+/** Whether there is something to apply. */
+const isBehind = Effect.fnUntraced(function* (known: number, wanted: number) {
+  const { found, owner } = yield* current
   if (found > known) return yield* new SchemaTooNew({ found, known })
+  if (found >= wanted) return false
+  return owner || (yield* new MigrationNotAllowed({ found, known: wanted }))
 })
 
 const refused = (cause: unknown) =>
@@ -71,7 +96,7 @@ export const migrateTo = (last: number = Number.MAX_SAFE_INTEGER) =>
       Effect.gen(function* () {
         yield* sql`set local statement_timeout = 0`
         yield* sql`select pg_advisory_xact_lock(${lock})`
-        yield* refuseNewer(known)
+        if (!(yield* isBehind(known, Math.min(known, last)))) return []
         return yield* Migrator.make({})({ loader: Migrator.fromRecord(wanted), table })
       })
     )

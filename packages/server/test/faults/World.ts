@@ -67,7 +67,7 @@ const guestSession = (url: Redacted.Redacted) =>
     Effect.provide(
       Sessions.layer.pipe(
         Layer.provide([database, SecureRandom.layerWebCrypto, sealing]),
-        Layer.provide(Layer.succeed(TestDatabase, { url }))
+        Layer.provide(Layer.succeed(TestDatabase, { url, serverUrl: url }))
       )
     ),
     Effect.orDie

@@ -20,7 +20,7 @@ const quiet = Layer.succeed(References.MinimumLogLevel, "Fatal")
 export const replica = (variables: Variables = {}) =>
   Layer.fresh(
     Layer.unwrap(
-      Effect.map(TestDatabase, ({ url }) => {
+      Effect.map(TestDatabase, ({ serverUrl: url }) => {
         const settings = Settings.layer.pipe(
           Layer.provide(
             ConfigProvider.layer(

@@ -10,15 +10,22 @@ export const migrate = Command.make(
   {},
   Effect.fn(function* () {
     const { logFormat } = yield* root
-    const [Database, Migrations, { Settings }] = yield* Effect.promise(() =>
+    const [Database, Migrations, ServerRole, { Settings }] = yield* Effect.promise(() =>
       Promise.all([
         import("@catenet/server/store/Database"),
         import("@catenet/server/store/Migrations"),
+        import("@catenet/server/store/ServerRole"),
         import("@catenet/server/Settings")
       ])
     )
-    const applied = yield* Migrations.migrateTo().pipe(
-      Effect.provide(Database.layerClient.pipe(Layer.provide(Settings.layer))),
+    const applied = yield* Effect.gen(function* () {
+      const { auditRetentionDays, databaseRole } = yield* Settings
+      const names = yield* Migrations.migrateTo()
+      yield* ServerRole.retain(auditRetentionDays)
+      if (databaseRole !== undefined) yield* ServerRole.grant(databaseRole)
+      return names
+    }).pipe(
+      Effect.provide(Database.layerClient.pipe(Layer.provideMerge(Settings.layer))),
       Effect.mapError(asConfigurationInvalid),
       Effect.provide(Logs.layer(logFormat, "catenet-migrate"))
     )
@@ -27,7 +34,9 @@ export const migrate = Command.make(
 ).pipe(
   Command.withDescription(
     "Brings the schema of the database named by CT_CP_DATABASE_URL up to date and ends. `serve` does the same at its start;\n" +
-      "this is for those who want it as a step of its own. Refuses a database that a newer program has brought further."
+      "this is for those who want it as a step of its own, or let the server run as a role that owns nothing: with\n" +
+      "CT_CP_DATABASE_ROLE that role gets what the server needs. CT_CP_ADMIN_AUDIT_RETENTION_DAYS is written into the\n" +
+      "database. Refuses a database that a newer program has brought further."
   ),
   Command.withShortDescription("Bring the database schema up to date")
 )

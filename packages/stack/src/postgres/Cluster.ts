@@ -17,8 +17,9 @@ export interface Cluster {
   readonly pid: number
   /** Succeeds when the server ends, whoever ended it. */
   readonly ended: Effect.Effect<void>
-  /** A connection URL with the superuser's password. */
-  readonly url: (database: string) => Redacted.Redacted
+  readonly password: Redacted.Redacted
+  /** A connection URL: the superuser's, or that of a role whose password is given. */
+  readonly url: (database: string, role?: string, password?: Redacted.Redacted) => Redacted.Redacted
 }
 
 export interface Options {
@@ -159,6 +160,8 @@ export const start: (options: Options) => Effect.Effect<Cluster, PostgresFailed,
     port,
     pid,
     ended,
-    url: (database) => Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`)
+    password: Redacted.make(password),
+    url: (database, role = user, given = Redacted.make(password)) =>
+      Redacted.make(`postgres://${role}:${Redacted.value(given)}@127.0.0.1:${port}/${database}`)
   }
 })

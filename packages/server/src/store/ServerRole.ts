@@ -1,0 +1,39 @@
+/**
+ * The role under which the server runs, when another one owns the schema: it reads and writes rows, and changes no table.
+ * It adds to the audit log and can neither change nor remove what is in there.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Gives the role what the server needs, on the schema as it is now; repeating it changes nothing. Wants the owner. */
+export const grant = Effect.fn("ServerRole.grant")(function* (role: string) {
+  const sql = yield* SqlClient.SqlClient
+  const name = sql(role)
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`grant usage on schema public to ${name}`
+      yield* sql`grant select, insert, update, delete on all tables in schema public to ${name}`
+      yield* sql`grant usage on all sequences in schema public to ${name}`
+      yield* sql`grant execute on all functions in schema public to ${name}`
+      yield* sql`revoke update, delete on audit_log from ${name}`
+      yield* sql`revoke insert, update, delete on audit_retention, schema_migrations from ${name}`
+    })
+  )
+})
+
+/** Sets for how many days the audit log is kept; undefined: for ever. Wants the owner. */
+export const retain = Effect.fn("ServerRole.retain")(function* (days: number | undefined) {
+  const sql = yield* SqlClient.SqlClient
+  yield* days === undefined
+    ? sql`delete from audit_retention`
+    : sql`insert into audit_retention (days) values (${days}) on conflict (one) do update set days = excluded.days`
+})
+
+/** What the role of this connection is and may. */
+export const describe = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ role: string; superuser: boolean; owner: boolean; days: number | null }>`
+    select current_user as role, (select rolsuper from pg_roles where rolname = current_user) as superuser,
+      has_table_privilege('audit_retention', 'insert') as owner, (select days from audit_retention) as days`
+  return row ?? (yield* Effect.die("a select without a table answers one row"))
+})
