@@ -8,6 +8,7 @@ import { GelbVisits } from "./gelb/GelbVisits.ts"
 import { MeshClients } from "./mesh/MeshClients.ts"
 import { PeerEdges } from "./mesh/PeerEdges.ts"
 import { PeerVisitors } from "./mesh/PeerVisitors.ts"
+import { ConnectionFaults } from "./observe/ConnectionFaults.ts"
 import { Counters } from "./observe/Counters.ts"
 import { Health } from "./observe/Health.ts"
 import { Followers } from "./processes/Followers.ts"
@@ -26,5 +27,6 @@ export const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer, PeerEdges.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
   Layer.provideMerge(ProofReports.layer),
+  Layer.provideMerge(ConnectionFaults.layer),
   Layer.provideMerge(Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, Followers.layer))
 )

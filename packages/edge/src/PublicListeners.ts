@@ -5,6 +5,7 @@ import * as Redirect from "./frontdoor/Redirect.ts"
 import type { Sharing } from "./listen/Doors.ts"
 import type { Gate } from "./listen/Gate.ts"
 import * as Listener from "./listen/Listener.ts"
+import { ConnectionFaults } from "./observe/ConnectionFaults.ts"
 import { Health } from "./observe/Health.ts"
 import type { Address } from "./settings/Address.ts"
 import type { Name } from "./settings/Variables.ts"
@@ -38,6 +39,7 @@ export const names = Effect.map(wanted, (listeners) => listeners.map(({ name }) 
 export const open = Effect.fn("PublicListeners.open")(function* (gate: Gate, sharing: Sharing) {
   const door = yield* FrontDoor
   const health = yield* Health
+  const { ending } = yield* ConnectionFaults
   const serve: Readonly<Record<ListenerName, Listener.ListenerOptions["onConnection"]>> = {
     mesh: door.receiveMesh,
     "front-door": door.receive,
@@ -46,7 +48,8 @@ export const open = Effect.fn("PublicListeners.open")(function* (gate: Gate, sha
   }
   return yield* Effect.forEach(yield* wanted, ({ variable, ...rest }) =>
     Effect.gen(function* () {
-      const listener = yield* Listener.listen({ ...rest, variable, gate, onConnection: serve[rest.name], sharing })
+      const onConnection = serve[rest.name]
+      const listener = yield* Listener.listen({ ...rest, variable, gate, onConnection, ending, sharing })
       yield* Effect.forkScoped(health.watch(listener))
       return { ...listener, variable } satisfies PublicListener
     })

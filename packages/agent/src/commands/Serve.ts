@@ -72,7 +72,8 @@ const mesh = Effect.fnUntraced(function* (
   const token = capability.routingToken
   const { direct, relayed } = yield* Mesh.make(config.origin, keys, token)
   const { directAdvertise: advertise, directPort: port } = config
-  const serve = (socket: Socket, admitted: () => void) => streams.run(direct(socket, admitted))
+  const serve = (socket: Socket, admitted: () => void) =>
+    streams.run(Effect.onError(direct(socket, admitted), () => Effect.sync(() => socket.destroy())))
   const listener = advertise === undefined ? undefined : yield* DirectListener.open({ advertise, port, serve })
   return { token, handler: relayed(listener) }
 })

@@ -1,5 +1,6 @@
 /** UDP on either end of a Noise session: one frame is one datagram, both ways. The first direction to end takes the other along. */
 import { abort } from "@catenet/wire/transport/Abort"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import { createSocket, type Socket } from "node:dgram"
 import { isIPv6 } from "node:net"
@@ -65,6 +66,10 @@ export const join = (origin: HostPort, vitals: Vitals["Service"]) =>
   Effect.fnUntraced(
     function* (stream: NoiseStream) {
       const socket = yield* connected(origin)
+      guard(socket, (error) => {
+        vitals.fault(error)
+        stream.destroy()
+      })
       const { counters, close } = vitals.openStream()
       vitals.traffic.tunnelsOpened++
       yield* Effect.ensuring(copy(stream, socket, counters), Effect.sync(close))

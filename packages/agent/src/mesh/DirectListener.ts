@@ -3,8 +3,10 @@
  * session as through the edge, with a ticket in its first message. Whoever has neither the origin's key nor the ticket gets no
  * byte. A port that cannot be had is said once; clients then come through the edge.
  */
+import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import { createServer, isIPv6, type Server, type Socket } from "node:net"
+import { Vitals } from "../observe/Vitals.ts"
 import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 
 /** Clients that have connected and not yet proved anything. */
@@ -35,8 +37,10 @@ const listen = (host: string, port: number, onConnection: (socket: Socket) => vo
 
 /** The address that clients can be told; undefined when there is no port. */
 export const open = Effect.fn("DirectListener.open")(function* ({ advertise, port, serve }: Options) {
+  const { ending } = yield* Vitals
   let strangers = 0
   const receive = (socket: Socket) => {
+    guard(socket, ending(socket))
     socket.on("error", () => {})
     if (strangers >= mostStrangers) return void socket.resetAndDestroy()
     socket.setKeepAlive(true, keepAliveMillis)
@@ -47,7 +51,7 @@ export const open = Effect.fn("DirectListener.open")(function* ({ advertise, por
       strange = false
     }
     socket.once("close", known)
-    serve(socket, known)
+    contained(ending(socket), serve)(socket, known)
   }
   const everywhere = isIPv6(advertise) ? "::" : "0.0.0.0"
   return yield* Effect.acquireRelease(

@@ -6,6 +6,7 @@
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { abort } from "@catenet/wire/transport/Abort"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Duration, Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
@@ -43,7 +44,9 @@ export const make = Effect.fnUntraced(function* (
       const [took, { answer, session }] = yield* Effect.timed(Handshake.answer(carrier, keys, reply))
       vitals.traffic.handshakes++
       vitals.traffic.handshakeMillis += Duration.toMillis(took)
-      return { stream: new NoiseStream(carrier, session, { datagrams: udp }), told: answer.length > 0 }
+      const stream = new NoiseStream(carrier, session, { datagrams: udp })
+      guard(stream, vitals.ending(stream))
+      return { stream, told: answer.length > 0 }
     },
     (shaking) => Effect.provideService(shaking, SecureRandom.SecureRandom, random)
   )

@@ -48,7 +48,8 @@ const handlers = HttpApiBuilder.group(
             registered: vitals.session.live > 0,
             transport: vitals.session.transport,
             events: events.counts(),
-            tasksLive: vitals.tasksLive()
+            tasksLive: vitals.tasksLive(),
+            faults: vitals.faults()
           })
         ),
       status: () =>

@@ -1,4 +1,7 @@
-/** The twelve series of `/metrics` in the contract's order, Prometheus text format 0.0.4. Pure. */
+/**
+ * The twelve series of `/metrics` in the contract's order, Prometheus text format 0.0.4. Faults of connections follow once there
+ * was one. Pure.
+ */
 import { type EventKind, eventKinds } from "./EventKind.ts"
 import { type Traffic, type Transport, transports } from "./Vitals.ts"
 
@@ -8,6 +11,7 @@ export interface Sample {
   readonly transport: Transport
   readonly events: ReadonlyMap<EventKind, number>
   readonly tasksLive: number
+  readonly faults: number
 }
 
 type Value = number | ReadonlyArray<readonly [label: string, value: number]>
@@ -19,7 +23,7 @@ const series = (name: string, type: "counter" | "gauge", help: string, value: Va
 }
 
 /** The body of `/metrics`; ends with a newline. */
-export const render = ({ traffic, registered, transport, events, tasksLive }: Sample): string =>
+export const render = ({ traffic, registered, transport, events, faults, tasksLive }: Sample): string =>
   [
     series("ct_tunnels_opened_total", "counter", "Streams that reached the origin.", traffic.tunnelsOpened),
     series("ct_tunnels_failed_total", "counter", "Streams that did not reach the origin.", traffic.tunnelsFailed),
@@ -45,5 +49,13 @@ export const render = ({ traffic, registered, transport, events, tasksLive }: Sa
       [`direction="outbound"`, 0],
       [`direction="inbound"`, 0]
     ]),
-    series("ct_agent_tasks_live", "gauge", "Streams being served.", tasksLive)
+    series("ct_agent_tasks_live", "gauge", "Streams being served.", tasksLive),
+    faults === 0
+      ? ""
+      : series(
+          "ct_agent_connection_faults_total",
+          "counter",
+          "Callbacks that failed and ended their connection.",
+          faults
+        )
   ].join("")

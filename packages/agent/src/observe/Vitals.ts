@@ -2,7 +2,9 @@
  * What the running agent knows about itself: the registration state and the traffic counters. Everything is a number or a
  * string in memory; rendering is done by `Exposition` and `Report`, which are pure.
  */
-import { Clock, Context, Effect, Layer, Random } from "effect"
+import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { FaultLog } from "@catenet/wire/transport/FaultLog"
+import { Cause, Clock, Context, Effect, FiberSet, Layer, Random } from "effect"
 
 /** The carriers the contract names. Our multiplexed connection and the parked slots are both TLS over TCP. */
 export const transports = ["quic", "tcp-fallback", "masque", "none"] as const
@@ -57,6 +59,11 @@ export class Vitals extends Context.Service<
     readonly tasksLive: () => number
     readonly taskBegan: () => void
     readonly taskEnded: () => void
+    /** What a callback of a connection threw; whoever reports it ends that connection. */
+    readonly fault: OnFault
+    /** Reports it and destroys the connection. */
+    readonly ending: (connection: { readonly destroy: () => unknown }) => OnFault
+    readonly faults: () => number
     /** Something arrived from the edge just now. */
     readonly heard: () => void
     /** Unix milliseconds. */
@@ -89,6 +96,17 @@ export class Vitals extends Context.Service<
         handshakeMillis: 0,
         reconnects: 0
       }
+      const run = yield* FiberSet.makeRuntime<never>()
+      const faults = new FaultLog(now, (error, untold) => {
+        const failed = Effect.logError("a callback of a connection failed", Cause.die(error))
+        run(Effect.annotateLogs(failed, { unloggedBefore: untold }))
+      })
+      const fault = faults.report
+      // What reaches the event loop all the same belongs to no connection that could be named, and must not end the others.
+      yield* Effect.acquireRelease(
+        Effect.sync(() => process.on("uncaughtException", fault).on("unhandledRejection", fault)),
+        () => Effect.sync(() => process.off("uncaughtException", fault).off("unhandledRejection", fault))
+      )
       let tasks = 0
       const running = new Set<StreamCounters>()
       return {
@@ -121,6 +139,12 @@ export class Vitals extends Context.Service<
         taskEnded: () => {
           tasks--
         },
+        fault,
+        ending: (connection) => (error) => {
+          fault(error)
+          connection.destroy()
+        },
+        faults: () => faults.count,
         heard: () => {
           session.lastSeen = now()
         },

@@ -5,6 +5,7 @@
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { abort } from "@catenet/wire/transport/Abort"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect } from "effect"
 import type { Duplex } from "node:stream"
@@ -39,6 +40,7 @@ export const join = (origin: OriginSettings, vitals: Vitals["Service"]) => {
   return Effect.fnUntraced(
     function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing) {
       const socket = yield* Origin.dial(origin)
+      guard(socket, vitals.ending(socket))
       if (down) {
         down = false
         yield* Effect.logInfo("the origin answers again")
@@ -48,7 +50,7 @@ export const join = (origin: OriginSettings, vitals: Vitals["Service"]) => {
       if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
       if (taken.length > 0) socket.write(taken)
       counters.aToB += taken.length
-      yield* Effect.promise((signal) => splice(client, socket, { counters, signal })).pipe(
+      yield* Effect.promise((signal) => splice(client, socket, { counters, signal, onFault: vitals.fault })).pipe(
         Effect.ensuring(Effect.sync(close))
       )
     },

@@ -5,6 +5,7 @@
  * whose bytes the origin gets as they are is looked at only while some challenge is pending.
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Duration, Effect, FileSystem } from "effect"
 import type { Duplex } from "node:stream"
@@ -44,9 +45,10 @@ const byHello = (stream: Duplex) =>
   }))
 
 /** Shows the challenge certificate and says whether the authority took it. No byte follows the handshake. */
-const show = (stream: Duplex, secureContext: SecureContext) =>
+const show = (stream: Duplex, secureContext: SecureContext, ending: Vitals["Service"]["ending"]) =>
   Effect.callback<boolean>((resume) => {
     const socket = new TLSSocket(new Lingering(stream), { isServer: true, secureContext, ALPNProtocols: [acmeAlpn] })
+    guard(socket, ending(socket))
     const gone = () => resume(Effect.succeed(false))
     socket.on("error", gone)
     socket.once("close", gone)
@@ -115,7 +117,7 @@ export const make = Effect.fnUntraced(function* (
         yield* Effect.logInfo(`${host} is being validated, and no challenge is pending`)
         return refuse(stream)
       }
-      const [took, shown] = yield* Effect.timed(show(stream, challenge))
+      const [took, shown] = yield* Effect.timed(show(stream, challenge, vitals.ending))
       if (shown) {
         vitals.traffic.handshakes++
         vitals.traffic.handshakeMillis += Duration.toMillis(took)

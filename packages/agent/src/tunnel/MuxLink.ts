@@ -4,10 +4,12 @@ import type { Place } from "@catenet/wire/frames/MuxHello"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Redacted, Result } from "effect"
 import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
+import { Vitals } from "../observe/Vitals.ts"
 import { version } from "../Version.ts"
 import type { Link } from "./Link.ts"
 import { refused, type Registration, RegistrationLost } from "./Registration.ts"
@@ -66,7 +68,14 @@ export const open = Effect.fn("MuxLink.open")(function* (
   serve: Serve,
   wanted: (place: Place | undefined) => boolean = () => true
 ) {
-  const mux = new Mux(socket, { side: "dialler", keepAlive, onStream: (stream) => serve(stream, stream.header) })
+  const { ending, fault } = yield* Vitals
+  guard(socket, ending(socket))
+  const mux = new Mux(socket, {
+    side: "dialler",
+    keepAlive,
+    onStream: (stream) => serve(stream, stream.header),
+    onFault: fault
+  })
   const lost = (why: string) => new RegistrationLost({ edge, why })
   return yield* Effect.gen(function* () {
     const hello = yield* Effect.promise(() => mux.ready)

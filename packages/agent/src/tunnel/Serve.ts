@@ -2,6 +2,7 @@
  * Keeps the agent registered: establishes a link, serves what comes through it, and when it ends begins again with a growing
  * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
  */
+import { abort } from "@catenet/wire/transport/Abort"
 import { Effect, Exit, Fiber, Result, Schedule, Scope } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
 import { Events } from "../observe/Events.ts"
@@ -46,7 +47,7 @@ export const serve = Effect.fn("Serve.serve")(function* (
     vitals.heard()
     // A peer may break the stream before its next owner listens; that must not end the process.
     stream.on("error", () => {})
-    streams.run(handler(stream, header))
+    streams.run(Effect.onError(handler(stream, header), () => Effect.sync(() => abort(stream, "internal"))))
   }
 
   const switchTo = Effect.fnUntraced(function* (to: Transport) {

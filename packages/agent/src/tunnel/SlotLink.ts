@@ -4,8 +4,10 @@
  */
 import type { BrowserSlot, MeshSlot } from "@catenet/wire/frames/Role"
 import { type AgentSlot, parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Deferred, Duration, Effect, Redacted, Result, Scope } from "effect"
 import type { TLSSocket } from "node:tls"
+import { Vitals } from "../observe/Vitals.ts"
 import type { Link } from "./Link.ts"
 import type { Serve } from "./MuxLink.ts"
 import { refused, type Registration, RegistrationLost, type RegistrationRefused } from "./Registration.ts"
@@ -43,6 +45,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   const { edge, registration, serve } = options
   const token = Redacted.value(registration.token)
   const scope = yield* Effect.scope
+  const { ending } = yield* Vitals
   const ended = yield* Deferred.make<string>()
   const sockets = new Set<TLSSocket>()
   const idle = new Set<TLSSocket>()
@@ -51,6 +54,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   let receivedBefore = 0
 
   const hold = (socket: TLSSocket) => {
+    guard(socket, ending(socket))
     sockets.add(socket)
     socket.once("close", () => {
       if (sockets.delete(socket)) receivedBefore += socket.bytesRead

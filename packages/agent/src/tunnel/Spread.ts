@@ -5,6 +5,7 @@
  */
 import type { Place } from "@catenet/wire/frames/MuxHello"
 import { Effect, Exit, FiberHandle, Queue, Scope } from "effect"
+import type { Vitals } from "../observe/Vitals.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { parseHostPort } from "../settings/Parse.ts"
 import { further } from "./Establish.ts"
@@ -30,7 +31,7 @@ interface Held {
 
 export interface Spread {
   /** The agent is registered by this link; `undefined` when it no longer is. */
-  readonly follow: (first: Link | undefined) => Effect.Effect<void>
+  readonly follow: (first: Link | undefined) => Effect.Effect<void, never, Vitals>
   readonly links: () => ReadonlyArray<Link>
 }
 

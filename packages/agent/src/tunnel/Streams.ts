@@ -1,9 +1,9 @@
 /** The streams being served: each in a fiber of its own, all of them known, so that a stopping agent can let them finish. */
-import { Effect, FiberSet } from "effect"
+import { Cause, Effect, FiberSet } from "effect"
 import { Vitals } from "../observe/Vitals.ts"
 
 export interface Streams {
-  /** Serves in the background. */
+  /** Serves in the background. A defect is reported; ending the stream is up to what is run. */
   run(serving: Effect.Effect<void>): void
   /** Waits until nothing is being served. */
   readonly idle: Effect.Effect<void>
@@ -17,7 +17,12 @@ export const make = Effect.gen(function* () {
   return {
     run: (serving) => {
       vitals.taskBegan()
-      run(Effect.ensuring(serving, Effect.sync(vitals.taskEnded)))
+      const reported = Effect.catchCause(serving, (cause) =>
+        Effect.sync(() => {
+          if (!Cause.hasInterruptsOnly(cause)) vitals.fault(Cause.squash(cause))
+        })
+      )
+      run(Effect.ensuring(reported, Effect.sync(vitals.taskEnded)))
     },
     idle: FiberSet.awaitEmpty(fibers)
   } satisfies Streams

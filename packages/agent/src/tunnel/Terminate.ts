@@ -3,6 +3,7 @@
  * that do not begin with a ClientHello are forwarded as they are.
  */
 import { abort } from "@catenet/wire/transport/Abort"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Duration, Effect } from "effect"
 import type { Duplex } from "node:stream"
 import { type SecureContext, TLSSocket } from "node:tls"
@@ -40,9 +41,10 @@ const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
   return taken
 })
 
-const accept = (stream: Duplex, secureContext: SecureContext) =>
+const accept = (stream: Duplex, secureContext: SecureContext, ending: Vitals["Service"]["ending"]) =>
   Effect.callback<TLSSocket, TlsFailed>((resume) => {
     const socket = new TLSSocket(new Lingering(stream), { isServer: true, secureContext })
+    guard(socket, ending(socket))
     const failed = (error: Error) => resume(Effect.fail(new TlsFailed({ why: error.message })))
     const closed = () => failed(new Error("the client went away"))
     socket.once("error", failed)
@@ -73,7 +75,7 @@ export const make = (
       if (first.length === 0) return void stream.end()
       if (!Sniff.beginsTls(first)) return yield* join(stream, header, first)
       stream.unshift(first)
-      const [took, plain] = yield* Effect.timed(accept(stream, yield* context))
+      const [took, plain] = yield* Effect.timed(accept(stream, yield* context, vitals.ending))
       vitals.traffic.handshakes++
       vitals.traffic.handshakeMillis += Duration.toMillis(took)
       yield* join(plain, header)

@@ -9,6 +9,7 @@ import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { Context, Effect, Layer, Result } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { makeServe } from "../listen/Connections.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { ByteAgents } from "../sessions/ByteAgents.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
@@ -33,6 +34,7 @@ const make = Effect.gen(function* () {
   const byteAgents = yield* ByteAgents
   const platform = yield* PlatformHosts
   const visits = yield* Visits
+  const { ending } = yield* ConnectionFaults
   const run = yield* makeServe
 
   const onFailure = () => {
@@ -44,6 +46,7 @@ const make = Effect.gen(function* () {
     alpn: [MUX_ALPN],
     onSecure: (socket) => run(socket, muxAgents.serve),
     onFailure,
+    ending,
     patient: true
   })
   const bytes = TlsAcceptor.make({
@@ -51,6 +54,7 @@ const make = Effect.gen(function* () {
     alpn: [],
     onSecure: (socket) => run(socket, byteAgents.serve),
     onFailure,
+    ending,
     patient: true
   })
 

@@ -5,8 +5,10 @@
  */
 import { connect, type Socket } from "node:net"
 import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
+import { ConnectionFaults, type ConnectionFaultsShape } from "../observe/ConnectionFaults.ts"
 import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings, type TerminateHost } from "../Settings.ts"
 import type { Address } from "../settings/Address.ts"
@@ -30,22 +32,32 @@ const headerOf = (visitor: Socket) => {
 }
 
 /** Copies between a visitor and an upstream that is dialled for it. */
-const relayTo = (upstream: Address, proxyProtocol: boolean, idleMillis: number | undefined) => (visitor: Socket) => {
-  const socket = connect({ ...upstream, allowHalfOpen: true, noDelay: true })
-  socket.setTimeout(CONNECT_MILLIS, () => socket.destroy())
-  socket.once("connect", () => socket.setTimeout(0))
-  socket.on("error", () => undefined)
-  if (proxyProtocol) socket.write(headerOf(visitor))
-  void splice(visitor, socket, idleMillis === undefined ? {} : { idleMillis })
-}
+const relayTo =
+  (upstream: Address, proxyProtocol: boolean, idleMillis: number | undefined, faults: ConnectionFaultsShape) =>
+  (visitor: Socket) => {
+    const socket = connect({ ...upstream, allowHalfOpen: true, noDelay: true })
+    guard(socket, faults.ending(socket))
+    socket.setTimeout(CONNECT_MILLIS, () => socket.destroy())
+    socket.once("connect", () => socket.setTimeout(0))
+    socket.on("error", () => undefined)
+    if (proxyProtocol) socket.write(headerOf(visitor))
+    void splice(visitor, socket, { onFault: faults.report, ...(idleMillis === undefined ? {} : { idleMillis }) })
+  }
 
 const makeHost = Effect.fnUntraced(function* ({ upstream, pair, proxyProtocol }: TerminateHost) {
   const { relayIdleSeconds } = yield* Settings
   const files = yield* PairFiles
-  const relay = relayTo(upstream, proxyProtocol, relayIdleSeconds === 0 ? undefined : relayIdleSeconds * 1_000)
+  const faults = yield* ConnectionFaults
+  const relay = relayTo(upstream, proxyProtocol, relayIdleSeconds === 0 ? undefined : relayIdleSeconds * 1_000, faults)
   const source = pair === undefined ? Option.none() : yield* files.follow(pair)
   if (Option.isNone(source)) return relay
-  const acceptor = TlsAcceptor.make({ pairs: source.value, alpn: [], onSecure: relay, onFailure: () => undefined })
+  const acceptor = TlsAcceptor.make({
+    pairs: source.value,
+    alpn: [],
+    onSecure: relay,
+    onFailure: () => undefined,
+    ending: faults.ending
+  })
   return acceptor.accept
 })
 

@@ -4,6 +4,7 @@
  */
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
+import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { AnswerFollower } from "./AnswerFollower.ts"
 import { isSafe, type Visitor } from "./RequestHead.ts"
@@ -12,6 +13,8 @@ import { linger } from "../listen/Linger.ts"
 import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
 
 export interface ForwardedStreamOptions {
+  /** Hears of what a listener threw; the visitor has then ended. */
+  readonly onFault: OnFault
   /** Refuses whatever is no HTTP. */
   readonly httpOnly: boolean
 }
@@ -19,14 +22,16 @@ export interface ForwardedStreamOptions {
 export class ForwardedStream extends Duplex {
   private readonly visitor: TLSSocket
   private readonly rewriter: RequestRewriter
+  private readonly onFault: OnFault
   private readonly answers = new AnswerFollower()
   private visitorEnded = false
   private refused = false
   private answered = false
   private asked: "nothing" | "safe" | "more" = "nothing"
 
-  constructor(socket: TLSSocket, visitor: Visitor, { httpOnly }: ForwardedStreamOptions) {
+  constructor(socket: TLSSocket, visitor: Visitor, { httpOnly, onFault }: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
+    this.onFault = onFault
     this.visitor = socket
     this.rewriter = new RequestRewriter(visitor, {
       httpOnly,
@@ -49,6 +54,17 @@ export class ForwardedStream extends Duplex {
   /** What came of the visitor so far is no more than one safe request without a body, so that it may be asked elsewhere too. */
   get repeatable(): boolean {
     return this.asked !== "more" && !this.refused
+  }
+
+  /** What a listener throws ends this visitor alone (see `FaultBoundary`). */
+  override emit(event: string | symbol, ...args: ReadonlyArray<unknown>): boolean {
+    try {
+      return Reflect.apply(super.emit, this, [event, ...args])
+    } catch (error) {
+      this.onFault(error)
+      this.destroy()
+      return true
+    }
   }
 
   override _read() {

@@ -8,6 +8,7 @@ import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { makeServe } from "../listen/Connections.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import type { FailOver } from "../relay/FailOver.ts"
 import { Relays } from "../relay/Relays.ts"
@@ -41,6 +42,7 @@ const make = Effect.gen(function* () {
   const counters = yield* Counters
   const clock = yield* Clock.Clock
   const files = yield* PairFiles
+  const { ending, report } = yield* ConnectionFaults
   const run = yield* makeServe
   const http2Visits = new Set<Http2Visit>()
 
@@ -93,7 +95,7 @@ const make = Effect.gen(function* () {
     const visitor = new ForwardedStream(
       socket,
       { address, hostname: host },
-      { httpOnly: routes.httpOnly(tokenOf(host)) }
+      { httpOnly: routes.httpOnly(tokenOf(host)), onFault: report }
     )
     yield* relays.run(
       delivered,
@@ -123,7 +125,8 @@ const make = Effect.gen(function* () {
       visitor: { address, hostname: host },
       connect: connect(socket, host),
       refusal: () => refusal(host),
-      onClose: () => http2Visits.delete(visit)
+      onFault: report,
+      onClose: (visit) => http2Visits.delete(visit)
     })
     http2Visits.add(visit)
   }
@@ -134,8 +137,8 @@ const make = Effect.gen(function* () {
   }
   const onSecure = (socket: TLSSocket) => (socket.alpnProtocol === "h2" ? http2(socket) : run(socket, http1))
   const accept = Option.map(pairs, (pairs) => {
-    const web = TlsAcceptor.make({ pairs, alpn: ["h2", "http/1.1"], onSecure, onFailure })
-    const other = TlsAcceptor.make({ pairs, alpn: [], onSecure, onFailure })
+    const web = TlsAcceptor.make({ pairs, alpn: ["h2", "http/1.1"], onSecure, onFailure, ending })
+    const other = TlsAcceptor.make({ pairs, alpn: [], onSecure, onFailure, ending })
     return (socket: Socket, isWeb: boolean) => (isWeb ? web : other).accept(socket)
   })
 

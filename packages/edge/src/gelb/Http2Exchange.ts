@@ -6,6 +6,7 @@
 import { type ClientRequest, type IncomingMessage, request, type RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
+import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Result } from "effect"
 import { toOrigin, toVisitor, trailersToOrigin, trailersToVisitor } from "./Http2Fields.ts"
 import { type Answer, offlinePage, plainAnswer, silentPage } from "./Pages.ts"
@@ -56,7 +57,8 @@ export const proxy = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   visitor: Visitor,
-  agent: TunnelConnections
+  agent: TunnelConnections,
+  onFault: OnFault
 ): void => {
   const authority = headers[":authority"] ?? headers.host ?? visitor.hostname
   const method = headers[":method"] ?? "GET"
@@ -80,7 +82,7 @@ export const proxy = (
       return request(options)
     })
     if (Result.isFailure(asked)) return say(stream, plainAnswer(400, "this request has no form in HTTP/1.1"))
-    const outgoing = asked.success
+    const outgoing = guard(asked.success, onFault)
     const leave = () => {
       if (!outgoing.closed) outgoing.destroy()
     }
@@ -96,6 +98,7 @@ export const proxy = (
       Result.try(() => stream.additionalHeaders({ ":status": 103, ...(link === undefined ? {} : { link }) }))
     })
     outgoing.on("response", (incoming) => {
+      guard(incoming, onFault)
       if (stream.destroyed) incoming.destroy()
       else answer(stream, incoming)
     })

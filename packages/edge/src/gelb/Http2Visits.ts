@@ -9,6 +9,7 @@ import {
   type ServerHttp2Stream
 } from "node:http2"
 import type { TLSSocket } from "node:tls"
+import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { proxy, say } from "./Http2Exchange.ts"
 import type { Answer } from "./Pages.ts"
@@ -29,7 +30,9 @@ export interface Http2Options {
   /** An answer the edge gives itself, asked before every request: the window is closed, the host is gone. */
   readonly refusal: () => Answer | undefined
   /** The connection is gone. */
-  readonly onClose: () => void
+  readonly onClose: (visit: Http2Visit) => void
+  /** Hears of what a callback threw; the stream that it belongs to has ended, or else the connection. */
+  readonly onFault: OnFault
 }
 
 export class Http2Visit {
@@ -43,11 +46,11 @@ export class Http2Visit {
 
   /** Takes the connection over. */
   constructor(socket: TLSSocket, options: Http2Options) {
-    const agent = new TunnelConnections(options.connect)
+    const agent = new TunnelConnections(options.connect, options.onFault)
     this.socket = socket
     socket.once("close", () => {
       agent.destroy()
-      options.onClose()
+      options.onClose(this)
     })
     // An HTTP/2 connection has no halves: whoever ends it is gone.
     socket.allowHalfOpen = false
@@ -55,6 +58,10 @@ export class Http2Visit {
     this.session = performServerHandshake(socket, {
       settings: { maxConcurrentStreams: MAX_STREAMS, initialWindowSize: STREAM_WINDOW, enableConnectProtocol: false },
       strictSingleValueFields: false
+    })
+    guard(this.session, (error) => {
+      options.onFault(error)
+      socket.destroy()
     })
     this.session.setLocalWindowSize(CONNECTION_WINDOW)
     this.session.on("error", () => undefined)
@@ -64,10 +71,18 @@ export class Http2Visit {
       this.visitorLeaves = true
     })
     this.session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-      this.enter(stream)
-      const refusal = options.refusal()
-      if (refusal === undefined) proxy(stream, headers, options.visitor, agent)
-      else say(stream, refusal)
+      const fault: OnFault = (error) => {
+        options.onFault(error)
+        stream.destroy()
+      }
+      guard(stream, fault)
+      const begin = () => {
+        this.enter(stream)
+        const refusal = options.refusal()
+        if (refusal === undefined) proxy(stream, headers, options.visitor, agent, fault)
+        else say(stream, refusal)
+      }
+      contained(fault, begin)()
     })
   }
 

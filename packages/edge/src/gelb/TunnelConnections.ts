@@ -4,6 +4,7 @@
  */
 import { Agent, type ClientRequestArgs } from "node:http"
 import { type Duplex, duplexPair } from "node:stream"
+import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 
 /**
  * Opens a relay to an agent that carries `near`; calls back when it stands. `repeatable`: what is said before the first answer
@@ -26,12 +27,14 @@ const asSocket = (stream: Duplex): Duplex => {
 
 export class TunnelConnections extends Agent {
   private readonly connect: Connect
+  private readonly onFault: OnFault
   /** Connections that do not stand yet, of which Node's agent knows nothing. */
   private readonly opening = new Set<Duplex>()
 
-  constructor(connect: Connect) {
+  constructor(connect: Connect, onFault: OnFault) {
     super({ keepAlive: true, maxFreeSockets: 8, scheduling: "lifo" })
     this.connect = connect
+    this.onFault = onFault
   }
 
   override createConnection(
@@ -39,6 +42,13 @@ export class TunnelConnections extends Agent {
     opened?: (error: Error | null, stream: Duplex) => void
   ): undefined {
     const [near, far] = duplexPair()
+    const fault: OnFault = (error) => {
+      this.onFault(error)
+      near.destroy()
+      far.destroy()
+    }
+    guard(near, fault)
+    guard(far, fault)
     // A pair does not tell its other half for good, which would then wait for an hour.
     near.once("close", () => far.destroy())
     this.opening.add(near)

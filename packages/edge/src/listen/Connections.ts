@@ -1,21 +1,28 @@
 /**
- * Runs what serves a connection as a fiber of the surrounding scope. A defect in it ends that connection and is logged;
+ * Runs what serves a connection as a fiber of the surrounding scope. A defect in it ends that connection and is reported;
  * it never reaches another one.
  */
-import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { Cause, Effect, FiberSet } from "effect"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 
 /** How a socket is handed to an effect from a callback. */
-export type Serve = <S extends Socket>(socket: S, serve: (socket: S) => Effect.Effect<void>) => void
+export type Serve = <S extends Duplex>(socket: S, serve: (socket: S) => Effect.Effect<void>) => void
 
-export const makeServe = Effect.map(FiberSet.makeRuntime<never>(), (run): Serve => (socket, serve) => {
-  run(
-    Effect.catchCause(
-      Effect.suspend(() => serve(socket)),
-      (cause) => {
-        socket.destroy()
-        return Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("a connection failed", cause)
-      }
+export const makeServe = Effect.gen(function* () {
+  const run = yield* FiberSet.makeRuntime<never>()
+  const faults = yield* ConnectionFaults
+  const serve: Serve = (socket, serve) => {
+    run(
+      Effect.catchCause(
+        Effect.suspend(() => serve(socket)),
+        (cause) =>
+          Effect.sync(() => {
+            socket.destroy()
+            if (!Cause.hasInterruptsOnly(cause)) faults.report(Cause.squash(cause))
+          })
+      )
     )
-  )
+  }
+  return serve
 })

@@ -1,8 +1,10 @@
 /** An HTTP server on its own address, for operators and the control plane; visitors never reach it. */
 import { createServer } from "node:http"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError } from "effect/http"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import type { Address } from "../settings/Address.ts"
 import { CannotListen } from "./CannotListen.ts"
 
@@ -20,6 +22,8 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
     keepAliveTimeout: 65_000,
     shouldUpgradeCallback: () => false
   })
+  const { ending } = yield* ConnectionFaults
+  server.on("connection", (socket) => guard(socket, ending(socket)))
   const { host, port } = address
   yield* Layer.build(
     HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(

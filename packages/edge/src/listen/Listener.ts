@@ -3,6 +3,7 @@
  * accepts. It hands out half-open capable sockets with reading paused and knows nothing of what travels on them.
  */
 import { createConnection, type Socket } from "node:net"
+import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, type Scope } from "effect"
 import type { Address } from "../settings/Address.ts"
 import type { Misconfigured } from "../settings/Variable.ts"
@@ -32,6 +33,8 @@ export interface ListenerOptions {
   readonly address: Address
   readonly gate: Gate
   readonly onConnection: (socket: Socket) => void
+  /** What is done about a fault in a callback of a connection, which it ends. */
+  readonly ending: (socket: Socket) => OnFault
   readonly sharing?: Doors.Sharing
 }
 
@@ -49,12 +52,14 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
     socket.destroy()
     return probed()
   }
+  const fault = options.ending(socket)
+  guard(socket, fault)
   // An error without a listener would end the process; whoever serves the socket learns of it by "close".
   socket.on("error", () => undefined)
   if (!options.gate.admit(socket, options.name)) return void socket.destroy()
   socket.setNoDelay(true)
   socket.setKeepAlive(true, 20_000)
-  return options.onConnection(socket)
+  return contained(fault, options.onConnection)(socket)
 }
 
 const probe = (address: Address, probes: Probes) =>

@@ -7,11 +7,13 @@ import { connect, type TLSSocket } from "node:tls"
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { Hostname } from "@catenet/domain/Hostname"
 import { decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
+import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Inlet } from "@catenet/wire/transport/Inlet"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { pem } from "../ca/Certificates.ts"
 import { ControlPlane } from "../control/ControlPlane.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Address, parse } from "../settings/Address.ts"
@@ -28,10 +30,11 @@ export interface PeerEdgesShape {
   readonly forward: (host: string, socket: Socket) => Effect.Effect<boolean>
 }
 
-const dial = (address: Address, ca: string) =>
+const dial = (address: Address, ca: string, ending: (socket: Socket) => OnFault) =>
   Effect.callback<TLSSocket, Error>((resume) => {
     const raw = connectTcp({ ...address, allowHalfOpen: true, noDelay: true })
     const socket = connect({ socket: raw, servername: "localhost", ca, minVersion: "TLSv1.2" })
+    for (const one of [raw, socket]) guard(one, ending(raw))
     raw.on("error", (error) => resume(Effect.fail(error)))
     socket.on("error", (error) => resume(Effect.fail(error)))
     socket.once("secureConnect", () => resume(Effect.succeed(socket)))
@@ -53,6 +56,7 @@ const make = Effect.gen(function* () {
   const { client } = yield* ControlPlane
   const { root } = yield* CertificateAuthority
   const counters = yield* Counters
+  const { ending } = yield* ConnectionFaults
   const relays = yield* Relays
   const clock = yield* Clock.Clock
   const misses = new Map<string, number>()
@@ -81,7 +85,7 @@ const make = Effect.gen(function* () {
     if (!meshRelay || adminToken === undefined) return false
     const address = yield* locate(host)
     if (address === undefined) return false
-    const peer = yield* Effect.option(dial(address, ca))
+    const peer = yield* Effect.option(dial(address, ca, ending))
     if (peer._tag === "None") return false
     const socket = peer.value
     if (!(yield* introduce(socket, adminToken, host))) {

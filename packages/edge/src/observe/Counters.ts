@@ -22,6 +22,8 @@ const zero = () => ({
   bytesToVisitors: 0,
   /** The same bytes, both ways together, by what they were relayed for. */
   bytesOf: { browser: 0, dataplane: 0, tcp_fallback: 0 },
+  /** What callbacks of connections threw. */
+  connectionFaults: 0,
   rendezvous: 0,
   rendezvousRefused: 0
 })

@@ -115,6 +115,9 @@ export const render = (sources: Sources): string => {
     counter("rendezvous_total", "Mesh clients given to agents.", [counters.rendezvous]),
     counter("rendezvous_refused_total", "Mesh clients dropped: proof, tunnel or rate.", [counters.rendezvousRefused]),
     counter("access_window_refused_total", "Visitors outside the access window.", [counters.accessWindowRefusals]),
+    counter("connection_faults_total", "Callbacks that failed and ended their connection.", [
+      counters.connectionFaults
+    ]),
     counter(
       "listener_conn_cap_sheds_total",
       "Connections turned away at accept.",

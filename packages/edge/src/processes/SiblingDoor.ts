@@ -5,9 +5,11 @@
 import { randomBytes } from "node:crypto"
 import { rmSync } from "node:fs"
 import { createServer, type Socket } from "node:net"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { Effect } from "effect"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Routes } from "../Routes.ts"
 import { refused } from "../sessions/Admissions.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -20,6 +22,7 @@ const KEEP_ALIVE_MILLIS = 5_000
 export const open = Effect.fn("SiblingDoor.open")(function* (path: string) {
   const agents = yield* AgentSessions
   const routes = yield* Routes
+  const { ending, report } = yield* ConnectionFaults
 
   const register = (session: Mux, { accept, id, refuse, request, withdrawn }: InboundRegistration) => {
     const token = Buffer.from(request.token).toString("hex")
@@ -42,16 +45,18 @@ export const open = Effect.fn("SiblingDoor.open")(function* (path: string) {
     }
     accept({ sessionId: `sibling-${id}`, keepAliveMillis: KEEP_ALIVE_MILLIS, maxStreams: LINK.maxStreams })
     agents.addMux(token, agent)
-    return void withdrawn.then(() => agents.removeMux(token, agent))
+    return void withdrawn.then(() => agents.removeMux(token, agent)).catch(report)
   }
 
   const sessions = new Set<Mux>()
   const serve = (socket: Socket) => {
+    guard(socket, ending(socket))
     const session: Mux = new Mux(socket, {
       side: "acceptor",
       challenge: randomBytes(32),
       limits: LINK,
       keepAlive: false,
+      onFault: report,
       onRegister: (inbound) => register(session, inbound)
     })
     sessions.add(session)

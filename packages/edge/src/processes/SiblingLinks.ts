@@ -4,8 +4,11 @@
  */
 import { createConnection, type Socket } from "node:net"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
-import { Effect, FiberSet, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
+import { makeServe } from "../listen/Connections.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Relays } from "../relay/Relays.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgent, Tunnel } from "../sessions/Tunnel.ts"
@@ -29,7 +32,8 @@ const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resum
 export const open = Effect.fn("SiblingLinks.open")(function* (doors: ReadonlyArray<string>) {
   const agents = yield* AgentSessions
   const relays = yield* Relays
-  const run = yield* FiberSet.makeRuntime<never>()
+  const { ending, report } = yield* ConnectionFaults
+  const run = yield* makeServe
   const here = new Map<MuxAgent, string>()
   const parked = new Map<Tunnel, Set<string | undefined>>()
   const presences = new Set<Presence>()
@@ -72,19 +76,20 @@ export const open = Effect.fn("SiblingLinks.open")(function* (doors: ReadonlyArr
         : yield* Effect.orElseSucceed(agents.deliverHere(token, demandOf(header), header), () => undefined)
     if (delivered === undefined) return stream.reset("refused", "no agent of this tunnel is in this process")
     yield* relays.pass(stream, delivered.stream)
-    return undefined
   })
 
   const hold = (socket: Socket) =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
+        guard(socket, ending(socket))
         const session: Mux = new Mux(socket, {
           side: "dialler",
           limits: LINK,
           keepAlive: false,
+          onFault: report,
           onStream: (stream) => {
             stream.on("error", () => undefined)
-            run(serve(presence, stream))
+            run(stream, (stream) => serve(presence, stream))
           }
         })
         const presence = introduce(session)

@@ -5,8 +5,10 @@
 import type { Duplex } from "node:stream"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
+import { contained } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceEnd } from "@catenet/wire/transport/Splice"
 import { Context, Duration, Effect, Layer } from "effect"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered } from "../sessions/AgentSessions.ts"
 import type { Tunnel } from "../sessions/Tunnel.ts"
@@ -54,11 +56,12 @@ const SENTENCE: Record<CutReason, string> = {
 const make = Effect.gen(function* () {
   const { relayIdleSeconds } = yield* Settings
   const counters = yield* Counters
+  const { report } = yield* ConnectionFaults
   const findAgent = yield* FailOver.make
   const live = new Map<string, Set<AbortController>>()
   const passing = new Set<AbortController>()
   const idleMillis = relayIdleSeconds === 0 ? undefined : Duration.toMillis(Duration.seconds(relayIdleSeconds))
-  const idle = idleMillis === undefined ? {} : { idleMillis }
+  const limits = { onFault: report, ...(idleMillis === undefined ? {} : { idleMillis }) }
   let active = 0
 
   const enter = (tunnel: Tunnel) => {
@@ -96,7 +99,7 @@ const make = Effect.gen(function* () {
   ) {
     // A timer of the hot path, where a fiber would cost more. What moves until the first byte is only kept.
     const onIdle = () => controller.abort(resetBecause("idle", ""))
-    const timer = idleMillis === undefined ? undefined : setTimeout(onIdle, idleMillis).unref()
+    const timer = idleMillis === undefined ? undefined : setTimeout(contained(report, onIdle), idleMillis).unref()
     const agent = yield* findAgent(first, failOver, { visitor, counters: meter, signal: controller.signal })
     clearTimeout(timer)
     return agent
@@ -110,7 +113,7 @@ const make = Effect.gen(function* () {
           const meter = new Meter(first.tunnel.traffic, counters, kindOf(first, clientele))
           const agent = failOver === undefined ? first : yield* open(first, visitor, failOver, meter, controller)
           meter.kind = kindOf(agent, clientele)
-          const options = { counters: meter, signal: controller.signal, ...idle }
+          const options = { counters: meter, signal: controller.signal, ...limits }
           return yield* Effect.promise(() => splice(visitor, agent.stream, options))
         }),
         (controller) => Effect.sync(() => leave(first.tunnel, controller))
@@ -122,7 +125,7 @@ const make = Effect.gen(function* () {
           passing.add(controller)
           return controller
         }),
-        ({ signal }) => Effect.promise(() => splice(visitor, peer, { signal, ...idle })),
+        ({ signal }) => Effect.promise(() => splice(visitor, peer, { signal, ...limits })),
         (controller) => Effect.sync(() => passing.delete(controller))
       ),
     cut,

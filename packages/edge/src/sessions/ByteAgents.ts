@@ -10,6 +10,7 @@ import { linger } from "../listen/Linger.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { PeerVisitors } from "../mesh/PeerVisitors.ts"
 import { AuditLog } from "../observe/AuditLog.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../Settings.ts"
 import { Admissions } from "./Admissions.ts"
@@ -30,6 +31,7 @@ const make = Effect.gen(function* () {
   const admissions = yield* Admissions
   const agents = yield* AgentSessions
   const counters = yield* Counters
+  const { report } = yield* ConnectionFaults
   const meshClients = yield* MeshClients
   const audit = yield* AuditLog
   const peerVisitors = yield* PeerVisitors
@@ -48,7 +50,7 @@ const make = Effect.gen(function* () {
       return
     }
     audit.note("tcp_fallback", socket, token)
-    const slot = new EdgeSlot(socket, admission.role)
+    const slot = new EdgeSlot(socket, admission.role, { onFault: report })
     const agent: SlotAgent = { slot, host }
     parked.add(slot)
     agents.park(token, agent)

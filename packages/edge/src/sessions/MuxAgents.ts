@@ -9,6 +9,7 @@ import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { Context, Effect, Layer, Result, Schedule } from "effect"
 import { AuditLog } from "../observe/AuditLog.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Placement } from "../processes/Placement.ts"
 import { Settings } from "../Settings.ts"
@@ -43,6 +44,7 @@ const make = Effect.gen(function* () {
   const agents = yield* AgentSessions
   const counters = yield* Counters
   const keys = yield* AgentKeys
+  const { ending, report } = yield* ConnectionFaults
   const audit = yield* AuditLog
   const { place } = yield* Placement
   const sessions = new Set<Mux>()
@@ -66,7 +68,7 @@ const make = Effect.gen(function* () {
       return inbound.refuse({ code: "internal", sentence: "the TLS session cannot be bound" })
     const verdict = admissions.mux(request, { challenge, binding: binding.success })
     return verdict instanceof Promise
-      ? void verdict.then((verdict) => settle(session, socket, inbound, verdict))
+      ? void verdict.then((verdict) => settle(session, socket, inbound, verdict)).catch(ending(socket))
       : settle(session, socket, inbound, verdict)
   }
 
@@ -94,7 +96,7 @@ const make = Effect.gen(function* () {
     audit.note("mux_agent", socket, token)
     agents.addMux(token, agent)
     if (agent.owner) owned.set(agent, token)
-    return void inbound.withdrawn.then(() => remove(token, agent))
+    return void inbound.withdrawn.then(() => remove(token, agent)).catch(ending(socket))
   }
 
   const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {
@@ -107,6 +109,7 @@ const make = Effect.gen(function* () {
       ...(place === undefined ? {} : { place }),
       keepAlive: { everyMillis: ECHO_MILLIS, deadMillis: DEAD_MILLIS },
       limits: { maxStreams: MAX_STREAMS },
+      onFault: report,
       onRegister: (inbound) => {
         registered = true
         register(session, socket, challenge, inbound)

@@ -4,6 +4,7 @@
  */
 import type { Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
+import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { cutAfter } from "../listen/Linger.ts"
 import type { PairSource } from "./PairSource.ts"
 
@@ -19,6 +20,8 @@ export interface TlsAcceptorOptions {
   readonly alpn: ReadonlyArray<string>
   readonly onSecure: (socket: TLSSocket) => void
   readonly onFailure: () => void
+  /** What is done about a fault in a callback of a connection, which it ends. */
+  readonly ending: (socket: Socket) => OnFault
   /** The bound of a whole handshake; ten seconds by default. */
   readonly handshakeMillis?: number
   /** Yields to everything else between handshakes, so that a thousand agents that return at once starve no visitor. */
@@ -58,7 +61,7 @@ const bounded = (millis: number) => {
 }
 
 export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
-  const { pairs, alpn, onSecure, onFailure, patient = false, handshakeMillis = HANDSHAKE_MILLIS } = options
+  const { pairs, alpn, ending, onSecure, onFailure, patient = false, handshakeMillis = HANDSHAKE_MILLIS } = options
   const server = createServer({
     ...pairs.current,
     minVersion: "TLSv1.2",
@@ -68,20 +71,23 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
   const handshakes = bounded(handshakeMillis)
   server.on("secureConnection", (socket) => {
     handshakes.done(socket)
+    const fault = ending(socket)
+    guard(socket, fault)
     socket.on("error", () => undefined)
     socket.allowHalfOpen = true
-    onSecure(socket)
+    contained(fault, onSecure)(socket)
   })
   server.on("tlsClientError", (_error, socket) => {
     socket.destroy()
     onFailure()
   })
   pairs.onReplaced((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }))
-  const start = (socket: Socket) => {
+  const begin = (socket: Socket) => {
     // Who leaves in the middle of a handshake is gone; only a relay has two independent halves.
     socket.allowHalfOpen = false
     handshakes.begin(socket)
     server.emit("connection", socket)
   }
+  const start = (socket: Socket) => contained(ending(socket), begin)(socket)
   return { accept: patient ? inTurns(start) : start }
 }

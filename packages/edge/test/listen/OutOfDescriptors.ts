@@ -21,6 +21,10 @@ const hog = () => {
   }
 }
 
+const rethrow = () => (error: unknown) => {
+  throw error
+}
+
 const program = Effect.gen(function* () {
   const health = yield* Health
   yield* health.expect(["front-door"])
@@ -29,7 +33,8 @@ const program = Effect.gen(function* () {
     variable: "CT_FRONT_DOOR",
     address: { host: "127.0.0.1", port: 0 },
     gate: Gate.make(caps, undefined),
-    onConnection: (socket) => void socket.end("served")
+    onConnection: (socket) => void socket.end("served"),
+    ending: rethrow
   })
   const say = Effect.fnUntraced(function* (what: string) {
     yield* health.check(listener)

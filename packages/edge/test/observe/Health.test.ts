@@ -15,7 +15,10 @@ const listener = Listener.listen({
   variable: "CT_FRONT_DOOR",
   address: { host: "127.0.0.1", port: 0 },
   gate,
-  onConnection: (socket) => void socket.destroy()
+  onConnection: (socket) => void socket.destroy(),
+  ending: () => (error) => {
+    throw error
+  }
 })
 
 describe("health", () => {

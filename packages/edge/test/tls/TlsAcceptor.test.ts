@@ -16,7 +16,10 @@ it.live("drops a handshake that drips, and lets one that is done be silent for l
       alpn: [],
       handshakeMillis: 1_500,
       onSecure: (socket) => void socket.resume(),
-      onFailure: () => undefined
+      onFailure: () => undefined,
+      ending: () => (error) => {
+        throw error
+      }
     })
     const server = yield* Effect.acquireRelease(
       Effect.sync(() => createServer({ pauseOnConnect: true }, acceptor.accept).listen(0, "127.0.0.1")),

@@ -15,6 +15,7 @@ import {
   REFUSED,
   type SlotRole
 } from "../frames/Role.ts"
+import { contained, type OnFault } from "./FaultBoundary.ts"
 import { FramedStream } from "./FramedStream.ts"
 import { type FrameMissing, Inlet } from "./Inlet.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
@@ -89,13 +90,16 @@ export class EdgeSlot {
   #counter = 0n
   #trip: Promise<boolean> | undefined
   readonly #timer: NodeJS.Timeout | undefined
+  readonly #onFault: OnFault | undefined
 
   /** Takes over a connection whose admission was answered with `OK`. */
   constructor(
     stream: Duplex,
     role: SlotRole,
-    { pingMillis = 8_000, pongMillis = 5_000 }: { readonly pingMillis?: number; readonly pongMillis?: number } = {}
+    options: { readonly pingMillis?: number; readonly pongMillis?: number; readonly onFault?: OnFault } = {}
   ) {
+    const { onFault, pingMillis = 8_000, pongMillis = 5_000 } = options
+    this.#onFault = onFault
     const lost = Promise.withResolvers<void>()
     this.role = role
     this.lost = lost.promise
@@ -108,10 +112,16 @@ export class EdgeSlot {
     })
     attached = true
     // The park ping on a raw socket; ends with the slot.
-    this.#timer = this.#pings ? setInterval(() => void this.#prove(), pingMillis).unref() : undefined
+    this.#timer = this.#pings ? setInterval(() => void this.#prove().catch(this.#fault), pingMillis).unref() : undefined
     if (this.#inlet.ended) this.#lose()
     else if (this.#pings) this.#inlet.watch()
-    else void this.#inlet.next(anyByte).then(() => this.close())
+    else void this.#inlet.next(anyByte).then(contained(this.#fault, () => this.close()))
+  }
+
+  /** `onFault` hears of what a timer or an answer threw; the slot is then lost. */
+  readonly #fault: OnFault = (error) => {
+    this.#onFault?.(error)
+    this.#stream.destroy()
   }
 
   get state(): "parked" | "delivering" | "taken" | "lost" {

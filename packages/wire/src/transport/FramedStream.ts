@@ -3,6 +3,7 @@ import type { Buffer } from "node:buffer"
 import { Duplex } from "node:stream"
 import { Result } from "effect"
 import { type FramedEvent, FramedRelay } from "../frames/FramedRelay.ts"
+import { contained } from "./FaultBoundary.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
 
 type Done = (error?: Error | null) => void
@@ -36,7 +37,11 @@ export class FramedStream extends Duplex {
     })
     carrier.on("drain", () => this.#drained())
     // The keepalive of 5.4 on a raw socket; ends with the stream.
-    this.#timer = setInterval(() => this.#tick(), tickMillis).unref()
+    const failed = (error: unknown) => void this.destroy(error instanceof Error ? error : new Error(String(error)))
+    this.#timer = setInterval(
+      contained(failed, () => this.#tick()),
+      tickMillis
+    ).unref()
     carrier.resume()
   }
 

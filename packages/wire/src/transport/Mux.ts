@@ -13,6 +13,7 @@ import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { CloseCode, ResetCode } from "../frames/MuxReason.ts"
 import type { Refusal, RegisterRequest } from "../frames/MuxRegister.ts"
 import { type CarrierSession, type SessionClosed, type SessionCounters, StreamRefused } from "./Carrier.ts"
+import { contained, type OnFault } from "./FaultBoundary.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
 import { defaultLimits, type MuxLimits } from "./MuxLimits.ts"
 import { MuxReader } from "./MuxReader.ts"
@@ -39,6 +40,11 @@ export interface MuxOptions {
   readonly onStream?: (stream: MuxStream) => void
   /** The peer asks to be registered. Without it every registration is refused. */
   readonly onRegister?: (registration: InboundRegistration) => void
+  /**
+   * Hears of what a callback threw. A throw that belongs to one stream resets that stream, one that belongs to a registration
+   * refuses it; any other one ends the session. The events of the carrier are its owner's to guard.
+   */
+  readonly onFault?: OnFault
 }
 
 const defaultKeepAlive = { everyMillis: 8_000, deadMillis: 24_000 }
@@ -112,13 +118,15 @@ export class Mux implements CarrierSession {
     })
     const send = (frame: SendableFrame) => this.#sender.control(encodeMuxFrame(frame))
     this.#own = new OwnRegistrations(send)
-    this.#peers = new PeerRegistrations(send, limits.registrations, options.onRegister)
+    const report: OnFault = options.onFault ?? (() => undefined)
+    this.#peers = new PeerRegistrations(send, limits.registrations, options.onRegister, report)
     this.#streams = new StreamTable({
       sender: this.#sender,
       limits,
       counters: this.counters,
       firstId: acceptor ? 2 : 1,
       onStream: options.onStream,
+      onFault: report,
       refusing: () => (this.#draining === "settled" ? "draining" : undefined),
       idle: () => this.#finishDraining()
     })
@@ -159,10 +167,11 @@ export class Mux implements CarrierSession {
     this.#sender.control(encodeMuxFrame({ _tag: "GoAway", reason: { code: "draining", sentence } }))
     // A stream that the peer opened before it read the announcement is still served; the echo of this ping comes
     // after the last of those.
-    void this.ping().then(() => {
+    const settle = () => {
       this.#draining = "settled"
       this.#finishDraining()
-    })
+    }
+    void this.ping().then(contained(this.#fault, settle))
   }
 
   close(code: CloseCode, sentence = ""): void {
@@ -180,17 +189,24 @@ export class Mux implements CarrierSession {
     this.#sender.control(encodeMuxFrame({ _tag: "Hello", hello: this.#hello }))
     const { helloMillis = defaultHelloMillis, keepAlive = defaultKeepAlive } = this.#options
     // Timers of a raw socket: they watch the peer, hold nothing open and end with the session.
-    const helloTimer = setTimeout(() => {
+    const noHello = () => {
       if (this.#peerHello === undefined) this.close("timeout", "no hello came")
-    }, helloMillis)
+    }
+    const helloTimer = setTimeout(contained(this.#fault, noHello), helloMillis)
     this.#timers.push(helloTimer.unref())
     if (keepAlive === false) return
-    const echo = setInterval(() => {
+    const askForEcho = () => {
       if (this.#pings.oldestMillis >= keepAlive.deadMillis) {
         this.close("dead", `no echo for ${keepAlive.deadMillis} ms`)
       } else void this.ping()
-    }, keepAlive.everyMillis)
-    this.#timers.push(echo.unref())
+    }
+    this.#timers.push(setInterval(contained(this.#fault, askForEcho), keepAlive.everyMillis).unref())
+  }
+
+  /** Ends the session without a word, since what would say it may be what failed. */
+  readonly #fault: OnFault = (error) => {
+    this.#options.onFault?.(error)
+    this.#carrier.destroy()
   }
 
   #receive(chunk: Buffer): void {
@@ -199,11 +215,13 @@ export class Mux implements CarrierSession {
     if (this.#unacked < ackBytes || this.#acking) return
     this.#acking = true
     // After everything that this turn of the event loop finds in the socket: one acknowledgement for all of it.
-    setImmediate(() => {
-      this.#acking = false
-      this.#sender.control(encodeMuxFrame({ _tag: "Ack", bytes: this.#unacked }))
-      this.#unacked = 0
-    })
+    setImmediate(contained(this.#fault, () => this.#acknowledge()))
+  }
+
+  #acknowledge(): void {
+    this.#acking = false
+    this.#sender.control(encodeMuxFrame({ _tag: "Ack", bytes: this.#unacked }))
+    this.#unacked = 0
   }
 
   #data(id: number, piece: Buffer): void {

@@ -10,6 +10,7 @@ import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { Reason, ResetCode } from "../frames/MuxReason.ts"
 import { ByteQueue } from "./ByteQueue.ts"
 import { type CarrierStream, StreamReset } from "./Carrier.ts"
+import type { OnFault } from "./FaultBoundary.ts"
 import type { MuxSender, Sendable } from "./MuxSender.ts"
 import type { ReceiveWindow } from "./ReceiveWindow.ts"
 
@@ -22,6 +23,8 @@ export interface StreamHost {
   readonly overBudget: () => boolean
   /** The stream is over for the session; `sentReset` when it told the peer so. */
   readonly release: (id: number, sentReset: boolean) => void
+  /** A callback of the stream threw. */
+  readonly onFault: OnFault
 }
 
 type Done = (error?: Error | null) => void
@@ -56,6 +59,22 @@ export class MuxStream extends Duplex implements CarrierStream, Sendable {
     this.#window = window
     // A reset is an ordinary event of a network stream and must not end a process that only listens for `close`.
     this.on("error", ignore)
+  }
+
+  /** What a listener throws ends this stream and not its session (see `FaultBoundary`). */
+  override emit(event: string | symbol, ...args: ReadonlyArray<unknown>): boolean {
+    try {
+      return Reflect.apply(super.emit, this, [event, ...args])
+    } catch (error) {
+      this.fault(error)
+      return true
+    }
+  }
+
+  /** A callback of this stream threw. */
+  fault(error: unknown): void {
+    this.#host.onFault(error)
+    this.reset("internal", "a fault at the other end")
   }
 
   get sendable(): number {

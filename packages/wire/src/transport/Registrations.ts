@@ -1,6 +1,7 @@
 /** Registrations of one multiplexed session, the asking half (agent) and the answering half (edge). */
 import { Result } from "effect"
 import type { ControlFrame, SendableFrame } from "../frames/MuxFrame.ts"
+import { contained, type OnFault } from "./FaultBoundary.ts"
 import type { Refusal, Registered, RegisterRequest } from "../frames/MuxRegister.ts"
 
 /** A registration the edge accepted. */
@@ -92,13 +93,20 @@ export class PeerRegistrations {
   readonly #send: Send
   readonly #most: number
   readonly #onRegister: ((registration: InboundRegistration) => void) | undefined
+  readonly #onFault: OnFault
   readonly #held = new Map<number, () => void>()
   #lastId = 0
 
-  constructor(send: Send, most: number, onRegister: ((registration: InboundRegistration) => void) | undefined) {
+  constructor(
+    send: Send,
+    most: number,
+    onRegister: ((registration: InboundRegistration) => void) | undefined,
+    onFault: OnFault
+  ) {
     this.#send = send
     this.#most = most
     this.#onRegister = onRegister
+    this.#onFault = onFault
   }
 
   /** `false` when the agent broke the protocol. */
@@ -115,8 +123,17 @@ export class PeerRegistrations {
       this.#refuse(id, { code: "malformed", sentence: "This side takes no registrations." })
     } else if (this.#held.size >= this.#most) {
       this.#refuse(id, { code: "full", sentence: `One session carries at most ${this.#most} registrations.` })
-    } else this.#onRegister(this.#inbound(id, frame.request))
+    } else this.#ask(this.#onRegister, this.#inbound(id, frame.request))
     return true
+  }
+
+  /** What fails to judge a registration must not cost the others of the session. */
+  #ask(onRegister: (registration: InboundRegistration) => void, inbound: InboundRegistration): void {
+    const failed: OnFault = (error) => {
+      this.#onFault(error)
+      inbound.end({ code: "internal", sentence: "the registration could not be judged" })
+    }
+    contained(failed, onRegister)(inbound)
   }
 
   abandon(): void {

@@ -9,6 +9,7 @@ import type { ResetCode } from "../frames/MuxReason.ts"
 import { abort } from "./Abort.ts"
 import { passed } from "./BufferMemory.ts"
 import { StreamReset } from "./Carrier.ts"
+import { contained, type OnFault } from "./FaultBoundary.ts"
 
 /** Counted with every chunk, before it is written on. */
 export interface SpliceCounters {
@@ -24,6 +25,8 @@ export interface SpliceOptions {
   readonly signal?: AbortSignal
   /** What a multiplexed side is told when the other one broke. */
   readonly resetCode?: ResetCode
+  /** Hears of what the relay's timer, or what cutting it, threw; both streams are then destroyed. */
+  readonly onFault?: OnFault
 }
 
 export type SpliceEnd =
@@ -56,11 +59,17 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     abort(a, code, sentence)
     abort(b, code, sentence)
   }
-  const onAbort = () => {
+  const failed: OnFault = (error) => {
+    options.onFault?.(error)
+    settle({ _tag: "Aborted", reason: error })
+    a.destroy()
+    b.destroy()
+  }
+  const onAbort = contained(failed, () => {
     const reason: unknown = signal?.reason
     const { code, sentence } = reason instanceof StreamReset ? reason : { code: "cancelled" as const, sentence: "" }
     cut({ _tag: "Aborted", reason }, code, sentence)
-  }
+  })
   const broken = (by: "a" | "b", error: Error | undefined) => {
     if (error instanceof StreamReset) cut({ _tag: "Reset", by, error }, error.code, error.sentence)
     else cut({ _tag: "Reset", by, error }, resetCode, error?.message ?? "")
@@ -109,13 +118,13 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     let seen = -1
     let quiet = 0
     // A timer per relay that only compares two numbers; touching one on every chunk would cost more.
-    idleTimer = setInterval(() => {
+    const look = () => {
       const moved = counters.aToB + counters.bToA
       quiet = moved === seen ? quiet + 1 : 0
       seen = moved
       if (quiet >= 4) cut({ _tag: "Idle" }, "idle", "")
-    }, idleMillis / 4)
-    idleTimer.unref()
+    }
+    idleTimer = setInterval(contained(failed, look), idleMillis / 4).unref()
   }
   a.resume()
   b.resume()

@@ -9,6 +9,7 @@ import { encodeMuxFrame } from "../frames/MuxFrame.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { CloseCode, ResetCode } from "../frames/MuxReason.ts"
 import { type SessionCounters, StreamRefused } from "./Carrier.ts"
+import { contained, type OnFault } from "./FaultBoundary.ts"
 import type { MuxLimits } from "./MuxLimits.ts"
 import type { MuxSender } from "./MuxSender.ts"
 import { MuxStream, type StreamHost } from "./MuxStream.ts"
@@ -29,6 +30,8 @@ export interface StreamTableOptions {
   /** Ids of our own streams start here and go up by two. */
   readonly firstId: 1 | 2
   readonly onStream: ((stream: MuxStream) => void) | undefined
+  /** Hears of what a callback of one stream threw; the stream is then reset. */
+  readonly onFault: OnFault
   /** Why the peer may open no stream just now. */
   readonly refusing: () => ResetCode | undefined
   /** Called when the last stream is over. */
@@ -56,7 +59,8 @@ export class StreamTable {
         this.#held += delta
       },
       overBudget: () => this.#held > options.limits.receiveBudget,
-      release: (id, sentReset) => this.#release(id, sentReset)
+      release: (id, sentReset) => this.#release(id, sentReset),
+      onFault: options.onFault
     }
   }
 
@@ -87,7 +91,8 @@ export class StreamTable {
     else {
       this.#inbound++
       counters.streamsAccepted++
-      onStream(this.#add(id, header))
+      const stream = this.#add(id, header)
+      contained((error) => stream.fault(error), onStream)(stream)
     }
     return undefined
   }

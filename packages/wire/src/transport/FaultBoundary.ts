@@ -1,0 +1,35 @@
+/**
+ * The boundary around a connection: what one of its callbacks throws is reported and ends that connection. Past it is only the
+ * event loop, where a throw ends the process with the connections of everybody else.
+ */
+import type { EventEmitter } from "node:events"
+
+/** Takes what was thrown; it must not throw itself. */
+export type OnFault = (error: unknown) => void
+
+/** The callback, whose throw goes to `onFault`. For timers, handlers of promises, and callbacks of servers. */
+export const contained =
+  <A extends ReadonlyArray<unknown>>(onFault: OnFault, callback: (...args: A) => void) =>
+  (...args: A): void => {
+    try {
+      callback(...args)
+    } catch (error) {
+      onFault(error)
+    }
+  }
+
+type Emit = (event: string | symbol, ...args: ReadonlyArray<unknown>) => boolean
+
+/** Contains every listener of the emitter, also those that are added later. An `error` without a listener is a fault, too. */
+export const guard = <E extends EventEmitter>(emitter: E, onFault: OnFault): E => {
+  const emit: Emit = emitter.emit
+  const guarded: Emit = (event, ...args) => {
+    try {
+      return Reflect.apply(emit, emitter, [event, ...args])
+    } catch (error) {
+      onFault(error)
+      return true
+    }
+  }
+  return Object.assign(emitter, { emit: guarded })
+}

@@ -1,0 +1,83 @@
+import { duplexPair } from "node:stream"
+import { EventEmitter } from "node:events"
+import { assert, describe, it } from "@effect/vitest"
+import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { FaultLog } from "@catenet/wire/transport/FaultLog"
+import { Mux } from "@catenet/wire/transport/Mux"
+import { splice } from "@catenet/wire/transport/Splice"
+
+const fault = () => {
+  throw new Error("injected")
+}
+
+describe("a fault", () => {
+  it("of any listener of a guarded emitter is reported, an error without a listener too", () => {
+    const faults: Array<unknown> = []
+    const emitter = guard(new EventEmitter(), (error) => faults.push(error))
+    const heard: Array<unknown> = []
+    emitter.on("data", (...args) => heard.push(args)).on("end", fault)
+    assert.isTrue(emitter.emit("data", 1, 2))
+    assert.isFalse(emitter.emit("nothing"))
+    assert.isTrue(emitter.emit("end"))
+    emitter.emit("error", new Error("that nothing listens for"))
+    assert.deepStrictEqual(heard, [[1, 2]])
+    assert.deepStrictEqual(faults.map(String), ["Error: injected", "Error: that nothing listens for"])
+  })
+
+  it("is told at most once a minute, with how many were not told", () => {
+    let now = 0
+    const told: Array<readonly [unknown, number]> = []
+    const log = new FaultLog(
+      () => now,
+      (error, untold) => told.push([error, untold])
+    )
+    for (const at of [0, 1, 59_999, 60_000, 119_999, 120_000]) {
+      now = at
+      log.report(at)
+    }
+    assert.strictEqual(log.count, 6)
+    assert.deepStrictEqual(told, [
+      [0, 0],
+      [60_000, 2],
+      [120_000, 1]
+    ])
+  })
+
+  it("of a session's timer ends the session", async () => {
+    const [here, there] = duplexPair()
+    const faults: Array<unknown> = []
+    const session = new Mux(here, {
+      side: "dialler",
+      keepAlive: { everyMillis: 5, deadMillis: 60_000 },
+      onFault: (error) => faults.push(error)
+    })
+    there.resume()
+    Object.defineProperty(session, "ping", { value: fault })
+    assert.strictEqual((await session.closed).code, "lost")
+    assert.lengthOf(faults, 1)
+    assert.isTrue(here.destroyed)
+  })
+
+  it("of a slot's timer loses the slot", async () => {
+    const [here, there] = duplexPair()
+    there.resume()
+    const faults: Array<unknown> = []
+    const slot = new EdgeSlot(here, "K", { pingMillis: 5, onFault: (error) => faults.push(error) })
+    Object.defineProperty(here, "write", { value: fault })
+    await slot.lost
+    assert.lengthOf(faults, 1)
+  })
+
+  it("in the cut of a relay ends both of its streams", async () => {
+    const [a] = duplexPair()
+    const [b] = duplexPair()
+    const faults: Array<unknown> = []
+    Object.assign(a, { reset: fault })
+    const controller = new AbortController()
+    const relay = splice(a, b, { signal: controller.signal, onFault: (error) => faults.push(error) })
+    controller.abort()
+    assert.strictEqual((await relay)._tag, "Aborted")
+    assert.deepStrictEqual([a.destroyed, b.destroyed, faults.length], [true, true, 1])
+  })
+})
