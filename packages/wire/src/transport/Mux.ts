@@ -12,6 +12,7 @@ import type { Greeting, MuxHello, Place } from "../frames/MuxHello.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { CloseCode, ResetCode } from "../frames/MuxReason.ts"
 import type { Refusal, RegisterRequest } from "../frames/MuxRegister.ts"
+import { Acknowledgements } from "./Acknowledgements.ts"
 import { type CarrierSession, type SessionClosed, type SessionCounters, StreamRefused } from "./Carrier.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
@@ -21,6 +22,7 @@ import { MuxSender } from "./MuxSender.ts"
 import type { MuxStream } from "./MuxStream.ts"
 import { Pings } from "./Pings.ts"
 import { type InboundRegistration, OwnRegistrations, PeerRegistrations, type Registration } from "./Registrations.ts"
+import { SessionTimers } from "./SessionTimers.ts"
 import { StreamTable, type Violation } from "./StreamTable.ts"
 
 export const MUX_ALPN = "ct-edge-mux"
@@ -51,8 +53,6 @@ const defaultKeepAlive = { everyMillis: 8_000, deadMillis: 24_000 }
 const defaultHelloMillis = 10_000
 /** How long a closing session waits for its last words to be taken. */
 const closingMillis = 2_000
-/** Received bytes are acknowledged in steps of at least this many. */
-const ackBytes = 16 * 1024
 
 export class Mux implements CarrierSession {
   readonly #ready = Promise.withResolvers<Result.Result<Greeting, SessionClosed>>()
@@ -85,9 +85,13 @@ export class Mux implements CarrierSession {
   #peerDrains = false
   #draining: "no" | "announced" | "settled" = "no"
   #ending: SessionClosed | undefined
-  #unacked = 0
-  #acking = false
-  #timers: Array<NodeJS.Timeout> = []
+  readonly #acks: Acknowledgements
+  /** Ends the session without a word, since what would say it may be what failed. */
+  readonly #fault: OnFault = (error) => {
+    this.#options.onFault?.(error)
+    this.#carrier.destroy()
+  }
+  readonly #timers = new SessionTimers(this.#fault)
 
   /** Takes the carrier over. Throws a `RangeError` when an acceptor has no challenge. */
   constructor(carrier: Duplex, options: MuxOptions) {
@@ -117,6 +121,7 @@ export class Mux implements CarrierSession {
       violation: (reason) => this.close("protocol", reason)
     })
     const send = (frame: SendableFrame) => this.#sender.control(encodeMuxFrame(frame))
+    this.#acks = new Acknowledgements((bytes) => send({ _tag: "Ack", bytes }), this.#fault)
     this.#own = new OwnRegistrations(send)
     const report: OnFault = options.onFault ?? (() => undefined)
     this.#peers = new PeerRegistrations(send, limits.registrations, options.onRegister, report)
@@ -188,45 +193,26 @@ export class Mux implements CarrierSession {
     carrier.on("close", () => this.#lost("the connection closed"))
     this.#sender.control(encodeMuxFrame({ _tag: "Hello", hello: this.#hello }))
     const { helloMillis = defaultHelloMillis, keepAlive = defaultKeepAlive } = this.#options
-    // Timers of a raw socket: they watch the peer, hold nothing open and end with the session.
-    const noHello = () => {
+    this.#timers.after(helloMillis, () => {
       if (this.#peerHello === undefined) this.close("timeout", "no hello came")
-    }
-    const helloTimer = setTimeout(contained(this.#fault, noHello), helloMillis)
-    this.#timers.push(helloTimer.unref())
+    })
     if (keepAlive === false) return
-    const askForEcho = () => {
+    this.#timers.every(keepAlive.everyMillis, () => {
       if (this.#pings.oldestMillis >= keepAlive.deadMillis) {
         this.close("dead", `no echo for ${keepAlive.deadMillis} ms`)
       } else void this.ping()
-    }
-    this.#timers.push(setInterval(contained(this.#fault, askForEcho), keepAlive.everyMillis).unref())
-  }
-
-  /** Ends the session without a word, since what would say it may be what failed. */
-  readonly #fault: OnFault = (error) => {
-    this.#options.onFault?.(error)
-    this.#carrier.destroy()
+    })
   }
 
   #receive(chunk: Buffer): void {
     this.counters.lastReceivedAt = monotonicMillis()
     this.#reader.feed(chunk)
-    if (this.#unacked < ackBytes || this.#acking) return
-    this.#acking = true
-    // After everything that this turn of the event loop finds in the socket: one acknowledgement for all of it.
-    setImmediate(contained(this.#fault, () => this.#acknowledge()))
-  }
-
-  #acknowledge(): void {
-    this.#acking = false
-    this.#sender.control(encodeMuxFrame({ _tag: "Ack", bytes: this.#unacked }))
-    this.#unacked = 0
+    this.#acks.settle()
   }
 
   #data(id: number, piece: Buffer): void {
     if (this.#peerHello === undefined) return this.close("protocol", "data before hello")
-    this.#unacked += piece.length
+    this.#acks.received(piece.length)
     this.counters.bytesReceived += piece.length
     this.#judge(this.#streams.data(id, piece))
   }
@@ -296,8 +282,7 @@ export class Mux implements CarrierSession {
     if (this.#ending !== undefined) return
     this.#ending = closed
     this.#reader.stop()
-    for (const timer of this.#timers) clearTimeout(timer)
-    this.#timers = []
+    this.#timers.stop()
     this.#sender.close()
     this.#streams.abandon(closed.sentence)
     this.#pings.abandon()

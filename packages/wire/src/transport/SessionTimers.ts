@@ -1,0 +1,24 @@
+/** The timers of one session: they watch the peer, hold nothing open, end with the session, and contain what they throw. */
+import { contained, type OnFault } from "./FaultBoundary.ts"
+
+export class SessionTimers {
+  readonly #onFault: OnFault
+  #timers: Array<NodeJS.Timeout> = []
+
+  constructor(onFault: OnFault) {
+    this.#onFault = onFault
+  }
+
+  after(millis: number, act: () => void): void {
+    this.#timers.push(setTimeout(contained(this.#onFault, act), millis).unref())
+  }
+
+  every(millis: number, act: () => void): void {
+    this.#timers.push(setInterval(contained(this.#onFault, act), millis).unref())
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers = []
+  }
+}
