@@ -41,6 +41,7 @@ const ambient = new Set([
   "packages/wire/src/transport/HelloPeek.ts",
   "packages/wire/src/transport/Inlet.ts",
   "packages/wire/src/transport/Mux.ts",
+  "packages/wire/src/transport/SessionTimers.ts",
   "packages/wire/src/transport/Splice.ts"
 ])
 const touchesAmbient =
