@@ -71,6 +71,21 @@ describe("agents", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("of the byte protocol serve a host that they spell another way", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      for (const spelled of [HOST.toUpperCase(), `${HOST}.`, ` ${HOST} `]) {
+        const { parked } = yield* slotAgent(world, T, "L", spelled)
+        if (Result.isFailure(parked)) throw new Error(`refused: ${parked.failure.reason}`)
+        void parked.success.taken.then((taken) => {
+          if (Result.isSuccess(taken)) saying(`as ${spelled}`)(taken.success)
+        })
+        assert.strictEqual(yield* ask(world), `as ${spelled}`)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("of the byte protocol hear NO for a host that is not theirs and for a revoked token", () =>
     Effect.gen(function* () {
       const world = yield* start()

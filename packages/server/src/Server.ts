@@ -50,10 +50,15 @@ const extra: Extra = [
   ...PortalForms.addresses
 ]
 
+/** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */
+const wholeParameters = { maxParamLength: 16_384 }
+
 /** Listens once every feature stands: a request that is accepted is answered. */
 const serving = Layer.unwrap(
   Effect.gen(function* () {
-    const app = yield* HttpRouter.toHttpEffect(routes)
+    const app = yield* HttpRouter.toHttpEffect(routes).pipe(
+      Effect.provideService(HttpRouter.RouterConfig, wholeParameters)
+    )
     const { portalBaseUrl } = yield* Settings
     const shell = Shell.make({ extra, origin: portalBaseUrl.origin, traffic: yield* Traffic })
     const front = yield* Standing.front({ "/status": (yield* Statuses).standing })

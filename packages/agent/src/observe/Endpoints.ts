@@ -97,7 +97,8 @@ const announce = Layer.effectDiscard(
 export const layer = (listen: HostPort) =>
   HttpRouter.serve(Layer.merge(others, HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers))), {
     disableLogger: true,
-    disableListenLog: true
+    disableListenLog: true,
+    routerConfig: { maxParamLength: 16_384 }
   }).pipe(
     Layer.provide(announce),
     Layer.provide(NodeHttpServer.layer(createServer, { host: listen.host, port: listen.port })),

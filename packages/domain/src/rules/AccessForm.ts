@@ -133,7 +133,8 @@ export const readForm = (
   now: number
 ): Result.Result<Policy | null, AccessFormInvalid | NothingToRearm> => {
   if (form["rearm"] !== undefined) {
-    if (current === null) return refuse({ _tag: "NothingToRearm" })
+    // A schedule without an expiry opens by itself.
+    if (current === null || current.expires_at === null) return refuse({ _tag: "NothingToRearm" })
     return Result.succeed({ ...current, expires_at: now + rearmSeconds })
   }
   return Result.flatMap(expiry(form, now), (expires_at) =>

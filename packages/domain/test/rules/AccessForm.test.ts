@@ -113,6 +113,8 @@ describe("the access form", () => {
       Result.succeed({ ...current, expires_at: now + 86_400 })
     )
     assert.strictEqual(refusal(read({ rearm: "1" })), "NothingToRearm")
+    const hours = { ...current, expires_at: null }
+    assert.strictEqual(refusal(read({ rearm: "1" }, hours)), "NothingToRearm", "it has no expiry to move")
     assert.strictEqual(rearmSeconds, 24 * 3600)
   })
 

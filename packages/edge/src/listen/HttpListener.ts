@@ -26,9 +26,12 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
   server.on("connection", (socket) => guard(socket, ending(socket)))
   const { host, port } = address
   yield* Layer.build(
-    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-      Layer.provide(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: "1 second" }))
-    )
+    HttpRouter.serve(routes, {
+      disableLogger: true,
+      disableListenLog: true,
+      // A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters.
+      routerConfig: { maxParamLength: 16_384 }
+    }).pipe(Layer.provide(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: "1 second" })))
   ).pipe(
     Effect.catchTag("ServeError", (error) =>
       Effect.fail(

@@ -3,6 +3,7 @@
  * peer edges are handed on, anything else is dropped without a reply, which tells the peer to step down.
  */
 import type { TLSSocket } from "node:tls"
+import { normalHost } from "@catenet/wire/frames/HostName"
 import type { Admission } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { Context, Effect, Layer, Result } from "effect"
@@ -40,7 +41,8 @@ const make = Effect.gen(function* () {
 
   const park = Effect.fnUntraced(function* (socket: TLSSocket, admission: AgentAdmission) {
     const token = Buffer.from(admission.token).toString("hex")
-    const host = "host" in admission ? admission.host : undefined
+    const given = "host" in admission ? admission.host : undefined
+    const host = given === undefined ? undefined : (normalHost(given) ?? given)
     const refused = admissions.bytes(token, host)
     answerAdmission(socket, refused === undefined)
     if (refused !== undefined) {

@@ -43,6 +43,22 @@ describe("the admin API", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("takes a host of 253 characters and none of 254", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      const most = `${"a".repeat(63)}.`.repeat(3) + "b".repeat(61)
+      for (const [host, status] of [
+        [most, 200],
+        [`${most}b`, 400]
+      ] as const) {
+        const headers = { "x-ct-routing-token": T }
+        const byHeader = yield* Effect.promise(() => world.admin("POST", `/admin/authorize-host/${host}`, { headers }))
+        const byPath = yield* Effect.promise(() => world.admin("POST", `/admin/authorize-host/${T}/${host}`))
+        assert.deepStrictEqual([byHeader.status, byPath.status], [status, status])
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("answers the same by header as by path", () =>
     Effect.gen(function* () {
       const world = yield* start({ CT_EDGE_RECEIPTS: "1" })
