@@ -15,10 +15,15 @@ export class Status extends Schema.Class<Status>("Status")({
   oidc_enabled: Schema.Boolean
 }) {}
 
-/** Ports only: the host is the one that the caller already talks to. The gate port is left out where there is no gate. */
+const PortOrNone = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
+
+/**
+ * Ports only: the host is the one that the caller already talks to. Where no broker or relay listens, its port is 0, and
+ * the port of the relay's gate is left out.
+ */
 export class NetworkInfo extends Schema.Class<NetworkInfo>("NetworkInfo")({
   mesh_edge_port: Port,
-  channel_broker_port: Port,
-  channel_relay_port: Port,
+  channel_broker_port: PortOrNone,
+  channel_relay_port: PortOrNone,
   channel_relay_gate_port: Schema.optionalKey(Port)
 }) {}

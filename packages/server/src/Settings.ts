@@ -44,9 +44,17 @@ export const variables = {
   edgeCertPath: optional("CT_CP_EDGE_CERT_PATH", Forms.text, "File of the mesh root certificate, served at /pki/ca."),
   edgeId: defaulted("CT_EDGE_ID", Forms.text, "primary", "Id of the edge that new tunnels are bound to."),
   meshEdgePort: defaulted("CT_CP_MESH_EDGE_PORT", Forms.port, "4433", "Port where agents reach the edge."),
-  channelBrokerPort: defaulted("CT_CP_CHANNEL_BROKER_PORT", Forms.port, "4435", "Port of the channel broker."),
-  channelRelayPort: defaulted("CT_CP_CHANNEL_RELAY_PORT", Forms.port, "4436", "Port of the channel relay."),
-  channelRelayGatePort: defaulted("CT_CP_CHANNEL_RELAY_GATE_PORT", Forms.port, "443", "Port of the relay's gate."),
+  channelBrokerPort: optional(
+    "CT_CP_CHANNEL_BROKER_PORT",
+    Forms.port,
+    "Port of the channel broker, where there is one."
+  ),
+  channelRelayPort: optional("CT_CP_CHANNEL_RELAY_PORT", Forms.port, "Port of the channel relay, where there is one."),
+  channelRelayGatePort: optional(
+    "CT_CP_CHANNEL_RELAY_GATE_PORT",
+    Forms.port,
+    "Port of the relay's gate, where there is one."
+  ),
   oidcIssuer: optional("CT_OIDC_ISSUER", Forms.issuer, "Realm address of the identity provider. Without it, no /me/*."),
   oidcAccessAudience: optional("CT_OIDC_ACCESS_AUD", Forms.text, "Audience that access tokens must carry."),
   oidcPublicKeyPath: optional(

@@ -36,6 +36,13 @@ export class SignInRefused extends Problem<SignInRefused>()("SignInRefused", {
   detail: () => "This sign-in was not begun in this browser, or it is over."
 }) {}
 
+/** The person, or the provider for them, said no to the sign-in. */
+export class SignInCancelled extends Problem<SignInCancelled>()("SignInCancelled", {
+  status: 403,
+  title: "Sign-in cancelled",
+  detail: () => "The sign-in was cancelled at the identity provider; nothing has changed."
+}) {}
+
 /** Only addresses of some domains may sign in, and this is none of them. */
 export class EmailDomainRefused extends Problem<EmailDomainRefused>()("EmailDomainRefused", {
   status: 403,

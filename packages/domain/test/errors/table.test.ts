@@ -206,6 +206,7 @@ const table = [
   [Gate.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
   [Gate.VisitorNotAllowed, 403, ["(gate)"]],
   [Authentication.SignInRefused, 403, ["(sign-in)"]],
+  [Authentication.SignInCancelled, 403, ["(sign-in)"]],
   [Authentication.EmailDomainRefused, 403, ["(sign-in)"]],
   [Authentication.SignInFailed, 502, ["(sign-in)"]],
   [Authentication.SignInNotConfigured, 503, ["(sign-in)"]],

@@ -9,6 +9,7 @@ import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { signInLifetime } from "../identityProvider/BegunSignIns.ts"
+import { refusalOf } from "../identityProvider/ProviderError.ts"
 import { Limits } from "../limits/Limits.ts"
 import { refuse } from "../pages/Refusals.ts"
 import { Settings } from "../Settings.ts"
@@ -67,6 +68,8 @@ export const callback = Effect.gen(function* () {
     const query = Browser.queryOf(request.url)
     const finished = Effect.gen(function* () {
       if (!signIns.available || gateCookieDomain === undefined) return yield* new GateNotConfigured()
+      const failed = refusalOf(query)
+      if (failed !== undefined) return yield* failed
       const missing = ["code", "state"].filter((name) => (query.get(name) ?? "") === "")
       if (missing.length > 0) {
         return yield* new MalformedRequest({
@@ -87,6 +90,7 @@ export const callback = Effect.gen(function* () {
         HostNotGated: (refusal) => refuse(request, refusal),
         MalformedRequest: (refusal) => refuse(request, refusal, againFrom(request)),
         SignInRefused: (refusal) => refuse(request, refusal, againFrom(request)),
+        SignInCancelled: (refusal) => refuse(request, refusal, againFrom(request)),
         SignInFailed: (refusal) => refuse(request, refusal, againFrom(request)),
         VisitorNotAllowed: (refusal) =>
           refuse(request, refusal, [

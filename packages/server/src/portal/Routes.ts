@@ -9,6 +9,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
 import type { Extra } from "../http/Routes.ts"
 import { signInLifetime } from "../identityProvider/BegunSignIns.ts"
+import { refusalOf } from "../identityProvider/ProviderError.ts"
 import { Limits } from "../limits/Limits.ts"
 import { refuse } from "../pages/Refusals.ts"
 import { lifetime } from "../sessions/Sessions.ts"
@@ -78,6 +79,8 @@ const callback = Effect.gen(function* () {
     const secret = cookieOf(request, secretCookie)
     const userAgent = request.headers["user-agent"] ?? ""
     const finished = Effect.gen(function* () {
+      const failed = refusalOf(query)
+      if (failed !== undefined && signIns.available) return yield* failed
       if (missing.length > 0 && signIns.available) return yield* new MalformedRequest({ errors })
       return yield* signIns.finish({ secret, query, userAgent })
     })

@@ -55,7 +55,10 @@ export const make = Effect.gen(function* () {
             ? seeOther(tunnels)
             : notice("Alert set", `Its secret, which is shown only now: ${Redacted.value(secret)}`, tunnels)
       ),
-    "/portal/tunnels/:id/alert/test": (sent) => Effect.as(alerts.test(sent.caller, idOf(sent)), seeOther(tunnels)),
+    "/portal/tunnels/:id/alert/test": (sent) =>
+      Effect.map(alerts.test(sent.caller, idOf(sent)), ({ detail, status }) =>
+        status === "ok" ? seeOther(tunnels) : notice("The test message was not delivered", detail, tunnels)
+      ),
     "/portal/tunnels/:id/alert/delete": (sent) => Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(tunnels)),
     "/portal/tunnels/:id/access": (sent) =>
       Effect.as(windows.save(sent.caller, idOf(sent), sent.form), seeOther(tunnels)),

@@ -16,9 +16,9 @@ export const layer = Handlers.layer(
     const root = yield* MeshRoot.make
     const ports = new NetworkInfo({
       mesh_edge_port: settings.meshEdgePort,
-      channel_broker_port: settings.channelBrokerPort,
-      channel_relay_port: settings.channelRelayPort,
-      channel_relay_gate_port: settings.channelRelayGatePort
+      channel_broker_port: settings.channelBrokerPort ?? 0,
+      channel_relay_port: settings.channelRelayPort ?? 0,
+      ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort })
     })
     return HttpApiBuilder.group(ControlPlaneApi, "status", (handlers) =>
       handlers.handleAll({

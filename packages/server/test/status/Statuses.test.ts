@@ -121,10 +121,28 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
       const { status } = yield* TestServer.client
       assert.deepInclude(yield* status.networkInfo(), {
         mesh_edge_port: 14433,
-        channel_broker_port: 4435,
-        channel_relay_port: 4436
+        channel_broker_port: 0,
+        channel_relay_port: 0
       })
-    })
+      const without = yield* status.networkInfo()
+      assert.notProperty(without, "channel_relay_gate_port", "nothing listens there")
+      const named = yield* Layer.build(
+        TestServer.replica({
+          CT_CP_CHANNEL_BROKER_PORT: "14435",
+          CT_CP_CHANNEL_RELAY_PORT: "14436",
+          CT_CP_CHANNEL_RELAY_GATE_PORT: "443"
+        })
+      )
+      const there = yield* Effect.provide(
+        Effect.flatMap(TestServer.client, (client) => client.status.networkInfo()),
+        named
+      )
+      assert.deepInclude(there, {
+        channel_broker_port: 14_435,
+        channel_relay_port: 14_436,
+        channel_relay_gate_port: 443
+      })
+    }).pipe(Effect.scoped)
   )
 
   it.effect("gives the mesh root once the edge has published it, and never another one", () =>

@@ -4,7 +4,7 @@ export interface Facts {
   readonly origin: string
   readonly issuer: string | undefined
   readonly meshEdgePort: number
-  readonly channelBrokerPort: number
+  readonly channelBrokerPort: number | undefined
 }
 
 const tokens = ({ issuer, origin }: Facts) =>
@@ -14,6 +14,9 @@ const tokens = ({ issuer, origin }: Facts) =>
 ${issuer}/protocol/openid-connect/token (a service account uses grant_type=client_credentials) and send it as
 \`Authorization: Bearer <ACCESS_TOKEN>\`. Which server issues tokens is also said at
 ${origin}/.well-known/oauth-protected-resource.`
+
+const broker = ({ channelBrokerPort }: Facts) =>
+  channelBrokerPort === undefined ? "" : `, the channel broker on port ${channelBrokerPort}`
 
 export const render = (facts: Facts): string => `# Catenet
 
@@ -32,7 +35,7 @@ ${tokens(facts)}
 
 - The API, described: ${facts.origin}/openapi.json for programs, ${facts.origin}/docs for people.
 - The agent program \`ct-agent\`: it enrols, serves a tunnel and gets its certificate. It needs the control plane address
-  ${facts.origin}; edges are reached on port ${facts.meshEdgePort}, the channel broker on port ${facts.channelBrokerPort}.
+  ${facts.origin}; edges are reached on port ${facts.meshEdgePort}${broker(facts)}.
 - Refusals are application/problem+json with a \`code\` that is stable and a \`detail\` that says what to do.
 - A POST that creates something takes an \`Idempotency-Key\` header: repeating it does not do it twice.
 
@@ -52,7 +55,8 @@ POST /me/pipelines with {spec}, which holds {id, roles, operator_pubkey_hex, sel
 
 ## D. Publish a site on its own hostname
 
-POST /me/tunnels with {name, hostname} makes a tunnel; POST /me/tunnels/:id/install answers what an agent needs to serve
+POST /me/tunnels with {name, hostname} makes a tunnel. A hostname outside the zone of this installation is pending until one
+of the records in its hostname_proof is in DNS and POST /me/tunnels/:id/verify-hostname has seen it. POST /me/tunnels/:id/install answers what an agent needs to serve
 it, with a join token that is good once. A hostname is first rot (not served), then gelb (served with a shared
 certificate, which the edge can read), then gruen: the agent has its own certificate and the edge passes connections
 through unread.
