@@ -1,4 +1,5 @@
 /** Runs the program in this process. Signals are left to the commands: a serving agent drains, all others just end. */
+import { redact } from "@catenet/domain/rules/Redaction"
 import { Cause, Exit, Runtime } from "effect"
 import { CliError } from "effect/cli"
 import { run } from "./Cli.ts"
@@ -9,7 +10,7 @@ const interrupted = 130
 /** What no command has shown: a fault of the program itself. */
 const report = (error: unknown) => {
   if (error instanceof Error && !Runtime.getErrorReported(error)) return
-  process.stderr.write(`Error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  process.stderr.write(redact(`Error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`))
 }
 
 const codeOf = (cause: Cause.Cause<unknown>) => {

@@ -1,6 +1,7 @@
 /** The control plane as a program of its own. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
+import { redact, redacted } from "@catenet/domain/rules/Redaction"
+import { Cause, Console, Effect, Exit, Layer, Logger, Option } from "effect"
 import * as Server from "./Server.ts"
 import { Settings } from "./Settings.ts"
 
@@ -11,10 +12,15 @@ const explained = <A, E extends { readonly _tag: string; readonly message: strin
   Effect.tapCause(program, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void
     const failure = Cause.hasDies(cause) ? Option.none() : Cause.findErrorOption(cause)
-    return Console.error(Option.match(failure, { onNone: () => Cause.pretty(cause), onSome: ({ message }) => message }))
+    return Console.error(
+      redact(Option.match(failure, { onNone: () => Cause.pretty(cause), onSome: ({ message }) => message }))
+    )
   })
 
+const logs = Logger.layer([Logger.withConsoleError(redacted(Logger.formatLogFmt))])
+
 explained(Layer.launch(Server.layer.pipe(Layer.provide(Settings.layer)))).pipe(
+  Effect.provide(logs),
   NodeRuntime.runMain({
     disableErrorReporting: true,
     teardown: (exit, onExit) => {

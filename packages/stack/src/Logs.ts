@@ -3,6 +3,8 @@
  * for it. Without them nothing is traced and nothing leaves the machine.
  */
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
+import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
+import { redacted } from "@catenet/domain/rules/Redaction"
 import { Config, Effect, Layer, Logger, References } from "effect"
 import { Otlp } from "effect/observability"
 
@@ -12,7 +14,7 @@ const onStandardError = (logger: Logger.Logger<unknown, string>) =>
   Logger.make<unknown, void>((options) => void process.stderr.write(`${logger.log(options)}\n`))
 
 const loggers = (format: Format) =>
-  Logger.layer([onStandardError(format === "json" ? Logger.formatJson : Logger.formatLogFmt)])
+  Logger.layer([onStandardError(redacted(format === "json" ? Logger.formatJson : Logger.formatLogFmt))])
 
 const telemetry = (serviceName: string) =>
   Layer.unwrap(
@@ -20,7 +22,8 @@ const telemetry = (serviceName: string) =>
       const endpoint = yield* Config.String("OTEL_EXPORTER_OTLP_ENDPOINT").pipe(Config.withDefault(undefined))
       if (endpoint === undefined) return Layer.succeed(References.TracerEnabled, false)
       const name = yield* Config.String("OTEL_SERVICE_NAME").pipe(Config.withDefault(serviceName))
-      return Otlp.layerJson({ baseUrl: endpoint, resource: { serviceName: name } }).pipe(
+      return Otlp.layer({ baseUrl: endpoint, resource: { serviceName: name } }).pipe(
+        Layer.provide(RedactedTelemetry.layer),
         Layer.provide(OutgoingHttp.layer)
       )
     })

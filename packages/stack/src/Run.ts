@@ -1,4 +1,5 @@
 /** Runs the command line in this process, and turns how it ended into a sentence and an exit code. */
+import { redact } from "@catenet/domain/rules/Redaction"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
@@ -26,7 +27,7 @@ const cli = root.pipe(
 const report = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   const known = Cause.hasFails(cause) && error instanceof Error
-  process.stderr.write(`Error: ${known ? error.message : Cause.pretty(cause)}\n`)
+  process.stderr.write(redact(`Error: ${known ? error.message : Cause.pretty(cause)}\n`))
 }
 
 const codeOf = (cause: Cause.Cause<unknown>) => {

@@ -1,6 +1,7 @@
 /** OpenTelemetry export of traces, metrics and logs over OTLP/HTTP: on when an endpoint is set by the standard OTEL_* variables. */
+import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
 import { Config, ConfigProvider, Effect, Layer, Option } from "effect"
-import { Otlp, OtlpSerialization } from "effect/observability"
+import { Otlp } from "effect/observability"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import { version } from "../Version.ts"
 
@@ -27,7 +28,7 @@ export const layer = Layer.unwrap(
       loggerMergeWithExisting: true
     }).pipe(
       Layer.provide(ConfigProvider.layer(ConfigProvider.orElse(yield* ConfigProvider.ConfigProvider, standard))),
-      Layer.provide(OtlpSerialization.layerJson),
+      Layer.provide(RedactedTelemetry.layer),
       Layer.provide(OutgoingHttp.layer)
     )
   })

@@ -1,7 +1,8 @@
 /**
  * One log line for each entry, on stderr: `12:30:05 info  text key=value` or, with JSON, one object. The entry of an event is the
- * event's own line. Secrets are `Redacted` before they come here.
+ * event's own line. Secrets are `Redacted` before they come here; what still looks like one is taken out.
  */
+import { redact } from "@catenet/domain/rules/Redaction"
 import { Cause, Effect, Logger, type LogLevel, References } from "effect"
 import { eventAnnotation } from "../observe/Events.ts"
 import { version } from "../Version.ts"
@@ -40,14 +41,15 @@ const reason = (cause: Cause.Cause<unknown>) => {
   return squashed instanceof Error ? squashed.message : String(squashed)
 }
 
-const make = (screen: Screen["Service"]) =>
-  Logger.make<unknown, void>(({ logLevel, message, cause, date, fiber }) => {
+const make = (screen: Screen["Service"]) => {
+  const log = (line: string) => screen.log(redact(line))
+  return Logger.make<unknown, void>(({ logLevel, message, cause, date, fiber }) => {
     const { [eventAnnotation]: event, ...annotations } = fiber.getRef(References.CurrentLogAnnotations)
     const failed = cause.reasons.length === 0 ? undefined : reason(cause)
     if (screen.json) {
-      if (typeof event === "string") return screen.log(event)
+      if (typeof event === "string") return log(event)
       const level = logLevel.toLowerCase()
-      return screen.log(
+      return log(
         JSON.stringify({
           ts: date.toISOString(),
           level,
@@ -64,8 +66,9 @@ const make = (screen: Screen["Service"]) =>
     const time = date.toTimeString().slice(0, 8)
     const line = `${time} ${logLevel.toLowerCase().padEnd(5)} ${text}${extra.join("")}${failed === undefined ? "" : `: ${failed}`}`
     const color = screen.colors ? shade[logLevel] : undefined
-    return screen.log(color === undefined ? line : `${color}${line}\u001b[0m`)
+    return log(color === undefined ? line : `${color}${line}\u001b[0m`)
   })
+}
 
 /** The only logger of the program. */
 export const layer = Logger.layer([Effect.map(Screen, make)])

@@ -11,6 +11,7 @@ import {
   RouteNotFound,
   UnsupportedMediaType
 } from "@catenet/domain/errors/Requests"
+import { redact } from "@catenet/domain/rules/Redaction"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import { Cause, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
@@ -38,7 +39,7 @@ const unreadable = (reason: HttpServerError.RequestParseError) =>
 const internal = (request: Request, cause: Cause.Cause<unknown>, id: string) =>
   Effect.andThen(
     Effect.logError("A request failed.", cause).pipe(
-      Effect.annotateLogs({ request: id, method: request.method, path: request.url.replace(/\?.*$/s, "") })
+      Effect.annotateLogs({ request: id, method: request.method, path: redact(request.url.replace(/\?.*$/s, "")) })
     ),
     toResponse(new InternalFailure({ trace_id: id }))
   )

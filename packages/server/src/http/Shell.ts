@@ -2,6 +2,7 @@
  * What surrounds every route: a problem for whatever went wrong, a count of what was answered, and one log line a
  * request when somebody reads that level.
  */
+import { redact } from "@catenet/domain/rules/Redaction"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -13,7 +14,7 @@ import * as Routes from "./Routes.ts"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** Routing tokens are part of some paths; they are not for the log. */
-const pathOf = (url: string) => url.replace(/\?.*$/s, "").replace(/[0-9a-fA-F]{64}/g, "<64 hex>")
+const pathOf = (url: string) => redact(url.replace(/\?.*$/s, ""))
 
 const current = Effect.map(HttpServerRequest.HttpServerRequest, (request) => ({
   request,
