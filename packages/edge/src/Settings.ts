@@ -44,6 +44,7 @@ export interface SettingsShape {
   readonly admin: Address | undefined
   /** Where the control plane reaches the admin interface; absent where its own settings say that. */
   readonly adminUrl: AdminUrl | undefined
+  readonly heartbeatSeconds: number
   readonly metrics: Address | undefined
   readonly adminToken: Redacted.Redacted | undefined
   readonly controlPlane: URL | undefined
@@ -185,6 +186,7 @@ const read = Effect.gen(function* () {
     httpRedirect: yield* address("CT_EDGE_HTTP_REDIRECT"),
     admin,
     adminUrl: yield* adminUrl,
+    heartbeatSeconds: yield* Variable.count("CT_EDGE_HEARTBEAT_SECS", 1, 60, 30),
     metrics: yield* address("CT_EDGE_METRICS_LISTEN"),
     adminToken,
     controlPlane,

@@ -86,6 +86,30 @@ export const parse = (text: string): Result.Result<Export, NotAnExport> => {
 }
 
 /**
+ * The exports in a file of several edges, each from its header line on: a line without a `seq` begins the next one. What
+ * is no export is left for `parse` to say.
+ *
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import * as Export from "@catenet/crypto/receipt/Export"
+ *
+ * const header = (edge: string) => `{"pubkey":"00","edge_id":"${edge}"}\n`
+ * deepStrictEqual(Export.split(header("a") + header("b")), [header("a"), header("b")])
+ * deepStrictEqual(Export.split(""), [""])
+ * ```
+ */
+export const split = (text: string): ReadonlyArray<string> => {
+  const parts: Array<Array<string>> = []
+  for (const line of text.split(/(?<=\n)/u)) {
+    const isHeader = line.trim() !== "" && Result.isSuccess(header.parse(line.trim()))
+    const current = parts.at(-1)
+    if (current === undefined || (isHeader && current.some((earlier) => earlier.trim() !== ""))) parts.push([line])
+    else current.push(line)
+  }
+  return parts.map((lines) => lines.join(""))
+}
+
+/**
  * Verifies an export under the key of its own header, or under the one the reader knows, which is the stronger check.
  *
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Tells the control plane every 30 seconds that this edge lives, where peers reach it and where it takes orders, signed
+ * Tells the control plane again and again that this edge lives, where peers reach it and where it takes orders, signed
  * with the edge's key. The answer names an epoch: one that the edge is not in means that orders were not written for it
  * for a while, and everything is restored.
  */
@@ -8,12 +8,13 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { EdgeId, epochHeader, Heartbeat, PeerAddress } from "@catenet/domain/EdgeNode"
 import { PublicKey, Signature } from "@catenet/domain/Keys"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Redacted } from "effect"
 import { Settings } from "../Settings.ts"
 import { ControlPlane, type ControlPlaneClient } from "./ControlPlane.ts"
 import { rehydrate } from "./Rehydrate.ts"
 
-const EVERY = "30 seconds"
+/** After a heartbeat that was not taken. */
+const RETRY_SECONDS = 3
 
 const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>) {
   const { adminUrl, edgeId, publicAddress } = yield* Settings
@@ -34,17 +35,19 @@ const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>)
  * one is sent all the same.
  */
 export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: ControlPlaneClient) {
-  const { edgeId } = yield* Settings
+  const { edgeId, heartbeatSeconds } = yield* Settings
   const { seed } = yield* ControlPlane
   if (seed === undefined) return { first: Effect.void, run: Effect.void }
   const standing = yield* signed(seed)
   let rebuilt: string | null = null
+  let taken = true
 
   /** The epoch, where the control plane names one. */
   const send = Effect.suspend(() =>
     controlPlane.heartbeat({ payload: new Heartbeat({ ...standing, rebuilt }), responseMode: "decoded-and-response" })
   ).pipe(
     Effect.map(([, { headers }]) => headers[epochHeader]),
+    Effect.tapError(() => Effect.sync(() => void (taken = false))),
     Effect.catchTag("HeartbeatRefused", () =>
       Effect.as(
         Effect.logError("the control plane knows this edge id with another key").pipe(
@@ -68,6 +71,10 @@ export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: 
     return true
   })
 
-  const beat = Effect.flatMap(entered, (isNew) => (isNew ? rehydrate(controlPlane, "while it serves") : Effect.void))
-  return { first: Effect.asVoid(entered), run: Effect.repeat(beat, Schedule.spaced(EVERY)) }
+  const beat = Effect.gen(function* () {
+    taken = true
+    if (yield* entered) yield* rehydrate(controlPlane, "while it serves")
+    yield* Effect.sleep(`${taken ? heartbeatSeconds : Math.min(heartbeatSeconds, RETRY_SECONDS)} seconds`)
+  })
+  return { first: Effect.asVoid(entered), run: Effect.forever(beat) }
 })

@@ -11,6 +11,7 @@ export const variables = {
   CT_EDGE_ADMIN_LISTEN: "host:port of the admin interface, default none",
   CT_EDGE_ADMIN_URL:
     "base URL at which the control plane reaches the admin interface, where several edges are; sent with heartbeats",
+  CT_EDGE_HEARTBEAT_SECS: "how often the control plane hears that this edge lives, 1 to 60, default 30",
   CT_EDGE_METRICS_LISTEN: "host:port of /metrics and /healthz, default none",
   CT_EDGE_ID: "name of this edge among several, default primary",
   CT_EDGE_PUBLIC_ADDR: "host:port where other edges and agents reach this one, default unknown",

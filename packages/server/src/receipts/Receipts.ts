@@ -15,11 +15,16 @@ const make = Effect.gen(function* () {
   const tunnels = yield* Tunnels
   const edge = yield* EdgeReceipts
   return {
-    /** The export after receipt `since`, one page of the edge; the last `seq` of it is the next `since`. */
+    /**
+     * The export after receipt `since`, one page of each edge; the last `seq` of it is the next `since`. Where several
+     * edges have receipts, each begins with a header line of its own.
+     */
     export: Effect.fn("Receipts.export")(function* (account: Account, id: string, since: number) {
       const { name, routingToken } = yield* tunnels.owned(id, account)
-      const { header, receipts } = yield* edge.page(routingToken, since)
-      return Export.write({ header: { ...header, tunnel: name }, receipts })
+      const pages = yield* edge.pages(routingToken, since)
+      return pages
+        .map(({ header, receipts }) => Export.write({ header: { ...header, tunnel: name }, receipts }))
+        .join("")
     }, asDefects)
   }
 })

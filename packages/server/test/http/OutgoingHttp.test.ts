@@ -59,7 +59,9 @@ const calls = {
     Effect.provide(EdgeFacts.layerNoDeps),
     Effect.flatMap(({ known }) => (Option.isNone(known) ? Effect.fail("silent") : Effect.void))
   ),
-  "receipts of an edge": EdgeReceipts.use(({ page }) => page(token, 0)).pipe(Effect.provide(EdgeReceipts.layer)),
+  "receipts of an edge": EdgeReceipts.use(({ pages }) => pages(token, 0)).pipe(
+    Effect.provide(EdgeReceipts.layerNoDeps)
+  ),
   "the realm's admin REST": RealmAdmin.use(({ deleteClient }) =>
     deleteClient(Schema.decodeSync(ClientId)(`sa-${"1".repeat(32)}`), null)
   ).pipe(Effect.provide(RealmAdmin.layer)),
