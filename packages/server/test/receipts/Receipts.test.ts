@@ -98,7 +98,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an export 
       assert.deepStrictEqual(yield* reasonWith(200), [502, "the edge cannot be reached"])
       yield* edge.away(false)
       const { issuer } = yield* TestIssuer
-      const bare = yield* Layer.build(TestServer.replica({ CT_OIDC_ISSUER: issuer }))
+      const bare = yield* Layer.build(TestServer.replica({ CT_CP_EDGE_ADMIN_TOKEN: "", CT_OIDC_ISSUER: issuer }))
       const alone = yield* get(`/me/tunnels/${id}/receipts.jsonl`, headers).pipe(Effect.provide(bare))
       assert.deepInclude(JSON.parse(alone.text), { code: "ReceiptsUnavailable", reason: "no edge is configured" })
     }).pipe(Effect.scoped)
