@@ -75,5 +75,7 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   agent_keys: Schema.Array(PublicKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const))),
   /** Visitors of its gelb hosts may speak nothing but HTTP. */
-  http_only: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+  http_only: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  /** Visitors of its gelb hosts have to log in. */
+  require_login: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 }) {}

@@ -50,6 +50,10 @@ const base64url43 = Schema.String.check(form(/^[A-Za-z0-9_-]{43}$/u, "43 charact
 export const ShareToken = Schema.RedactedFromValue(base64url43, { label: "share token" })
 export type ShareToken = typeof ShareToken.Type
 
+/** Holds a visitor's session at the login gate of one host, or the code that is exchanged for it. */
+export const GateToken = Schema.RedactedFromValue(base64url43, { label: "gate token" })
+export type GateToken = typeof GateToken.Type
+
 /** Opens a claim invite. */
 export const ClaimInviteToken = Schema.RedactedFromValue(base64url43, { label: "claim invite" })
 export type ClaimInviteToken = typeof ClaimInviteToken.Type

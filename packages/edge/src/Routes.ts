@@ -21,8 +21,11 @@ export interface Route {
 export type BindRefusal = "revoked" | "host-not-authorised" | "host-taken"
 
 export interface RoutesShape {
-  /** Gives the host to the token of the route, whatever had it before. */
-  readonly authorise: (host: string, route: Route) => void
+  /**
+   * Gives the host to the token of the route, whatever had it before. Without `login` the tunnel's visitors have to log in
+   * where those of the host had to.
+   */
+  readonly authorise: (host: string, route: Route, login?: boolean) => void
   /** An agent that holds the token asks to serve the host. */
   readonly bind: (host: string, token: string) => BindRefusal | undefined
   readonly find: (host: string) => Route | undefined
@@ -42,6 +45,9 @@ export interface RoutesShape {
   /** Whether visitors of the tunnel may speak nothing but HTTP where the edge ends their TLS. */
   readonly httpOnly: (token: string) => boolean
   readonly setHttpOnly: (token: string, required: boolean) => void
+  /** Whether visitors of the tunnel have to log in. */
+  readonly requiresLogin: (token: string) => boolean
+  readonly setLogin: (token: string, required: boolean) => void
   readonly policies: () => Iterable<readonly [token: string, policy: Policy]>
   /** Everything that is known, as orders that rebuild it. */
   readonly orders: () => ReadonlyArray<Order>
@@ -64,6 +70,10 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   const enrolled = new Map<string, Enrolled>()
   const httpOnly = new Set<string>()
 
+  const gated = new Set<string>()
+
+  const setLogin = (token: string, required: boolean) => void (required ? gated.add(token) : gated.delete(token))
+
   const forget = (host: string) => {
     const token = routes.get(host)?.token
     if (token === undefined) return
@@ -81,7 +91,13 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   }
 
   return {
-    authorise: lead,
+    authorise: (host, route, login) => {
+      const { token } = route
+      const before = routes.get(host)?.token
+      if (login !== undefined) setLogin(token, login)
+      else if (before !== undefined && before !== token && gated.has(before)) gated.add(token)
+      lead(host, route)
+    },
     bind: (host, token) => {
       if (revoked.has(token)) return "revoked"
       const route = routes.get(host)
@@ -99,6 +115,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       policies.delete(token)
       enrolled.delete(token)
       httpOnly.delete(token)
+      gated.delete(token)
       for (const [host, route] of Array.from(routes)) if (route.token === token) forget(host)
     },
     policy: (token) => policies.get(token) ?? null,
@@ -110,13 +127,16 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     agentProof: (token) => enrolled.get(token)?.proof,
     setAgentKeys: (token, keys, proof) =>
       void enrolled.set(token, { keys: keys.length === 0 ? nobody : new Set(keys), proof }),
-    httpOnly: (token) => httpOnly.has(token),
+    httpOnly: (token) => httpOnly.has(token) || gated.has(token),
     setHttpOnly: (token, required) => void (required ? httpOnly.add(token) : httpOnly.delete(token)),
+    requiresLogin: (token) => gated.has(token),
+    setLogin,
     policies: () => policies,
     orders: () => [
       ...Array.from(revoked, (token): Order => ({ _tag: "Revoke", token })),
       // Before the hosts, so that no visitor comes in between.
       ...Array.from(httpOnly, (token): Order => ({ _tag: "SetHttpOnly", token, required: true })),
+      ...Array.from(gated, (token): Order => ({ _tag: "SetLogin", token, required: true })),
       ...Array.from(routes, ([host, route]): Order => ({ _tag: "Authorise", host, ...route })),
       ...Array.from(enrolled, ([token, { keys, proof }]): Order => {
         return { _tag: "SetAgentKeys", token, keys: Array.from(keys), proof }

@@ -175,12 +175,23 @@ export const variables = {
   gateCookieDomain: optional(
     "CT_GATE_COOKIE_DOMAIN",
     Forms.text,
-    "Domain of the login gate's cookie: the zone of the tunnels' host names. Without it there is no gate."
+    "Zone of the tunnels' host names. Without it nobody can sign in at a login gate, and gated hosts are closed."
   ),
   gateRedirectUri: optional(
     "CT_GATE_REDIRECT_URI",
     Forms.url,
     "Address of /gate/callback as the provider knows it; by default that of the portal."
+  ),
+  gateClientId: optional(
+    "CT_GATE_CLIENT_ID",
+    Forms.text,
+    "Client at the provider by which visitors of gates sign in, so that their sign-ins have an audience of their own; by default that of the portal."
+  ),
+  gateClientSecret: optional("CT_GATE_CLIENT_SECRET", Forms.secret, "Its secret; without it a public client."),
+  gateAccessAudience: optional(
+    "CT_GATE_ACCESS_AUD",
+    Forms.text,
+    "Audience of access tokens that /gate/check takes, and /me/* refuses; without it /gate/check takes none."
   ),
   anonymousWritesPerMinute: defaulted(
     "CT_CP_UNAUTH_WRITE_PER_MIN",

@@ -30,7 +30,9 @@ const tokenHeader = { "x-ct-routing-token": RoutingToken }
 const tier = {
   channel_tier: Schema.optionalKey(word(["gelb"])),
   /** Unix seconds until which an authority may validate the host whatever the policy of its tunnel says. Absent: never. */
-  admission_until: Schema.optionalKey(CountFromText)
+  admission_until: Schema.optionalKey(CountFromText),
+  /** Whether visitors have to log in. Absent: as it was. */
+  require_login: Schema.optionalKey(word(["0", "1"]))
 }
 
 /** A holder seen on a channel. `parked_now`: seen within the last 60 s. */
@@ -85,6 +87,12 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
       headers: tokenHeader,
       query: { proof: Schema.optionalKey(AgentProof) },
       payload: atMost(most, PublicKey),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsEdgeBody),
+    /** The edge asks anew about every visitor of the tunnel, as a session may have ended. */
+    HttpApiEndpoint.post("setLogin", "/internal/tunnel/login", {
+      headers: tokenHeader,
+      payload: Schema.Struct({ required: Schema.Boolean }),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody)
   )

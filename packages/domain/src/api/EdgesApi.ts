@@ -11,9 +11,11 @@ import {
   MemberNotAdmitted,
   NoLiveEdge
 } from "../errors/Edges.ts"
+import { GateCodeRefused } from "../errors/Gate.ts"
+import { BrowserHash, GateAnswer, GateEntry } from "../GateVisit.ts"
 import { Hostname } from "../Hostname.ts"
 import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey, PublicKey } from "../Keys.ts"
-import { RoutingToken } from "../Tokens.ts"
+import { GateToken, RoutingToken } from "../Tokens.ts"
 import { AdminAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
@@ -62,6 +64,19 @@ export class EdgesApi extends HttpApiGroup.make("edges")
       params: { id: EdgeId },
       success: HttpApiSchema.Empty(200),
       error: EdgeUnknown
-    }).middleware(ReadsParameters)
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.post("checkVisitor", "/internal/gate/check", {
+      payload: Schema.Struct({ host: Hostname, session: Schema.optionalKey(GateToken) }),
+      success: GateAnswer
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("redeemGateCode", "/internal/gate/redeem", {
+      payload: Schema.Struct({ host: Hostname, code: GateToken, browser: BrowserHash }),
+      success: GateEntry,
+      error: GateCodeRefused
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("endVisit", "/internal/gate/end", {
+      payload: Schema.Struct({ host: Hostname, session: GateToken }),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsBody)
   )
   .middleware(AdminAccess) {}

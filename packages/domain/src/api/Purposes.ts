@@ -264,7 +264,10 @@ export const purposes: Readonly<Record<string, Purpose>> = {
       list: "The edges that have reported themselves, and which of them live.",
       lookup: "The live edge where a routing token or host name is served.",
       rehydrate: "Everything that an edge must know when it starts.",
-      rebind: "Forgets the key that an edge was pinned to."
+      rebind: "Forgets the key that an edge was pinned to.",
+      checkVisitor: "Whether a visitor of a host may pass its login gate, and who it is.",
+      redeemGateCode: "Exchanges the code of a sign-in for a visitor's session at one host; once.",
+      endVisit: "Ends a visitor's session."
     }
   }
 }

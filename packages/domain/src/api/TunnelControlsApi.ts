@@ -13,6 +13,7 @@ import {
   ShareLinkLimitReached,
   ShareLinkNotFound,
   TunnelNotFound,
+  ShareLinkNeedsGelb,
   TunnelWithoutHostname
 } from "../errors/Tunnels.ts"
 import { ShareLinkIdInPath, TunnelIdInPath } from "../Ids.ts"
@@ -114,7 +115,14 @@ const writes = [
       label: Schema.optionalKey(ShareLabel)
     }),
     success: MintedShareLink,
-    error: [LoginNotRequired, TunnelWithoutHostname, ShareLinkLimitReached, TunnelNotFound, IdempotencyKeyReused]
+    error: [
+      LoginNotRequired,
+      TunnelWithoutHostname,
+      ShareLinkNeedsGelb,
+      ShareLinkLimitReached,
+      TunnelNotFound,
+      IdempotencyKeyReused
+    ]
   }).middleware(ReadsBody),
   HttpApiEndpoint.post("revokeShareLink", "/me/tunnels/:id/share-links/:link_id/revoke", {
     params: { id: TunnelIdInPath, link_id: ShareLinkIdInPath },

@@ -29,6 +29,13 @@ export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()(
   { host: Hostname }
 ) {}
 
+/** The code is unknown, used, too old, for another host, or from a sign-in that another browser began. */
+export class GateCodeRefused extends Problem<GateCodeRefused>()("GateCodeRefused", {
+  status: 403,
+  title: "Sign-in not accepted",
+  detail: () => "This sign-in was used already, is too old, or began in another browser."
+}) {}
+
 /** The gate needs a cookie domain, and for signing in a client at the identity provider; one of them is not configured. */
 export class GateNotConfigured extends Problem<GateNotConfigured>()("GateNotConfigured", {
   status: 503,

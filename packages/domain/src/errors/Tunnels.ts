@@ -92,6 +92,13 @@ export class TunnelWithoutHostname extends Problem<TunnelWithoutHostname>()("Tun
   detail: () => "This tunnel has no host name to share a link to."
 }) {}
 
+/** A share link lets visitors past the gate of the edge, which sees requests of gelb hosts only. */
+export class ShareLinkNeedsGelb extends Problem<ShareLinkNeedsGelb>()("ShareLinkNeedsGelb", {
+  status: 400,
+  title: "Not a gelb tunnel",
+  detail: () => "The edge does not open the connections of this tunnel's visitors, so no link can let one in."
+}) {}
+
 /** A tunnel has at most 50 active share links. */
 export class ShareLinkLimitReached extends Problem<ShareLinkLimitReached>()("ShareLinkLimitReached", {
   status: 400,

@@ -64,13 +64,15 @@ export interface SharedTunnel {
   readonly id: string
   readonly subject: string
   readonly host: string | null
+  /** The edge terminates TLS for the host, and so asks its visitors to log in. */
+  readonly gelb: boolean
   readonly loginRequired: boolean
   readonly links: ReadonlyArray<ShareLink>
 }
 
 /** In the order in which they are found. */
 export type ShareLinkRefusal = {
-  readonly _tag: "UnknownLife" | "InvalidLabel" | "LoginNotRequired" | "NoHostname" | "TooManyLinks"
+  readonly _tag: "UnknownLife" | "InvalidLabel" | "LoginNotRequired" | "NoHostname" | "NotGelb" | "TooManyLinks"
 }
 
 /**
@@ -81,7 +83,7 @@ export type ShareLinkRefusal = {
  * import { Result } from "effect"
  * import { mint } from "@catenet/domain/rules/ShareLink"
  *
- * const tunnel = { id: "t", subject: "ada", host: "a.example", loginRequired: true, links: [] }
+ * const tunnel = { id: "t", subject: "ada", host: "a.example", gelb: true, loginRequired: true, links: [] }
  * const { next } = Result.getOrThrow(mint(tunnel, { id: "l", ttl: "1h", singleUse: false, label: "" }, 1000))
  * assert.equal(next.expiresAt, 4600)
  * assert.ok(Result.isFailure(mint(tunnel, { id: "l", ttl: "2h", singleUse: false, label: "" }, 1000)))
@@ -99,6 +101,7 @@ export const mint = (
   if (!tunnel.loginRequired) return refuse({ _tag: "LoginNotRequired" })
   const { host } = tunnel
   if (host === null) return refuse({ _tag: "NoHostname" })
+  if (!tunnel.gelb) return refuse({ _tag: "NotGelb" })
   if (tunnel.links.filter((link) => isActive(link, now)).length >= activeLinks) return refuse({ _tag: "TooManyLinks" })
   const link: ShareLink = {
     id,

@@ -2,6 +2,7 @@ import * as AccessPolicy from "@catenet/domain/AccessPolicy"
 import * as Admission from "@catenet/domain/Admission"
 import * as Alert from "@catenet/domain/Alert"
 import * as EdgeNode from "@catenet/domain/EdgeNode"
+import * as GateVisit from "@catenet/domain/GateVisit"
 import * as HostnameProof from "@catenet/domain/HostnameProof"
 import * as Receipt from "@catenet/domain/Receipt"
 import * as ShareLink from "@catenet/domain/ShareLink"
@@ -15,6 +16,7 @@ describeNouns("AccessPolicy", AccessPolicy)
 describeNouns("Admission", Admission)
 describeNouns("Alert", Alert)
 describeNouns("EdgeNode", EdgeNode)
+describeNouns("GateVisit", GateVisit)
 describeNouns("HostnameProof", HostnameProof)
 describeNouns("Receipt", Receipt)
 describeNouns("ShareLink", ShareLink)

@@ -12,7 +12,7 @@ import {
 } from "@catenet/domain/rules/ShareLink"
 import { between, history, often, refusal } from "./history.ts"
 
-const tunnel = { id: "t1", subject: "Ada", host: "a.example", loginRequired: true, links: [] }
+const tunnel = { id: "t1", subject: "Ada", host: "a.example", gelb: true, loginRequired: true, links: [] }
 const request = { id: "l1", ttl: "1h", singleUse: false, label: "" }
 const link: ShareLink = {
   id: "l1",
@@ -161,7 +161,7 @@ describe("share links", () => {
   })
 
   it("refuses in the order of the checks", () => {
-    const open = { ...tunnel, loginRequired: false, host: null }
+    const open = { ...tunnel, loginRequired: false, host: null, gelb: false }
     assert.strictEqual(refusal(mint(open, { ...request, ttl: "2h", label: "x".repeat(61) }, 0)), "UnknownLife")
     assert.strictEqual(refusal(mint(open, { ...request, ttl: "constructor" }, 0)), "UnknownLife")
     assert.strictEqual(refusal(mint(open, { ...request, label: "x".repeat(61) }, 0)), "InvalidLabel")

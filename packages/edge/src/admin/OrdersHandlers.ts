@@ -16,15 +16,20 @@ const routeOf = (token: Redacted.Redacted, { admission_until, channel_tier }: Se
   admissionUntil: admission_until ?? null
 })
 
+const loginOf = ({ require_login }: { readonly require_login?: "0" | "1" }) =>
+  require_login === undefined ? undefined : require_login === "1"
+
 export const OrdersHandlers = HttpApiBuilder.group(
   EdgeAdminApi,
   "orders",
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
     return handlers.handleAll({
-      authorizeHost: ({ params, query }) => orders.authorise(params.host, routeOf(params.token, query)),
+      authorizeHost: ({ params, query }) => orders.authorise(params.host, routeOf(params.token, query), loginOf(query)),
       authorizeHostByHeader: ({ params, headers, query }) =>
-        orders.authorise(params.host, routeOf(headers["x-ct-routing-token"], query)),
+        orders.authorise(params.host, routeOf(headers["x-ct-routing-token"], query), loginOf(query)),
+      setLogin: ({ headers, payload }) =>
+        orders.setLogin(Redacted.value(headers["x-ct-routing-token"]), payload.required),
       setAgentKeys: ({ headers, payload, query: { proof = "optional" } }) =>
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload, proof),
       setHttpOnly: ({ headers, payload }) =>

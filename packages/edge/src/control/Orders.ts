@@ -6,6 +6,7 @@ import type { AgentProof } from "@catenet/domain/AgentProof"
 import type { Policy } from "@catenet/domain/rules/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
 import { isOpen } from "@catenet/domain/rules/AccessWindow"
+import { LoginGate } from "../gelb/LoginGate.ts"
 import { Followers } from "../processes/Followers.ts"
 import type { Order } from "../processes/Order.ts"
 import { Relays } from "../relay/Relays.ts"
@@ -14,13 +15,15 @@ import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../Settings.ts"
 
 interface Applied {
-  readonly authorise: (host: string, route: Route) => Effect.Effect<void>
+  readonly authorise: (host: string, route: Route, login?: boolean) => Effect.Effect<void>
   /** Refuses the token from now on, ends its agents and cuts its relays at once. */
   readonly revoke: (token: string) => Effect.Effect<void>
   /** Names the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
   /** Says whether new visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
   readonly setHttpOnly: (token: string, required: boolean) => Effect.Effect<void>
+  /** Says whether visitors have to log in, and asks anew about each of those who are here. */
+  readonly setLogin: (token: string, required: boolean) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: Policy | null) => Effect.Effect<void>
 }
 
@@ -48,11 +51,17 @@ const subjectOf = (order: Order): string => {
   return "token" in order ? `${order._tag} ${order.token}` : order._tag
 }
 
+const subjectsOf = (order: Order): ReadonlyArray<string> =>
+  order._tag === "Authorise" && order.login !== undefined
+    ? [subjectOf(order), `SetLogin ${order.token}`]
+    : [subjectOf(order)]
+
 const make = Effect.gen(function* () {
   const { cutAtWindowClose } = yield* Settings
   const routes = yield* Routes
   const agents = yield* AgentSessions
   const relays = yield* Relays
+  const gate = yield* LoginGate
   const followers = yield* Followers
   const clock = yield* Clock.Clock
   /** Done here and sent to the others in one step, so that orders reach everybody in the same order. */
@@ -70,9 +79,17 @@ const make = Effect.gen(function* () {
   }
 
   const through = (everywhere: Everywhere): Applied => ({
-    authorise: (host, { admissionUntil, tier, token }) =>
-      everywhere({ _tag: "Authorise", host, token, tier, admissionUntil }, () => {
-        if (!routes.isRevoked(token)) routes.authorise(host, { token, tier, admissionUntil })
+    authorise: (host, { admissionUntil, tier, token }, login) =>
+      everywhere({ _tag: "Authorise", host, token, tier, admissionUntil, login }, () => {
+        if (routes.isRevoked(token)) return
+        routes.authorise(host, { token, tier, admissionUntil }, login)
+        if (login !== undefined) gate.recheck(token)
+      }),
+    setLogin: (token, required) =>
+      everywhere({ _tag: "SetLogin", token, required }, () => {
+        if (routes.isRevoked(token)) return
+        routes.setLogin(token, required)
+        gate.recheck(token)
       }),
     revoke: (token) =>
       everywhere({ _tag: "Revoke", token }, () => {
@@ -101,7 +118,7 @@ const make = Effect.gen(function* () {
 
   const shape: OrdersShape = {
     ...through((order, here) => {
-      for (const seen of restorations) seen.add(subjectOf(order))
+      for (const seen of restorations) for (const subject of subjectsOf(order)) seen.add(subject)
       return perform(order, here)
     }),
     restoring: (use) =>

@@ -10,7 +10,7 @@ const hyphenated = (key: string) => (key.includes("_") ? key.replaceAll("_", "-"
 /** Only the edge may say it. `key` is in lower case. */
 export const isOurs = (key: string): boolean => {
   const name = hyphenated(key)
-  return name.startsWith("x-forwarded-") || ours.has(name)
+  return name.startsWith("x-forwarded-") || name.startsWith("x-gate-") || ours.has(name)
 }
 
 /** Fields about one connection (RFC 9110 section 7.6.1), which end here. */

@@ -4,10 +4,11 @@
  */
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
-import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { AnswerFollower } from "./AnswerFollower.ts"
-import { isSafe, type Visitor } from "./RequestHead.ts"
+import type { Verdict } from "./LoginGate.ts"
+import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 import { linger } from "../listen/Linger.ts"
 import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
@@ -17,9 +18,16 @@ export interface ForwardedStreamOptions {
   readonly onFault: OnFault
   /** Refuses whatever is no HTTP. */
   readonly httpOnly: boolean
+  /** Asks the login gate about each request. */
+  readonly ask?: AskGate | undefined
 }
 
+/** Never fails. */
+export type AskGate = (request: RequestHead) => Promise<Verdict>
+
 export class ForwardedStream extends Duplex {
+  private readonly admitted: Promise<boolean>
+  private readonly settle: (admitted: boolean) => void
   private readonly visitor: TLSSocket
   private readonly rewriter: RequestRewriter
   private readonly onFault: OnFault
@@ -27,14 +35,27 @@ export class ForwardedStream extends Duplex {
   private visitorEnded = false
   private refused = false
   private answered = false
+  /** What the gate answers in the place of the origin. */
+  private turnedAway: Answer | undefined
   private asked: "nothing" | "safe" | "more" = "nothing"
 
-  constructor(socket: TLSSocket, visitor: Visitor, { httpOnly, onFault }: ForwardedStreamOptions) {
+  constructor(socket: TLSSocket, visitor: Visitor, { ask, httpOnly, onFault }: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
     this.onFault = onFault
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.admitted = promise
+    this.settle = resolve
     this.visitor = socket
+    const fault: OnFault = (error) => {
+      onFault(error)
+      this.destroy()
+    }
     this.rewriter = new RequestRewriter(visitor, {
       httpOnly,
+      gate:
+        ask === undefined
+          ? undefined
+          : (request) => void ask(request).then(contained(fault, (verdict) => this.judged(verdict))),
       asks: (request) => {
         this.asked = this.asked === "nothing" && isSafe(request) ? "safe" : "more"
         return this.answers.asks(request)
@@ -49,6 +70,17 @@ export class ForwardedStream extends Duplex {
     socket.on("close", () => this.destroy())
     if (socket.destroyed) this.destroy()
     socket.pause()
+  }
+
+  /** Reads until the gate has answered about a first request: whether it goes on. */
+  firstAdmitted(): Promise<boolean> {
+    this.read(0)
+    return this.admitted
+  }
+
+  /** Answers in the place of an agent that could not be found. */
+  explain(answer: Answer) {
+    this.say(answer)
   }
 
   /** What came of the visitor so far is no more than one safe request without a body, so that it may be asked elsewhere too. */
@@ -91,8 +123,20 @@ export class ForwardedStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void) {
+    this.settle(false)
     if (!this.refused) this.visitor.destroy()
     done(error)
+  }
+
+  private judged(verdict: Verdict) {
+    if (this.destroyed || this.refused) return
+    if (verdict._tag === "Passes") {
+      this.settle(true)
+      return this.forward(this.rewriter.admit(verdict.identity))
+    }
+    this.turnedAway = verdict.answer
+    this.rewriter.turnAway()
+    this.forward([])
   }
 
   private forward(rewritten: ReadonlyArray<Buffer>) {
@@ -129,7 +173,7 @@ export class ForwardedStream extends Duplex {
     const { between, owed } = this.answers
     const own = refused.begun ? 1 : 0
     if (owed > own) return undefined
-    if (between && owed === own) return this.say(plainAnswer(refused.why.status, refused.why.reason))
+    if (between && owed === own) return this.say(this.turnedAway ?? plainAnswer(refused.why.status, refused.why.reason))
     if (!this.readableEnded) this.push(null)
     return undefined
   }
@@ -137,6 +181,7 @@ export class ForwardedStream extends Duplex {
   /** Answers in the place of the origin, as the last word; the visitor's connection then closes by itself. */
   private say(answer: Answer) {
     this.refused = true
+    this.settle(false)
     this.visitor.removeAllListeners("data")
     this.visitor.end(http1(answer))
     linger(this.visitor)

@@ -2,6 +2,7 @@
  * Visitors of gelb hosts: TLS ends here with the wildcard certificate, HTTP is followed just far enough to name the
  * visitor, and what goes wrong is said on a page. A connection that speaks no HTTP is relayed as it is.
  */
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
@@ -18,10 +19,12 @@ import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings } from "../Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
-import { ForwardedStream } from "./ForwardedStream.ts"
+import { type AskGate, ForwardedStream } from "./ForwardedStream.ts"
 import { NobodyServes } from "./Http2Exchange.ts"
 import { Http2Visit } from "./Http2Visits.ts"
 import * as LastWord from "./LastWord.ts"
+import type { Visit } from "./GatedVisits.ts"
+import { LoginGate } from "./LoginGate.ts"
 import { type Answer, closedPage, offlinePage, plainAnswer } from "./Pages.ts"
 import type { Connect } from "./TunnelConnections.ts"
 
@@ -39,6 +42,7 @@ const make = Effect.gen(function* () {
   const routes = yield* Routes
   const agents = yield* AgentSessions
   const relays = yield* Relays
+  const gate = yield* LoginGate
   const counters = yield* Counters
   const clock = yield* Clock.Clock
   const files = yield* PairFiles
@@ -84,19 +88,45 @@ const make = Effect.gen(function* () {
     return Option.getOrUndefined(delivered)
   })
 
+  const enter = (host: string, visit: Visit, ended: (leave: () => void) => void) =>
+    ended(gate.enter(tokenOf(host), visit))
+
+  /** How the connection's requests are asked about; nothing where the host has no gate. */
+  const gateOfConnection = (socket: TLSSocket, host: string): AskGate | undefined => {
+    const closed = gate.closes(host)
+    const visit: Visit = { host, session: undefined, until: null, open: !closed, cut: () => void socket.destroy() }
+    enter(host, visit, (leave) => socket.once("close", leave))
+    if (!closed) return undefined
+    return ({ cookie, method, target, upgrade }) => gate.judge({ host, method, target, cookie, upgrade }, visit)
+  }
+
+  const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string) => {
+    const closed = gate.closes(host)
+    const cut = () => void stream.destroy(new Error("the visitor may no longer pass"))
+    const visit: Visit = { host, session: undefined, until: null, open: !closed, cut }
+    enter(host, visit, (leave) => stream.once("close", leave))
+    if (!closed) return undefined
+    const { ":method": method = "GET", ":path": target = "/", cookie = "" } = headers
+    return gate.judge({ host, method, target, cookie, upgrade: false }, visit)
+  }
+
   const http1 = Effect.fn("GelbVisits.http1")(function* (socket: TLSSocket) {
     const host = normalHost(socket.servername || "") ?? ""
     const refused = refusal(host)
     if (refused !== undefined) return yield* LastWord.say(socket, refused)
     if (!(yield* LastWord.speaks(socket))) return void socket.destroy()
-    const delivered = yield* deliverFirst(socket, host)
-    if (delivered === undefined) return yield* LastWord.say(socket, offlinePage())
     const address = endpointsOf(socket).client?.address ?? "unknown"
-    const visitor = new ForwardedStream(
-      socket,
-      { address, hostname: host },
-      { httpOnly: routes.httpOnly(tokenOf(host)), onFault: report }
-    )
+    const ask = gateOfConnection(socket, host)
+    const options = () => ({ httpOnly: routes.httpOnly(tokenOf(host)), onFault: report, ask })
+    const follow = () => new ForwardedStream(socket, { address, hostname: host }, options())
+    // Nobody who may not pass is brought to an agent.
+    const asked = ask === undefined ? undefined : follow()
+    if (asked !== undefined && !(yield* Effect.promise(() => asked.firstAdmitted()))) return
+    const delivered = yield* deliverFirst(socket, host)
+    if (delivered === undefined) {
+      return asked === undefined ? yield* LastWord.say(socket, offlinePage()) : asked.explain(offlinePage())
+    }
+    const visitor = asked ?? follow()
     yield* relays.run(
       delivered,
       visitor,
@@ -125,6 +155,7 @@ const make = Effect.gen(function* () {
       visitor: { address, hostname: host },
       connect: connect(socket, host),
       refusal: () => refusal(host),
+      ask: (stream, headers) => gateOfRequest(stream, headers, host),
       onFault: report,
       onClose: (visit) => http2Visits.delete(visit)
     })

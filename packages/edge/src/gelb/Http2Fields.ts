@@ -5,12 +5,18 @@
 import type { IncomingMessage } from "node:http"
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
 import { HOP_BY_HOP, isEndToEnd, isTrailer } from "./FieldNames.ts"
+import { originCookies } from "./GateFields.ts"
 import { type Visitor, visitorFields } from "./RequestHead.ts"
 
 /** What would frame or route an answer has no meaning behind it. */
 const NO_ANSWER_TRAILER = new Set([...HOP_BY_HOP, "content-length", "host", "trailer"])
 
-const passes = (name: string) => !name.startsWith(":") && name !== "expect" && isEndToEnd(name)
+const passes = (name: string) => !name.startsWith(":") && name !== "expect" && name !== "cookie" && isEndToEnd(name)
+
+const cookieFields = (cookie: string | undefined) => {
+  const left = cookie === undefined ? undefined : originCookies(cookie)
+  return left === undefined ? {} : { cookie: left }
+}
 
 /** The request's fields for the origin. With `body` its end is marked by chunks where no length says it. */
 export const toOrigin = (
@@ -22,6 +28,7 @@ export const toOrigin = (
   Host: authority,
   ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
   ...Object.fromEntries(Object.entries(headers).filter(([name]) => passes(name))),
+  ...cookieFields(headers.cookie),
   ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
   ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
   ...visitorFields(visitor, authority)

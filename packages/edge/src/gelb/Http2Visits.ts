@@ -12,6 +12,7 @@ import type { TLSSocket } from "node:tls"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { proxy, say } from "./Http2Exchange.ts"
+import type { Verdict } from "./LoginGate.ts"
 import type { Answer } from "./Pages.ts"
 import type { Visitor } from "./RequestHead.ts"
 import { type Connect, TunnelConnections } from "./TunnelConnections.ts"
@@ -29,6 +30,8 @@ export interface Http2Options {
   readonly connect: Connect
   /** An answer the edge gives itself, asked before every request: the window is closed, the host is gone. */
   readonly refusal: () => Answer | undefined
+  /** Asks the login gate about a request; nothing where the host has none. */
+  readonly ask: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<Verdict> | undefined
   /** The connection is gone. */
   readonly onClose: (visit: Http2Visit) => void
   /** Hears of what a callback threw; the stream that it belongs to has ended, or else the connection. */
@@ -79,8 +82,16 @@ export class Http2Visit {
       const begin = () => {
         this.enter(stream)
         const refusal = options.refusal()
-        if (refusal === undefined) proxy(stream, headers, options.visitor, agent, fault)
-        else say(stream, refusal)
+        if (refusal !== undefined) return say(stream, refusal)
+        const asked = options.ask(stream, headers)
+        if (asked === undefined) return proxy(stream, headers, options.visitor, agent, fault)
+        const judged = (verdict: Verdict) => {
+          if (stream.destroyed) return
+          if (verdict._tag === "Answered") return say(stream, verdict.answer)
+          const { identity } = verdict
+          proxy(stream, headers, { ...options.visitor, identity }, agent, fault)
+        }
+        return void asked.then(contained(fault, judged))
       }
       contained(fault, begin)()
     })

@@ -10,7 +10,8 @@ export interface Answer {
   readonly body: Buffer
 }
 
-const answer = (status: number, type: string, body: string, fields: Answer["fields"] = {}): Answer => ({
+/** Nothing of it is kept anywhere. */
+export const answer = (status: number, type: string, body: string, fields: Answer["fields"] = {}): Answer => ({
   status,
   fields: { "Content-Type": `${type}; charset=utf-8`, "Cache-Control": "no-store", ...fields },
   body: Buffer.from(body, "utf8")
@@ -24,7 +25,8 @@ export const http1 = ({ status, fields, body }: Answer): Buffer => {
   return Buffer.concat([Buffer.from(head, "latin1"), body])
 }
 
-const page = (title: string, sentence: string) =>
+/** `sentence` is HTML. */
+export const page = (title: string, sentence: string) =>
   `<!doctype html>
 <html lang="en">
 <head>

@@ -6,6 +6,7 @@ import { Data, Result } from "effect"
 import type { Framing } from "./BodyEnd.ts"
 import { type Field, listOf, parseField } from "./FieldLine.ts"
 import { isEndToEnd, isProtected } from "./FieldNames.ts"
+import { originCookies } from "./GateFields.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 
 export { hostnameOf } from "./RequestTarget.ts"
@@ -42,6 +43,8 @@ export interface RequestHead {
 export interface Visitor {
   readonly address: string
   readonly hostname: string
+  /** Who it is to the login gate; absent where that was not asked. */
+  readonly identity?: string | undefined
 }
 
 /** Methods that change nothing at the origin (RFC 9110 section 9.2.1). */
@@ -121,6 +124,12 @@ const structureOf = (
   ])
 }
 
+const withoutGateCookies = (field: Field): ReadonlyArray<Field> => {
+  if (field.key !== "cookie") return [field]
+  const value = originCookies(field.value)
+  return value === undefined ? [] : [{ ...field, value }]
+}
+
 /** Reads a head given as latin-1 text without its closing empty line. */
 export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
   const [requestLine = "", ...lines] = text.split("\r\n")
@@ -153,7 +162,7 @@ export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
     upgrade: connection.protocol !== undefined,
     last: connection.options.has("close") || (minor === "0" && !connection.options.has("keep-alive")),
     cookie: valuesOf(all, "cookie").join("; "),
-    fields: all.filter(({ key }) => isEndToEnd(key) && !isNamed(key)),
+    fields: all.filter(({ key }) => isEndToEnd(key) && !isNamed(key)).flatMap(withoutGateCookies),
     structure: structureOf(connection, framing, minor, valuesOf(all, "content-length").length > 0)
   })
 }
@@ -167,6 +176,7 @@ export const visitorFields = (visitor: Visitor, host: string | undefined): Reado
     "X-Forwarded-For": visitor.address,
     "X-Forwarded-Proto": "https",
     "X-Forwarded-Host": named,
+    ...(visitor.identity === undefined ? {} : { "X-Gate-Email": visitor.identity }),
     Forwarded: `for=${quotedNode(visitor.address)};host="${named}";proto=https`
   }
 }

@@ -6,7 +6,7 @@
 import { Result } from "effect"
 import { TOKEN } from "./FieldLine.ts"
 import { RequestBody } from "./RequestBody.ts"
-import { BadRequest, isRequestLine, parse, type RequestHead, rewrite, type Visitor } from "./RequestHead.ts"
+import { BadRequest, checkHost, isRequestLine, parse, type RequestHead, rewrite, type Visitor } from "./RequestHead.ts"
 
 const MAX_HEAD = 65_536
 const HEAD_END = Buffer.from("\r\n\r\n")
@@ -17,6 +17,8 @@ type Phase =
   | { readonly _tag: "Start" }
   | { readonly _tag: "Head" }
   | { readonly _tag: "Body"; readonly body: RequestBody }
+  /** The login gate is asked about a request that is kept here. */
+  | { readonly _tag: "Asking"; readonly head: RequestHead }
   | { readonly _tag: "Upgrading" }
   | { readonly _tag: "Raw" }
   /** The visitor may say nothing more. */
@@ -46,6 +48,8 @@ export interface RewriterOptions {
   readonly asks: (request: RequestHead) => boolean
   /** Refuses whatever is no HTTP. */
   readonly httpOnly: boolean
+  /** Hears of every request, which is then held until `admit` or `turnAway` is called. Absent: nothing is held. */
+  readonly gate?: ((request: RequestHead) => void) | undefined
 }
 
 export class RequestRewriter {
@@ -68,9 +72,9 @@ export class RequestRewriter {
     this.options = options
   }
 
-  /** True while bytes are held until the origin has answered a request to upgrade. */
+  /** True while bytes are held until the gate has answered about a request, or the origin about a wish to upgrade. */
   get held(): boolean {
-    return this.phase._tag === "Upgrading"
+    return this.phase._tag === "Upgrading" || this.phase._tag === "Asking"
   }
 
   /** A whole request head has been seen, so that an answer in HTTP makes sense. */
@@ -95,8 +99,23 @@ export class RequestRewriter {
   /** The origin answered the upgrade: `accepted` leaves HTTP for good, otherwise requests are followed again. */
   answered(accepted: boolean): ReadonlyArray<Buffer> {
     if (this.upgrade === "asked") this.upgrade = accepted ? "accepted" : "refused"
-    if (this.held) this.endRequest()
+    if (this.phase._tag === "Upgrading") this.endRequest()
     return this.push(Buffer.alloc(0))
+  }
+
+  /** The request that is held goes on, with this identity. */
+  admit(identity: string | undefined): ReadonlyArray<Buffer> {
+    if (this.phase._tag !== "Asking") return []
+    const { head } = this.phase
+    this.phase = { _tag: "Head" }
+    const out: Array<Buffer> = []
+    if (this.pass(head, { ...this.visitor, identity }, out)) out.push(...this.push(Buffer.alloc(0)))
+    return out
+  }
+
+  /** The request that is held does not go on, and nothing after it. */
+  turnAway() {
+    this.refuse(new BadRequest({ status: 400, reason: "this request was not let in" }))
   }
 
   private append(chunk: Buffer) {
@@ -124,6 +143,7 @@ export class RequestRewriter {
     if (pending.length === 0) return false
     switch (phase._tag) {
       case "Upgrading":
+      case "Asking":
         return false
       case "Start":
         return this.start(pending[0] ?? 0)
@@ -177,12 +197,24 @@ export class RequestRewriter {
     if (end > MAX_HEAD) return this.refuse(new BadRequest({ status: 431, reason: "request head too large" }))
     const parsed = parse(this.pending.toString("latin1", 0, end))
     if (Result.isFailure(parsed)) return this.refuse(parsed.failure)
-    const rewritten = rewrite(parsed.success, this.visitor)
-    if (Result.isFailure(rewritten)) return this.refuse(rewritten.failure)
     this.pending = this.pending.subarray(end + HEAD_END.length)
+    return this.options.gate === undefined ? this.pass(parsed.success, this.visitor, out) : this.ask(parsed.success)
+  }
+
+  private ask(head: RequestHead): boolean {
+    const misdirected = checkHost(head, this.visitor)
+    if (Result.isFailure(misdirected)) return this.refuse(misdirected.failure)
+    this.phase = { _tag: "Asking", head }
+    this.options.gate?.(head)
+    return false
+  }
+
+  private pass(head: RequestHead, visitor: Visitor, out: Array<Buffer>): boolean {
+    const rewritten = rewrite(head, visitor)
+    if (Result.isFailure(rewritten)) return this.refuse(rewritten.failure)
     this.requests += 1
     out.push(rewritten.success)
-    this.begin(parsed.success)
+    this.begin(head)
     return true
   }
 

@@ -9,7 +9,9 @@ import type { ToldShape } from "./Told.ts"
 const apply = (orders: OrdersShape, report: Effect.Effect<void>, order: Order): Effect.Effect<void> => {
   switch (order._tag) {
     case "Authorise":
-      return orders.authorise(order.host, order)
+      return orders.authorise(order.host, order, order.login)
+    case "SetLogin":
+      return orders.setLogin(order.token, order.required)
     case "Revoke":
       return orders.revoke(order.token)
     case "SetAgentKeys":

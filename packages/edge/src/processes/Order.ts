@@ -15,10 +15,14 @@ export const Order = Schema.TaggedUnion({
     host: Schema.String,
     token: Schema.String,
     tier: Schema.Literals(["gelb", "passthrough"]),
-    admissionUntil: Schema.NullOr(Schema.Int)
+    admissionUntil: Schema.NullOr(Schema.Int),
+    /** Whether visitors have to log in; absent: as it was. */
+    login: Schema.optional(Schema.Boolean)
   },
   /** Whether visitors of gelb hosts may speak nothing but HTTP. */
   SetHttpOnly: { token: Schema.String, required: Schema.Boolean },
+  /** Also says that what is known of the tunnel's visitors is to be asked anew. */
+  SetLogin: { token: Schema.String, required: Schema.Boolean },
   Revoke: { token: Schema.String },
   SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String), proof: AgentProof },
   /** Say what has been counted until now; this one comes from the edge itself. */

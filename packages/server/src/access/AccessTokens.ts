@@ -1,7 +1,7 @@
 /**
  * Access tokens of the identity provider: signature, issuer, audience, kind, expiry and not-before are checked. An ID
  * token or a refresh token is not an access token. A verified token is remembered until it expires, so that its
- * signature is checked once.
+ * signature is checked once. A token for login gates is none for accounts, and the other way round.
  */
 import { Subject } from "@catenet/domain/Subject"
 import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
@@ -23,17 +23,21 @@ const isAccessToken = ({ payload, protectedHeader }: JWTVerifyResult) =>
   payload["typ"] === "Bearer" || /^(?:application\/)?at\+jwt$/i.test(protectedHeader.typ ?? "")
 
 const make = Effect.gen(function* () {
-  const { oidcAccessAudience, oidcIssuer } = yield* Settings
+  const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
   const { getKey } = yield* KeySet
   const known = new Map<string, { readonly subject: Subject; readonly expiresAt: number }>()
+  const isForGate = ({ aud }: JWTPayload) =>
+    gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
+  const isForAccounts = ({ aud }: JWTPayload) =>
+    oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
 
   const remember = (hash: string, payload: JWTPayload, subject: Subject) => {
     if (known.size >= remembered) for (const oldest of known.keys()) if (known.delete(oldest)) break
     known.set(hash, { subject, expiresAt: payload.exp ?? 0 })
   }
 
-  const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
-    const verified = yield* Effect.tryPromise({
+  const verified = (token: Redacted.Redacted, millis: number, audience: string | undefined) =>
+    Effect.tryPromise({
       try: () =>
         jwtVerify(Redacted.value(token), getKey, {
           algorithms: ["RS256"],
@@ -41,13 +45,16 @@ const make = Effect.gen(function* () {
           clockTolerance,
           currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(millis)),
           ...(oidcIssuer === undefined ? {} : { issuer: oidcIssuer }),
-          ...(oidcAccessAudience === undefined ? {} : { audience: oidcAccessAudience })
+          ...(audience === undefined ? {} : { audience })
         }),
       catch: (cause) => new TokenRefused({ cause })
     })
-    const subject = readSubject(verified.payload.sub)
-    if (Option.isNone(subject) || !isAccessToken(verified)) return yield* new TokenRefused({})
-    remember(hash, verified.payload, subject.value)
+
+  const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
+    const read = yield* verified(token, millis, oidcAccessAudience)
+    const subject = readSubject(read.payload.sub)
+    if (Option.isNone(subject) || !isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
+    remember(hash, read.payload, subject.value)
     return subject.value
   })
 
@@ -60,6 +67,15 @@ const make = Effect.gen(function* () {
       if (before === undefined) return yield* check(token, hash, millis)
       if (before.expiresAt * 1000 > millis) return before.subject
       known.delete(hash)
+      return yield* new TokenRefused({})
+    }),
+
+    /** The same for a token that is made for login gates alone; where their audience is not configured there is none. */
+    verifyForGate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      if (gateAccessAudience === undefined) return yield* new TokenRefused({})
+      const read = yield* verified(token, yield* Clock.currentTimeMillis, gateAccessAudience)
+      const subject = readSubject(read.payload.sub)
+      if (Option.isSome(subject) && isAccessToken(read) && !isForAccounts(read.payload)) return subject.value
       return yield* new TokenRefused({})
     })
   }

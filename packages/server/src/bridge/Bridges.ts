@@ -19,6 +19,7 @@ import { Channels } from "../channels/Channels.ts"
 import { Members } from "../channels/Members.ts"
 import { unixSeconds } from "../Now.ts"
 import { bytesOf } from "../Secrets.ts"
+import { LoginOrders } from "../gate/LoginOrders.ts"
 import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
@@ -36,6 +37,7 @@ const make = Effect.gen(function* () {
   const channels = yield* Channels
   const members = yield* Members
   const audits = yield* Audits
+  const logins = yield* LoginOrders
   const dial = yield* BridgeDialer
   const { bridgeHolderKey, bridgeNoiseKey } = yield* Settings
 
@@ -78,6 +80,7 @@ const make = Effect.gen(function* () {
       function* (account: Account, id: string, mode: BridgeMode) {
         yield* tunnels.owned(id, account)
         yield* store.setMode(id, mode)
+        yield* logins.tunnelChanged(id)
         yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
       },
       store.transaction,

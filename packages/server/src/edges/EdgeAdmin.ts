@@ -31,13 +31,16 @@ const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: Ed
         params: { host: call.hostname },
         query: {
           ...(call.tier === "gelb" ? { channel_tier: "gelb" } : {}),
-          ...(call.admissionUntil === undefined ? {} : { admission_until: Count.make(call.admissionUntil) })
+          ...(call.admissionUntil === undefined ? {} : { admission_until: Count.make(call.admissionUntil) }),
+          ...(call.requireLogin === undefined ? {} : { require_login: call.requireLogin ? "1" : "0" })
         }
       })
     case "Revoke":
       return orders.revokeByHeader({ headers })
     case "SetHttpOnly":
       return orders.setHttpOnly({ headers, payload: { required: call.required } })
+    case "SetLogin":
+      return orders.setLogin({ headers, payload: { required: call.required } })
     case "SetAccessPolicy":
       return orders.setAccessPolicy({ headers, payload: call.policy })
     case "SetAgentKeys":

@@ -1,11 +1,14 @@
 /** Handlers of the `edges` group: what edge servers ask and tell. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { epochHeader } from "@catenet/domain/EdgeNode"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChannelAdmissions } from "../channels/ChannelAdmissions.ts"
 import { AgentKeys } from "../enrolment/AgentKeys.ts"
+import { Gate } from "../gate/Gate.ts"
+import { GateCodes } from "../gate/GateCodes.ts"
+import { GateSessions } from "../gate/GateSessions.ts"
 import * as Handlers from "../http/Handlers.ts"
 import { Edges } from "./Edges.ts"
 
@@ -20,6 +23,9 @@ const told = (epoch: string | undefined) =>
 export const layer = Handlers.layer(
   Effect.gen(function* () {
     const edges = yield* Edges
+    const gate = yield* Gate
+    const codes = yield* GateCodes
+    const sessions = yield* GateSessions
     const admissions = yield* ChannelAdmissions
     const keys = yield* AgentKeys
     return HttpApiBuilder.group(ControlPlaneApi, "edges", (handlers) =>
@@ -31,6 +37,9 @@ export const layer = Handlers.layer(
         list: ({ query }) => edges.list(query),
         lookup: ({ query }) => edges.lookup(query),
         rehydrate: ({ query }) => Effect.map(edges.rehydrate(query), (known) => HttpServerResponse.jsonUnsafe(known)),
+        checkVisitor: ({ payload }) => gate.answer(payload.host, Option.fromUndefinedOr(payload.session)),
+        redeemGateCode: ({ payload }) => codes.redeem(payload),
+        endVisit: ({ payload }) => sessions.close(payload.session, payload.host),
         rebind: ({ params }) => edges.rebind(params.id)
       })
     )

@@ -1,14 +1,18 @@
 /**
- * Whether a visitor of a host may pass. Asked by the proxy in front of the origin for every request; it sends on what is
- * answered as the visitor's identity, so that a visitor cannot claim one.
+ * Whether a visitor of a host may pass: asked by the edge that serves the host, or by a proxy in front of the origin. What
+ * is answered as the visitor's identity goes on to the origin, so that a visitor cannot claim one.
  */
 import { HostNotGated } from "@catenet/domain/errors/Gate"
 import type { Email } from "@catenet/domain/Email"
+import { GateAnswer } from "@catenet/domain/GateVisit"
+import { UnixSeconds } from "@catenet/domain/Numbers"
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
 import { AccessTokens } from "../access/AccessTokens.ts"
 import { unixSeconds } from "../Now.ts"
+import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
-import { GateSessions } from "./GateSessions.ts"
 import * as Store from "./Store.ts"
 
 /** What a visitor shows; `host` in lower case. */
@@ -18,10 +22,24 @@ export interface Visit {
   readonly bearer: Option.Option<Redacted.Redacted>
 }
 
+/** A header takes no more than ASCII: what is beyond is percent-encoded, as in an address. */
+const inAscii = (text: string) => text.replace(/[^\u0020-\u007e]/gu, encodeURIComponent)
+
+const hashOf = (session: Option.Option<Redacted.Redacted>) =>
+  Option.match(session, { onNone: () => "", onSome: (token) => Tokens.hashText(native, token) })
+
+interface Identified {
+  /** Empty where nobody is asked; nothing for one who has to log in. */
+  readonly identity: Option.Option<string>
+  readonly expiresAt: number | null
+}
+
+const unknown: Identified = { identity: Option.none(), expiresAt: null }
+
 const make = Effect.gen(function* () {
   const store = yield* Store.make
-  const sessions = yield* GateSessions
   const tokens = yield* AccessTokens
+  const { gateCookieDomain, portalBaseUrl } = yield* Settings
 
   /** Whether an account may visit: it is on the list, any account may, or the tunnel is its own. */
   const admits = Effect.fnUntraced(function* (gate: Store.Gate, subject: string, email: Email | null) {
@@ -30,15 +48,26 @@ const make = Effect.gen(function* () {
     return (yield* store.isVisitor(gate.tunnelId, names)).length > 0
   })
 
-  const byToken = Effect.fnUntraced(function* (gate: Store.Gate, bearer: Redacted.Redacted) {
-    const verified = yield* Effect.option(tokens.verify(bearer))
-    if (Option.isNone(verified)) return Option.none<string>()
-    return (yield* admits(gate, verified.value, null)) ? Option.some<string>(verified.value) : Option.none<string>()
+  const byToken = Effect.fnUntraced(function* (host: string, bearer: Redacted.Redacted) {
+    const gate = yield* store.gateOf(host)
+    const verified = yield* Effect.option(tokens.verifyForGate(bearer))
+    if (Option.isNone(gate) || Option.isNone(verified)) return Option.none<string>()
+    return (yield* admits(gate.value, verified.value, null)) ? Option.some<string>(verified.value) : Option.none()
   })
 
   const gated = Effect.fnUntraced(function* (host: string) {
     const gate = yield* store.gateOf(host)
     return yield* Option.isSome(gate) ? Effect.succeed(gate.value) : new HostNotGated()
+  })
+
+  /** An e-mail address, an account without one, or `share:` and the id of a link. */
+  const bySession = Effect.fnUntraced(function* (host: string, session: Visit["session"]) {
+    const found = yield* store.visit({ tokenHash: hashOf(session), host, now: yield* unixSeconds })
+    if (Option.isNone(found)) return Option.none<Identified>()
+    const { email, expiresAt, requireLogin, shareLinkId, subject } = found.value
+    if (!requireLogin) return Option.some<Identified>({ identity: Option.some(""), expiresAt: null })
+    if (expiresAt === null) return Option.some(unknown)
+    return Option.some({ identity: Option.some(inAscii(email ?? subject ?? `share:${shareLinkId}`)), expiresAt })
   })
 
   return {
@@ -49,15 +78,22 @@ const make = Effect.gen(function* () {
     /** Whether a host belongs to a tunnel, gated or not. */
     knows: (host: string) => Effect.orDie(Effect.map(store.isHost(host), (rows) => rows.length > 0)),
 
-    /** Who the visitor is, empty where nobody is asked; nothing for one who has to log in. */
+    /** For a proxy. A host that is nobody's has no gate. */
     identify: Effect.fn("Gate.identify")(function* ({ bearer, host, session }: Visit) {
-      const gate = yield* store.gateOf(host)
-      if (Option.isNone(gate)) return Option.some("")
-      if (Option.isSome(session)) {
-        const identity = yield* sessions.identityOf(session.value, host)
-        if (Option.isSome(identity)) return identity
-      }
-      return Option.isSome(bearer) ? yield* byToken(gate.value, bearer.value) : Option.none<string>()
+      const found = yield* bySession(host, session)
+      if (Option.isNone(found)) return Option.some("")
+      const { identity } = found.value
+      return Option.isNone(identity) && Option.isSome(bearer) ? yield* byToken(host, bearer.value) : identity
+    }, asDefects),
+
+    /** For an edge, which asks about hosts that it serves only: one that is nobody's has lost its owner, and is closed. */
+    answer: Effect.fn("Gate.answer")(function* (host: string, session: Visit["session"]) {
+      const { expiresAt, identity } = Option.getOrElse(yield* bySession(host, session), () => unknown)
+      return new GateAnswer({
+        identity: Option.getOrNull(identity),
+        expires_at: expiresAt === null ? null : UnixSeconds.make(expiresAt),
+        sign_in: gateCookieDomain === undefined ? null : new URL("/gate/start", portalBaseUrl).href
+      })
     }, asDefects),
 
     /** Leaves a request to be let in with the owner. Asking again changes nothing. */

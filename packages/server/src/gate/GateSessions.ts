@@ -1,6 +1,6 @@
 /**
- * Sessions of visitors behind login gates. A session is for one host, whatever the domain of its cookie, and is asked for
- * at every request: what revokes it takes effect at the next one. One cookie may stand for sessions at several hosts.
+ * Sessions of visitors behind login gates. A session is for one host and has a cookie of its own there: a cookie that is
+ * copied to another host is worth nothing. What ends one takes effect at the next request, and is told to the edges.
  */
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
@@ -9,6 +9,10 @@ import type { Subject } from "@catenet/domain/Subject"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../Now.ts"
+import { freshHex32 } from "../Secrets.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as CodeStore from "./CodeStore.ts"
+import { LoginOrders } from "./LoginOrders.ts"
 import * as Store from "./Store.ts"
 
 /** Seconds of a session that a login gave. */
@@ -18,51 +22,65 @@ const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const codes = yield* CodeStore.make
+  const orders = yield* LoginOrders
   const random = yield* SecureRandom.SecureRandom
+  const signInId = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
-  const open = Effect.fnUntraced(function* (row: Omit<Store.Session, "tokenHash">) {
+  /** Opens a session at the platform itself, from which the host's own is made. Answers what the cookie is to hold. */
+  const open = Effect.fnUntraced(function* (visitor: CodeStore.Visitor, host: string) {
     const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-    yield* store.open({ ...row, tokenHash: hashOf(token) })
+    yield* store.open({ ...visitor, host, tokenHash: hashOf(token) })
     return token
   })
 
   return {
+    open: (visitor: CodeStore.Visitor, host: string) => open(visitor, host).pipe(Effect.orDie),
+
     /** Inside the transaction that redeems the link. */
-    openShared: (shareLinkId: string, host: string, expiresAt: number) =>
-      open({ host, shareLinkId, subject: null, email: null, expiresAt }),
-
-    /**
-     * For a visitor who has signed in; `email` is one that the identity provider has verified. The cookie is always a new
-     * one, as any host of the zone could have planted the old; what that stood for elsewhere goes on under the new.
-     */
-    openFor: Effect.fn("GateSessions.openFor")(
-      function* (
-        visitor: { readonly subject: Subject; readonly email: Email | null },
-        host: string,
-        previous: Option.Option<Redacted.Redacted>
-      ) {
-        const { email, subject } = visitor
-        const expiresAt = (yield* unixSeconds) + loginLifetime
-        const token = yield* open({ host, shareLinkId: null, subject, email, expiresAt })
-        if (Option.isSome(previous)) yield* store.carry(hashOf(previous.value), hashOf(token), host)
-        return token
-      },
-      store.transaction,
-      Effect.orDie
-    ),
-
-    /** Who the visitor of a host is: an e-mail address, an account without one, or `share:` and the id of a link. */
-    identityOf: Effect.fnUntraced(function* (token: Redacted.Redacted, host: string) {
-      const now = yield* unixSeconds
-      const found = yield* store.find({ tokenHash: hashOf(token), host, now })
-      return Option.map(found, ({ email, shareLinkId, subject }) => email ?? subject ?? `share:${shareLinkId}`)
+    openShared: Effect.fnUntraced(function* (shareLinkId: string, host: string, expiresAt: number) {
+      return yield* open({ shareLinkId, subject: null, email: null, expiresAt, signIn: yield* signInId }, host)
     }),
 
-    /** Ends all sessions of a cookie. */
-    close: (token: Redacted.Redacted) => Effect.asVoid(Effect.orDie(store.close(hashOf(token)))),
+    /** A visitor who has just signed in; `email` is one that the identity provider has verified. */
+    signedIn: Effect.fnUntraced(function* ({
+      email,
+      subject
+    }: {
+      readonly subject: Subject
+      readonly email: Email | null
+    }) {
+      const expiresAt = (yield* unixSeconds) + loginLifetime
+      const visitor: CodeStore.Visitor = { subject, email, shareLinkId: null, expiresAt, signIn: yield* signInId }
+      return visitor
+    }),
 
-    /** Forgets sessions and sign-ins that are over. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now))))
+    /** Whose a session is, while it holds. */
+    visitorOf: Effect.fnUntraced(function* (token: Redacted.Redacted, host: string) {
+      const found = yield* store.visit({ tokenHash: hashOf(token), host, now: yield* unixSeconds })
+      return Option.flatMap(found, ({ email, expiresAt, shareLinkId, signIn, subject }) =>
+        expiresAt === null || signIn === null
+          ? Option.none()
+          : Option.some({ subject, email, shareLinkId, expiresAt, signIn })
+      )
+    }, asDefects),
+
+    /** Ends the sign-in of a cookie, wherever it led; `host`, where given, has to be that of the session. */
+    close: Effect.fn("GateSessions.close")(
+      function* (token: Redacted.Redacted, host?: string) {
+        const found = yield* store.signInOf({ tokenHash: hashOf(token), host: host ?? null })
+        if (Option.isNone(found)) return
+        yield* codes.drop(found.value.signIn)
+        for (const ended of yield* store.close(found.value.signIn)) yield* orders.sessionEnded(ended.host)
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** Forgets sessions, codes and sign-ins that are over. */
+    sweep: Effect.flatMap(unixSeconds, (now) =>
+      Effect.asVoid(Effect.orDie(Effect.andThen(store.forget(now), codes.forget(now))))
+    )
   }
 })
 

@@ -1,7 +1,10 @@
-/** Visitors sign in at the identity provider, for one gate. It lets in whom it admits when they are back. */
+/**
+ * Visitors sign in at the identity provider, for one gate, by a client of the gate's own where one is configured. Whom the
+ * gate admits when they are back gets a session for that host.
+ */
 import { GateNotConfigured, VisitorNotAllowed } from "@catenet/domain/errors/Gate"
 import type { Hostname } from "@catenet/domain/Hostname"
-import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import * as BegunSignIns from "../identityProvider/BegunSignIns.ts"
 import { SignIns } from "../identityProvider/SignIns.ts"
 import { Settings } from "../Settings.ts"
@@ -10,43 +13,36 @@ import { Gate } from "./Gate.ts"
 import { GateSessions } from "./GateSessions.ts"
 import * as Store from "./Store.ts"
 
-/** What the browser brings back from the provider. */
-export interface Returned extends BegunSignIns.Returned {
-  /** The session that the browser has already, at this host or another. */
-  readonly session: Option.Option<Redacted.Redacted>
-}
-
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const gate = yield* Gate
   const sessions = yield* GateSessions
-  const signIns = yield* SignIns
+  const { forGate } = yield* SignIns
   const { gateCookieDomain, gateRedirectUri, portalBaseUrl } = yield* Settings
   const begun = yield* BegunSignIns.make(gateRedirectUri ?? new URL("/gate/callback", portalBaseUrl), {
     keep: store.begin,
     take: store.take
   })
-  const available = gateCookieDomain === undefined ? Option.none() : signIns
+  const available = gateCookieDomain === undefined ? Option.none() : forGate
   const provider = Effect.mapError(Effect.fromOption(available), () => new GateNotConfigured())
 
   return {
     available: Option.isSome(available),
 
     /** Begins a sign-in that leads to a path of a gated host. Answers what the browser keeps and where it goes. */
-    begin: Effect.fn("GateSignIns.begin")(function* (host: Hostname, path: string) {
+    begin: Effect.fn("GateSignIns.begin")(function* (host: Hostname, path: string, browser: string | null) {
       const asked = yield* provider
       yield* gate.of(host)
-      return yield* begun.begin(asked, { host, path }, { prompt: "login" })
+      return yield* begun.begin(asked, { host, path, browser }, { prompt: "login" })
     }, asDefects),
 
     /** Finishes it: who signed in is let in, or not. */
-    finish: Effect.fn("GateSignIns.finish")(function* (returned: Returned) {
+    finish: Effect.fn("GateSignIns.finish")(function* (returned: BegunSignIns.Returned) {
       const { aim, person } = yield* begun.finish(yield* provider, returned)
-      const { host, path } = aim
-      if (!(yield* gate.admits(yield* gate.of(host), person.subject, person.email))) {
-        return yield* new VisitorNotAllowed({ host })
+      if (!(yield* gate.admits(yield* gate.of(aim.host), person.subject, person.email))) {
+        return yield* new VisitorNotAllowed({ host: aim.host })
       }
-      return { host, path, token: yield* sessions.openFor(person, host, returned.session) }
+      return { ...aim, visitor: yield* sessions.signedIn(person) }
     }, asDefects)
   }
 })

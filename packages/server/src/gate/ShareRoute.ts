@@ -22,7 +22,7 @@ export const share = Effect.gen(function* () {
     return yield* links.redeem(host, Redacted.make(query.get("token") ?? "")).pipe(
       Effect.map(({ seconds, session }) =>
         HttpServerResponse.redirect(addressAt(host, query.get("return") ?? "/"), { status: 303 }).pipe(
-          withSession(gateCookieDomain, session, seconds)
+          withSession(session, seconds)
         )
       ),
       Effect.catchTag(["HostNotGated", "ShareLinkRefused"], (refusal) => refuse(request, refusal))

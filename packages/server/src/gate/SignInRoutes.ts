@@ -1,6 +1,9 @@
 /**
  * `GET /gate/start`, `/gate/callback` and `/gate/logout`: a visitor signs in for one gated host, and out again. They lead
  * only to hosts of tunnels here and to the provider; whatever else is asked for leads to the platform itself.
+ *
+ * A sign-in that began at the host goes back there with a code. One that began here leaves a session at this address, and
+ * the host, which does not know the visitor, sends it here again: then the session gives the code.
  */
 import { GateNotConfigured, HostNotGated } from "@catenet/domain/errors/Gate"
 import { MalformedRequest } from "@catenet/domain/errors/Requests"
@@ -15,7 +18,8 @@ import { refuse } from "../pages/Refusals.ts"
 import { Settings } from "../Settings.ts"
 import * as Browser from "./Browser.ts"
 import { Gate } from "./Gate.ts"
-import { loginLifetime, GateSessions } from "./GateSessions.ts"
+import { exitPath, GateCodes } from "./GateCodes.ts"
+import { GateSessions, loginLifetime } from "./GateSessions.ts"
 import { GateSignIns } from "./GateSignIns.ts"
 
 /** A longer path is not remembered: it would not fit into the cookie. */
@@ -32,26 +36,35 @@ const againFrom = (request: HttpServerRequest.HttpServerRequest) => {
   return [{ href: gateAddress("/gate/start", named.value, returnPath(path)), text: "Try again" }]
 }
 
+const seeOther = (address: string) => HttpServerResponse.redirect(address, { status: 303 })
+
 export const start = Effect.gen(function* () {
   const signIns = yield* GateSignIns
+  const sessions = yield* GateSessions
+  const codes = yield* GateCodes
   const limits = yield* Limits
   const { budgetKey } = yield* ClientAddresses
-  const { anonymousWritesPerMinute } = yield* Settings
+  const { anonymousWritesPerMinute, gateCookieDomain } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
     const query = Browser.queryOf(request.url)
     const asked = returnPath(query.get("return") ?? "/")
     const path = asked.length > longestPath ? "/" : asked
+    const browser = Option.getOrNull(Browser.readBrowser(query.get("browser")))
     const begun = Effect.gen(function* () {
       const named = Browser.readHost(query.get("host"))
-      if (!signIns.available) return yield* new GateNotConfigured()
-      if (Option.isNone(named)) return yield* new HostNotGated()
+      if (gateCookieDomain === undefined) return yield* new GateNotConfigured()
+      if (Option.isNone(named)) return yield* signIns.available ? new HostNotGated() : new GateNotConfigured()
+      const host = named.value
       yield* limits.take(`gate ${budgetKey(request)}`, anonymousWritesPerMinute)
-      const { secret, url } = yield* signIns.begin(named.value, path)
-      return HttpServerResponse.redirect(url.href, { status: 303 }).pipe(
-        Browser.withSignIn(secret, `${named.value}|${path}`, signInLifetime)
-      )
+      const session = Browser.cookieOf(request, Browser.sessionCookie)
+      if (browser !== null && Option.isSome(session)) {
+        const visitor = yield* sessions.visitorOf(session.value, host)
+        if (Option.isSome(visitor)) return seeOther(yield* codes.mint({ host, path, browser }, visitor.value))
+      }
+      const { secret, url } = yield* signIns.begin(host, path, browser)
+      return seeOther(url.href).pipe(Browser.withSignIn(secret, `${host}|${path}`, signInLifetime))
     })
     return yield* Effect.catchTag(begun, ["GateNotConfigured", "HostNotGated", "RateLimited"], (refusal) =>
       refuse(request, refusal)
@@ -61,13 +74,14 @@ export const start = Effect.gen(function* () {
 
 export const callback = Effect.gen(function* () {
   const signIns = yield* GateSignIns
-  const { gateCookieDomain } = yield* Settings
+  const sessions = yield* GateSessions
+  const codes = yield* GateCodes
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
     const query = Browser.queryOf(request.url)
     const finished = Effect.gen(function* () {
-      if (!signIns.available || gateCookieDomain === undefined) return yield* new GateNotConfigured()
+      if (!signIns.available) return yield* new GateNotConfigured()
       const failed = refusalOf(query)
       if (failed !== undefined) return yield* failed
       const missing = ["code", "state"].filter((name) => (query.get(name) ?? "") === "")
@@ -77,10 +91,12 @@ export const callback = Effect.gen(function* () {
         })
       }
       const secret = Browser.cookieOf(request, Browser.secretCookie)
-      const session = Browser.cookieOf(request, Browser.sessionCookie)
-      const { host, path, token } = yield* signIns.finish({ secret, session, query })
-      return HttpServerResponse.redirect(Browser.addressAt(host, path), { status: 303 }).pipe(
-        Browser.withSession(gateCookieDomain, token, loginLifetime),
+      const { browser, host, path, visitor } = yield* signIns.finish({ secret, query })
+      if (browser !== null) {
+        return Browser.withoutSignIn(seeOther(yield* codes.mint({ host, path, browser }, visitor)))
+      }
+      return seeOther(Browser.addressAt(host, path)).pipe(
+        Browser.withSession(yield* sessions.open(visitor, host), loginLifetime),
         Browser.withoutSignIn
       )
     })
@@ -102,6 +118,7 @@ export const callback = Effect.gen(function* () {
   })
 })
 
+/** Ends the session at this address, and leads to where the host's own ends. */
 export const logout = Effect.gen(function* () {
   const gate = yield* Gate
   const sessions = yield* GateSessions
@@ -115,7 +132,9 @@ export const logout = Effect.gen(function* () {
     if (Option.isSome(session)) yield* sessions.close(session.value)
     const named = Browser.readHost(query.get("host"))
     const isOurs = Option.isSome(named) && (yield* gate.knows(named.value))
-    const address = isOurs ? Browser.addressAt(named.value, query.get("return") ?? "/") : new URL(portalBaseUrl).href
-    return HttpServerResponse.redirect(address, { status: 303 }).pipe(Browser.withoutSession(gateCookieDomain))
+    if (!isOurs) return Browser.withoutSession(seeOther(new URL(portalBaseUrl).href))
+    const address = new URL(exitPath, `https://${named.value}`)
+    address.searchParams.set("return", returnPath(query.get("return") ?? "/"))
+    return Browser.withoutSession(seeOther(address.href))
   })
 })

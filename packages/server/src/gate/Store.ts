@@ -1,32 +1,44 @@
 /** The tables of login gates: sign-ins under way, visitors' sessions, requests to be let in, and what a gate asks of a tunnel. */
 import { Hostname } from "@catenet/domain/Hostname"
 import { Effect, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
+import type { Visitor } from "./CodeStore.ts"
 
-export interface Session {
+export interface Session extends Visitor {
   readonly tokenHash: string
   readonly host: string
-  readonly subject: string | null
-  readonly email: string | null
-  readonly shareLinkId: string | null
-  readonly expiresAt: number
 }
 
 export interface SignIn {
   readonly secretHash: string
   readonly host: string
   readonly path: string
+  /** Of the browser that began at the host; null for one that began here. */
+  readonly browser: string | null
   readonly expiresAt: number
 }
 
 const Gate = Schema.Struct({ tunnelId: Schema.String, subject: Schema.String, allowAnyLogin: Schema.Boolean })
 export type Gate = typeof Gate.Type
 
+const Visit = Schema.Struct({
+  requireLogin: Schema.Boolean,
+  subject: Schema.NullOr(Schema.String),
+  email: Schema.NullOr(Schema.String),
+  shareLinkId: Schema.NullOr(Schema.String),
+  signIn: Schema.NullOr(Schema.String),
+  expiresAt: Schema.NullOr(Schema.Int)
+})
+
 /** Requests to be let in that wait for one owner; further ones are not kept. */
 const mostRequests = 200
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  /** The routing token of the tunnel that a host leads to, be it the tunnel's own name or one that was bound to it. */
+  const tokenOf = (host: string | Statement.Fragment) => sql`coalesce(
+    (select h.routing_token from hosts h where h.hostname = ${host}),
+    (select o.routing_token from tunnels o where o.hostname = ${host}))`
   return {
     transaction: sql.withTransaction,
     /** The gate of a host; nothing when visitors need not log in, or nobody has the host. */
@@ -34,9 +46,10 @@ export const make = Effect.gen(function* () {
       Request: Schema.String,
       Result: Gate,
       execute: (host) => sql`
-        select id as tunnel_id, subject, allow_any_login from tunnels where hostname = ${host} and require_login`
+        select id as tunnel_id, subject, allow_any_login from tunnels
+        where routing_token = ${tokenOf(host)} and require_login`
     }),
-    isHost: (host: string) => sql`select 1 from tunnels where hostname = ${host}`,
+    isHost: (host: string) => sql`select 1 from tunnels where routing_token = ${tokenOf(host)}`,
     isVisitor: (tunnelId: string, names: ReadonlyArray<string>) =>
       sql`select 1 from tunnel_visitors where tunnel_id = ${tunnelId} and ${sql.in("email", names)}`,
 
@@ -44,43 +57,45 @@ export const make = Effect.gen(function* () {
     /** Ends a sign-in and says where it was to lead; only one caller gets it. */
     take: SqlSchema.findOneOption({
       Request: Schema.Struct({ secretHash: Schema.String, now: Schema.Int }),
-      Result: Schema.Struct({ host: Hostname, path: Schema.String }),
+      Result: Schema.Struct({ host: Hostname, path: Schema.String, browser: Schema.NullOr(Schema.String) }),
       execute: ({ now, secretHash }) => sql`
-        delete from gate_sign_ins where secret_hash = ${secretHash} and expires_at > ${now} returning host, path`
+        delete from gate_sign_ins where secret_hash = ${secretHash} and expires_at > ${now} returning host, path, browser`
     }),
 
     open: (session: Session) => sql`insert into gate_sessions ${sql.insert({ ...session })}`,
-    /** Puts the sessions of other hosts under another cookie. */
-    carry: (from: string, to: string, exceptHost: string) =>
-      sql`update gate_sessions set token_hash = ${to} where token_hash = ${from} and host <> ${exceptHost}`,
     /**
-     * Whose a session is, while it holds: the link that gave it is not revoked, or the visitor is still allowed. A used
-     * up link does not end the session that it gave.
+     * Whether visitors of a host have to log in, and whose a session is, while it holds: the link that gave it is not
+     * revoked, or the visitor is still allowed. A used up link does not end the session that it gave.
      */
-    find: SqlSchema.findOneOption({
+    visit: SqlSchema.findOneOption({
       Request: Schema.Struct({ tokenHash: Schema.String, host: Schema.String, now: Schema.Int }),
-      Result: Schema.Struct({
-        subject: Schema.NullOr(Schema.String),
-        email: Schema.NullOr(Schema.String),
-        shareLinkId: Schema.NullOr(Schema.String)
-      }),
+      Result: Visit,
       execute: ({ host, now, tokenHash }) => sql`
-        select s.subject, s.email, s.share_link_id from gate_sessions s
-        join tunnels t on t.hostname = s.host
-        left join share_links l on l.id = s.share_link_id
-        where s.token_hash = ${tokenHash} and s.host = ${host} and s.expires_at > ${now}
-          and ((l.id is not null and l.tunnel_id = t.id and not l.revoked)
+        select t.require_login, s.subject, s.email, s.share_link_id, s.sign_in, s.expires_at from tunnels t
+        left join gate_sessions s on s.token_hash = ${tokenHash} and s.host = ${host} and s.expires_at > ${now}
+          and (exists (select 1 from share_links l where l.id = s.share_link_id and l.tunnel_id = t.id and not l.revoked)
             or (s.subject is not null and (t.allow_any_login or t.subject = s.subject
               or exists (select 1 from tunnel_visitors v
-                where v.tunnel_id = t.id and v.email in (s.email, lower(s.subject))))))`
+                where v.tunnel_id = t.id and v.email in (s.email, lower(s.subject))))))
+        where t.routing_token = ${tokenOf(host)}`
     }),
-    close: (tokenHash: string) => sql`delete from gate_sessions where token_hash = ${tokenHash}`,
+    signInOf: SqlSchema.findOneOption({
+      Request: Schema.Struct({ tokenHash: Schema.String, host: Schema.NullOr(Schema.String) }),
+      Result: Schema.Struct({ signIn: Schema.String }),
+      execute: ({ host, tokenHash }) => sql`
+        select sign_in from gate_sessions where token_hash = ${tokenHash} ${host === null ? sql`` : sql`and host = ${host}`}`
+    }),
+    close: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ host: Schema.String }),
+      execute: (signIn) => sql`delete from gate_sessions where sign_in = ${signIn} returning host`
+    }),
 
     /** Whoever is let in already, has asked before, or comes after too many others leaves nothing. */
     request: (host: string, email: string, note: string, at: number) => sql`
       insert into tunnel_access_requests (tunnel_id, email, note, at)
       select t.id, ${email}, ${note}, ${at}::bigint from tunnels t
-      where t.hostname = ${host} and t.require_login
+      where t.routing_token = ${tokenOf(host)} and t.require_login
         and not exists (select 1 from tunnel_visitors v where v.tunnel_id = t.id and v.email = ${email})
         and (select count(*) from tunnel_access_requests r where r.tunnel_id = t.id) < ${mostRequests}
       on conflict do nothing`,

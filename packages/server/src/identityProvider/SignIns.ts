@@ -35,9 +35,14 @@ export const stateOf = (secret: Redacted.Redacted): string => derive(secret, "st
 const readSubject = Schema.decodeUnknownEffect(Subject)
 const readEmail = Schema.decodeUnknownOption(Email)
 
-const make = Effect.gen(function* () {
-  const { oidcAuthorizeUrl, oidcClientId, oidcClientSecret, oidcIssuer, oidcTokenUrl } = yield* Settings
-  if (oidcIssuer === undefined || oidcClientId === undefined) return Option.none()
+interface Client {
+  readonly id: string
+  readonly secret: Redacted.Redacted | undefined
+}
+
+const makeProvider = Effect.fnUntraced(function* ({ id, secret }: Client) {
+  const { oidcAuthorizeUrl, oidcIssuer, oidcTokenUrl } = yield* Settings
+  if (oidcIssuer === undefined) return Option.none()
   const protocol = `${oidcIssuer}/protocol/openid-connect`
   const client = new OpenId.Configuration(
     {
@@ -47,9 +52,9 @@ const make = Effect.gen(function* () {
       end_session_endpoint: `${protocol}/logout`,
       jwks_uri: `${protocol}/certs`
     },
-    oidcClientId,
+    id,
     { id_token_signed_response_alg: "RS256", [OpenId.clockTolerance]: 60 },
-    oidcClientSecret === undefined ? OpenId.None() : OpenId.ClientSecretPost(Redacted.value(oidcClientSecret))
+    secret === undefined ? OpenId.None() : OpenId.ClientSecretPost(Redacted.value(secret))
   )
   client.timeout = 10
   const send = OutgoingHttp.fetchOf(OutgoingHttp.longestAnswer)
@@ -105,9 +110,18 @@ const make = Effect.gen(function* () {
 })
 
 /** A provider that people can be sent to. */
-export type Provider = Option.Option.Value<Effect.Success<typeof make>>
+export type Provider = Option.Option.Value<Effect.Success<ReturnType<typeof makeProvider>>>
 
-/** Nothing where no client at a provider is configured. */
+const make = Effect.gen(function* () {
+  const { gateClientId, gateClientSecret, oidcClientId, oidcClientSecret } = yield* Settings
+  const portal = oidcClientId === undefined ? undefined : { id: oidcClientId, secret: oidcClientSecret }
+  const gate = gateClientId === undefined ? portal : { id: gateClientId, secret: gateClientSecret }
+  const provider = (client: Client | undefined): Effect.Effect<Option.Option<Provider>, never, Settings> =>
+    client === undefined ? Effect.succeedNone : makeProvider(client)
+  return { forPortal: yield* provider(portal), forGate: yield* provider(gate) }
+})
+
+/** Nothing where no client at a provider is configured. Visitors of gates may come by a client of their own. */
 export class SignIns extends Context.Service<SignIns, Effect.Success<typeof make>>()("server/SignIns") {
   static readonly layer = Layer.effect(SignIns, make)
 }

@@ -12,7 +12,15 @@ import type { AdmissionEffect } from "@catenet/domain/rules/CertificateAdmission
 import { Effect, Schema } from "effect"
 
 export const EdgeCall = Schema.TaggedUnion({
-  AuthorizeHost: { hostname: Hostname, tier: Tier, admissionUntil: Schema.optionalKey(UnixSeconds) },
+  /** With whether visitors have to log in, where that has to be known before the first of them. */
+  AuthorizeHost: {
+    hostname: Hostname,
+    tier: Tier,
+    admissionUntil: Schema.optionalKey(UnixSeconds),
+    requireLogin: Schema.optionalKey(Schema.Boolean)
+  },
+  /** Whether visitors of gelb hosts have to log in. It also says that those who have may no longer pass. */
+  SetLogin: { required: Schema.Boolean },
   Revoke: {},
   /** Whether visitors of gelb hosts may speak nothing but HTTP. */
   SetHttpOnly: { required: Schema.Boolean },
@@ -47,6 +55,7 @@ export const aboutOf = (call: EdgeCall): string | null => {
     case "SetHttpOnly":
     case "SetAccessPolicy":
     case "SetAgentKeys":
+    case "SetLogin":
       return call._tag
     case "Revoke":
       return null

@@ -17,7 +17,7 @@ export interface Returned extends BegunSignIns.Returned {
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sessions = yield* Sessions
-  const signIns = yield* SignIns
+  const { forPortal: signIns } = yield* SignIns
   const { allowedEmailDomains, oidcRedirectUri, portalBaseUrl } = yield* Settings
   const provider = Effect.mapError(Effect.fromOption(signIns), () => new SignInNotConfigured())
   const domains =

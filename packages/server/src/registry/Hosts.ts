@@ -23,6 +23,9 @@ import { refusedBy } from "../store/Constraint.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "./Store.ts"
 
+/** No visitor may come in before the edge knows that it has to log in. */
+const gated = (call: EdgeCall): EdgeCall => (call._tag === "AuthorizeHost" ? { ...call, requireLogin: true } : call)
+
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const outbox = yield* Outbox
@@ -56,6 +59,7 @@ const make = Effect.gen(function* () {
       if (Option.isSome(tunnel) && !Equal.equals(tunnel.value.routingToken, token)) {
         return yield* new HostnameTaken({ hostname })
       }
+      const requireLogin = yield* store.requiresLogin(token)
       const recorded = yield* store.find(hostname, { lock: true })
       // The certificate of a former owner says nothing about the new one.
       const kept = Option.filter(recorded, (host) => Equal.equals(host.routingToken, token))
@@ -64,10 +68,11 @@ const make = Effect.gen(function* () {
         onSome: (host) => host.admission
       })
       const now = yield* unixSeconds
-      const calls = yield* step(
+      const told = yield* step(
         { hostname, routingToken: token, edgeId, authorizedAt: now, admission },
         { _tag: "Authorized" }
       )
+      const calls = requireLogin ? told.map(gated) : told
       const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
       const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
       return [

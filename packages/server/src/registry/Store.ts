@@ -119,6 +119,11 @@ export const make = Effect.gen(function* () {
     Result: Schema.Struct({ found: Schema.Boolean }),
     execute: (token) => sql`select exists (select 1 from revoked_tokens where routing_token = ${token}) as found`
   })
+  const gated = SqlSchema.findOneOption({
+    Request: RoutingToken,
+    Result: Schema.Struct({ requireLogin: Schema.Boolean }),
+    execute: (token) => sql`select require_login from tunnels where routing_token = ${token} for share`
+  })
   return {
     /** Whether a name above leads to somebody else's tunnel. */
     heldAbove: (ancestors: ReadonlyArray<string>, token: RoutingToken) =>
@@ -139,6 +144,12 @@ export const make = Effect.gen(function* () {
         on conflict (hostname) do update set ${sql.update(rest)}`
     },
     tunnelOf: (hostname: string, options: { readonly lock: boolean }) => tunnelOf({ hostname, ...options }),
+    /** Whether visitors of the token's tunnel have to log in, which nobody changes before the transaction ends. */
+    requiresLogin: (token: RoutingToken) =>
+      Effect.map(
+        gated(token),
+        Option.exists(({ requireLogin }) => requireLogin)
+      ),
     logIssuance: (row: {
       readonly ca: string
       readonly domain: string

@@ -9,6 +9,7 @@ import { HostNotGated, ShareLinkRefused } from "@catenet/domain/errors/Gate"
 import {
   LoginNotRequired,
   ShareLinkLimitReached,
+  ShareLinkNeedsGelb,
   ShareLinkNotFound,
   TunnelNotFound,
   TunnelWithoutHostname
@@ -21,6 +22,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../audit/Audits.ts"
 import { GateSessions } from "../gate/GateSessions.ts"
+import { LoginOrders } from "../gate/LoginOrders.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
@@ -60,6 +62,7 @@ const make = Effect.gen(function* () {
   const store = yield* Store.make
   const audits = yield* Audits
   const sessions = yield* GateSessions
+  const orders = yield* LoginOrders
   const { once } = yield* Idempotency
   const { portalBaseUrl } = yield* Settings
   const random = yield* SecureRandom.SecureRandom
@@ -78,11 +81,11 @@ const make = Effect.gen(function* () {
 
   const mint = Effect.fnUntraced(
     function* (account: Account, tunnelId: string, { label = "", single_use: singleUse = false, ttl }: ShareRequest) {
-      const { host, loginRequired } = yield* owned(account, tunnelId, true)
+      const { gelb, host, loginRequired } = yield* owned(account, tunnelId, true)
       const now = yield* unixSeconds
       const links = (yield* store.living({ tunnelId, now })).map(ruled)
       const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, random))
-      const tunnel = { id: tunnelId, subject: account.subject, host, loginRequired, links }
+      const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
       const { effects, next } = yield* Effect.fromResult(Rules.mint(tunnel, { id, ttl, singleUse, label }, now))
       const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
       const tokenHash = Tokens.hashText(native, token)
@@ -103,6 +106,7 @@ const make = Effect.gen(function* () {
     Effect.catchTags({
       LoginNotRequired: () => new LoginNotRequired(),
       NoHostname: () => new TunnelWithoutHostname(),
+      NotGelb: () => new ShareLinkNeedsGelb(),
       TooManyLinks: () => new ShareLinkLimitReached(),
       // The schema of the request knows the lives and the form of a label.
       UnknownLife: Effect.die,
@@ -137,7 +141,7 @@ const make = Effect.gen(function* () {
       return found.map((link) => shown(link, now))
     }, asDefects),
 
-    /** Ends a link and, at their next request, the sessions that it gave. */
+    /** Ends a link and the sessions that it gave. */
     revoke: Effect.fn("ShareLinks.revoke")(
       function* (account: Account, tunnelId: string, id: string) {
         yield* owned(account, tunnelId, false)
@@ -145,6 +149,7 @@ const make = Effect.gen(function* () {
         if (Option.isNone(found) || found.value.revoked) return yield* new ShareLinkNotFound()
         const { effects, next } = Rules.revoke(ruled(found.value), account.subject)
         yield* store.save(next)
+        yield* orders.tunnelChanged(tunnelId)
         yield* Effect.forEach(effects, audits.append, { discard: true })
       },
       store.transaction,

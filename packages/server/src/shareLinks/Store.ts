@@ -22,7 +22,7 @@ export type Link = typeof Link.Type
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
 /** A tunnel as far as sharing it is concerned. */
-const Shared = Schema.Struct({ host: Schema.NullOr(Hostname), loginRequired: Schema.Boolean })
+const Shared = Schema.Struct({ host: Schema.NullOr(Hostname), loginRequired: Schema.Boolean, gelb: Schema.Boolean })
 
 export interface Fresh {
   readonly id: string
@@ -44,8 +44,9 @@ export const make = Effect.gen(function* () {
       Request: Schema.Struct({ id: Schema.String, subject: Schema.String, lock: Schema.Boolean }),
       Result: Shared,
       execute: ({ id, lock, subject }) => sql`
-        select hostname as host, require_login as login_required from tunnels
-        where id = ${id} and subject = ${subject} ${lock ? sql`for update` : sql``}`
+        select t.hostname as host, t.require_login as login_required, exists (select 1 from hosts h
+          where h.hostname = t.hostname and h.routing_token = t.routing_token and h.status = 'gelb') as gelb
+        from tunnels t where t.id = ${id} and t.subject = ${subject} ${lock ? sql`for update` : sql``}`
     }),
     /** Whether visitors of a host have to log in. */
     isGated: (host: string) => sql`select 1 from tunnels where hostname = ${host} and require_login`,

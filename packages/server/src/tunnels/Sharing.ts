@@ -8,6 +8,7 @@ import type { Subject } from "@catenet/domain/Subject"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { AgentKeys } from "../enrolment/AgentKeys.ts"
+import { LoginOrders } from "../gate/LoginOrders.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "./SharingStore.ts"
@@ -19,6 +20,7 @@ const make = Effect.gen(function* () {
   const tunnels = yield* Tunnels
   const audits = yield* Audits
   const keys = yield* AgentKeys
+  const logins = yield* LoginOrders
   const store = yield* Store.make
 
   /** Everything here belongs to the owner of the tunnel. */
@@ -77,7 +79,7 @@ const make = Effect.gen(function* () {
         account,
         id,
         email,
-        Effect.asVoid(asOwner(account, id, store.turnAway(id, email)))
+        Effect.asVoid(asOwner(account, id, Effect.andThen(store.turnAway(id, email), logins.tunnelChanged(id))))
       ),
     visitors: (account: Account, id: string, page: Page) =>
       Effect.map(visitors(account, id, page), (rows) => rows.map(({ email }) => email)),

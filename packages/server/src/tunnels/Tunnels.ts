@@ -29,6 +29,7 @@ import { unixSeconds } from "../Now.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { Hosts } from "../registry/Hosts.ts"
 import { digestOf, freshHex32, freshHex64 } from "../Secrets.ts"
+import { LoginOrders } from "../gate/LoginOrders.ts"
 import { Settings } from "../Settings.ts"
 import { refusedBy } from "../store/Constraint.ts"
 import { asDefects } from "../store/Defects.ts"
@@ -49,6 +50,7 @@ const make = Effect.gen(function* () {
   const outbox = yield* Outbox
   const addresses = yield* AddressRecords
   const audits = yield* Audits
+  const logins = yield* LoginOrders
   const enrolments = yield* Enrolments
   const keys = yield* AgentKeys
   const { kept, once } = yield* Idempotency
@@ -214,6 +216,7 @@ const make = Effect.gen(function* () {
         }
         if (Object.keys(columns).length > 0) {
           yield* store.change(id, columns)
+          if (allow_any_login !== undefined || require_login !== undefined) yield* logins.tunnelChanged(id)
           yield* audits.append(audit("tunnel_changed", account.subject, id, JSON.stringify(change)))
           if (allow_unproved_agents !== undefined) yield* keys.announce([id])
         }

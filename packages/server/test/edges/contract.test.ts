@@ -9,7 +9,10 @@ const as = "operator" as const
 const key = "ab".repeat(32)
 
 /** A channel with one member, as its owner would have made it. */
-const never = { "authorizeChannel 200": "test/channels shows it with a member whose attestation holds" }
+const never = {
+  "redeemGateCode 200": "test/gate/Codes shows it with a visitor who has signed in",
+  "authorizeChannel 200": "test/channels shows it with a member whose attestation holds"
+}
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("edge servers", (it) => {
   it.effect("hold their contract", () =>
@@ -63,6 +66,18 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("edge servers
           { call: "rebind", as, at: { id: "nobody" }, status: 404, code: "EdgeUnknown" },
           { call: "rebind", as, at: { id: "%20" }, status: 400, code: "MalformedRequest" },
           { call: "revokedTokens", as, status: 200 },
+          { call: "checkVisitor", as, body: { host: "a.example.test" }, status: 200 },
+          { call: "checkVisitor", as, body: { host: "a b", session: "short" }, status: 400, code: "MalformedRequest" },
+          {
+            call: "redeemGateCode",
+            as,
+            body: { host: "a.example.test", code: "A".repeat(43), browser: key },
+            status: 403,
+            code: "GateCodeRefused"
+          },
+          { call: "redeemGateCode", as, body: { host: "a.example.test" }, status: 422, code: "WrongShape" },
+          { call: "endVisit", as, body: { host: "a.example.test", session: "A".repeat(43) }, status: 200 },
+          { call: "endVisit", as, body: { session: "A".repeat(43) }, status: 422, code: "WrongShape" },
           { call: "authorizeChannel", as, body: { channel: key, holder: key }, status: 404, code: "MemberNotAdmitted" },
           { call: "authorizeChannel", as, body: { channel: "zz", holder: key }, status: 400, code: "MalformedRequest" }
         ],

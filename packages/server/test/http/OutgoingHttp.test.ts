@@ -65,8 +65,8 @@ const calls = {
   "the realm's admin REST": RealmAdmin.use(({ deleteClient }) =>
     deleteClient(Schema.decodeSync(ClientId)(`sa-${"1".repeat(32)}`), null)
   ).pipe(Effect.provide(RealmAdmin.layer)),
-  "the end of a sign-in": SignIns.use((signIns) =>
-    Option.getOrThrow(signIns).finish(secret, {
+  "the end of a sign-in": SignIns.use(({ forPortal }) =>
+    Option.getOrThrow(forPortal).finish(secret, {
       redirectUri: new URL("https://portal.test/auth/callback"),
       query: new URLSearchParams({ code: "c0de", state: stateOf(secret) })
     })

@@ -4,11 +4,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Email } from "@catenet/domain/Email"
 import { SqlClient } from "effect/sql"
-import { bearerOf, database } from "../harness/Accounts.ts"
+import { hash } from "node:crypto"
+import { database, ready } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
 import { account, tunnel, variables, world } from "../records/World.ts"
 
 const zone = {
+  CT_GATE_ACCESS_AUD: "gates",
   CT_GATE_COOKIE_DOMAIN: "zone.example",
   CT_OIDC_CLIENT_ID: "portal",
   CT_PORTAL_BASE_URL: "https://portal.zone.example"
@@ -34,6 +37,10 @@ const follow = (url: string, init: RequestInit = {}) => {
 const sessionIn = (response: Response) =>
   /ct_gate_session=([^;]+)/.exec(response.headers.get("set-cookie") ?? "")?.[1] ?? ""
 
+/** What the platform is told of the browser that a gate has sent to sign in. */
+const browserIn = (response: Response) =>
+  hash("sha256", /__Host-ct_gate_browser=([\w-]{43});/.exec(response.headers.get("set-cookie") ?? "")?.[1] ?? "")
+
 const check = (host: string, headers: Readonly<Record<string, string>> = {}) =>
   TestServer.raw("/gate/check", { headers: { "x-forwarded-host": host, ...headers } })
 
@@ -51,7 +58,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
       assert.strictEqual(anonymous.status, 302)
       assert.strictEqual(
         anonymous.headers.get("location"),
-        "https://portal.zone.example/gate/start?host=cam.zone.example&return=%2Fa%3Fb%3Dc"
+        `https://portal.zone.example/gate/start?host=cam.zone.example&return=%2Fa%3Fb%3Dc&browser=${browserIn(anonymous)}`
       )
 
       const seen = yield* follow(link.url, { method: "HEAD" })
@@ -60,9 +67,8 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
       assert.strictEqual(passed.status, 303)
       assert.strictEqual(passed.headers.get("location"), "https://cam.zone.example/photos?year=2026")
       const cookie = passed.headers.get("set-cookie") ?? ""
-      for (const part of ["Domain=zone.example", "Path=/", "HttpOnly", "Secure", "SameSite=Lax"]) {
-        assert.include(cookie, part)
-      }
+      for (const part of ["Path=/", "HttpOnly", "Secure", "SameSite=Lax"]) assert.include(cookie, part)
+      assert.notInclude(cookie, "Domain", "no other tenant's host is sent it")
       const age = Number(/Max-Age=(\d+)/.exec(cookie)?.[1])
       assert.approximately(age, 86_400, 20)
 
@@ -180,9 +186,23 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
     Effect.gen(function* () {
       const { id } = yield* gated("hal", "hal.zone.example")
       const { tunnels } = yield* account("hal")
-      const bearer = (sub: string) => Effect.map(bearerOf(sub), (token) => ({ authorization: `Bearer ${token}` }))
-      const passes = (sub: string) =>
-        Effect.flatMap(bearer(sub), (headers) => Effect.map(check("hal.zone.example", headers), ({ status }) => status))
+      const bearer = (sub: string, aud: unknown) =>
+        Effect.map(
+          Effect.andThen(
+            ready,
+            TestIssuer.use(({ token }) => token({ sub, aud }))
+          ),
+          (token) => ({
+            authorization: `Bearer ${token}`
+          })
+        )
+      const passes = (sub: string, aud: unknown = "gates") =>
+        Effect.flatMap(bearer(sub, aud), (headers) =>
+          Effect.map(check("hal.zone.example", headers), ({ status }) => status)
+        )
+      assert.strictEqual(yield* passes("hal", "catenet"), 302, "a token for accounts opens no gate")
+      const own = TestServer.raw("/me/tunnels", { headers: yield* bearer("hal", ["gates", "catenet"]) })
+      assert.strictEqual((yield* own).status, 401, "a token for gates opens no account")
       assert.strictEqual(yield* passes("hal"), 200)
       assert.strictEqual(yield* passes("ivy@example.test"), 302)
       yield* tunnels.allowVisitor({ params: { id }, payload: { email: Schema.decodeSync(Email)("ivy@example.test") } })

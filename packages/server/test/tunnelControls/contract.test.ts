@@ -1,6 +1,8 @@
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Accounts from "../harness/Accounts.ts"
+import { database } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
 import { account, tunnel } from "../records/World.ts"
@@ -34,6 +36,14 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
       const { id } = yield* tunnel("ada", "cam", "cam.example.test", true)
       const { id: open } = yield* tunnel("ada", "open", "open.example.test")
       const { id: bare } = yield* tunnel("ada", "bare", "pending.example.org", true)
+      const { id: passed } = yield* tunnel("ada", "passed", "passed.example.test", true)
+      yield* Effect.provide(
+        SqlClient.SqlClient.use(
+          (sql) => sql`update hosts set status = 'gruen', claim = null, ca = 'le', queued_at = null, deadline = null,
+            retry_at = null, logged_at = 1 where hostname = 'passed.example.test'`
+        ),
+        database
+      )
       const { tunnelControls } = yield* account("ada")
       const link = yield* tunnelControls.mintShareLink({ params: { id }, headers: {}, payload: { ttl: "7d" } })
       const at = { id }
@@ -151,6 +161,7 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
 
         mint({ at: { id: open }, status: 400, code: "LoginNotRequired" }),
         mint({ at: { id: bare }, status: 400, code: "TunnelWithoutHostname" }),
+        mint({ at: { id: passed }, status: 400, code: "ShareLinkNeedsGelb" }),
         mint({ body: { ttl: "2h" }, status: 400, code: "MalformedRequest" }),
         mint({ body: { ttl: "1h", label: "x".repeat(61) }, status: 400, code: "MalformedRequest" }),
         mint({ ...keyed, body: { ttl: "1h", label: "for the family", single_use: true } }),

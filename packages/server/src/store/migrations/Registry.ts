@@ -30,6 +30,7 @@ import * as tunnelsWithoutHostname from "./0028_tunnels_without_hostname.ts"
 import * as tunnelEnrol from "./0029_tunnel_enrol.ts"
 import * as joinTokensOfGrantees from "./0030_join_tokens_of_grantees.ts"
 import * as tunnelsWithoutHostnameById from "./0031_tunnels_without_hostname_by_id.ts"
+import * as gateCookiesOfOneHost from "./0032_gate_cookies_of_one_host.ts"
 import * as agentProofs from "./0035_agent_proofs.ts"
 import * as hostnameClaims from "./0039_hostname_claims.ts"
 import * as hostsOfRevokedTokens from "./0040_hosts_of_revoked_tokens.ts"
@@ -68,6 +69,7 @@ export const migrations = {
   "0029_tunnel_enrol": tunnelEnrol.up,
   "0030_join_tokens_of_grantees": joinTokensOfGrantees.up,
   "0031_tunnels_without_hostname_by_id": tunnelsWithoutHostnameById.up,
+  "0032_gate_cookies_of_one_host": gateCookiesOfOneHost.up,
   "0035_agent_proofs": agentProofs.up,
   "0039_hostname_claims": hostnameClaims.up,
   "0040_hosts_of_revoked_tokens": hostsOfRevokedTokens.up,

@@ -1,0 +1,78 @@
+/**
+ * Codes that bring a visitor from the platform to the host it asked for. The browser carries one in an address, so it is
+ * worth something once, for a minute, at one host, and only in the browser that began there.
+ */
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
+import { GateCodeRefused } from "@catenet/domain/errors/Gate"
+import { GateEntry } from "@catenet/domain/GateVisit"
+import { returnPath } from "@catenet/domain/rules/ShareLink"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { unixSeconds } from "../Now.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as Store from "./CodeStore.ts"
+
+/** Seconds in which a code has to be exchanged. */
+export const codeLifetime = 60
+
+/** Where an edge, or a proxy that asks the external check, exchanges the code. */
+export const entryPath = "/.catenet/gate"
+/** Where a visitor's session at the host ends. */
+export const exitPath = "/.catenet/gate/logout"
+
+const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const entryFrom = Schema.decodeSync(GateEntry)
+
+/** A longer one is not remembered. */
+const longestPath = 4_000
+
+/** As a browser would write it, which may make another host of what was none. */
+const inAscii = (path: string) => {
+  const { hash, pathname, search } = new URL(returnPath(path), "https://host")
+  const written = returnPath(`${pathname}${search}${hash}`)
+  return written.length > longestPath ? "/" : written
+}
+
+export interface Aim {
+  readonly host: string
+  readonly path: string
+  readonly browser: string
+}
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.map(random.randomBytes(32), (bytes) => Tokens.urlText(Redacted.make(bytes)))
+
+  return {
+    /** The address to which the browser of a visitor is sent. */
+    mint: Effect.fn("GateCodes.mint")(function* ({ browser, host, path }: Aim, visitor: Store.Visitor) {
+      const code = yield* fresh
+      const codeExpiresAt = (yield* unixSeconds) + codeLifetime
+      yield* store.keep({ ...visitor, codeHash: hashOf(code), browser, host, path: inAscii(path), codeExpiresAt })
+      const address = new URL(entryPath, `https://${host}`)
+      address.searchParams.set("code", Redacted.value(code))
+      return address.href
+    }, asDefects),
+
+    /** Opens the visitor's session at the host. */
+    redeem: Effect.fn("GateCodes.redeem")(function* (shown: {
+      readonly host: string
+      readonly code: Redacted.Redacted
+      readonly browser: string
+    }) {
+      const session = yield* fresh
+      const now = yield* unixSeconds
+      const { browser, code, host } = shown
+      const found = yield* store.exchange({ host, browser, codeHash: hashOf(code), tokenHash: hashOf(session), now })
+      if (Option.isNone(found)) return yield* new GateCodeRefused()
+      const { expiresAt, path } = found.value
+      return entryFrom({ session: Redacted.value(session), seconds: expiresAt - now, path })
+    }, asDefects)
+  }
+})
+
+export class GateCodes extends Context.Service<GateCodes, Effect.Success<typeof make>>()("server/gate/GateCodes") {
+  static readonly layer = Layer.effect(GateCodes, make)
+}

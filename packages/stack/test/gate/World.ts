@@ -1,0 +1,183 @@
+/**
+ * A control plane, its identity provider, an edge of several processes with an agent and an origin behind it, all real; and
+ * browsers that go from one to the other with a jar of cookies for each host.
+ */
+import { request as httpsRequest } from "node:https"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import { connect as connectTcp, type AddressInfo } from "node:net"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { assert } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { servingAgent } from "../../../edge/test/world/Agent.ts"
+import { start, type World as Edge } from "../../../edge/test/world/World.ts"
+import { account, type Address, portal, Realm, variables } from "../../../server/test/gate/World.ts"
+import * as TestServer from "../../../server/test/harness/TestServer.ts"
+import { freePort } from "../../src/Ports.ts"
+
+const password = "correct horse"
+
+/** What the control plane is told to reach the edge at, which is started after it. */
+export const adminPort = Effect.runSync(Effect.cached(Effect.promise(() => Effect.runPromise(freePort("127.0.0.1")))))
+
+export const world = Layer.unwrap(
+  Effect.gen(function* () {
+    const same = yield* variables
+    const port = yield* adminPort
+    return TestServer.layer({ ...same, CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${port}` })
+  })
+).pipe(Layer.provideMerge(Realm.layer))
+
+/** An origin that says which fields it was sent, and echoes where a visitor upgrades. */
+export const origin = Effect.acquireRelease(
+  Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+    const server = createServer((request, response) => {
+      response.setHeader("content-type", "application/json")
+      response.end(JSON.stringify({ url: request.url, headers: request.headers, raw: request.rawHeaders }))
+    })
+    server.on("upgrade", (request, socket) => {
+      const email = request.headers["x-gate-email"]
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nhello ${email}\n`)
+      socket.on("error", () => undefined).pipe(socket)
+    })
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo
+      resume(Effect.succeed({ port, close: () => (server.closeAllConnections(), void server.close()) }))
+    })
+  }),
+  ({ close }) => Effect.sync(close)
+)
+
+/** An edge of the control plane's, with so many processes. */
+export const edge = Effect.fn("edge")(function* (more: Readonly<Record<string, string>> = {}) {
+  const url = yield* TestServer.baseUrl
+  return yield* start({
+    CT_EDGE_CP_URL: url,
+    CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${yield* adminPort}`,
+    CT_EDGE_ID: "primary",
+    ...more
+  })
+})
+
+/** Serves a tunnel of Olga's by an agent at the edge, whose origin it is. */
+export const serve = Effect.fn("serve")(function* (at: Edge, id: string, host: string, port: number) {
+  const { tunnels } = yield* account("olga@example.test")
+  const { routing_token } = yield* tunnels.install({ headers: {}, params: { id: id as never } })
+  const token = Redacted.value(routing_token)
+  const carry = (stream: CarrierStream) => {
+    const socket = connectTcp({ port, host: "127.0.0.1", allowHalfOpen: true })
+    socket.on("error", () => stream.destroy())
+    stream.on("error", () => socket.destroy())
+    stream.pipe(socket).pipe(stream)
+    stream.once("close", () => socket.destroy())
+  }
+  yield* Effect.promise(async () => {
+    for (;;) {
+      const { body } = await at.admin("GET", "/admin/host-auth-dump")
+      if (JSON.stringify(body).includes(`"${host}"`)) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })
+  return yield* servingAgent(at, token, [host], carry)
+})
+
+export interface Seen {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+/** One request to a host that the edge serves, over HTTP/1.1 and on a connection of its own. */
+export const ask = (
+  at: Edge,
+  address: string,
+  headers: Readonly<Record<string, string | ReadonlyArray<string>>> = {},
+  method = "GET"
+) =>
+  new Promise<Seen>((resolve, reject) => {
+    const { hostname, pathname, search } = new URL(address)
+    const request = httpsRequest(
+      {
+        host: "127.0.0.1",
+        port: at.frontDoor,
+        servername: hostname,
+        ca: at.wildcardRoot,
+        agent: false,
+        method,
+        path: `${pathname}${search}`,
+        headers: { host: hostname, ...headers }
+      },
+      (response) => {
+        let text = ""
+        response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+        response.on("error", reject)
+      }
+    )
+    request.on("error", reject).end()
+  })
+
+/** A browser: a jar for each host, which nothing leaves for another. */
+export const browser = (edgeAt: () => Edge) => {
+  const jars = new Map<string, Map<string, string>>()
+  const jar = (host: string) => {
+    const found = jars.get(host) ?? new Map<string, string>()
+    jars.set(host, found)
+    return found
+  }
+  const cookies = (host: string) => Array.from(jar(host), ([name, value]) => `${name}=${value}`).join("; ")
+  const keep = (host: string, given: ReadonlyArray<string>) => {
+    for (const cookie of given) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+      assert.notInclude(cookie.toLowerCase(), "domain=", "a cookie is for one host")
+      if (/Max-Age=0\b|Expires=Thu, 01 Jan 1970/u.test(cookie)) jar(host).delete(name)
+      else jar(host).set(name, value)
+    }
+  }
+
+  /** One request, wherever it goes. */
+  const get = (address: string, headers: Readonly<Record<string, string>> = {}, form?: Record<string, string>) =>
+    Effect.gen(function* () {
+      const url = new URL(address)
+      const cookie = cookies(url.host)
+      const sent = { ...(cookie === "" ? {} : { cookie }), ...headers }
+      if (url.hostname.endsWith(".zone.test")) {
+        const seen = yield* Effect.promise(() => ask(edgeAt(), address, sent))
+        keep(url.host, seen.headers["set-cookie"] ?? [])
+        return seen
+      }
+      const init = {
+        redirect: "manual" as const,
+        headers: sent,
+        ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
+      }
+      const response = address.startsWith(portal)
+        ? yield* TestServer.raw(`${url.pathname}${url.search}`, init)
+        : yield* Effect.promise(() => fetch(address, init))
+      keep(url.host, response.headers.getSetCookie())
+      const text = yield* Effect.promise(() => response.text())
+      return { status: response.status, headers: Object.fromEntries(response.headers) as IncomingHttpHeaders, text }
+    })
+
+  /** Follows redirects, and signs in where the provider asks; the addresses on the way are kept. */
+  const visit = (address: string, email?: Address) =>
+    Effect.gen(function* () {
+      const way: Array<string> = []
+      let at = address
+      let seen = yield* get(at)
+      for (let step = 0; step < 20; step++) {
+        way.push(at)
+        const { location } = seen.headers
+        const action = /<form[^>]*action="([^"]+)"/.exec(seen.text)?.[1]
+        if (location !== undefined) {
+          at = new URL(location, at).href
+          seen = yield* get(at)
+        } else if (action !== undefined && email !== undefined) {
+          at = new URL(action.replaceAll("&amp;", "&"), at).href
+          seen = yield* get(at, {}, { username: email, password })
+        } else return { ...seen, at, way }
+      }
+      return yield* Effect.die(new Error(`led in circles: ${way.join(" ")}`))
+    })
+
+  return { jar, cookies, get, visit }
+}
