@@ -79,6 +79,8 @@ const joinControlPlane = Effect.gen(function* () {
   const { first, run } = yield* heartbeats(client)
   yield* first
   yield* rehydrate(client, "at the start")
+  const agents = yield* AgentSessions
+  agents.awaitReturn()
   return Effect.asVoid(Effect.forkScoped(run))
 })
 

@@ -1,4 +1,5 @@
 import { connect } from "node:net"
+import { connect as connectTls } from "node:tls"
 import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -6,7 +7,7 @@ import { Effect, Exit, Fiber, Result, Scope } from "effect"
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import { native } from "@catenet/crypto/native"
 import { freePort } from "../../stack/src/Ports.ts"
-import { servingAgent, tlsTo } from "./world/Agent.ts"
+import { readUntil, servingAgent, tlsTo } from "./world/Agent.ts"
 import { startControlPlane } from "./world/ControlPlane.ts"
 import { eventually, start, temporaryFolder, token } from "./world/World.ts"
 
@@ -57,6 +58,45 @@ describe("an edge that comes up", () => {
       )
       assert.strictEqual(refused, "closed")
       assert.strictEqual((yield* Effect.promise(() => world.metrics()))["ct_edge_access_window_refused_total"], 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets the first visitors of a tunnel that it restored wait for the agent, up to 3 s", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      controlPlane.authorisations.push({ token: T, hostname: HOST, tier: "gelb", policy: null })
+      const world = yield* start({}, { controlPlane })
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const answer = readUntil(visitor, "served")
+      visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+      yield* Effect.sleep("300 millis")
+      yield* servingAgent(world, T, [HOST], (stream) => {
+        stream.once("data", () => stream.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nserved"))
+      })
+      assert.match(yield* Effect.promise(() => answer), /^HTTP\/1.1 200 OK/)
+      visitor.destroy()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("speaks TLS 1.3 alone where an agent's proof is bound to the session", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      const at = (maxVersion: "TLSv1.2" | "TLSv1.3", ALPNProtocols: ReadonlyArray<string>) =>
+        Effect.promise(
+          () =>
+            new Promise<string | null>((resolve) => {
+              const options = { port: world.mesh, host: "127.0.0.1", ca: world.meshRoot, servername: "localhost" }
+              const socket = connectTls({ ...options, maxVersion, ALPNProtocols: [...ALPNProtocols] }, () => {
+                resolve(socket.getProtocol())
+                socket.destroy()
+              })
+              socket.on("error", () => resolve(null))
+            })
+        )
+      for (const protocols of [["ct-edge-mux"], ["ct-edge"]]) {
+        assert.isNull(yield* at("TLSv1.2", protocols))
+        assert.strictEqual(yield* at("TLSv1.3", protocols), "TLSv1.3")
+      }
     }).pipe(Effect.scoped)
   )
 

@@ -1,4 +1,7 @@
-/** How long to wait between attempts: doubling from the base to the cap, and a random half of it on top of the other half. */
+/**
+ * How long to wait between attempts: not at all after a registration that held, then doubling from the base to the cap, and a
+ * random half of it on top of the other half.
+ */
 import { Effect, Random } from "effect"
 import type { Reconnect } from "../settings/Settings.ts"
 
@@ -7,6 +10,8 @@ export interface Backoff {
   readonly next: Effect.Effect<number | undefined>
   /** Begins again at the base with a full budget. */
   reset(): void
+  /** A registration that held for a while was lost: the next attempt is made at once. */
+  lost(): void
 }
 
 /** The largest pause of this attempt, counted from 0. */
@@ -15,14 +20,23 @@ export const ceiling = ({ baseMillis, maxMillis }: Reconnect, attempt: number) =
 
 export const make = (settings: Reconnect): Backoff => {
   let attempt = 0
+  let atOnce = false
   return {
     next: Effect.suspend(() => {
+      if (atOnce) {
+        atOnce = false
+        return Effect.succeed(0)
+      }
       if (settings.maxAttempts !== undefined && attempt >= settings.maxAttempts) return Effect.undefined
       const whole = ceiling(settings, attempt++)
       return Random.nextBetween(whole / 2, whole)
     }),
     reset: () => {
       attempt = 0
+      atOnce = false
+    },
+    lost: () => {
+      atOnce = true
     }
   }
 }

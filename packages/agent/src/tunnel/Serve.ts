@@ -19,6 +19,8 @@ import * as Spread from "./Spread.ts"
 import type { Streams } from "./Streams.ts"
 
 const tick = "15 seconds"
+/** A registration that ends sooner is not taken for one that held: an edge that drops it each time must not be run against. */
+const heldMillis = 2_000
 /** How long a stopping agent goes on serving the streams that it has. */
 const drainSeconds = 10
 
@@ -84,12 +86,14 @@ export const serve = Effect.fn("Serve.serve")(function* (
       hostname_bound: registration.host !== undefined
     })
     yield* spread.follow(link)
+    const since = vitals.now()
     const ticking = yield* Effect.forkChild(listen(link, vitals))
     const end = yield* link.ended.pipe(
       Effect.onInterrupt(() => events.record("disconnected", { reason: "the agent is stopping" })),
       Effect.ensuring(
         Effect.gen(function* () {
           vitals.session.live--
+          if (vitals.now() - since >= heldMillis) backoff.lost()
           yield* spread.follow(undefined)
           yield* Fiber.interrupt(ticking)
           const forget = Effect.sync(() => links.delete(link))

@@ -27,6 +27,18 @@ describe("backoff", () => {
       })
   )
 
+  it.effect("makes one attempt at once after a registration that held, and none after one that did not", () =>
+    Effect.gen(function* () {
+      const backoff = Backoff.make({ baseMillis: 100, maxMillis: 100, maxAttempts: undefined })
+      backoff.lost()
+      assert.strictEqual(yield* backoff.next, 0)
+      assert.isAtLeast((yield* backoff.next) ?? 0, 50)
+      backoff.lost()
+      backoff.reset()
+      assert.isAtLeast((yield* backoff.next) ?? 0, 50)
+    })
+  )
+
   it.effect("ends when the attempts are used up, and a reset gives them back", () =>
     Effect.gen(function* () {
       const backoff = Backoff.make({ baseMillis: 100, maxMillis: 100, maxAttempts: 2 })

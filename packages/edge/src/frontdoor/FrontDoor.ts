@@ -47,6 +47,7 @@ const make = Effect.gen(function* () {
     onSecure: (socket) => run(socket, muxAgents.serve),
     onFailure,
     ending,
+    minVersion: "TLSv1.3",
     patient: true
   })
   const bytes = TlsAcceptor.make({
@@ -55,6 +56,7 @@ const make = Effect.gen(function* () {
     onSecure: (socket) => run(socket, byteAgents.serve),
     onFailure,
     ending,
+    minVersion: "TLSv1.3",
     patient: true
   })
 

@@ -1,9 +1,10 @@
 /**
- * Who may connect at all: a cap on all connections and one per source address, both counted while sockets are open.
+ * Who may connect at all: a cap on all connections and one per source address (of IPv6 per /64), both counted while sockets are open.
  * The overall cap is lowered to what the descriptor limit of the process can carry, so that running out of descriptors
  * is a refusal here and not a failure elsewhere.
  */
 import type { Socket } from "node:net"
+import { addressBlock } from "./AddressBlock.ts"
 import type { Caps } from "../Settings.ts"
 
 /** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
@@ -39,7 +40,7 @@ export const make = (caps: Caps, descriptors: number | undefined): Gate => {
     sheds.set(listener, counts)
   }
   const admit = (socket: Socket, listener: string) => {
-    const address = socket.remoteAddress ?? ""
+    const address = addressBlock(socket.remoteAddress ?? "")
     const here = perAddress.get(address) ?? 0
     const refusal =
       open >= caps.connections

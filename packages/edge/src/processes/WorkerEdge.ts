@@ -57,6 +57,8 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   const orders = yield* Orders
   const health = yield* Health
   yield* Carrying.applyAll(begin.orders)
+  const agents = yield* AgentSessions
+  agents.awaitReturn()
   yield* Effect.forkScoped(Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds")))
   const gate = Gate.make(caps, descriptorLimit())
   yield* SiblingDoor.open(Doors.door(begin.folder, begin.index))

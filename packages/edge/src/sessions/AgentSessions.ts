@@ -71,6 +71,11 @@ export interface AgentSessionsShape {
     header: Omit<OpenHeader, "registration">,
     tried?: Tried
   ) => Effect.Effect<Delivered, TunnelOffline>
+  /**
+   * This edge has come up with what it restored: the agents of those tunnels are probably on their way back, and visitors wait
+   * for them as for agents that left lately.
+   */
+  readonly awaitReturn: () => void
   /** The same for a visitor whom a sibling process brought: by an agent of this process or not at all. */
   readonly deliverHere: (
     token: string,
@@ -85,6 +90,7 @@ const make = Effect.gen(function* () {
   const routes = yield* Routes
   const clock = yield* Clock.Clock
   const tunnels = new Map<string, Tunnel>()
+  const cameUp: { at: number; restored: ReadonlySet<string> } = { at: 0, restored: new Set() }
   const observers = new Set<SessionObserver>()
   const watchers = new Set<AgentWatcher>()
 
@@ -178,7 +184,8 @@ const make = Effect.gen(function* () {
     from: "here" | "anywhere" = "anywhere"
   ) {
     const anywhere = from === "anywhere"
-    const tunnel = tunnels.get(token)
+    const awaited = clock.currentTimeMillisUnsafe() - cameUp.at < RETURN_MILLIS && cameUp.restored.has(token)
+    const tunnel = awaited ? ensure(token) : tunnels.get(token)
     if (tunnel === undefined) return yield* new TunnelOffline({ token })
     const deadline = tried?.waitUntil ?? clock.currentTimeMillisUnsafe() + deliverWaitMillis
     for (;;) {
@@ -190,7 +197,7 @@ const make = Effect.gen(function* () {
         (anywhere ? yield* fromMux(tunnel, tunnel.slotsElsewhere(demand), "tcp-fallback", header, tried) : undefined)
       if (delivered !== undefined) return delivered
       const now = clock.currentTimeMillisUnsafe()
-      const returning = tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < RETURN_MILLIS
+      const returning = awaited || tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < RETURN_MILLIS
       if (!returning || now >= deadline) return yield* new TunnelOffline({ token })
       yield* Effect.timeoutOrElse(arrival(tunnel, demand), { duration: deadline - now, orElse: () => Effect.void })
     }
@@ -250,6 +257,10 @@ const make = Effect.gen(function* () {
     },
     observe: (observer) => void observers.add(observer),
     watch: (watcher) => void watchers.add(watcher),
+    awaitReturn: () => {
+      cameUp.at = clock.currentTimeMillisUnsafe()
+      cameUp.restored = new Set(routes.dump().map(({ token }) => token))
+    },
     deliver,
     deliverHere: (token, demand, header) => deliver(token, demand, header, undefined, "here")
   }

@@ -20,6 +20,8 @@ export interface TlsAcceptorOptions {
   readonly alpn: ReadonlyArray<string>
   readonly onSecure: (socket: TLSSocket) => void
   readonly onFailure: () => void
+  /** TLS 1.3 where what is proved is bound to the session by its exporter; 1.2 by default. */
+  readonly minVersion?: "TLSv1.2" | "TLSv1.3"
   /** What is done about a fault in a callback of a connection, which it ends. */
   readonly ending: (socket: Socket) => OnFault
   /** The bound of a whole handshake; ten seconds by default. */
@@ -62,9 +64,10 @@ const bounded = (millis: number) => {
 
 export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
   const { pairs, alpn, ending, onSecure, onFailure, patient = false, handshakeMillis = HANDSHAKE_MILLIS } = options
+  const { minVersion = "TLSv1.2" } = options
   const server = createServer({
     ...pairs.current,
-    minVersion: "TLSv1.2",
+    minVersion,
     handshakeTimeout: handshakeMillis,
     ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
   })
@@ -81,7 +84,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     socket.destroy()
     onFailure()
   })
-  pairs.onReplaced((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }))
+  pairs.onReplaced((pair) => server.setSecureContext({ ...pair, minVersion }))
   const begin = (socket: Socket) => {
     // Who leaves in the middle of a handshake is gone; only a relay has two independent halves.
     socket.allowHalfOpen = false

@@ -1,0 +1,36 @@
+import type { Socket } from "node:net"
+import { EventEmitter } from "node:events"
+import { assert, describe, it } from "@effect/vitest"
+import { addressBlock } from "@catenet/edge/listen/AddressBlock"
+import * as Gate from "@catenet/edge/listen/Gate"
+
+describe("limits for each address", () => {
+  it("count IPv4 by address and IPv6 by /64, however it is written", () => {
+    const cases: ReadonlyArray<readonly [string, string]> = [
+      ["192.0.2.7", "192.0.2.7"],
+      ["::ffff:192.0.2.7", "192.0.2.7"],
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+      ["2001:DB8:0001:2::ffff", "2001:db8:1:2::/64"],
+      ["2001:db8::1", "2001:db8:0:0::/64"],
+      ["2001:db8:0:1::", "2001:db8:0:1::/64"],
+      ["fe80::1%eth0", "fe80:0:0:0::/64"],
+      ["::1", "0:0:0:0::/64"],
+      ["", ""]
+    ]
+    for (const [address, block] of cases) assert.strictEqual(addressBlock(address), block, address)
+  })
+
+  it("let one /64 have no more connections than one IPv4 address, and its neighbour as many", () => {
+    const caps = { connections: 100, connectionsPerAddress: 2, browserTunnels: 100, agentConnections: 100 }
+    const gate = Gate.make(caps, undefined)
+    const from = (remoteAddress: string) =>
+      Object.assign(new EventEmitter(), { remoteAddress }) as unknown as Socket & EventEmitter
+    const first = from("2001:db8::1")
+    assert.isTrue(gate.admit(first, "front-door"))
+    assert.isTrue(gate.admit(from("2001:db8::2"), "front-door"))
+    assert.isFalse(gate.admit(from("2001:db8:0:0:ffff::3"), "front-door"))
+    assert.isTrue(gate.admit(from("2001:db8:0:1::1"), "front-door"))
+    first.emit("close")
+    assert.isTrue(gate.admit(from("2001:db8::4"), "front-door"))
+  })
+})
