@@ -203,7 +203,9 @@ describe("onboarding", () => {
       CT_AGENT_EDGE_CERT: `${home.path}/ca.der`,
       CT_AGENT_EDGE_CERT_WAIT_SECS: "1"
     })
-    await agent.said("waiting for the edge's root certificate")
+    const waiting = await agent.said("waiting for the edge's root certificate")
+    assert.include(waiting, "The control plane at http://127.0.0.1:1 cannot give the edge's root certificate")
+    assert.include(waiting, "Check CT_AGENT_CP_URL")
     assert.strictEqual(await agent.exited, 5)
     assert.include(agent.lines.at(-1), "within 1 s (CT_AGENT_EDGE_CERT_WAIT_SECS)")
     assert.include(agent.lines.at(-1), `${home.path}/ca.der`)

@@ -90,16 +90,52 @@ describe("a browser tunnel over parked slots", () => {
     await stage.edge.until(() => stage.edge.slots.length === 3)
   })
 
-  it("is exhausted when no slot can be had, says so as an event, and goes on", async () => {
+  it("says the loss of its edge as events, and goes on; it is exhausted when its attempts are used up", async () => {
     await using stage = await makeStage({ alpn: slotsOnly })
     await using home = await makeHome()
-    await using agent = runAgent(home, stage.env)
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "3" })
     await registered(agent)
     await stage.edge[Symbol.asyncDispose]()
-    await agent.said("event: fallback_exhausted")
-    await agent.said("event: disconnected")
-    await agent.said("event: transport_switch conn=1 from=tcp-fallback to=none")
-    await agent.said("event: registration_failed conn=2")
+    assert.strictEqual(await agent.exited, 5)
+    const events = agent.lines.flatMap((line) => /event: (\w+)/.exec(line)?.[1] ?? [])
+    assert.deepStrictEqual(events, [
+      "transport_switch",
+      "registered",
+      "disconnected",
+      "transport_switch",
+      "registration_failed",
+      "registration_failed",
+      "registration_failed",
+      "fallback_exhausted"
+    ])
+  })
+
+  for (const poolSize of ["1", "6"])
+    it(`says that all of its ${poolSize} slots were lost, and registers anew at once when the edge is there`, async () => {
+      await using stage = await makeStage({ alpn: slotsOnly })
+      await using origin = await startOrigin(echo)
+      await using home = await makeHome()
+      const env = { CT_AGENT_ORIGIN: origin.address, CT_AGENT_TCP_FALLBACK_POOL_SIZE: poolSize }
+      await using agent = runAgent(home, { ...stage.env, ...env })
+      await registered(agent)
+      await stage.edge.until(() => stage.edge.slots.length === Number(poolSize))
+      const from = agent.lines.length
+      stage.edge.cut()
+      assert.include(await agent.said("event: disconnected", from), "every parked connection was lost")
+      await registered(agent, from)
+      assert.strictEqual(await exchange(await stage.edge.open(), "hello"), "hello")
+      assert.notInclude(agent.lines.join("\n"), "fallback_exhausted")
+    })
+
+  it("does not take one lost slot for the loss of its edge", async () => {
+    await using stage = await makeStage({ alpn: slotsOnly })
+    await using home = await makeHome()
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_TCP_FALLBACK_POOL_SIZE: "3" })
+    await registered(agent)
+    await stage.edge.until(() => stage.edge.slots.length === 3)
+    stage.edge.slots[0]?.close()
+    await stage.edge.until(() => stage.edge.slots.length === 4)
+    assert.notInclude(agent.lines.join("\n"), "disconnected")
   })
 
   it("keeps asking an edge that says NO, and says what NO can mean", async () => {

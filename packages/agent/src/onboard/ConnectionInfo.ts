@@ -71,12 +71,17 @@ export class ConnectionInfo extends Context.Service<
         const fetchedOrNot = Effect.orElseSucceed(fetched, () => undefined)
 
         let askedAt = Number.NEGATIVE_INFINITY
+        /** Why the control plane gave none, while it is asked now and then. */
+        let absence = ""
         /** The control plane is asked less often than the disk: many agents may wait for it at once. */
         const fetchedAtTimes = Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           if (now - askedAt < askMillis) return undefined
           askedAt = now
-          return yield* fetchedOrNot
+          return yield* Effect.catch(fetched, ({ message }) => {
+            absence = ` ${message}`
+            return Effect.undefined
+          })
         })
 
         /** Waits until the file or the control plane has the root. */
@@ -93,11 +98,11 @@ export class ConnectionInfo extends Context.Service<
               return yield* new Unreachable({
                 detail:
                   `No root certificate of the edge at ${place} within ${waitSecs} s (CT_AGENT_EDGE_CERT_WAIT_SECS). Set ` +
-                  "CT_AGENT_EDGE_CERT_URL to the control plane's address, or put the file there."
+                  `CT_AGENT_EDGE_CERT_URL to the control plane's address, or put the file there.${absence}`
               })
             if (now - saidAt >= edgeCertificate.logIntervalSecs * 1000) {
               saidAt = now
-              yield* Effect.logInfo(`waiting for the edge's root certificate at ${place}`)
+              yield* Effect.logInfo(`waiting for the edge's root certificate at ${place}.${absence}`)
             }
             yield* Effect.sleep(pollMillis)
           }

@@ -101,7 +101,6 @@ export const serve = Effect.fn("Serve.serve")(function* (
         })
       )
     )
-    if (link.carrier === "slots") yield* events.record("fallback_exhausted", {})
     return end
   })
 
@@ -134,6 +133,7 @@ export const serve = Effect.fn("Serve.serve")(function* (
       if (final) return yield* new Refused({ detail: reason })
       const pause = yield* backoff.next
       if (pause === undefined) {
+        yield* events.record("fallback_exhausted", {})
         return yield* new Unreachable({
           detail:
             `Gave up after ${settings.reconnect.maxAttempts} attempts (CT_AGENT_RECONNECT_MAX_ATTEMPTS); the last one said: ` +

@@ -40,7 +40,10 @@ type Role = (MeshSlot | BrowserSlot)["role"]
 const older: Readonly<Record<Role, Role | undefined>> = { K: "A", A: undefined, F: "L", L: "B", B: undefined }
 const pings = (role: Role) => role !== "A" && role !== "B"
 
-/** Parks the first slot, and keeps the pool full until the scope closes or no slot can be had. */
+/**
+ * Parks the first slot, and keeps the pool full until the scope closes or no slot can be had. Slots that are lost one at a time
+ * are replaced in silence; with the last one the registration is over, whatever could be parked next.
+ */
 export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, first: TLSSocket) {
   const { edge, registration, serve } = options
   const token = Redacted.value(registration.token)
@@ -139,9 +142,12 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
           continue
         }
         mine = again.success
+        if (pool.retired) return void mine.socket.destroy()
       }
       const [held, taken] = yield* Effect.timed(occupy(mine))
       mine = undefined
+      if (!taken && idle.size === 0 && !pool.retired)
+        return void (yield* Deferred.succeed(ended, "every parked connection was lost"))
       failures = taken || Duration.toMillis(held) >= hastyMillis ? 0 : failures + 1
       yield* pause(failures)
       while (pool.serving >= options.maxServing) yield* Effect.sleep(pauseMillis)
