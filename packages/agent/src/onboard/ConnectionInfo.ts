@@ -5,7 +5,7 @@
  * second, until one of them has it. It is pinned: a root that was fetched is written to the file, and the file serves when nobody
  * answers.
  */
-import { Clock, Context, Effect, FileSystem, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, FileSystem, Layer, Result, Schedule } from "effect"
 import { X509Certificate } from "node:crypto"
 import { Unreachable } from "../Failure.ts"
 import type { HostPort } from "../settings/Parse.ts"
@@ -78,10 +78,10 @@ export class ConnectionInfo extends Context.Service<
           const now = yield* Clock.currentTimeMillis
           if (now - askedAt < askMillis) return undefined
           askedAt = now
-          return yield* Effect.catch(fetched, ({ message }) => {
-            absence = ` ${message}`
-            return Effect.undefined
-          })
+          const answer = yield* Effect.result(fetched)
+          if (Result.isSuccess(answer)) return answer.success
+          absence = ` ${answer.failure.message}`
+          return undefined
         })
 
         /** Waits until the file or the control plane has the root. */
