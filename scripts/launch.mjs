@@ -1,6 +1,6 @@
-/** Runs a program of this workspace from its sources, on a Node that can: in this process when it is new enough, else in a child. */
-import { spawn } from "node:child_process"
+/** Runs a program of this workspace from its sources, on a Node that can: in this process when it is new enough, else on another. */
 import { fileURLToPath } from "node:url"
+import { exec } from "./exec.mjs"
 import { findNode } from "./node.mjs"
 
 export const launch = async (entry) => {
@@ -8,10 +8,5 @@ export const launch = async (entry) => {
   if (node === process.execPath) {
     process.argv[1] = fileURLToPath(entry)
     await import(entry.href)
-    return
-  }
-  const child = spawn(node, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: "inherit" })
-  process.on("SIGINT", () => {})
-  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
-  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)))
+  } else exec(node, fileURLToPath(entry), process.argv.slice(2))
 }

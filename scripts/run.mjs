@@ -1,6 +1,7 @@
 /** Entry point of every npm script: sets the workspace up, then runs a task on the Node that Catenet needs. */
 import { spawn } from "node:child_process"
 import { delimiter, dirname, join } from "node:path"
+import { exec } from "./exec.mjs"
 import { installDependencies, installLinters } from "./install.mjs"
 import { findNode, root } from "./node.mjs"
 
@@ -14,7 +15,7 @@ const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${from(".bin")}
 /** Programs that are started often are compiled once; a benchmark compiles, as those do who start a program once. */
 if (task !== "bench" && task !== "build") env.NODE_COMPILE_CACHE ??= from(".cache", "catenet", "compiled")
 
-/** Runs one Node program; the terminal sends Ctrl-C to the whole group, so only other signals are passed on. */
+/** Runs one tool; the terminal sends Ctrl-C to the whole group, so only other signals are passed on. */
 const run = (script, ...args) =>
   new Promise((resolve) => {
     const child = spawn(node, [script, ...args], { stdio: "inherit", env, cwd: root })
@@ -52,10 +53,17 @@ const steps = async (...tasks) => {
   return worst
 }
 
+/** Becomes the program; it exits by itself. */
+const become = (program, ...args) => {
+  process.chdir(root)
+  exec(node, join(root, "packages", program, "src", "main.ts"), args, env)
+  return new Promise(() => {})
+}
+
 const tasks = {
-  start: () => run(join(root, "packages", "stack", "src", "main.ts"), "up", ...rest),
-  catenet: () => run(join(root, "packages", "stack", "src", "main.ts"), ...rest),
-  agent: () => run(join(root, "packages", "agent", "src", "main.ts"), ...rest),
+  start: () => become("stack", "up", ...rest),
+  catenet: () => become("stack", ...rest),
+  agent: () => become("agent", ...rest),
   check,
   lint,
   format: () => prettier("--write"),

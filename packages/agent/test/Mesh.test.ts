@@ -222,3 +222,18 @@ describe("a mesh tunnel", () => {
     await taken[Symbol.asyncDispose]()
   })
 })
+
+describe("connect", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const)
+    it(`ends with 0 at ${signal}, as all of the program does`, async () => {
+      await using stage = await makeStage()
+      await using home = await makeHome()
+      await using agent = runAgent(home, meshEnv(stage, home.path, "127.0.0.1:1"))
+      await registered(agent)
+      const env = { CT_AGENT_CP_URL: stage.plane.url }
+      await using client = runAgent(home, env, connectArgs(home.path, "--listen", "127.0.0.1:0"))
+      await portOf(client)
+      client.kill(signal)
+      assert.strictEqual(await client.exited, 0)
+    })
+})

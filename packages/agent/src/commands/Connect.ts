@@ -13,6 +13,7 @@ import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import { baseUrl, type HostPort, parseHostPort, text } from "../settings/Parse.ts"
 import type { Raw } from "../settings/Variables.ts"
+import * as Signals from "../terminal/Signals.ts"
 
 export interface Options {
   readonly capability: string
@@ -84,6 +85,7 @@ export const connect = (options: Options) =>
     if (listen !== undefined) return yield* options.udp ? Forward.udp(target, listen) : Forward.tcp(target, listen)
     return yield* Effect.mapError(Forward.stdio(target), (error) => new Unreachable({ detail: error.message }))
   }).pipe(
+    (connecting) => Effect.raceFirst(connecting, Signals.first),
     Effect.scoped,
     Effect.provide(NodeFileSystem.layer),
     Effect.provide(OutgoingHttp.layer),
