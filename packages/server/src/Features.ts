@@ -11,6 +11,7 @@ import { AccessTokens } from "./access/AccessTokens.ts"
 import * as AccountAccess from "./access/AccountAccess.ts"
 import * as AdminAccess from "./access/AdminAccess.ts"
 import { KeySet } from "./access/KeySet.ts"
+import { EmailDomains } from "./access/EmailDomains.ts"
 import * as Metered from "./access/Metered.ts"
 import * as SameOrigin from "./access/SameOrigin.ts"
 import { Admissions } from "./admission/Admissions.ts"
@@ -188,7 +189,7 @@ const access = Layer.mergeAll(
   ReadsBody.layer,
   ReadsParameters.layer
 ).pipe(
-  Layer.provideMerge(ClientAddresses.layer),
+  Layer.provideMerge(Layer.mergeAll(ClientAddresses.layer, EmailDomains.layer)),
   Layer.provideMerge(AccessTokens.layer),
   Layer.provideMerge(KeySet.layer),
   Layer.provideMerge(Sessions.layer)

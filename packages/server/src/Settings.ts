@@ -72,7 +72,7 @@ export const variables = {
   allowedEmailDomains: optional(
     "CT_PORTAL_ALLOWED_EMAIL_DOMAINS",
     Forms.list,
-    "Domains of the addresses that may sign in, between commas; without it any."
+    "Domains of the e-mail addresses of those who may call, by session or token, between commas; without it any."
   ),
   oidcAuthorizeUrl: optional("CT_OIDC_AUTHORIZE_URL", Forms.url, "Where sign-ins begin, when not below the issuer."),
   oidcTokenUrl: optional("CT_OIDC_TOKEN_URL", Forms.url, "Where codes are exchanged, when not below the issuer."),

@@ -6,7 +6,7 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { AdminTokenRefused, CrossSiteRequest, Unauthenticated } from "../errors/Authentication.ts"
+import { AdminTokenRefused, CrossSiteRequest, EmailDomainRefused, Unauthenticated } from "../errors/Authentication.ts"
 import { RateLimited, RouteNotFound } from "../errors/Requests.ts"
 import type { Email } from "../Email.ts"
 import type { Subject } from "../Subject.ts"
@@ -43,14 +43,14 @@ export class BearerAccess extends HttpApiMiddleware.Service<BearerAccess, { prov
   {
     requiredForClient: true,
     security: { bearer: HttpApiSecurity.bearer },
-    error: [Unauthenticated, RouteNotFound]
+    error: [Unauthenticated, EmailDomainRefused, RouteNotFound]
   }
 ) {}
 
 /** The session cookie of the portal. */
 export class SessionAccess extends HttpApiMiddleware.Service<SessionAccess, { provides: Caller }>()(
   "@catenet/domain/SessionAccess",
-  { requiredForClient: true, security: { session: sessionCookie }, error: Unauthenticated }
+  { requiredForClient: true, security: { session: sessionCookie }, error: [Unauthenticated, EmailDomainRefused] }
 ) {}
 
 /** Cookie first, then bearer; the same subject either way. Absent (404) as `BearerAccess` is. */
@@ -59,7 +59,7 @@ export class AccountAccess extends HttpApiMiddleware.Service<AccountAccess, { pr
   {
     requiredForClient: true,
     security: { session: sessionCookie, bearer: HttpApiSecurity.bearer },
-    error: [Unauthenticated, RouteNotFound]
+    error: [Unauthenticated, EmailDomainRefused, RouteNotFound]
   }
 ) {}
 

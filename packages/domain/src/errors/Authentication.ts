@@ -43,11 +43,11 @@ export class SignInCancelled extends Problem<SignInCancelled>()("SignInCancelled
   detail: () => "The sign-in was cancelled at the identity provider; nothing has changed."
 }) {}
 
-/** Only addresses of some domains may sign in, and this is none of them. */
+/** Only people with an address of some domains may call, and this is none of them, or belongs to none of them. */
 export class EmailDomainRefused extends Problem<EmailDomainRefused>()("EmailDomainRefused", {
   status: 403,
   title: "Not for this address",
-  detail: () => "Signing in here needs an e-mail address of a domain that the operator allows."
+  detail: () => "This platform is for e-mail addresses of the domains that its operator allows."
 }) {}
 
 /** The identity provider did not say who it is that signed in. */

@@ -3,11 +3,13 @@
  * token or a refresh token is not an access token. A verified token is remembered until it expires, so that its
  * signature is checked once. A token for login gates is none for accounts, and the other way round.
  */
+import { Email } from "@catenet/domain/Email"
 import { Subject } from "@catenet/domain/Subject"
 import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { type JWTPayload, type JWTVerifyResult, jwtVerify } from "jose"
 import { hash as digest } from "node:crypto"
 import { Settings } from "../Settings.ts"
+import type { Identity } from "./EmailDomains.ts"
 import { KeySet } from "./KeySet.ts"
 
 /** The token does not verify. Why is for the log, not for the caller. */
@@ -17,6 +19,16 @@ const remembered = 10_000
 /** Seconds that the provider's clock may differ from ours. */
 const clockTolerance = 30
 
+/** Who a token is of. A client's own token is named after the client; people have no such name. */
+const readEmail = Schema.decodeUnknownOption(Email)
+
+const identityOf = (subject: Subject, payload: JWTPayload): Identity => {
+  const email = payload["email_verified"] === true ? Option.getOrNull(readEmail(payload["email"])) : null
+  const azp = payload["azp"]
+  const isOwn = typeof azp === "string" && payload["preferred_username"] === `service-account-${azp.toLowerCase()}`
+  return { subject, email, client: isOwn ? azp : undefined }
+}
+
 const readSubject = Schema.decodeUnknownOption(Subject)
 
 const isAccessToken = ({ payload, protectedHeader }: JWTVerifyResult) =>
@@ -25,15 +37,15 @@ const isAccessToken = ({ payload, protectedHeader }: JWTVerifyResult) =>
 const make = Effect.gen(function* () {
   const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
   const { getKey } = yield* KeySet
-  const known = new Map<string, { readonly subject: Subject; readonly expiresAt: number }>()
+  const known = new Map<string, { readonly identity: Identity; readonly expiresAt: number }>()
   const isForGate = ({ aud }: JWTPayload) =>
     gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
   const isForAccounts = ({ aud }: JWTPayload) =>
     oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
 
-  const remember = (hash: string, payload: JWTPayload, subject: Subject) => {
+  const remember = (hash: string, payload: JWTPayload, identity: Identity) => {
     if (known.size >= remembered) for (const oldest of known.keys()) if (known.delete(oldest)) break
-    known.set(hash, { subject, expiresAt: payload.exp ?? 0 })
+    known.set(hash, { identity, expiresAt: payload.exp ?? 0 })
   }
 
   const verified = (token: Redacted.Redacted, millis: number, audience: string | undefined) =>
@@ -54,18 +66,19 @@ const make = Effect.gen(function* () {
     const read = yield* verified(token, millis, oidcAccessAudience)
     const subject = readSubject(read.payload.sub)
     if (Option.isNone(subject) || !isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
-    remember(hash, read.payload, subject.value)
-    return subject.value
+    const identity = identityOf(subject.value, read.payload)
+    remember(hash, read.payload, identity)
+    return identity
   })
 
   return {
-    /** The subject of a valid token. */
+    /** Who a valid token is of. */
     verify: Effect.fnUntraced(function* (token: Redacted.Redacted) {
       const millis = yield* Clock.currentTimeMillis
       const hash = digest("sha256", Redacted.value(token), "base64")
       const before = known.get(hash)
       if (before === undefined) return yield* check(token, hash, millis)
-      if (before.expiresAt * 1000 > millis) return before.subject
+      if (before.expiresAt * 1000 > millis) return before.identity
       known.delete(hash)
       return yield* new TokenRefused({})
     }),

@@ -8,6 +8,7 @@ import { RouteNotFound } from "@catenet/domain/errors/Requests"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Sessions } from "../sessions/Sessions.ts"
 import { AccessTokens } from "./AccessTokens.ts"
+import { EmailDomains } from "./EmailDomains.ts"
 import { KeySet } from "./KeySet.ts"
 
 /** Made once: a caller has either of two credentials and never both, so this happens on most requests. */
@@ -17,10 +18,13 @@ const make = Effect.gen(function* () {
   const keys = yield* KeySet
   const tokens = yield* AccessTokens
   const sessions = yield* Sessions
+  const domains = yield* EmailDomains
 
   const bearer = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
     if (Redacted.value(credential) === "") return yield* missing
-    const subject = yield* Effect.mapError(tokens.verify(credential), () => new Unauthenticated())
+    const identity = yield* Effect.mapError(tokens.verify(credential), () => new Unauthenticated())
+    yield* domains.require(identity)
+    const { subject } = identity
     return Caller.of({ subject, email: null, means: "bearer" })
   })
 
@@ -28,7 +32,9 @@ const make = Effect.gen(function* () {
     if (Redacted.value(credential) === "") return yield* missing
     const found = yield* sessions.find(credential)
     if (Option.isNone(found)) return yield* new Unauthenticated()
-    return Caller.of({ subject: found.value.subject, email: found.value.email, means: "session" })
+    const { email, subject } = found.value
+    yield* domains.require({ subject, email, client: undefined })
+    return Caller.of({ subject, email, means: "session" })
   })
 
   /** Whether the routes are there at all is asked before who is calling. */

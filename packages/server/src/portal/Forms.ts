@@ -7,6 +7,7 @@ import { CrossSiteRequest } from "@catenet/domain/errors/Authentication"
 import { MalformedRequest } from "@catenet/domain/errors/Requests"
 import { Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { EmailDomains } from "../access/EmailDomains.ts"
 import { isSameOrigin } from "../access/SameOrigin.ts"
 import { type Fields, fields } from "../pages/FormBody.ts"
 import * as Notice from "../pages/Notice.ts"
@@ -54,6 +55,7 @@ export const read = <A, I>(schema: Schema.Codec<A, I>) => {
 /** The handler of a form. Whoever is not signed in is led to where that is done. */
 export const serve = Effect.gen(function* () {
   const sessions = yield* Sessions
+  const domains = yield* EmailDomains
   const { portalBaseUrl } = yield* Settings
   return (submit: Submit) =>
     Effect.gen(function* () {
@@ -64,6 +66,7 @@ export const serve = Effect.gen(function* () {
       const { email, subject } = found.value
       const taken = Effect.gen(function* () {
         if (!isSameOrigin(request.headers, portalBaseUrl.origin)) return yield* new CrossSiteRequest()
+        yield* domains.require({ subject, email, client: undefined })
         const params = yield* HttpRouter.params
         const caller = Caller.of({ subject, email, means: "session" })
         return yield* submit({

@@ -1,7 +1,8 @@
 /** People sign in to the portal at the identity provider. A session knows an address only when the provider has verified it. */
-import { EmailDomainRefused, SignInNotConfigured } from "@catenet/domain/errors/Authentication"
+import { SignInNotConfigured } from "@catenet/domain/errors/Authentication"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { EmailDomains } from "../access/EmailDomains.ts"
 import * as BegunSignIns from "../identityProvider/BegunSignIns.ts"
 import { SignIns, type Wishes } from "../identityProvider/SignIns.ts"
 import { unixSeconds } from "../Now.ts"
@@ -18,10 +19,9 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sessions = yield* Sessions
   const { forPortal: signIns } = yield* SignIns
-  const { allowedEmailDomains, oidcRedirectUri, portalBaseUrl } = yield* Settings
+  const domains = yield* EmailDomains
+  const { oidcRedirectUri, portalBaseUrl } = yield* Settings
   const provider = Effect.mapError(Effect.fromOption(signIns), () => new SignInNotConfigured())
-  const domains =
-    allowedEmailDomains === undefined ? undefined : new Set(allowedEmailDomains.map((d) => d.toLowerCase()))
 
   const begun = yield* BegunSignIns.make(oidcRedirectUri ?? new URL("/portal/callback", portalBaseUrl), {
     keep: (row: { readonly next: string; readonly secretHash: string; readonly expiresAt: number }) =>
@@ -47,8 +47,8 @@ const make = Effect.gen(function* () {
     /** Finishes it: a session of whoever signed in, and where they wanted to go. */
     finish: Effect.fn("PortalSignIns.finish")(function* (returned: Returned) {
       const { aim, person } = yield* begun.finish(yield* provider, returned)
-      const domain = person.email?.slice(person.email.lastIndexOf("@") + 1)
-      if (domains !== undefined && !domains.has(domain ?? "")) return yield* new EmailDomainRefused()
+      yield* domains.require({ ...person, client: undefined })
+      if (person.email !== null) yield* domains.record(person.subject, person.email)
       return { session: yield* sessions.open({ ...person, userAgent: returned.userAgent }), next: aim.next }
     }, asDefects),
 

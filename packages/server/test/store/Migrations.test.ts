@@ -145,6 +145,14 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
             yield* delivery("m4", "skipped", "the account's budget is spent")
             yield* delivery("m5", "pending", "")
           }
+          if (number === 23) {
+            const session = (hash: string, subject: string, email: string | null, at: number) =>
+              sql`insert into portal_sessions (token_hash, subject, email, user_agent, created_at, seen_at, expires_at)
+                values (${hash.repeat(64)}, ${subject}, ${email}, '', ${at}, ${at}, ${at})`
+            yield* session("1", "s", "old@example.test", 1)
+            yield* session("2", "s", "new@example.test", 2)
+            yield* session("3", "t", null, 3)
+          }
           if (number === 18) {
             yield* sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
               values (${"a".repeat(32)}, 's', 'n', 'n-043a7187.example.test', ${"b".repeat(64)}, 2)`
@@ -207,6 +215,11 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         assert.deepStrictEqual(
           agents.map(({ grantee, pubkey }) => [pubkey, grantee]),
           [["c".repeat(64), null]]
+        )
+        const seen = yield* sql<{ subject: string; email: string }>`select subject, email from account_emails`
+        assert.deepStrictEqual(
+          seen.map(({ email, subject }) => [subject, email]),
+          [["s", "new@example.test"]]
         )
         const deliveries = yield* sql<{ detail: string }>`select detail from alert_deliveries order by message_id`
         assert.deepStrictEqual(

@@ -35,6 +35,7 @@ import * as agentProofs from "./0035_agent_proofs.ts"
 import * as hostnameClaims from "./0039_hostname_claims.ts"
 import * as hostsOfRevokedTokens from "./0040_hosts_of_revoked_tokens.ts"
 import * as deliveryOutcomes from "./0042_delivery_outcomes.ts"
+import * as accountEmails from "./0043_account_emails.ts"
 import * as ordersOfEachEdge from "./0044_orders_of_each_edge.ts"
 import * as sealedValues from "./0047_sealed_values.ts"
 import * as serverRole from "./0048_server_role.ts"
@@ -74,6 +75,7 @@ export const migrations = {
   "0039_hostname_claims": hostnameClaims.up,
   "0040_hosts_of_revoked_tokens": hostsOfRevokedTokens.up,
   "0042_delivery_outcomes": deliveryOutcomes.up,
+  "0043_account_emails": accountEmails.up,
   "0044_orders_of_each_edge": ordersOfEachEdge.up,
   "0047_sealed_values": sealedValues.up,
   "0048_server_role": serverRole.up,
