@@ -10,7 +10,7 @@ import * as Supervisor from "../supervisor/Supervisor.ts"
 import { banner } from "./Banner.ts"
 import * as Database from "./Database.ts"
 import * as Demo from "./Demo.ts"
-import * as DevelopmentCertificates from "./DevelopmentCertificates.ts"
+import * as DevelopmentNames from "./DevelopmentNames.ts"
 import * as Environments from "./Environments.ts"
 import * as Folder from "./Folder.ts"
 import * as OperatorVariables from "./OperatorVariables.ts"
@@ -52,12 +52,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     edge: Environments.ofEdge(settings, folder, secrets),
     others: Environments.ofIdentityProvider(settings, folder, secrets)
   })
-  const { renewed } = yield* DevelopmentCertificates.ensure(folder, [
-    "localhost",
-    Demo.demoHostname,
-    Demo.ownHostname,
-    `*.${Demo.zone}`
-  ])
+  const { renewed } = yield* DevelopmentNames.ensure(folder)
   if (renewed) yield* step(`A new development root, for a year: import ${folder.developmentRoot} again.`)
   const processes = new ProcessList(folder.processes)
   yield* Effect.addFinalizer(() => processes.remove)
@@ -70,6 +65,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   yield* start(Programs.identityProvider(settings, folder, secrets))
   yield* step("Control plane ...")
   yield* start(withMore(Programs.controlPlane(settings, folder, secrets, database), passed.controlPlane))
+  yield* DevelopmentNames.follow(settings, folder, secrets)
   yield* step("Edge ...")
   yield* start(withMore(Programs.edge(settings, folder, secrets), passed.edge))
   if (demo) {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { catenet, endsWithUs, Stack } from "./Stack.ts"
-import { until } from "./Tunnel.ts"
+import { provision, until } from "./Tunnel.ts"
 import { ask, type Target } from "./Visitor.ts"
 
 let stack: Stack
@@ -52,6 +52,15 @@ describe("catenet up", () => {
 
   it("passes the operator's variables to the program that reads them", async () => {
     assert.include(await (await fetch(stack.url("/impressum"))).text(), "Ada the Operator")
+  })
+
+  it("answers for every name below localhost that a tunnel has, under the development root", async () => {
+    for (const hostname of ["third.localhost", "fourth.localhost"]) {
+      await provision(stack, hostname, 1)
+      const answers = () => ask({ ...hello(), host: hostname }).then(({ status }) => status === 502 || status === 503)
+      await until(() => answers().catch(() => false), `a certificate for ${hostname}`, 20_000)
+    }
+    assert.strictEqual((await ask(hello())).status, 200)
   })
 
   it("ends on Ctrl-C with nothing left running, and takes everything up again", async () => {
