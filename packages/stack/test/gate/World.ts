@@ -23,7 +23,11 @@ export const world = Layer.unwrap(
   Effect.gen(function* () {
     const same = yield* variables
     const port = yield* adminPort
-    return TestServer.layer({ ...same, CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${port}` })
+    return TestServer.layer({
+      ...same,
+      CT_CP_HOSTNAME_ZONE: "zone.test",
+      CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${port}`
+    })
   })
 ).pipe(Layer.provideMerge(Realm.layer))
 
