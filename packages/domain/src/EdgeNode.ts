@@ -4,6 +4,7 @@ import { AccessPolicy } from "./AccessPolicy.ts"
 import { Tier } from "./Admission.ts"
 import { AgentProof } from "./AgentProof.ts"
 import { form } from "./Form.ts"
+import { Hex64 } from "./Hex.ts"
 import { Hostname } from "./Hostname.ts"
 import { PublicKey, Signature } from "./Keys.ts"
 import { UnixSeconds } from "./Numbers.ts"
@@ -73,6 +74,8 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   admission_until: Schema.NullOr(UnixSeconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** The keys of the agents that may serve the tunnel. */
   agent_keys: Schema.Array(PublicKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  /** The name of the tunnel's records, where it is not the hash of the token: the tunnel had another token before. */
+  records_name: Schema.NullOr(Hex64).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const))),
   /** Visitors of its gelb hosts may speak nothing but HTTP. */
   http_only: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),

@@ -55,6 +55,9 @@ export class TunnelChange extends Schema.Class<TunnelChange>("TunnelChange")({
   allow_unproved_agents: Schema.optionalKey(Schema.Boolean)
 }) {}
 
+/** The routing token that a tunnel has from now on. */
+export class RotatedToken extends Schema.Class<RotatedToken>("RotatedToken")({ routing_token: RoutingToken }) {}
+
 /** What an agent needs to serve a tunnel; every such answer holds a fresh join token. */
 export class Installation extends Schema.Class<Installation>("Installation")({
   join_token: JoinToken,

@@ -5,6 +5,7 @@
 import type { AgentProof } from "@catenet/domain/AgentProof"
 import type { Policy } from "@catenet/domain/rules/AccessWindow"
 import { Context, Effect, Layer } from "effect"
+import { tunnelName } from "./history/TunnelName.ts"
 import type { Order } from "./processes/Order.ts"
 import { Settings } from "./Settings.ts"
 
@@ -32,8 +33,11 @@ export interface RoutesShape {
   /** Whether any host leads to the token. */
   readonly knows: (token: string) => boolean
   readonly isRevoked: (token: string) => boolean
-  /** Refuses the token from now on and forgets all its hosts. */
-  readonly revoke: (token: string) => void
+  /** Refuses the token from now on; its hosts lead to the successor, or are forgotten where there is none. */
+  readonly revoke: (token: string, successor?: string) => void
+  /** What the records of the tunnel are called, which outlives its token. */
+  readonly recordsOf: (token: string) => string
+  readonly setRecords: (token: string, name: string) => void
   /** When visitors of the tunnel may come in; null is always. */
   readonly policy: (token: string) => Policy | null
   readonly setPolicy: (token: string, policy: Policy | null) => void
@@ -69,6 +73,8 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   const policies = new Map<string, Policy>()
   const enrolled = new Map<string, Enrolled>()
   const httpOnly = new Set<string>()
+  const records = new Map<string, string>()
+  const successors = new Map<string, string>()
 
   const gated = new Set<string>()
 
@@ -88,6 +94,21 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     forget(host)
     routes.set(host, { token, tier, admissionUntil })
     hostsOf.set(token, (hostsOf.get(token) ?? 0) + 1)
+  }
+
+  const recordsOf = (token: string) => records.get(token) ?? tunnelName(token)
+
+  /** The token that the tunnel has now: orders about several rotations may come in another order. */
+  const inherit = (token: string, successor: string): string => {
+    const name = recordsOf(token)
+    successors.set(token, successor)
+    let heir = successor
+    records.set(heir, name)
+    for (let next = successors.get(heir); next !== undefined; next = successors.get(heir)) {
+      heir = next
+      records.set(heir, name)
+    }
+    return heir
   }
 
   return {
@@ -110,13 +131,20 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     find: (host) => routes.get(host),
     knows: (token) => hostsOf.has(token),
     isRevoked: (token) => revoked.has(token),
-    revoke: (token) => {
+    recordsOf,
+    setRecords: (token, name) => void records.set(token, name),
+    revoke: (token, successor) => {
       revoked.add(token)
+      const heir = successor === undefined ? undefined : inherit(token, successor)
       policies.delete(token)
       enrolled.delete(token)
       httpOnly.delete(token)
+      if (heir !== undefined && gated.has(token)) gated.add(heir)
       gated.delete(token)
-      for (const [host, route] of Array.from(routes)) if (route.token === token) forget(host)
+      for (const [host, route] of Array.from(routes))
+        if (route.token !== token) continue
+        else if (heir === undefined) forget(host)
+        else lead(host, { ...route, token: heir })
     },
     policy: (token) => policies.get(token) ?? null,
     setPolicy: (token, policy) => {

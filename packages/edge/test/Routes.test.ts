@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { tunnelName } from "@catenet/edge/history/TunnelName"
 import { make } from "@catenet/edge/Routes"
 
 const Host = Schema.Literals(["a.test", "b.test", "c.test"])
@@ -24,6 +25,38 @@ describe("Routes", () => {
     assert.strictEqual(routes.bind("a.test", "1"), "host-taken")
     assert.strictEqual(routes.bind("a.test", "2"), undefined)
     assert.isFalse(routes.knows("1"))
+  })
+
+  it("leads the hosts of a token that was replaced to the newest one, in whatever order that is heard", () => {
+    const rotations = [
+      ["01", "02"],
+      ["02", "03"],
+      ["03", "04"]
+    ] as const
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 0, 2],
+      [2, 0, 1, 0]
+    ]) {
+      const routes = make(true)
+      routes.authorise("a.test", { token: "01", tier: "gelb", admissionUntil: 7 })
+      for (const n of order) {
+        const [token, successor] = rotations[n] ?? assert.fail()
+        routes.revoke(token, successor)
+      }
+      assert.deepStrictEqual(routes.find("a.test"), { token: "04", tier: "gelb", admissionUntil: 7 })
+      assert.strictEqual(routes.recordsOf("04"), tunnelName("01"))
+      assert.isTrue(["01", "02", "03"].every(routes.isRevoked))
+    }
+  })
+
+  it("leaves a host alone that leads to another tunnel since", () => {
+    const routes = make(true)
+    routes.authorise("a.test", { token: "01", tier: "gelb", admissionUntil: null })
+    routes.authorise("a.test", { token: "09", tier: "gelb", admissionUntil: null })
+    routes.revoke("01", "02")
+    assert.strictEqual(routes.find("a.test")?.token, "09")
   })
 
   it("binds unknown hosts only where nobody has to be asked", () => {

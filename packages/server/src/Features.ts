@@ -90,6 +90,7 @@ import * as TunnelControls from "./tunnelControls/Services.ts"
 import * as TunnelControlsSweep from "./tunnelControls/Sweep.ts"
 import * as TunnelControlsHttp from "./tunnelControls/Http.ts"
 import * as TunnelsHttp from "./tunnels/Http.ts"
+import { TokenRotations } from "./tunnels/TokenRotations.ts"
 import { Sharing } from "./tunnels/Sharing.ts"
 import { Tunnels } from "./tunnels/Tunnels.ts"
 
@@ -156,6 +157,7 @@ const services = Layer.mergeAll(
     Layer.provide(Authorities.layer)
   ),
   Sharing.layer,
+  TokenRotations.layer,
   TunnelControls.layer,
   Credits.layer,
   Payments.layer,

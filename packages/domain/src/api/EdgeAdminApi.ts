@@ -68,7 +68,10 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
       success: HttpApiSchema.Empty(200)
     }),
     HttpApiEndpoint.post("revoke", "/admin/revoke/:token", { params: token, success: HttpApiSchema.Empty(200) }),
-    HttpApiEndpoint.post("revokeByHeader", "/admin/revoke", { headers: tokenHeader, success: HttpApiSchema.Empty(200) })
+    HttpApiEndpoint.post("revokeByHeader", "/admin/revoke", {
+      headers: { ...tokenHeader, "x-ct-successor-token": Schema.optionalKey(RoutingToken) },
+      success: HttpApiSchema.Empty(200)
+    })
   )
   .middleware(ReadsParameters)
   .add(

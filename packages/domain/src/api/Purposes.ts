@@ -56,6 +56,7 @@ export const purposes: Readonly<Record<string, Purpose>> = {
       get: "One tunnel.",
       install: "What an agent needs to serve the tunnel, with a fresh join token.",
       verifyHostname: "Looks for the DNS record that proves the tunnel's own host name; with it the name is routed.",
+      rotateToken: "Gives the tunnel a new routing token and revokes the old one; everything else stays.",
       reclaim: "Queues again for a certificate of its own, after the claim has lapsed.",
       grant: "Lets another account see the tunnel and install it.",
       listGrantees: "The accounts that a tunnel is granted to.",

@@ -10,7 +10,7 @@ import { Hostname } from "../Hostname.ts"
 import { TunnelIdInPath } from "../Ids.ts"
 import { UnixSeconds } from "../Numbers.ts"
 import { Subject } from "../Subject.ts"
-import { Installation, Tunnel, TunnelChange, TunnelName } from "../Tunnel.ts"
+import { Installation, RotatedToken, Tunnel, TunnelChange, TunnelName } from "../Tunnel.ts"
 import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
@@ -70,6 +70,12 @@ const writes = [
     params: id,
     headers: idempotencyHeader,
     success: Installation,
+    error: TunnelNotFound
+  }).middleware(ReadsParameters),
+  HttpApiEndpoint.post("rotateToken", "/me/tunnels/:id/rotate-token", {
+    params: id,
+    headers: idempotencyHeader,
+    success: RotatedToken,
     error: TunnelNotFound
   }).middleware(ReadsParameters),
   HttpApiEndpoint.post("reclaim", "/me/tunnels/:id/reclaim-cert-slot", {

@@ -229,6 +229,7 @@ const acts = [
   "/revoke",
   "/revoke/:token",
   "/rotate",
+  "/rotate-token",
   "/suggest",
   "/test",
   "/verify-hostname",

@@ -11,7 +11,6 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Books } from "../history/Books.ts"
 import type { Receipts } from "../history/Receipts.ts"
-import { tunnelName } from "../history/TunnelName.ts"
 import { Census } from "../processes/Census.ts"
 import { Routes } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -36,13 +35,13 @@ export const FactsHandlers = HttpApiBuilder.group(
       const { sessions } = books
       if (sessions === undefined) return yield* new HistoryDisabled({})
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
-      const found = sessions.history(tunnelName(Redacted.value(token)), limit, now)
+      const found = sessions.history(routes.recordsOf(Redacted.value(token)), limit, now)
       return yield* Effect.orDie(decodeHistory(found))
     })
     const receiptPage = Effect.fnUntraced(function* (token: RoutingToken, since = 0, limit = 200) {
       const { receipts } = books
       if (receipts === undefined) return yield* new ReceiptsDisabled({})
-      const lines = receipts.page(tunnelName(Redacted.value(token)), since, limit)
+      const lines = receipts.page(routes.recordsOf(Redacted.value(token)), since, limit)
       const page = yield* Effect.orDie(Effect.forEach(lines, (line) => decodeReceipt(line)))
       return new ReceiptPage({ ...edge(receipts), receipts: page })
     })

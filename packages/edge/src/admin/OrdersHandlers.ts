@@ -35,7 +35,10 @@ export const OrdersHandlers = HttpApiBuilder.group(
       setHttpOnly: ({ headers, payload }) =>
         orders.setHttpOnly(Redacted.value(headers["x-ct-routing-token"]), payload.required),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
-      revokeByHeader: ({ headers }) => orders.revoke(Redacted.value(headers["x-ct-routing-token"])),
+      revokeByHeader: ({ headers }) => {
+        const successor = headers["x-ct-successor-token"]
+        return orders.revoke(Redacted.value(headers["x-ct-routing-token"]), successor && Redacted.value(successor))
+      },
       setAccessPolicy: ({ headers, payload }) =>
         orders.setPolicy(Redacted.value(headers["x-ct-routing-token"]), payload)
     })

@@ -16,8 +16,10 @@ import { Settings } from "../Settings.ts"
 
 interface Applied {
   readonly authorise: (host: string, route: Route, login?: boolean) => Effect.Effect<void>
-  /** Refuses the token from now on, ends its agents and cuts its relays at once. */
-  readonly revoke: (token: string) => Effect.Effect<void>
+  /** Refuses the token from now on, ends its agents and cuts its relays at once. Its hosts lead to the successor. */
+  readonly revoke: (token: string, successor?: string) => Effect.Effect<void>
+  /** Names the records of a tunnel that had another token before. */
+  readonly setRecords: (token: string, name: string) => Effect.Effect<void>
   /** Names the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
   /** Says whether new visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
@@ -91,9 +93,10 @@ const make = Effect.gen(function* () {
         routes.setLogin(token, required)
         gate.recheck(token)
       }),
-    revoke: (token) =>
-      everywhere({ _tag: "Revoke", token }, () => {
-        routes.revoke(token)
+    setRecords: (token, name) => Effect.sync(() => routes.setRecords(token, name)),
+    revoke: (token, successor) =>
+      everywhere({ _tag: "Revoke", token, ...(successor === undefined ? {} : { successor }) }, () => {
+        routes.revoke(token, successor)
         agents.revoke(token)
         relays.cut(token, "revoked")
       }),

@@ -56,12 +56,14 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
       agent_proof,
       hostname,
       http_only,
+      records_name,
       require_login,
       tier,
       token,
       policy
     } of authorisations) {
       const plain = Redacted.value(token)
+      if (records_name !== null) yield* orders.setRecords(plain, records_name)
       yield* restored.setHttpOnly(plain, http_only)
       if (require_login || routes.requiresLogin(plain)) yield* restored.setLogin(plain, require_login)
       if (hostname !== null) {

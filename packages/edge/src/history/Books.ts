@@ -6,6 +6,7 @@ import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
 import * as Seed from "../ca/Seed.ts"
 import { Followers } from "../processes/Followers.ts"
+import { Routes } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../Settings.ts"
@@ -14,7 +15,6 @@ import type { Database } from "./Database.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Sessions from "./Sessions.ts"
 import { Store } from "./Store.ts"
-import { tunnelName } from "./TunnelName.ts"
 
 interface OpenSession {
   readonly tunnel: Tunnel
@@ -59,6 +59,7 @@ const keep = Effect.fn("Books.keep")(function* (
 ) {
   const { historyRetentionSeconds } = yield* Settings
   const agents = yield* AgentSessions
+  const routes = yield* Routes
   const followers = yield* Followers
   const run = yield* FiberSet.makeRuntime<never>()
   const clock = yield* Clock.Clock
@@ -77,7 +78,7 @@ const keep = Effect.fn("Books.keep")(function* (
   const begin = (tunnel: Tunnel, carrier: Carrier) => {
     const { aToB, bToA } = tunnel.traffic
     const connectedAt = now()
-    const name = tunnelName(tunnel.token)
+    const name = routes.recordsOf(tunnel.token)
     open.set(tunnel.token, { tunnel, name, connectedAt, before: { in: aToB, out: bToA }, carrier, attested: 0 })
     db.write(() => {
       sessions.open(name, carrier, connectedAt)

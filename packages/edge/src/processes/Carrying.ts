@@ -13,7 +13,7 @@ const apply = (orders: OrdersShape, report: Effect.Effect<void>, order: Order): 
     case "SetLogin":
       return orders.setLogin(order.token, order.required)
     case "Revoke":
-      return orders.revoke(order.token)
+      return orders.revoke(order.token, order.successor)
     case "SetAgentKeys":
       return orders.setAgentKeys(order.token, order.keys, order.proof)
     case "SetHttpOnly":

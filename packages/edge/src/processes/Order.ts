@@ -23,7 +23,7 @@ export const Order = Schema.TaggedUnion({
   SetHttpOnly: { token: Schema.String, required: Schema.Boolean },
   /** Also says that what is known of the tunnel's visitors is to be asked anew. */
   SetLogin: { token: Schema.String, required: Schema.Boolean },
-  Revoke: { token: Schema.String },
+  Revoke: { token: Schema.String, successor: Schema.optionalKey(Schema.String) },
   SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String), proof: AgentProof },
   /** Say what has been counted until now; this one comes from the edge itself. */
   Report: {},

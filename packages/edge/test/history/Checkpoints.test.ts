@@ -6,6 +6,7 @@ import { Books } from "@catenet/edge/history/Books"
 import { Store } from "@catenet/edge/history/Store"
 import { tunnelName } from "@catenet/edge/history/TunnelName"
 import { Followers } from "@catenet/edge/processes/Followers"
+import { Routes } from "@catenet/edge/Routes"
 import { AgentSessions, type SessionObserver } from "@catenet/edge/sessions/AgentSessions"
 import type { Tunnel } from "@catenet/edge/sessions/Tunnel"
 import { Settings } from "@catenet/edge/Settings"
@@ -33,7 +34,7 @@ const open = Effect.fn(
       )
     )
     const layer = Books.layer.pipe(
-      Layer.provide([Store.layer, others, Layer.succeed(AgentSessions, agents)]),
+      Layer.provide([Store.layer, others, Layer.succeed(AgentSessions, agents), Routes.layer]),
       Layer.provide(settings)
     )
     const books = yield* Effect.map(Layer.build(Layer.fresh(layer)), (context) => Books.pipe(Effect.provide(context)))

@@ -59,6 +59,7 @@ const make = Effect.gen(function* () {
     remove: Effect.fn("Accounts.remove")(
       function* (caller: Caller["Service"]) {
         const { email, subject } = caller
+        yield* store.holdTunnels(subject)
         const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
         for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })
         yield* serviceAccounts.removeAll(subject)

@@ -28,6 +28,8 @@ export const make = Effect.gen(function* () {
       sql`insert into account_limits ${sql.insert({ subject, maxChannels })}
         on conflict (subject) do update set max_channels = excluded.max_channels`,
 
+    /** Holds the tunnels of an account: a token that is being replaced is the new one afterwards. */
+    holdTunnels: (subject: string) => sql`select 1 from tunnels where subject = ${subject} order by id for update`,
     /** Removes the tunnels of an account and says which tokens are worthless now. */
     dropTunnels: SqlSchema.findAll({
       Request: Schema.Struct({ subject: Schema.String, now: Schema.Int }),

@@ -36,7 +36,9 @@ const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: Ed
         }
       })
     case "Revoke":
-      return orders.revokeByHeader({ headers })
+      return orders.revokeByHeader({
+        headers: { ...headers, ...(call.successor === undefined ? {} : { "x-ct-successor-token": call.successor }) }
+      })
     case "SetHttpOnly":
       return orders.setHttpOnly({ headers, payload: { required: call.required } })
     case "SetLogin":

@@ -43,7 +43,7 @@ const Owner = Schema.Struct({
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const agentKeys = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof`
+  const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name`
   return {
     /** Nothing, when the edge is pinned to another key. The first key that is presented stays. */
     report: SqlSchema.findOneOption({
@@ -88,16 +88,16 @@ export const make = Effect.gen(function* () {
         (select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
             case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
             case when h.claim = 'offered' then h.deadline end as admission_until,
-            coalesce(t.http_only, false) as http_only, coalesce(t.require_login, false) as require_login, ${agentKeys}
+            coalesce(t.http_only, false) as http_only, coalesce(t.require_login, false) as require_login, ${ofTunnel}
           from hosts h left join lateral (
-            select id, subject, access_policy, http_only, require_login, agent_proved_at, allow_unproved_agents
+            select id, subject, access_policy, http_only, require_login, agent_proved_at, allow_unproved_agents, records_name
             from tunnels where routing_token = h.routing_token limit 1) t on true
           where h.hostname > ${bare ? null : (after?.place ?? "")}
             and (select r.routing_token from revoked_tokens r where r.routing_token = h.routing_token) is null
           order by h.hostname limit ${limit})
         union all
         (select true, t.id, t.routing_token, null, 'passthrough', t.access_policy, null::bigint, t.http_only, t.require_login,
-            ${agentKeys} from tunnels t
+            ${ofTunnel} from tunnels t
           where t.hostname is null and t.id > ${bare ? after.place : ""}
             and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
             and (select r.routing_token from revoked_tokens r where r.routing_token = t.routing_token) is null

@@ -8,6 +8,7 @@ import { AgentProof } from "@catenet/domain/AgentProof"
 import { Hostname } from "@catenet/domain/Hostname"
 import { PublicKey } from "@catenet/domain/Keys"
 import { UnixSeconds } from "@catenet/domain/Numbers"
+import { RoutingToken } from "@catenet/domain/Tokens"
 import type { AdmissionEffect } from "@catenet/domain/rules/CertificateAdmission"
 import { Effect, Schema } from "effect"
 
@@ -21,7 +22,8 @@ export const EdgeCall = Schema.TaggedUnion({
   },
   /** Whether visitors of gelb hosts have to log in. It also says that those who have may no longer pass. */
   SetLogin: { required: Schema.Boolean },
-  Revoke: {},
+  /** `successor` is the token that the tunnel has instead; hosts that still lead to the old one lead there. */
+  Revoke: { successor: Schema.optionalKey(RoutingToken) },
   /** Whether visitors of gelb hosts may speak nothing but HTTP. */
   SetHttpOnly: { required: Schema.Boolean },
   SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) },

@@ -5,12 +5,14 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Handlers from "../http/Handlers.ts"
 import { Sharing } from "./Sharing.ts"
+import { TokenRotations } from "./TokenRotations.ts"
 import { Tunnels } from "./Tunnels.ts"
 
 export const layer = Handlers.layer(
   Effect.gen(function* () {
     const tunnels = yield* Tunnels
     const sharing = yield* Sharing
+    const rotations = yield* TokenRotations
     return HttpApiBuilder.group(ControlPlaneApi, "tunnels", (handlers) =>
       handlers.handleAll({
         list: ({ query }) => Caller.use((caller) => tunnels.list(caller, query)),
@@ -22,6 +24,8 @@ export const layer = Handlers.layer(
         install: ({ headers, params }) =>
           Caller.use((caller) => tunnels.install(caller, params.id, headers["idempotency-key"])),
         verifyHostname: ({ params }) => Caller.use((caller) => tunnels.verifyHostname(caller, params.id)),
+        rotateToken: ({ headers, params }) =>
+          Caller.use((caller) => rotations.rotate(caller, params.id, headers["idempotency-key"])),
         reclaim: ({ params }) => Caller.use((caller) => tunnels.reclaim(caller, params.id)),
         grant: ({ params, payload }) => Caller.use((caller) => sharing.grant(caller, params.id, payload.grantee)),
         ungrant: ({ params }) => Caller.use((caller) => sharing.ungrant(caller, params.id, params.grantee)),

@@ -129,6 +129,12 @@ export const make = Effect.gen(function* () {
       Result: Seen,
       execute: ({ id, subject }) => sql`${seen} where t.id = ${id} and t.subject = ${subject}`
     }),
+    /** The same, which nothing else changes before the transaction ends. */
+    hold: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: Seen,
+      execute: ({ id, subject }) => sql`${seen} where t.id = ${id} and t.subject = ${subject} for update`
+    }),
     /** A tunnel that the account owns or was granted. */
     visible: SqlSchema.findOneOption({
       Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),

@@ -229,7 +229,9 @@ const make = Effect.gen(function* () {
     /** Removes a tunnel. Its hostname is free again; its token is not, and every edge drops it. */
     remove: Effect.fn("Tunnels.remove")(
       function* (account: Account, id: string) {
-        const tunnel = yield* owned(id, account)
+        const found = yield* store.hold({ id, subject: account.subject })
+        if (Option.isNone(found)) return yield* new TunnelNotFound()
+        const tunnel = found.value
         yield* store.remove(tunnel, yield* unixSeconds)
         yield* outbox.append(tunnel.routingToken, { _tag: "Revoke" })
         yield* audits.append(audit("tunnel_deleted", account.subject, id))

@@ -7,6 +7,8 @@ export interface Order {
   readonly admin: string | undefined
   readonly token: string | undefined
   readonly path: string
+  /** The token that a revoked one has given way to. */
+  readonly successor?: string
   readonly body: string
 }
 
@@ -38,8 +40,15 @@ export class RecordingEdge extends Context.Service<
           const header = (name: string) => request.headers[name]?.toString()
           const path = request.url ?? ""
           const token = header("x-ct-routing-token")
+          const successor = header("x-ct-successor-token")
           if (status === 200 && !path.includes("/refused."))
-            orders.push({ admin: header("x-ct-admin-token"), token, path, body })
+            orders.push({
+              admin: header("x-ct-admin-token"),
+              token,
+              path,
+              body,
+              ...(successor === undefined ? {} : { successor })
+            })
           // A hostname that the edge never takes, for whoever wants to see that.
           if (path.includes("/refused.")) return void response.writeHead(400).end()
           response.writeHead(status === "away" ? 500 : status).end()

@@ -113,6 +113,16 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (i
         { call: "reclaim", as, at, status: 200 },
         { call: "reclaim", as, at, status: 409, code: "ClaimNotLapsed" },
         foreign("reclaim"),
+        {
+          call: "rotateToken",
+          as,
+          at,
+          headers: { "idempotency-key": "x".repeat(300) },
+          status: 400,
+          code: "MalformedRequest"
+        },
+        { call: "rotateToken", as, at, status: 200 },
+        foreign("rotateToken"),
         { call: "grant", as, at, body: { grantee: "bob" }, status: 200 },
         foreign("grant", { body: { grantee: "bob" } }),
         { call: "listGrantees", as, at, status: 200, answer: { grantees: ["bob"] } },

@@ -32,6 +32,7 @@ import * as joinTokensOfGrantees from "./0030_join_tokens_of_grantees.ts"
 import * as tunnelsWithoutHostnameById from "./0031_tunnels_without_hostname_by_id.ts"
 import * as gateCookiesOfOneHost from "./0032_gate_cookies_of_one_host.ts"
 import * as agentProofs from "./0035_agent_proofs.ts"
+import * as tokenRotations from "./0036_token_rotations.ts"
 import * as hostnameClaims from "./0039_hostname_claims.ts"
 import * as hostsOfRevokedTokens from "./0040_hosts_of_revoked_tokens.ts"
 import * as deliveryOutcomes from "./0042_delivery_outcomes.ts"
@@ -72,6 +73,7 @@ export const migrations = {
   "0031_tunnels_without_hostname_by_id": tunnelsWithoutHostnameById.up,
   "0032_gate_cookies_of_one_host": gateCookiesOfOneHost.up,
   "0035_agent_proofs": agentProofs.up,
+  "0036_token_rotations": tokenRotations.up,
   "0039_hostname_claims": hostnameClaims.up,
   "0040_hosts_of_revoked_tokens": hostsOfRevokedTokens.up,
   "0042_delivery_outcomes": deliveryOutcomes.up,
