@@ -136,15 +136,10 @@ const make = Effect.gen(function* () {
       ? command
       : command.pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
 
-  const owned = Effect.fnUntraced(function* (id: string, account: Account) {
-    const found = yield* store.owned({ id, subject: account.subject })
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
-  })
-
-  const shown = Effect.fnUntraced(function* (id: string, { subject }: Account) {
-    const found = yield* store.shown({ id, subject })
-    return yield* Option.isSome(found) ? Effect.succeed(toTunnel(found.value)) : new TunnelNotFound()
-  })
+  const present = <A>(found: Option.Option<A>) => Effect.mapError(Effect.fromOption(found), () => new TunnelNotFound())
+  const owned = (id: string, { subject }: Account) => Effect.flatMap(store.owned({ id, subject }), present)
+  const shown = (id: string, { subject }: Account) =>
+    Effect.map(Effect.flatMap(store.shown({ id, subject }), present), toTunnel)
 
   return {
     owned: (id: string, account: Account) => owned(id, account).pipe(asDefects),
@@ -229,9 +224,7 @@ const make = Effect.gen(function* () {
     /** Removes a tunnel. Its hostname is free again; its token is not, and every edge drops it. */
     remove: Effect.fn("Tunnels.remove")(
       function* (account: Account, id: string) {
-        const found = yield* store.hold({ id, subject: account.subject })
-        if (Option.isNone(found)) return yield* new TunnelNotFound()
-        const tunnel = found.value
+        const tunnel = yield* present(yield* store.hold({ id, subject: account.subject }))
         yield* store.remove(tunnel, yield* unixSeconds)
         yield* outbox.append(tunnel.routingToken, { _tag: "Revoke" })
         yield* audits.append(audit("tunnel_deleted", account.subject, id))
