@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { connect, type TLSSocket } from "node:tls"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agent.ts"
@@ -32,6 +33,35 @@ describe("a visitor of a gelb host", () => {
       const metrics = yield* Effect.promise(() => world.metrics())
       assert.strictEqual(metrics["ct_edge_relays_total"], 1)
       assert.isAbove(metrics["ct_edge_relay_bytes_total"] ?? 0, 60)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reaches the agent by a session of TLS 1.2 that it resumes", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* servingAgent(world, T, [HOST], (stream) => {
+        void readUntil(stream, "\r\n\r\n").then(() => stream.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+      })
+      let session: Buffer | undefined
+      for (const isResumed of [false, true]) {
+        const visitor = yield* Effect.promise(
+          () =>
+            new Promise<TLSSocket>((resolve, reject) => {
+              const kept = session === undefined ? {} : { session }
+              const tls = { port: world.frontDoor, servername: HOST, ca: world.wildcardRoot, allowHalfOpen: true }
+              const socket = connect({ ...tls, host: "127.0.0.1", maxVersion: "TLSv1.2", ...kept }, () =>
+                resolve(socket)
+              )
+              socket.on("session", (fresh) => (session = fresh)).once("error", reject)
+            })
+        )
+        assert.strictEqual(visitor.isSessionReused(), isResumed)
+        const answer = readAll(visitor)
+        visitor.write(`${get}\r\n`)
+        assert.match((yield* Effect.promise(() => answer)).toString(), /^HTTP\/1.1 200 OK\r\n/)
+        visitor.end()
+      }
     }).pipe(Effect.scoped)
   )
 

@@ -95,7 +95,7 @@ const make = Effect.gen(function* () {
     const inWindow = yield* isOpen(route.token)
     const answers = speaks === "acme" && (isGelb || !inWindow) ? yield* waitsFor(host, route) : undefined
     if (answers !== undefined) return yield* passthrough(destination, route.token, socket, answers === "order")
-    if (isGelb) return gelb.accept(socket, speaks === "http")
+    if (isGelb) return gelb.accept(socket, speaks === "http", host)
     if (!inWindow) {
       counters.accessWindowRefusals += 1
       return void socket.destroy()

@@ -32,7 +32,7 @@ const TEND_EVERY = "2 seconds"
 
 export interface GelbVisitsShape {
   /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */
-  readonly accept: ((socket: Socket, web: boolean) => void) | undefined
+  readonly accept: ((socket: Socket, web: boolean, host: string) => void) | undefined
   /** Lets HTTP/2 visitors finish what they asked and ask no more. */
   readonly drain: () => void
 }
@@ -110,8 +110,8 @@ const make = Effect.gen(function* () {
     return gate.judge({ host, method, target, cookie, upgrade: false }, visit)
   }
 
-  const http1 = Effect.fn("GelbVisits.http1")(function* (socket: TLSSocket) {
-    const host = normalHost(socket.servername || "") ?? ""
+  const http1 = Effect.fn("GelbVisits.http1")(function* (socket: TLSSocket, name: string) {
+    const host = normalHost(name) ?? ""
     const refused = refusal(host)
     if (refused !== undefined) return yield* LastWord.say(socket, refused)
     if (!(yield* LastWord.speaks(socket))) return void socket.destroy()
@@ -148,8 +148,8 @@ const make = Effect.gen(function* () {
         })
       )
 
-  const http2 = (socket: TLSSocket) => {
-    const host = normalHost(socket.servername || "") ?? ""
+  const http2 = (socket: TLSSocket, name: string) => {
+    const host = normalHost(name) ?? ""
     const address = endpointsOf(socket).client?.address ?? "unknown"
     const visit = new Http2Visit(socket, {
       visitor: { address, hostname: host },
@@ -166,11 +166,12 @@ const make = Effect.gen(function* () {
   const onFailure = () => {
     counters.handshakesFailed += 1
   }
-  const onSecure = (socket: TLSSocket) => (socket.alpnProtocol === "h2" ? http2(socket) : run(socket, http1))
+  const onSecure = (socket: TLSSocket, name: string) =>
+    socket.alpnProtocol === "h2" ? http2(socket, name) : run(socket, () => http1(socket, name))
   const accept = Option.map(pairs, (pairs) => {
     const web = TlsAcceptor.make({ pairs, alpn: ["h2", "http/1.1"], onSecure, onFailure, ending })
     const other = TlsAcceptor.make({ pairs, alpn: [], onSecure, onFailure, ending })
-    return (socket: Socket, isWeb: boolean) => (isWeb ? web : other).accept(socket)
+    return (socket: Socket, isWeb: boolean, host: string) => (isWeb ? web : other).accept(socket, host)
   })
 
   const shape: GelbVisitsShape = {

@@ -11,14 +11,15 @@ import type { PairSource } from "./PairSource.ts"
 const HANDSHAKE_MILLIS = 10_000
 
 export interface TlsAcceptor {
-  readonly accept: (socket: Socket) => void
+  /** `host` is the name in the ClientHello: a resumed session of TLS 1.2 does not tell it again. */
+  readonly accept: (socket: Socket, host?: string) => void
 }
 
 export interface TlsAcceptorOptions {
   readonly pairs: PairSource
   /** Protocols to select from, in our order; an empty list selects none and refuses nobody. */
   readonly alpn: ReadonlyArray<string>
-  readonly onSecure: (socket: TLSSocket) => void
+  readonly onSecure: (socket: TLSSocket, host: string) => void
   readonly onFailure: () => void
   /** TLS 1.3 where what is proved is bound to the session by its exporter; 1.2 by default. */
   readonly minVersion?: "TLSv1.2" | "TLSv1.3"
@@ -33,14 +34,14 @@ export interface TlsAcceptorOptions {
 /** Handshakes begun in one turn of the event loop; beginning one costs about a millisecond of signing. */
 const PER_TURN = 2
 
-const inTurns = (start: (socket: Socket) => void) => {
-  const waiting: Array<Socket> = []
+const inTurns = (start: TlsAcceptor["accept"]): TlsAcceptor["accept"] => {
+  const waiting: Array<readonly [socket: Socket, host: string | undefined]> = []
   const turn = () => {
-    for (const socket of waiting.splice(0, PER_TURN)) if (!socket.destroyed) start(socket)
+    for (const [socket, host] of waiting.splice(0, PER_TURN)) if (!socket.destroyed) start(socket, host)
     if (waiting.length > 0) setImmediate(turn)
   }
-  return (socket: Socket) => {
-    if (waiting.push(socket) === 1) setImmediate(turn)
+  return (socket, host) => {
+    if (waiting.push([socket, host]) === 1) setImmediate(turn)
   }
 }
 
@@ -48,16 +49,19 @@ const endsOf = (socket: Socket) => `${socket.remoteAddress} ${socket.remotePort}
 
 /** Bounds whole handshakes: the server's own bound begins again with every byte that a slow peer drips. */
 const bounded = (millis: number) => {
-  const running = new Map<string, () => void>()
+  const running = new Map<string, { readonly inTime: () => void; readonly host: string | undefined }>()
   return {
-    begin: (socket: Socket) => {
+    begin: (socket: Socket, host: string | undefined) => {
       const ends = endsOf(socket)
-      running.set(ends, cutAfter(socket, millis))
+      running.set(ends, { inTime: cutAfter(socket, millis), host })
       socket.once("close", () => running.delete(ends))
     },
-    done: (socket: Socket) => {
-      running.get(endsOf(socket))?.()
+    /** The name that the handshake began with. */
+    done: (socket: Socket): string | undefined => {
+      const handshake = running.get(endsOf(socket))
+      handshake?.inTime()
       running.delete(endsOf(socket))
+      return handshake?.host
     }
   }
 }
@@ -73,24 +77,24 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
   })
   const handshakes = bounded(handshakeMillis)
   server.on("secureConnection", (socket) => {
-    handshakes.done(socket)
+    const host = handshakes.done(socket) ?? (socket.servername || "")
     const fault = ending(socket)
     guard(socket, fault)
     socket.on("error", () => undefined)
     socket.allowHalfOpen = true
-    contained(fault, onSecure)(socket)
+    contained(fault, () => onSecure(socket, host))()
   })
   server.on("tlsClientError", (_error, socket) => {
     socket.destroy()
     onFailure()
   })
   pairs.onReplaced((pair) => server.setSecureContext({ ...pair, minVersion }))
-  const begin = (socket: Socket) => {
+  const begin = (socket: Socket, host: string | undefined) => {
     // Who leaves in the middle of a handshake is gone; only a relay has two independent halves.
     socket.allowHalfOpen = false
-    handshakes.begin(socket)
+    handshakes.begin(socket, host)
     server.emit("connection", socket)
   }
-  const start = (socket: Socket) => contained(ending(socket), begin)(socket)
+  const start = (socket: Socket, host?: string) => contained(ending(socket), () => begin(socket, host))()
   return { accept: patient ? inTurns(start) : start }
 }
