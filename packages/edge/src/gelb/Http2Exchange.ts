@@ -10,7 +10,8 @@ import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Result } from "effect"
 import { toOrigin, toVisitor, trailersToOrigin, trailersToVisitor } from "./Http2Fields.ts"
 import { type Answer, offlinePage, plainAnswer, silentPage } from "./Pages.ts"
-import { hostnameOf, SAFE, type Visitor } from "./RequestHead.ts"
+import { readRequest } from "./Http2Request.ts"
+import { SAFE, type Visitor } from "./RequestHead.ts"
 import type { Repeatable, TunnelConnections } from "./TunnelConnections.ts"
 
 /** The tunnel has no agent that could take the request. */
@@ -60,12 +61,9 @@ export const proxy = (
   agent: TunnelConnections,
   onFault: OnFault
 ): void => {
-  const authority = headers[":authority"] ?? headers.host ?? visitor.hostname
-  const method = headers[":method"] ?? "GET"
-  if (hostnameOf(authority) !== visitor.hostname) {
-    return say(stream, plainAnswer(421, `this connection is for ${visitor.hostname}`))
-  }
-  if (method === "CONNECT") return say(stream, plainAnswer(405, "CONNECT is not served"))
+  const read = readRequest(headers, visitor)
+  if (Result.isFailure(read)) return say(stream, plainAnswer(read.failure.status, read.failure.reason))
+  const { authority, method, path } = read.success
   const body = !stream.endAfterHeaders
   const repeatable = !body && SAFE.has(method)
 
@@ -74,7 +72,7 @@ export const proxy = (
       const options: RequestOptions & Repeatable = {
         agent,
         method,
-        path: headers[":path"] ?? "/",
+        path,
         headers: toOrigin(headers, visitor, authority, body),
         setHost: false,
         repeatable

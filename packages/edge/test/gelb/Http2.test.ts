@@ -108,6 +108,34 @@ describe("a visitor that speaks HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("asks for a path of its own host, and names itself in no way", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* origin(world, (request, response) => void response.end(JSON.stringify(request.headers)))
+      const client = yield* session(world)
+      /** A request that the protocol forbids never reaches the edge's own rules. */
+      const statusOf = (headers: IncomingHttpHeaders) =>
+        fetchOn(client, headers).pipe(
+          Effect.map(({ status }) => status),
+          Effect.catchDefect((error) =>
+            Effect.succeed(String(error).includes("PROTOCOL_ERROR") ? "reset" : String(error))
+          )
+        )
+      for (const path of ["http://evil.test/", "a", "/a#b", "*", "/\x85"])
+        assert.include([400, "reset"], yield* statusOf({ ":path": path }), path)
+      for (const host of ["other.zone.test", `x@${HOST}`, `${HOST}, evil`])
+        assert.include([421, "reset"], yield* statusOf({ ":authority": host }), host)
+      assert.strictEqual(yield* statusOf({ host: "other.zone.test" }), 421)
+      const forged = { x_forwarded_for: "6", x_real_ip: "6", "x-forwarded-port": "6", content_length: "6", host_: "6" }
+      const { body } = yield* fetchOn(client, forged)
+      const seen = JSON.parse(body.toString())
+      assert.strictEqual(seen.host_, "6")
+      for (const name of ["x_forwarded_for", "x_real_ip", "x-forwarded-port", "content_length"])
+        assert.isUndefined(seen[name], name)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("sends many requests at once over few streams to the agent, bodies whole", () =>
     Effect.gen(function* () {
       const world = yield* start()
