@@ -35,8 +35,9 @@ export class EdgesApi extends HttpApiGroup.make("edges")
       error: MemberNotAdmitted
     }).middleware(ReadsBody),
     HttpApiEndpoint.get("revokedTokens", "/internal/revoked-tokens", {
+      query: pageQuery,
       success: Schema.Struct({ tokens: Schema.Array(RoutingToken) })
-    }),
+    }).middleware(ReadsParameters),
     HttpApiEndpoint.post("heartbeat", "/internal/edges/heartbeat", {
       payload: Heartbeat,
       success: HttpApiSchema.Empty(200),

@@ -16,6 +16,7 @@ import {
   ShareNotFound,
   ShortcutBudgetTooLarge,
   TooManyAgents,
+  TopologyLimitReached,
   TopologyNotFound
 } from "../errors/Topologies.ts"
 import { NetUuidInPath, TopologyIdInPath } from "../Ids.ts"
@@ -69,7 +70,7 @@ const writes = [
   HttpApiEndpoint.post("create", "/me/topologies", {
     headers: idempotencyHeader,
     success: TopologyIds,
-    error: IdempotencyKeyReused
+    error: [IdempotencyKeyReused, TopologyLimitReached]
   }).middleware(ReadsParameters),
   HttpApiEndpoint.delete("remove", "/me/topologies/:id", { params: id, success: done, error: TopologyNotFound }),
   HttpApiEndpoint.post("assignAgent", "/me/topologies/:id/agents", {

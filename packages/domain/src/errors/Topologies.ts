@@ -11,6 +11,17 @@ export class TopologyNotFound extends Problem<TopologyNotFound>()("TopologyNotFo
   detail: () => "No topology of yours has this id, or the request does not prove what it must."
 }) {}
 
+/** The account has as many topologies as it may have. */
+export class TopologyLimitReached extends Problem<TopologyLimitReached>()(
+  "TopologyLimitReached",
+  {
+    status: 403,
+    title: "Topology limit reached",
+    detail: ({ limit }) => `Your account has ${limit} topologies, which is its limit.`
+  },
+  { limit: Count }
+) {}
+
 /** Nobody has a topology with this public id. */
 export class NetworkUnknown extends Problem<NetworkUnknown>()("NetworkUnknown", {
   status: 404,

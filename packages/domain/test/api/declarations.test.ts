@@ -168,7 +168,6 @@ const isList = (schema: Schema.Top): boolean => {
 
 /** Lists that are given whole, and why. */
 const whole: Readonly<Record<string, string>> = {
-  "GET /internal/revoked-tokens": "an edge that boots must know every one",
   "GET /portal/channels/:channel/grant": "one account's identities on one channel"
 }
 

@@ -38,6 +38,19 @@ const authorisationsOf = Effect.fn("Rehydrate.authorisationsOf")(function* (
   return all
 })
 
+/** In pages too, where the control plane knows pages. */
+const revokedTokens = Effect.fn("Rehydrate.revokedTokens")(function* (controlPlane: ControlPlaneClient) {
+  const all: Array<string> = []
+  let cursor: string | undefined
+  do {
+    const query = { limit: maxPage, ...(cursor === undefined ? {} : { cursor }) }
+    const [page, { headers }] = yield* controlPlane.revokedTokens({ query, responseMode: "decoded-and-response" })
+    for (const token of page.tokens) all.push(Redacted.value(token))
+    cursor = cursorIn(headers["link"])
+  } while (cursor !== undefined)
+  return all
+})
+
 /**
  * Fetches everything before it changes anything, so that a failure half way leaves no half state. An edge that serves
  * meanwhile also drops what it no longer finds, and lifts restrictions that are gone.
@@ -47,9 +60,9 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
   const orders = yield* Orders
   const routes = yield* Routes
   const apply = Effect.fnUntraced(function* (restored: Restored) {
-    const revoked = yield* controlPlane.revokedTokens()
+    const revoked = yield* revokedTokens(controlPlane)
     const authorisations = yield* authorisationsOf(controlPlane, edgeId)
-    for (const token of revoked.tokens) yield* restored.revoke(Redacted.value(token))
+    for (const token of revoked) yield* restored.revoke(token)
     for (const {
       admission_until,
       agent_keys,
@@ -78,7 +91,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
       for (const { token } of gone) yield* restored.revoke(token)
     }
     yield* Effect.logInfo("state restored from the control plane").pipe(
-      Effect.annotateLogs({ revoked: revoked.tokens.length, authorisations: authorisations.length })
+      Effect.annotateLogs({ revoked: revoked.length, authorisations: authorisations.length })
     )
   })
   yield* orders.restoring(apply)

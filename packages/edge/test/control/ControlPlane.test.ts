@@ -18,7 +18,7 @@ const failing = (url: string) =>
   Effect.gen(function* () {
     const { client } = yield* ControlPlane
     if (client === undefined) return assert.fail("there is no client")
-    return yield* Effect.flip(client.revokedTokens())
+    return yield* Effect.flip(client.revokedTokens({ query: {} }))
   }).pipe(
     Effect.provide(ControlPlane.layerUnsigned),
     Effect.provide(

@@ -39,8 +39,13 @@ export const startControlPlane = Effect.acquireRelease(
               .end(value === undefined ? "" : JSON.stringify(value))
           if (plane.down) return answer(503)
           if (request.headers["x-ct-admin-token"] !== ADMIN_TOKEN) return answer(401)
-          if (request.url === "/internal/revoked-tokens") return answer(200, { tokens: plane.revoked })
           const { pathname, searchParams } = new URL(request.url ?? "", "http://plane")
+          if (pathname === "/internal/revoked-tokens") {
+            const from = Number(searchParams.get("cursor") ?? 0)
+            const to = from + Math.min(plane.page, Number(searchParams.get("limit")))
+            if (to < plane.revoked.length) response.setHeader("link", `<${pathname}?cursor=${to}>; rel="next"`)
+            return answer(200, { tokens: plane.revoked.slice(from, to) })
+          }
           if (pathname === "/internal/edges/rehydrate/primary") {
             const from = Number(searchParams.get("cursor") ?? 0)
             const to = from + Math.min(plane.page, Number(searchParams.get("limit")))

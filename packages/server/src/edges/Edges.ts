@@ -96,8 +96,14 @@ const make = Effect.gen(function* () {
       return known.map(({ bare: _bare, place: _place, ...authorisation }) => authorisation)
     }, Effect.orDie),
 
-    /** Tokens that no edge may ever serve again, in plain as well. */
-    revokedTokens: Effect.map(Effect.orDie(store.revoked()), (rows) => rows.map(({ token }) => token))
+    /** Tokens that no edge may serve again, in plain as well. */
+    revokedTokens: Effect.fn("Edges.revokedTokens")(function* (page: Page) {
+      const rows = yield* paged(page, Schema.Int, store.revoked, ({ id }) => id)
+      return rows.map(({ token }) => token)
+    }, Effect.orDie),
+
+    /** Forgets revocations that protect nothing any more. */
+    sweep: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, store.pruneRevoked)))
   }
 })
 

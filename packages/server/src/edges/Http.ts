@@ -31,7 +31,8 @@ export const layer = Handlers.layer(
     return HttpApiBuilder.group(ControlPlaneApi, "edges", (handlers) =>
       handlers.handleAll({
         authorizeChannel: ({ payload }) => admissions.authorise(payload),
-        revokedTokens: () => Effect.map(edges.revokedTokens, (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
+        revokedTokens: ({ query }) =>
+          Effect.map(edges.revokedTokens(query), (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
         agentProved: ({ payload }) => keys.proved(payload.token, payload.key),
         heartbeat: ({ payload }) => Effect.flatMap(edges.heartbeat(payload), told),
         list: ({ query }) => edges.list(query),

@@ -33,7 +33,10 @@ const Restored = Schema.Struct({
  */
 const Known = Schema.toEncoded(Schema.Struct({ ...Place.fields, ...Authorisation.fields }))
 
-const Revoked = Schema.toEncoded(Schema.Struct({ token: RoutingToken }))
+const Revoked = Schema.toEncoded(Schema.Struct({ id: Schema.Int, token: RoutingToken }))
+
+/** Seconds for which a revocation is kept (docs/decisions/0012). */
+export const revokedSeconds = 90 * 86_400
 
 const Owner = Schema.Struct({
   token: Schema.NullOr(RoutingToken),
@@ -106,9 +109,16 @@ export const make = Effect.gen(function* () {
       }
     }),
     revoked: SqlSchema.findAll({
-      Request: Schema.Void,
+      Request: Schema.Struct({ after: Schema.UndefinedOr(Schema.Int), limit: Schema.UndefinedOr(Schema.Int) }),
       Result: Revoked,
-      execute: () => sql`select routing_token as token from revoked_tokens order by revoked_at, routing_token`
-    })
+      execute: ({ after, limit = null }) => sql`
+        select id, routing_token as token from revoked_tokens where id > ${after ?? 0} order by id limit ${limit}`
+    }),
+    /** Revocations that are old, and behind which nothing is left: no tunnel, no hostname, no order to an edge. */
+    pruneRevoked: (now: number) => sql`
+      delete from revoked_tokens r where revoked_at <= ${now - revokedSeconds}
+        and not exists (select 1 from tunnels t where t.routing_token = r.routing_token)
+        and not exists (select 1 from hosts h where h.routing_token = r.routing_token)
+        and not exists (select 1 from outbox o where o.queue = r.routing_token)`
   }
 })

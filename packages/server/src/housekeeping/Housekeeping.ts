@@ -5,6 +5,7 @@
  */
 import { Effect, Layer, Schedule } from "effect"
 import { ClaimInvites } from "../claims/ClaimInvites.ts"
+import { Edges } from "../edges/Edges.ts"
 import { LiveEdges } from "../edges/LiveEdges.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Invitations } from "../invitations/Invitations.ts"
@@ -22,7 +23,8 @@ const work = Effect.gen(function* () {
     yield* Limits,
     yield* Payments,
     yield* PortalSignIns,
-    yield* LiveEdges
+    yield* LiveEdges,
+    yield* Edges
   ]
   yield* Effect.forEach(
     owners,

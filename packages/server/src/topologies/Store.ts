@@ -42,7 +42,14 @@ export const make = Effect.gen(function* () {
   })
 
   return {
-    insert: (row: typeof Fresh.Type) => sql`insert into topologies ${sql.insert(row)}`,
+    /** Nothing where the account has `most` already; those of one account are made one after the other. */
+    insertWithin: ({ createdAt, id, netUuid, owner }: typeof Fresh.Type, most: number) =>
+      Effect.andThen(
+        sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 21))`,
+        sql`insert into topologies (id, net_uuid, owner, created_at)
+          select ${id}, ${netUuid}, ${owner}, ${createdAt}::bigint
+          where (select count(*) from topologies where owner = ${owner}) < ${most} returning id`
+      ),
     /** Commands on one topology come one after the other. */
     lock: (id: string) => sql`select 1 from topologies where id = ${id} for update`,
     head: SqlSchema.findOneOption({

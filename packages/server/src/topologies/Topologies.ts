@@ -1,8 +1,14 @@
 /** Topologies as a whole: made, listed, seen, shared and removed. What is drawn on one is in `Drawings`. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { Email } from "@catenet/domain/Email"
-import { NetworkUnknown, ShareNotFound, TopologyNotFound } from "@catenet/domain/errors/Topologies"
+import {
+  NetworkUnknown,
+  ShareNotFound,
+  TopologyLimitReached,
+  TopologyNotFound
+} from "@catenet/domain/errors/Topologies"
 import { NetUuid, TopologyId } from "@catenet/domain/Ids"
+import { Count } from "@catenet/domain/Numbers"
 import { audit } from "@catenet/domain/rules/Audit"
 import { roleOf, transition } from "@catenet/domain/rules/Topology"
 import { TopologyIds } from "@catenet/domain/Topology"
@@ -20,6 +26,9 @@ import * as Views from "./Views.ts"
 
 type Account = Caller["Service"]
 
+/** Topologies that an account may have. */
+const mostTopologies = 100
+
 const idFrom = Schema.decodeSync(TopologyId)
 const netUuidFrom = Schema.decodeSync(NetUuid)
 
@@ -34,10 +43,11 @@ const make = Effect.gen(function* () {
 
   const insert = Effect.fnUntraced(function* (owner: Account["subject"]) {
     const ids = { id: idFrom(yield* fresh), netUuid: netUuidFrom(yield* fresh) }
-    yield* store.insert({ ...ids, owner, createdAt: yield* unixSeconds })
+    const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, mostTopologies)
+    if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(mostTopologies) })
     yield* audits.append(audit("topology_created", owner, ids.id))
     return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
-  })
+  }, store.transaction)
 
   const idsOf = (rows: ReadonlyArray<Views.Listed>) =>
     rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))

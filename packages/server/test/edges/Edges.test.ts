@@ -159,7 +159,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       assert.deepStrictEqual(facts.get(token(gruen)), ["gruen.example.test", "passthrough", undefined, null])
       assert.deepStrictEqual(facts.get("5".repeat(64)), [null, "passthrough", undefined, null])
       assert.isFalse(facts.has(token(gone)))
-      const { tokens } = yield* edges.revokedTokens()
+      const { tokens } = yield* edges.revokedTokens({ query: {} })
       assert.deepStrictEqual(tokens.map(Redacted.value), [token(gone)])
       for (let limit = 1; limit <= known.length + 1; limit++) {
         assert.deepStrictEqual(yield* restoredIn(limit, "primary"), known, `in pages of ${limit}`)

@@ -274,6 +274,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topologies
       const [own, other] = yield* created
       yield* scene(other.id)
       yield* Contract.hold("topologies", ada, rows([own, other]), {
+        "create TopologyLimitReached": "Limit.test.ts reaches it",
         "create IdempotencyKeyReused": "the route has no body in which a repeated request could differ"
       })
     })

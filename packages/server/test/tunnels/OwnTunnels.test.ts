@@ -57,7 +57,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("an account's
       const orders = yield* edge.about(Redacted.value(routing_token), 3)
       assert.deepInclude(orders[1], { path: "/internal/tunnel/login", body: '{"required":true}' })
       assert.strictEqual(orders[2]?.path, "/admin/revoke")
-      const { tokens } = yield* ada.edges.revokedTokens()
+      const { tokens } = yield* ada.edges.revokedTokens({ query: {} })
       assert.include(tokens.map(Redacted.value), Redacted.value(routing_token))
     })
   )

@@ -67,7 +67,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routin
       assert.deepStrictEqual({ ...after }, { ...before, token: fresh, records_name: hashOf(old) })
       assert.strictEqual(after?.tier, "gelb")
       const { edges } = yield* TestServer.client
-      const revoked = (yield* edges.revokedTokens()).tokens.map(Redacted.value)
+      const revoked = (yield* edges.revokedTokens({ query: {} })).tokens.map(Redacted.value)
       assert.include(revoked, Redacted.value(old))
       assert.notInclude(revoked, Redacted.value(fresh))
 
@@ -113,7 +113,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routin
       const tokens = [old, ...rotated.map(({ routing_token }) => routing_token)].map(Redacted.value)
       const mine = (yield* known).find((entry) => entry.hostname === hostname) ?? assert.fail()
       const { edges } = yield* TestServer.client
-      const revoked = new Set((yield* edges.revokedTokens()).tokens.map(Redacted.value))
+      const revoked = new Set((yield* edges.revokedTokens({ query: {} })).tokens.map(Redacted.value))
       assert.deepStrictEqual(
         tokens.filter((token) => !revoked.has(token)),
         [Redacted.value(mine.token)]
@@ -156,7 +156,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routin
       if (Result.isFailure(rotated)) assert.strictEqual(rotated.failure._tag, "TunnelNotFound")
       assert.isUndefined((yield* known).find((entry) => entry.hostname === hostname))
       const { edges } = yield* TestServer.client
-      const revoked = new Set((yield* edges.revokedTokens()).tokens.map(Redacted.value))
+      const revoked = new Set((yield* edges.revokedTokens({ query: {} })).tokens.map(Redacted.value))
       if (Result.isSuccess(rotated)) assert.isTrue(revoked.has(Redacted.value(rotated.success.routing_token)))
       assert.isTrue(revoked.has(token))
     })
