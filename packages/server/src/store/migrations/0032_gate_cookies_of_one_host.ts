@@ -1,6 +1,7 @@
 /**
- * A visitor's session is for one host: a cookie of the zone, which stood for several, reached the hosts of other tenants.
- * Visitors sign in again. A sign-in leads to the host by a code, and what one sign-in gave ends together.
+ * A visitor's session is for one host. The cookies of before, of accounts and of share links alike, were of the zone: each
+ * was sent to the hosts of every tenant, so none of them can be kept, and visitors sign in again. A sign-in leads to the
+ * host by a code, and what one sign-in gave ends together.
  */
 import * as Statements from "../Statements.ts"
 
@@ -11,10 +12,10 @@ export const up = Statements.of(
     drop constraint gate_sessions_pkey,
     add constraint gate_sessions_pkey primary key (token_hash)`,
   `create index gate_sessions_sign_in on gate_sessions (sign_in)`,
-  `alter table gate_sign_ins add column browser text check (browser ~ '^[0-9a-f]{64}$')`,
+  `alter table gate_sign_ins add column browser text check (length(browser) = 64 and browser !~ '[^0-9a-f]')`,
   `create table gate_codes (
-    code_hash text primary key check (code_hash ~ '^[0-9a-f]{64}$'),
-    browser text not null check (browser ~ '^[0-9a-f]{64}$'),
+    code_hash text primary key check (length(code_hash) = 64 and code_hash !~ '[^0-9a-f]'),
+    browser text not null check (length(browser) = 64 and browser !~ '[^0-9a-f]'),
     host text not null check (host = lower(host)),
     path text not null check (path like '/%'),
     subject text check (subject <> ''),
