@@ -1,4 +1,7 @@
-/** Installs the pinned dependencies when they are missing or the lock file has changed since. */
+/**
+ * Installs exactly what the lock files name, when it is missing or the lock file has changed since. The lock files name no
+ * registry: each user's own answers, and what it sends must have the digest of the lock.
+ */
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -17,10 +20,10 @@ const npm = (args, cwd) => {
   }
 }
 
-const current = (folder, lock) => {
+const current = (folder) => {
   const marker = join(folder, "node_modules", ".catenet-installed")
   const digest = createHash("sha256")
-    .update(readFileSync(join(folder, lock)))
+    .update(readFileSync(join(folder, "package-lock.json")))
     .digest("hex")
   return {
     fresh: existsSync(marker) && readFileSync(marker, "utf8") === digest,
@@ -28,21 +31,16 @@ const current = (folder, lock) => {
   }
 }
 
-const install = (folder, lock, args, what) => {
-  const state = current(folder, lock)
+const install = (folder, what) => {
+  const state = current(folder)
   if (state.fresh) return
   process.stderr.write(`Installing ${what} ...\n`)
-  npm(args, folder)
+  npm(["ci", "--no-audit", "--no-fund", "--loglevel=error"], folder)
   state.done()
 }
 
-export const installDependencies = () =>
-  install(root, "package-lock.json", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], "the pinned dependencies")
+export const installDependencies = () => install(root, "the pinned dependencies")
 
-export const installLinters = () =>
-  install(
-    join(root, "tools", "lint"),
-    "package.json",
-    ["install", "--no-audit", "--no-fund", "--loglevel=error"],
-    "the linters"
-  )
+export const installLinters = () => install(join(root, "tools", "lint"), "the linters")
+
+export const installBenchDriver = () => install(join(root, "tools", "bench"), "the driver of the bare server")
