@@ -194,6 +194,13 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
         },
         { call: "revokeShareLink", at: { ...at, link_id: "x" }, as: ada, status: 404, code: "ShareLinkNotFound" },
 
+        { call: "getHttpOnly", at, as: ada, status: 200, answer: { http_only: false } },
+        { call: "setHttpOnly", at, as: ada, body: { http_only: true }, status: 200, answer: { http_only: true } },
+        { call: "setHttpOnly", at, as: ada, body: {}, status: 422, code: "WrongShape" },
+        { call: "getHttpOnly", at, as: ada, status: 200, answer: { http_only: true } },
+        ...notTheirs("getHttpOnly", at),
+        ...notTheirs("setHttpOnly", at, { http_only: false }),
+
         { call: "getBadge", at, as: ada, status: 200, answer: { public_id: null } },
         { call: "enableBadge", at, as: ada, status: 200 },
         { call: "enableBadge", at, as: ada, status: 200 },
