@@ -104,6 +104,7 @@ const table = [
   [Enrollment.JoinProofRefused, 403, ["(join proof)"]],
   [Enrollment.JoinTokenUnknown, 404, ["(join token)"]],
   [Enrollment.JoinTokenSpent, 409, ["(join token)"]],
+  [Enrollment.AgentAlreadyEnrolled, 409, ["(join token, by the agent that redeemed it)"]],
   [Enrollment.BatchCountOutOfRange, 400, ["(batch of 1 to 100)"]],
   [Enrollment.IdempotencyKeyReused, 409, ["(idempotency key)"]],
   [Enrollment.BootstrapTokenUnknown, 404, ["(bootstrap token)"]],

@@ -12,8 +12,8 @@ import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const world = TestServer.layer().pipe(Layer.provideMerge(TestIssuer.layer))
-const seed = Redacted.make(new Uint8Array(32).fill(7))
-const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
+const first = Redacted.make(new Uint8Array(32).fill(7))
+const second = Redacted.make(new Uint8Array(32).fill(8))
 
 const post = (path: string, body: unknown) =>
   Effect.flatMap(
@@ -25,7 +25,8 @@ const post = (path: string, body: unknown) =>
     (response) => Effect.promise(() => response.json() as Promise<any>)
   )
 
-const redemption = (token: string, proven = token) => {
+const redemption = (token: string, proven = token, seed = first) => {
+  const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
   const proof = Hex.encode(Proof.prove(native, seed, Redacted.make(bytesOf(proven))))
   return { token, agent: "agent", pubkey, proof }
 }
@@ -76,7 +77,8 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("enrolment", 
         { call: "redeem", body: redemption(token, unknown), status: 403, code: "JoinProofRefused" },
         { call: "redeem", body: redemption(unknown), status: 404, code: "JoinTokenUnknown" },
         { call: "redeem", body: redemption(token), status: 200, answer: { tenant: "t" } },
-        { call: "redeem", body: redemption(token), status: 409, code: "JoinTokenSpent" },
+        { call: "redeem", body: redemption(token), status: 409, code: "AgentAlreadyEnrolled" },
+        { call: "redeem", body: redemption(token, token, second), status: 409, code: "JoinTokenSpent" },
         { call: "mintBootstrap", as: operator, headers: header, body: { secret: "a" }, status: 200 },
         {
           call: "mintBootstrap",

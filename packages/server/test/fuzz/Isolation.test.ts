@@ -75,6 +75,9 @@ const belongingsOfNobody = (word: string) =>
 const nobodys = belongingsOfNobody("zilch")
 const others = belongingsOfNobody("nihil")
 
+/** A token of the login gate that was never minted. */
+const visit = Buffer.alloc(32).toString("base64url")
+
 /** The bodies of routes that have one. None is for routes that decide before they look at it. */
 const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "enrollment.issue": () => ({ tenant: "t" }),
@@ -91,6 +94,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "tunnels.allowVisitor": () => ({ email: "thief@thieves.example" }),
   "tunnelControls.saveAlert": () => ({ webhook_url: "https://thieves.example/", threshold_minutes: 1 }),
   "tunnelControls.setAccess": () => ({ expires_at: 1, schedule: null }),
+  "tunnelControls.setHttpOnly": () => ({ http_only: true }),
   "tunnelControls.mintShareLink": () => ({ ttl: "1h" }),
   "bridge.setMode": () => ({ mode: "permanent" }),
   "bridge.storeGrant": ({ channel, grant }) => ({ channel_id: channel, grant_hex: grant }),
@@ -129,7 +133,11 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "operators.setMaxTunnels": () => ({ max: 0 }),
   "operators.setMaxChannels": () => ({ max: 0 }),
   "edges.authorizeChannel": ({ channel, holder }) => ({ channel, holder }),
-  "edges.heartbeat": () => ({ id: "primary", peer_addr: "thieves.example:1" })
+  "edges.heartbeat": () => ({ id: "primary", peer_addr: "thieves.example:1" }),
+  "edges.agentProved": ({ agent, routing_token }) => ({ token: routing_token, key: agent }),
+  "edges.checkVisitor": ({ hostname }) => ({ host: hostname }),
+  "edges.redeemGateCode": ({ hostname }) => ({ host: hostname, code: visit, browser: "00".repeat(32) }),
+  "edges.endVisit": ({ hostname }) => ({ host: hostname, session: visit })
 }
 
 /** Routes whose answer may tell that something is there, and why. They still change nothing of another. */
