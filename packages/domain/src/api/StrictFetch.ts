@@ -34,6 +34,15 @@ const read = async (body: NonNullable<Response["body"]>, most: number) => {
 /**
  * An answer with a redirect status comes back as it is. Answers come whole, with at most `most` bytes after decompression; a
  * longer one fails with {@link AnswerTooLong}.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { AnswerTooLong, strictFetch } from "@catenet/domain/api/StrictFetch"
+ *
+ * const six = () => Promise.resolve(new Response("twelve"))
+ * assert.equal(await (await strictFetch(six, 6)("https://issuer.example/")).text(), "twelve")
+ * await assert.rejects(strictFetch(six, 5)("https://issuer.example/"), AnswerTooLong)
+ * ```
  */
 export const strictFetch =
   (fetch: Fetch, most: number): Fetch =>

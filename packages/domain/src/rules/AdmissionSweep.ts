@@ -41,7 +41,7 @@ const reminders = (state: Admission): ReadonlyArray<AdmissionEffect> =>
  * import { certificateAuthorities } from "@catenet/domain/rules/CertificateAuthorities"
  *
  * const [swept] = sweep([{ hostname: "a.example.net", authorized: true, state: { _tag: "Rot" } }], [], certificateAuthorities, 100)
- * assert.deepEqual(swept?.effects, [{ _tag: "SetTier", tier: "gelb" }])
+ * assert.deepEqual(swept?.effects, [{ _tag: "SetTier", tier: "gelb", admissionUntil: 100 + 48 * 3600 }])
  * assert.equal(swept?.next._tag, "Gelb")
  * ```
  */

@@ -40,6 +40,19 @@ export const redact = (text: string): string => {
   return left
 }
 
-/** A logger whose lines are redacted. */
+/**
+ * A logger whose lines are redacted.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Effect, Logger } from "effect"
+ * import { redacted } from "@catenet/domain/rules/Redaction"
+ *
+ * const lines: Array<string> = []
+ * const logger = Logger.map(redacted(Logger.formatLogFmt), (line) => lines.push(line))
+ * Effect.runSync(Effect.log("sent Bearer abc").pipe(Effect.provide(Logger.layer([logger]))))
+ * assert.match(lines.join(), /message="sent Bearer <secret>"$/u)
+ * ```
+ */
 export const redacted = (logger: Logger.Logger<unknown, string>): Logger.Logger<unknown, string> =>
   Logger.map(logger, redact)

@@ -153,6 +153,7 @@ const table = [
   [Channels.InvitationExpired, 410, ["expired channel invitation"]],
   [Channels.InvitationSpent, 409, ["(invitation redeemed twice)"]],
   [Topologies.TopologyNotFound, 404, ["foreign or unknown topology", "bad proof on operator bind"]],
+  [Topologies.TopologyLimitReached, 403, ["(topologies of an account)"]],
   [Topologies.NetworkUnknown, 404, ["unknown net_uuid"]],
   [Topologies.NotAgentOwner, 403, ["non-owner of an agent on topology assign"]],
   [Topologies.AgentAssigned, 409, ["agent already assigned"]],

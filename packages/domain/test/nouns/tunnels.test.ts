@@ -1,5 +1,6 @@
 import * as AccessPolicy from "@catenet/domain/AccessPolicy"
 import * as Admission from "@catenet/domain/Admission"
+import * as AgentProof from "@catenet/domain/AgentProof"
 import * as Alert from "@catenet/domain/Alert"
 import * as EdgeNode from "@catenet/domain/EdgeNode"
 import * as GateVisit from "@catenet/domain/GateVisit"
@@ -14,6 +15,7 @@ import { describeNouns } from "./nouns.ts"
 
 describeNouns("AccessPolicy", AccessPolicy)
 describeNouns("Admission", Admission)
+describeNouns("AgentProof", AgentProof)
 describeNouns("Alert", Alert)
 describeNouns("EdgeNode", EdgeNode)
 describeNouns("GateVisit", GateVisit)
