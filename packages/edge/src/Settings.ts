@@ -1,7 +1,7 @@
 /**
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5). Variables that are ours and not
  * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
- * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`.
+ * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`, `CT_EDGE_REQUEST_HEAD_SECS`.
  */
 import { AdminUrl, EdgeId } from "@catenet/domain/EdgeNode"
 import { normalHost } from "@catenet/wire/frames/HostName"
@@ -61,6 +61,8 @@ export interface SettingsShape {
   /** Tunnels with enrolled agents take no agent that cannot prove its key. */
   readonly requireAgentProof: boolean
   readonly deliverWaitMillis: number
+  /** How long a visitor may take for the head of one request. */
+  readonly requestHeadSeconds: number
   readonly relayIdleSeconds: number
   readonly cutAtWindowClose: boolean
   readonly shutdownGraceSeconds: number
@@ -203,6 +205,7 @@ const read = Effect.gen(function* () {
     requireAgentProof: yield* Variable.flag("CT_EDGE_REQUIRE_AGENT_PROOF", false),
     requireHostAuth: yield* Variable.flag("CT_EDGE_REQUIRE_HOST_AUTH", (frontDoor ?? browser) !== undefined),
     deliverWaitMillis: yield* Variable.count("CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS", 0, 60_000, 3_000),
+    requestHeadSeconds: yield* Variable.count("CT_EDGE_REQUEST_HEAD_SECS", 1, 600, 15),
     relayIdleSeconds: yield* Variable.count("CT_EDGE_RELAY_IDLE_SECS", 0, 604_800, 3_600),
     cutAtWindowClose: yield* Variable.flag("CT_EDGE_CUT_AT_WINDOW_CLOSE", true),
     shutdownGraceSeconds: yield* Variable.count("CT_EDGE_SHUTDOWN_GRACE_SECS", 0, 3_600, 30),

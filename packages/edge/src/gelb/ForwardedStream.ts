@@ -11,6 +11,7 @@ import type { Verdict } from "./LoginGate.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 import { linger } from "../listen/Linger.ts"
+import { HeadTimer } from "./HeadTimer.ts"
 import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
 
 export interface ForwardedStreamOptions {
@@ -18,6 +19,8 @@ export interface ForwardedStreamOptions {
   readonly onFault: OnFault
   /** Refuses whatever is no HTTP. */
   readonly httpOnly: boolean
+  /** How long a request head may take. */
+  readonly headMillis: number
   /** Asks the login gate about each request. */
   readonly ask?: AskGate | undefined
 }
@@ -32,6 +35,7 @@ export class ForwardedStream extends Duplex {
   private readonly rewriter: RequestRewriter
   private readonly onFault: OnFault
   private readonly answers = new AnswerFollower()
+  private readonly heads: HeadTimer
   private visitorEnded = false
   private refused = false
   private answered = false
@@ -39,7 +43,7 @@ export class ForwardedStream extends Duplex {
   private turnedAway: Answer | undefined
   private asked: "nothing" | "safe" | "more" = "nothing"
 
-  constructor(socket: TLSSocket, visitor: Visitor, { ask, httpOnly, onFault }: ForwardedStreamOptions) {
+  constructor(socket: TLSSocket, visitor: Visitor, { ask, headMillis, httpOnly, onFault }: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
     this.onFault = onFault
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -50,6 +54,10 @@ export class ForwardedStream extends Duplex {
       onFault(error)
       this.destroy()
     }
+    this.heads = new HeadTimer(headMillis, fault, () => {
+      this.rewriter.expire()
+      this.forward([])
+    })
     this.rewriter = new RequestRewriter(visitor, {
       httpOnly,
       gate:
@@ -100,7 +108,9 @@ export class ForwardedStream extends Duplex {
   }
 
   override _read() {
-    if (!this.rewriter.held) this.visitor.resume()
+    if (this.rewriter.held || this.refused) return
+    this.heads.follow(this.rewriter.unfinished)
+    this.visitor.resume()
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) {
@@ -124,6 +134,7 @@ export class ForwardedStream extends Duplex {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void) {
     this.settle(false)
+    this.heads.follow(undefined)
     if (!this.refused) this.visitor.destroy()
     done(error)
   }
@@ -143,12 +154,14 @@ export class ForwardedStream extends Duplex {
     let room = true
     if (this.asked === "nothing" && rewritten.length > 0) this.asked = "more"
     for (const bytes of rewritten) room = this.push(bytes)
+    const reads = room && !this.rewriter.held
+    this.heads.follow(reads ? this.rewriter.unfinished : undefined)
     if (this.rewriter.refused !== undefined) {
       this.visitor.removeAllListeners("data")
       this.visitor.resume()
       return this.refuseWhenDue()
     }
-    if (this.rewriter.held || !room) return void this.visitor.pause()
+    if (!reads) return void this.visitor.pause()
     if (this.visitorEnded) return void this.push(null)
     return void this.visitor.resume()
   }

@@ -29,6 +29,8 @@ import { type Answer, closedPage, offlinePage, plainAnswer } from "./Pages.ts"
 import type { Connect } from "./TunnelConnections.ts"
 
 const TEND_EVERY = "2 seconds"
+/** How often an HTTP/2 connection is asked about an unfinished header block within the time that a request head has. */
+const HEAD_CHECKS = 6
 
 export interface GelbVisitsShape {
   /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */
@@ -38,7 +40,8 @@ export interface GelbVisitsShape {
 }
 
 const make = Effect.gen(function* () {
-  const { wildcard } = yield* Settings
+  const { requestHeadSeconds, wildcard } = yield* Settings
+  const headMillis = requestHeadSeconds * 1_000
   const routes = yield* Routes
   const agents = yield* AgentSessions
   const relays = yield* Relays
@@ -54,6 +57,12 @@ const make = Effect.gen(function* () {
     Effect.sync(() => {
       for (const visit of http2Visits) visit.tend()
     }).pipe(Effect.repeat(Schedule.spaced(TEND_EVERY)))
+  )
+
+  yield* Effect.forkScoped(
+    Effect.sync(() => {
+      for (const visit of http2Visits) visit.watchHeads()
+    }).pipe(Effect.repeat(Schedule.spaced(headMillis / HEAD_CHECKS)))
   )
 
   /** What the edge answers in the place of the agent, if it must. */
@@ -117,7 +126,7 @@ const make = Effect.gen(function* () {
     if (!(yield* LastWord.speaks(socket))) return void socket.destroy()
     const address = endpointsOf(socket).client?.address ?? "unknown"
     const ask = gateOfConnection(socket, host)
-    const options = () => ({ httpOnly: routes.httpOnly(tokenOf(host)), onFault: report, ask })
+    const options = () => ({ httpOnly: routes.httpOnly(tokenOf(host)), onFault: report, ask, headMillis })
     const follow = () => new ForwardedStream(socket, { address, hostname: host }, options())
     // Nobody who may not pass is brought to an agent.
     const asked = ask === undefined ? undefined : follow()
@@ -157,6 +166,7 @@ const make = Effect.gen(function* () {
       refusal: () => refusal(host),
       ask: (stream, headers) => gateOfRequest(stream, headers, host),
       onFault: report,
+      headMillis,
       onClose: (visit) => http2Visits.delete(visit)
     })
     http2Visits.add(visit)

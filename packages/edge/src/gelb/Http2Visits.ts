@@ -3,6 +3,7 @@
  * HTTP/1.1 request to the agent, with the same fields added as on HTTP/1.
  */
 import {
+  constants,
   type IncomingHttpHeaders,
   performServerHandshake,
   type ServerHttp2Session,
@@ -11,6 +12,7 @@ import {
 import type { TLSSocket } from "node:tls"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
+import { HeaderBlocks } from "./HeaderBlocks.ts"
 import { proxy, say } from "./Http2Exchange.ts"
 import type { Verdict } from "./LoginGate.ts"
 import type { Answer } from "./Pages.ts"
@@ -32,6 +34,8 @@ export interface Http2Options {
   readonly refusal: () => Answer | undefined
   /** Asks the login gate about a request; nothing where the host has none. */
   readonly ask: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<Verdict> | undefined
+  /** How long the header block of a request may take. */
+  readonly headMillis: number
   /** The connection is gone. */
   readonly onClose: (visit: Http2Visit) => void
   /** Hears of what a callback threw; the stream that it belongs to has ended, or else the connection. */
@@ -46,6 +50,7 @@ export class Http2Visit {
   private moved = 0
   private visitorLeaves = false
   private strikes = 0
+  private readonly blocks: HeaderBlocks
 
   /** Takes the connection over. */
   constructor(socket: TLSSocket, options: Http2Options) {
@@ -66,6 +71,7 @@ export class Http2Visit {
       options.onFault(error)
       socket.destroy()
     })
+    this.blocks = new HeaderBlocks(this.session, options.headMillis)
     this.session.setLocalWindowSize(CONNECTION_WINDOW)
     this.session.on("error", () => undefined)
     // Settings that the visitor never acknowledged keep a session for ever; what it leads to must not stay with it.
@@ -79,6 +85,7 @@ export class Http2Visit {
         stream.destroy()
       }
       guard(stream, fault)
+      this.blocks.announced(stream.id ?? 0)
       const begin = () => {
         this.enter(stream)
         const refusal = options.refusal()
@@ -114,6 +121,11 @@ export class Http2Visit {
     this.strikes = this.session.destroyed || (this.visitorLeaves && rests) ? this.strikes + 1 : 0
     if (this.strikes >= STRIKES) this.socket.destroy()
     else if (this.streams === 0 && monotonicMillis() - this.quietSince >= IDLE_MILLIS) this.drain()
+  }
+
+  /** To be called several times within the bound: a connection whose header block is open for longer is cut. */
+  watchHeads() {
+    if (this.blocks.isLate(monotonicMillis())) this.session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }
 
   private enter(stream: ServerHttp2Stream) {

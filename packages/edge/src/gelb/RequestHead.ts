@@ -13,7 +13,7 @@ export { hostnameOf } from "./RequestTarget.ts"
 
 /** Why a request is answered by the edge itself. */
 export class BadRequest extends Data.TaggedError("BadRequest")<{
-  readonly status: 400 | 405 | 421 | 431
+  readonly status: 400 | 405 | 408 | 421 | 431
   readonly reason: string
 }> {}
 

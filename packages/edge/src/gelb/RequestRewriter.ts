@@ -82,6 +82,15 @@ export class RequestRewriter {
     return this.requests > 0
   }
 
+  /**
+   * The number of the request whose head has begun and is not whole. Of the first one every byte counts, of the next ones not
+   * the empty lines before it.
+   */
+  get unfinished(): number | undefined {
+    const begun = this.requests === 0 || this.pending.length > 0
+    return this.phase._tag === "Head" && this.refusal === undefined && begun ? this.requests : undefined
+  }
+
   /** Why nothing more goes to the origin, and whether the origin has part of the request at fault. */
   get refused(): { readonly why: BadRequest; readonly begun: boolean } | undefined {
     return this.refusal === undefined ? undefined : { why: this.refusal, begun: this.phase._tag === "Body" }
@@ -116,6 +125,11 @@ export class RequestRewriter {
   /** The request that is held does not go on, and nothing after it. */
   turnAway() {
     this.refuse(new BadRequest({ status: 400, reason: "this request was not let in" }))
+  }
+
+  /** The head that is being read took too long. */
+  expire() {
+    this.refuse(new BadRequest({ status: 408, reason: "the request head was not complete in time" }))
   }
 
   private append(chunk: Buffer) {

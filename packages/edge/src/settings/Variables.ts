@@ -47,6 +47,7 @@ export const variables = {
   CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "connections of visitors at once, default 4096",
   CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "connections of agents at once, default 4096",
   CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "how long a visitor waits for a parked agent, default 3000",
+  CT_EDGE_REQUEST_HEAD_SECS: "seconds in which the head of a visitor's request must be complete, 1 to 600, default 15",
   CT_EDGE_RELAY_IDLE_SECS: "seconds after which a silent relay is cut, default 3600; 0 for never",
   CT_EDGE_CUT_AT_WINDOW_CLOSE: "0 to let running connections go on when an access window closes",
   CT_EDGE_SHUTDOWN_GRACE_SECS: "seconds in which connections may finish after SIGTERM, default 30",

@@ -88,11 +88,11 @@ export const orders = [
   ])
 ]
 
-const http2Frame = (type: number, flags: number, stream: number, payload: Buffer) =>
+export const http2Frame = (type: number, flags: number, stream: number, payload: Buffer) =>
   Buffer.concat([Buffer.of(0, payload.length >> 8, payload.length & 0xff, type, flags, 0, 0, 0, stream), payload])
 
 /** The static table's GET or POST, https, "/", then an authority in full (RFC 7541 appendix A). */
-const http2Fields = (method: 0x82 | 0x83, host: string) =>
+export const http2Fields = (method: 0x82 | 0x83, host: string) =>
   Buffer.concat([Buffer.of(method, 0x87, 0x84, 0x41, host.length), ascii(host)])
 
 const literal = (text: string) => Buffer.concat([Buffer.of(text.length), ascii(text)])

@@ -1,0 +1,23 @@
+/** How long one request head may take from its first byte to its last. The time in which nothing is read does not count. */
+import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+
+export class HeadTimer {
+  private readonly millis: number
+  private readonly late: () => void
+  private timer: NodeJS.Timeout | undefined
+  private head: number | undefined
+
+  constructor(millis: number, onFault: OnFault, late: () => void) {
+    this.millis = millis
+    this.late = contained(onFault, late)
+  }
+
+  /** The number of the head that is being read; nothing between heads and while the visitor is not read. */
+  follow(head: number | undefined) {
+    if (head === this.head) return
+    this.head = head
+    clearTimeout(this.timer)
+    // A bound on a raw socket. Most heads come in one piece and start none.
+    this.timer = head === undefined ? undefined : setTimeout(this.late, this.millis).unref()
+  }
+}
