@@ -80,7 +80,18 @@ export const adminPreimage = (address: AdminAddress): Uint8Array => {
 export const signAdmin = (suite: Suite, edgeSeed: Redacted.Redacted<Uint8Array>, address: AdminAddress): Uint8Array =>
   suite.ed25519.sign(Redacted.value(edgeSeed), adminPreimage(address))
 
-/** Whether the key signed this address. */
+/**
+ * Whether the key signed this address.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const address = { id: "edge-1", adminUrl: "http://10.0.0.7:9100" }
+ * ok(!EdgeHeartbeat.verifyAdmin(portable, new Uint8Array(32), address, new Uint8Array(64).fill(1)))
+ * ```
+ */
 export const verifyAdmin = (suite: Suite, edgeKey: Uint8Array, address: AdminAddress, signature: Uint8Array): boolean =>
   holds(suite, edgeKey, () => adminPreimage(address), signature)
 

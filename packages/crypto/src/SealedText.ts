@@ -40,20 +40,63 @@ const shape = /^s1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/u
 const derive = (suite: Suite, key: Uint8Array, purpose: string) =>
   suite.hmacSha256(key, Bytes.fromText(`catenet seal v1 ${purpose}`))
 
-/** The derived keys of 32 secret bytes. */
+/**
+ * The derived keys of 32 secret bytes.
+ *
+ * ```ts
+ * import { notDeepStrictEqual } from "node:assert"
+ * import { native } from "@catenet/crypto/native"
+ * import * as SealedText from "@catenet/crypto/SealedText"
+ *
+ * const { encryption, nonces } = SealedText.keyOf(native, new Uint8Array(32).fill(7))
+ * notDeepStrictEqual(encryption, nonces)
+ * ```
+ */
 export const keyOf = (suite: Suite, key: Uint8Array): SealKey => ({
   id: Hex.encode(derive(suite, key, "id").subarray(0, 4)),
   encryption: derive(suite, key, "encryption"),
   nonces: derive(suite, key, "nonces")
 })
 
-/** What every text sealed under this key begins with. */
+/**
+ * What every text sealed under this key begins with.
+ *
+ * ```ts
+ * import { match } from "node:assert"
+ * import { native } from "@catenet/crypto/native"
+ * import * as SealedText from "@catenet/crypto/SealedText"
+ *
+ * match(SealedText.prefixOf(SealedText.keyOf(native, new Uint8Array(32))), /^s1\.[0-9a-f]{8}\.$/u)
+ * ```
+ */
 export const prefixOf = ({ id }: SealKey): string => `${version}.${id}.`
 
-/** The key id of a sealed text; undefined where the text is not of this form. */
+/**
+ * The key id of a sealed text; undefined where the text is not of this form.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as SealedText from "@catenet/crypto/SealedText"
+ *
+ * strictEqual(SealedText.keyIdOf("s1.0123abcd.AAAA"), "0123abcd")
+ * strictEqual(SealedText.keyIdOf("hello"), undefined)
+ * ```
+ */
 export const keyIdOf = (text: string): string | undefined => shape.exec(text)?.[1]
 
-/** Seals a text for a place, such as `alerts.secret`. Throws `NotUtf8` on half a surrogate pair. */
+/**
+ * Seals a text for a place, such as `alerts.secret`. Throws `NotUtf8` on half a surrogate pair.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { native } from "@catenet/crypto/native"
+ * import * as SealedText from "@catenet/crypto/SealedText"
+ *
+ * const key = SealedText.keyOf(native, new Uint8Array(32).fill(7))
+ * const sealed = SealedText.seal(native, key, "alerts.secret", "hello")
+ * strictEqual(SealedText.keyIdOf(sealed), key.id)
+ * ```
+ */
 export const seal = (suite: Suite, key: SealKey, place: string, text: string): string => {
   const context = Bytes.fromText(place)
   const plain = Bytes.fromText(text)
