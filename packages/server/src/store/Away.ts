@@ -2,7 +2,7 @@
  * Whether the database is away: nobody answers, it starts or ends, or it takes no more connections. That passes, and is
  * nobody's fault here; whoever asks again later may get an answer.
  */
-import { Predicate } from "effect"
+import { Effect, Predicate, Schedule } from "effect"
 
 /** SQLSTATEs with which a server says so itself: it was shut down, has crashed, is starting up, or is full. */
 const passing: ReadonlySet<unknown> = new Set(["57P01", "57P02", "57P03", "53300"])
@@ -15,3 +15,10 @@ export const isAway = (error: unknown): boolean => {
   const cause = Predicate.hasProperty(reason, "cause") ? reason.cause : undefined
   return Predicate.hasProperty(cause, "code") && passing.has(cause.code)
 }
+
+/** A database that starts together with this program, or has just crashed, may need a moment. */
+export const whileStarting = Schedule.spaced("500 millis").pipe(Schedule.upTo({ times: 60 }))
+
+/** Asks again for 30 seconds while the database is away. For what a program asks before it serves, and may ask twice. */
+export const outlasting = <A, E, R>(asked: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(asked, { schedule: whileStarting, while: isAway })

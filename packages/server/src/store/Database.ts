@@ -3,8 +3,9 @@
  * and camel case here, and the schema brought up to date before anything else may use it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Schedule, String as Str } from "effect"
+import { Effect, Layer, String as Str } from "effect"
 import { Settings } from "../Settings.ts"
+import { whileStarting } from "./Away.ts"
 import * as Gathered from "./Gathered.ts"
 import * as Int8 from "./Int8.ts"
 import { migrate } from "./Migrations.ts"
@@ -28,9 +29,6 @@ export const layerClient = Layer.unwrap(
     })
   )
 )
-
-/** A database that starts together with this program, or has just crashed, may need a moment. */
-const whileStarting = Schedule.spaced("500 millis").pipe(Schedule.upTo({ times: 60 }))
 
 const patiently = Effect.retry(migrate, {
   schedule: whileStarting,

@@ -2,7 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { isAway } from "../../src/store/Away.ts"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { isAway, outlasting } from "../../src/store/Away.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const failure = (url: Redacted.Redacted, statement: string) =>
@@ -10,6 +11,30 @@ const failure = (url: Redacted.Redacted, statement: string) =>
     Effect.provide(PgClient.layer({ url, maxConnections: 1 })),
     Effect.catch((error) => Effect.succeed(error))
   )
+
+/** The same database behind a port that hangs up on the first connections. */
+const behind = (url: Redacted.Redacted, refusals: number) =>
+  Effect.gen(function* () {
+    const there = new URL(Redacted.value(url))
+    const sockets = new Set<Socket>()
+    let refused = 0
+    const server = createServer((socket) => {
+      if (refused++ < refusals) return void socket.destroy()
+      const onward = connect(Number(there.port), there.hostname)
+      for (const each of [socket, onward]) sockets.add(each.on("error", () => {}))
+      socket.pipe(onward).pipe(socket)
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resume) => server.listen(0, "127.0.0.1", resume))),
+      () =>
+        Effect.sync(() => {
+          for (const socket of sockets) socket.destroy()
+          server.close()
+        })
+    )
+    const { port } = server.address() as AddressInfo
+    return Redacted.make(Object.assign(new URL(there), { host: `127.0.0.1:${port}` }).href)
+  })
 
 layer(TestDatabase.layer, { excludeTestServices: true })("a database", (it) => {
   it.effect("is away when it ends the connection or when nobody answers, and not when it refuses a statement", () =>
@@ -21,5 +46,17 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a database", (it) => {
       assert.isFalse(isAway(yield* failure(url, "select nonsense")))
       assert.isFalse(isAway(new Error("something else")))
     })
+  )
+
+  it.effect("is asked again before the server serves, while it is away and no longer", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const ask = (statement: string) =>
+        SqlClient.SqlClient.use((sql) => outlasting(sql.unsafe<{ one: number }>(statement)))
+      const soon = PgClient.layer({ url: yield* behind(url, 2), maxConnections: 1 })
+      assert.deepStrictEqual(yield* Effect.provide(ask("select 1 as one"), soon), [{ one: 1 }])
+      const refused = yield* Effect.flip(Effect.provide(ask("select nonsense"), PgClient.layer({ url })))
+      assert.isFalse(isAway(refused))
+    }).pipe(Effect.scoped)
   )
 })
