@@ -31,6 +31,7 @@ export interface SealKey {
   readonly id: string
   readonly encryption: Uint8Array
   readonly nonces: Uint8Array
+  readonly pseudonyms: Uint8Array
 }
 
 const version = "s1"
@@ -55,7 +56,8 @@ const derive = (suite: Suite, key: Uint8Array, purpose: string) =>
 export const keyOf = (suite: Suite, key: Uint8Array): SealKey => ({
   id: Hex.encode(derive(suite, key, "id").subarray(0, 4)),
   encryption: derive(suite, key, "encryption"),
-  nonces: derive(suite, key, "nonces")
+  nonces: derive(suite, key, "nonces"),
+  pseudonyms: derive(suite, key, "pseudonyms")
 })
 
 /**
@@ -105,6 +107,16 @@ export const seal = (suite: Suite, key: SealKey, place: string, text: string): s
     .subarray(0, nonceLength)
   const sealed = suite.chacha20poly1305.seal(key.encryption, nonce, context, plain)
   return `${prefixOf(key)}${Base64.encodeUrl(Bytes.concat(nonce, sealed))}`
+}
+
+/** 32 hex digits that stand for a text at one place: equal texts have equal ones, and none leads back without the key. */
+export const pseudonym = (suite: Suite, key: SealKey, place: string, text: string): string => {
+  const context = Bytes.fromText(place)
+  const mac = suite.hmacSha256(
+    key.pseudonyms,
+    Bytes.concat(Uint8Array.of(context.length), context, Bytes.fromText(text))
+  )
+  return Hex.encode(mac.subarray(0, 16))
 }
 
 /**

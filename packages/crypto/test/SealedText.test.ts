@@ -12,6 +12,24 @@ const keyOf = (byte: number) => SealedText.keyOf(native, new Uint8Array(32).fill
 const open = (keys: ReadonlyArray<SealedText.SealKey>, sealed: string, at = place) =>
   SealedText.open(native, keys, at, sealed)
 
+describe("a pseudonym", () => {
+  it("has these bytes, others at another place, for another text and under another key", () => {
+    const key = createHmac("sha256", Buffer.alloc(32, 7)).update("catenet seal v1 pseudonyms").digest()
+    const expected = createHmac("sha256", key)
+      .update(Buffer.concat([Buffer.of(13), Buffer.from(`${place}192.0.2.1`)]))
+      .digest("hex")
+      .slice(0, 32)
+    assert.strictEqual(SealedText.pseudonym(native, keyOf(7), place, "192.0.2.1"), expected)
+    const others = [
+      SealedText.pseudonym(native, keyOf(8), place, "192.0.2.1"),
+      SealedText.pseudonym(native, keyOf(7), "alerts.secrets", "192.0.2.1"),
+      SealedText.pseudonym(native, keyOf(7), "alerts.secre", "t192.0.2.1"),
+      SealedText.pseudonym(native, keyOf(7), place, "192.0.2.2")
+    ]
+    assert.strictEqual(new Set([expected, ...others]).size, 5)
+  })
+})
+
 describe("a sealed text", () => {
   it("has these bytes", () => {
     const master = Buffer.alloc(32, 7)

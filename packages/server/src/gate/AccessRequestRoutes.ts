@@ -53,7 +53,7 @@ export const ask = Effect.gen(function* () {
   const { anonymousWritesPerMinute } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const asked = Effect.gen(function* () {
+    const answered = Effect.gen(function* () {
       yield* limits.take(`gate ${budgetKey(request)}`, anonymousWritesPerMinute)
       const given = yield* fields
       const text = (field: "host" | "email") =>
@@ -63,12 +63,13 @@ export const ask = Effect.gen(function* () {
         wrong("email", "Expected an e-mail address")
       )
       if (Option.isNone(named)) return yield* new HostNotGated()
-      yield* gate.request(named.value, email, noteOf(given["note"] ?? ""))
+      const asked = { email, note: noteOf(given["note"] ?? ""), from: budgetKey(request) }
+      yield* gate.request(named.value, asked)
       const detail = `The owner of ${named.value} has been asked to let ${email} in.`
       return page(Notice.render({ title: "Asked", detail }))
     })
     return yield* Effect.catchTag(
-      asked,
+      answered,
       ["BodyTooLarge", "HostNotGated", "RateLimited", "UnsupportedMediaType", "WrongShape"],
       (refusal) => refuse(request, refusal)
     )

@@ -11,8 +11,10 @@ import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import { AccessTokens } from "../access/AccessTokens.ts"
 import { unixSeconds } from "../Now.ts"
+import { Sealing } from "../sealing/Sealing.ts"
 import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
+import * as AccessRequestStore from "./AccessRequestStore.ts"
 import * as Store from "./Store.ts"
 
 /** What a visitor shows; `host` in lower case. */
@@ -20,6 +22,13 @@ export interface Visit {
   readonly host: string
   readonly session: Option.Option<Redacted.Redacted>
   readonly bearer: Option.Option<Redacted.Redacted>
+}
+
+/** What a visitor asks with; `from` is the block of addresses that it comes from. */
+interface Asked {
+  readonly email: Email
+  readonly note: string
+  readonly from: string
 }
 
 /** A header takes no more than ASCII: what is beyond is percent-encoded, as in an address. */
@@ -38,6 +47,8 @@ const unknown: Identified = { identity: Option.none(), expiresAt: null }
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const requests = yield* AccessRequestStore.make
+  const sealing = yield* Sealing
   const tokens = yield* AccessTokens
   const { gateCookieDomain, portalBaseUrl } = yield* Settings
 
@@ -97,10 +108,14 @@ const make = Effect.gen(function* () {
     }, asDefects),
 
     /** Leaves a request to be let in with the owner. Asking again changes nothing. */
-    request: Effect.fn("Gate.request")(function* (host: string, email: Email, note: string) {
-      yield* gated(host)
-      yield* store.request(host, email, note, yield* unixSeconds)
-    }, asDefects)
+    request: Effect.fn("Gate.request")(function* (host: string, { email, from, note }: Asked) {
+      const { tunnelId } = yield* gated(host)
+      const block = sealing.pseudonym("tunnel_access_requests.block", from)
+      yield* requests.add({ tunnelId, email, note, at: yield* unixSeconds, block })
+    }, asDefects),
+
+    /** Forgets requests that have waited too long. */
+    sweep: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, requests.forget)))
   }
 })
 

@@ -1,4 +1,4 @@
-/** The tables of login gates: sign-ins under way, visitors' sessions, requests to be let in, and what a gate asks of a tunnel. */
+/** The tables of login gates: sign-ins under way, visitors' sessions, and what a gate asks of a tunnel. */
 import { Hostname } from "@catenet/domain/Hostname"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
@@ -29,9 +29,6 @@ const Visit = Schema.Struct({
   signIn: Schema.NullOr(Schema.String),
   expiresAt: Schema.NullOr(Schema.Int)
 })
-
-/** Requests to be let in that wait for one owner; further ones are not kept. */
-const mostRequests = 200
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -90,15 +87,6 @@ export const make = Effect.gen(function* () {
       Result: Schema.Struct({ host: Schema.String }),
       execute: (signIn) => sql`delete from gate_sessions where sign_in = ${signIn} returning host`
     }),
-
-    /** Whoever is let in already, has asked before, or comes after too many others leaves nothing. */
-    request: (host: string, email: string, note: string, at: number) => sql`
-      insert into tunnel_access_requests (tunnel_id, email, note, at)
-      select t.id, ${email}, ${note}, ${at}::bigint from tunnels t
-      where t.routing_token = ${tokenOf(host)} and t.require_login
-        and not exists (select 1 from tunnel_visitors v where v.tunnel_id = t.id and v.email = ${email})
-        and (select count(*) from tunnel_access_requests r where r.tunnel_id = t.id) < ${mostRequests}
-      on conflict do nothing`,
 
     forget: (now: number) =>
       Effect.andThen(

@@ -65,6 +65,8 @@ const make = ([first, ...others]: readonly [Secret, ...ReadonlyArray<Secret>]) =
   return {
     seal,
     open,
+    /** What is stored of a text that is only compared and easy to guess, such as an address. A new first key makes others. */
+    pseudonym: (place: string, text: string) => SealedText.pseudonym(native, current, place, text),
     /** What every text sealed now begins with. */
     prefix: SealedText.prefixOf(current),
     /** The ids of all keys, the one that seals first. */

@@ -1,6 +1,12 @@
+import { accessRequestSeconds, mostAccessRequestsOfBlock, mostAccessRequestsOfTunnel } from "@catenet/domain/Caps"
 import { Email } from "@catenet/domain/Email"
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as AccessRequestStore from "../../src/gate/AccessRequestStore.ts"
+import { digestOf } from "../../src/Secrets.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { gated, isToldToWait, replica, text, triesOver, world } from "./World.ts"
 
@@ -12,6 +18,16 @@ const ask = (fields: Readonly<Record<string, string>>, type = form) =>
     headers: { "content-type": type },
     body: new URLSearchParams(fields).toString()
   })
+
+/** Asks as a proxy would have it for a client at this address. */
+const askFrom = (address: string, fields: Readonly<Record<string, string>>) =>
+  TestServer.raw(path, {
+    method: "POST",
+    headers: { "content-type": form, "x-forwarded-for": address },
+    body: new URLSearchParams(fields).toString()
+  })
+
+const database = Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url, maxConnections: 1 })))
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("visitors who ask for access", (it) => {
   it.effect("leave one request with the owner, who lets them in or does not", () =>
@@ -63,18 +79,82 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("visitors who
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fill no more than their owner can read", () =>
+  it.effect("fill no more than their owner can read, whichever replica they come to", () =>
     Effect.gen(function* () {
       const host = "full.zone.example"
       const { id, tunnels } = yield* gated(host)
+      const other = yield* replica()
       yield* Effect.forEach(
-        Array.from({ length: 210 }, (_, n) => n),
-        (n) => ask({ host, email: `v${n}@example.test` }),
+        Array.from({ length: 204 }, (_, n) => n),
+        (n) => {
+          const asked = askFrom(`192.0.2.${n}`, { host, email: `v${n}@example.test` })
+          return n % 2 === 0 ? asked : other(asked)
+        },
         { concurrency: 8, discard: true }
       )
       const kept = yield* tunnels.listAccessRequests({ params: { id }, query: {} })
-      assert.isAtLeast(kept.length, 200)
-      assert.isBelow(kept.length, 208, "those under way at the same time may pass together")
-    })
+      assert.strictEqual(kept.length, mostAccessRequestsOfTunnel)
+    }).pipe(Effect.scoped)
+  )
+
+  for (const [kind, addresses] of [
+    ["an IPv4 address", ["198.51.100.7"]],
+    ["a /64 of IPv6", ["2001:db8:1:2::1", "2001:db8:1:2:ffff::2", "[2001:db8:1:2::3]:4711"]]
+  ] as const)
+    it.effect(`are five from ${kind}, however many are made at once, and room is made by an answer`, () =>
+      Effect.gen(function* () {
+        const host = `block-${addresses.length}.zone.example`
+        const { id, tunnels } = yield* gated(host)
+        const other = yield* replica()
+        const askAs = (n: number) => askFrom(addresses[n % addresses.length]!, { host, email: `v${n}@example.test` })
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 12 }, (_, n) => n),
+          (n) => (n % 2 === 0 ? askAs(n) : other(askAs(n))),
+          { concurrency: 12 }
+        )
+        assert.isTrue(
+          answers.every(({ status }) => status === 200),
+          "whether it was kept is not told"
+        )
+        const emails = Effect.map(tunnels.listAccessRequests({ params: { id }, query: {} }), (list) =>
+          list.map(({ email }): string => email)
+        )
+        const [first, ...others] = yield* tunnels.listAccessRequests({ params: { id }, query: {} })
+        assert.strictEqual(others.length + 1, mostAccessRequestsOfBlock)
+
+        const neighbour = addresses.length === 1 ? "198.51.100.8" : "2001:db8:1:3::1"
+        yield* askFrom(neighbour, { host, email: "neighbour@example.test" })
+        assert.include(yield* emails, "neighbour@example.test")
+
+        yield* tunnels.dismissAccessRequest({ params: { id, email: first!.email } })
+        for (const n of [20, 21]) yield* askAs(n)
+        const now = yield* emails
+        assert.include(now, "v20@example.test")
+        assert.notInclude(now, "v21@example.test")
+      }).pipe(Effect.scoped)
+    )
+
+  it.effect("are kept without the address, and forgotten after 30 days", () =>
+    Effect.gen(function* () {
+      const host = "old.zone.example"
+      const { id } = yield* gated(host)
+      for (const n of [1, 2]) yield* askFrom("203.0.113.9", { host, email: `v${n}@example.test` })
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql<{ block: string; text: string }>`
+        select block, r::text as text from tunnel_access_requests r where tunnel_id = ${id}`
+      assert.strictEqual(new Set(rows.map(({ block }) => block)).size, 1)
+      for (const { block, text } of rows) {
+        assert.match(block, /^[0-9a-f]{32}$/u)
+        assert.notInclude(text, "203.0.113.9")
+        assert.notInclude(text, digestOf("203.0.113.9").slice(0, 32))
+      }
+      const now = Math.floor(Date.now() / 1_000)
+      yield* sql`update tunnel_access_requests set at = ${now} - case email
+        when 'v1@example.test' then ${accessRequestSeconds}::int else ${accessRequestSeconds - 1}::int end
+        where tunnel_id = ${id}`
+      yield* (yield* AccessRequestStore.make).forget(now)
+      const left = yield* sql<{ email: string }>`select email from tunnel_access_requests where tunnel_id = ${id}`
+      assert.deepStrictEqual(left, [{ email: "v2@example.test" }])
+    }).pipe(Effect.provide(database))
   )
 })

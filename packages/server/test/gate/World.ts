@@ -66,7 +66,8 @@ export const variables = Effect.map(Realm, ({ issuer }) => ({
   CT_PORTAL_BASE_URL: portal,
   CT_GATE_COOKIE_DOMAIN: "zone.example",
   CT_CP_HOSTNAME_ZONE: "zone.example",
-  CT_CP_UNAUTH_WRITE_PER_MIN: "0"
+  CT_CP_UNAUTH_WRITE_PER_MIN: "0",
+  CT_CP_TRUSTED_PROXIES: "127.0.0.1, ::1"
 }))
 
 export const world = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(Layer.provideMerge(Realm.layer))

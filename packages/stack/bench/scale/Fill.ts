@@ -80,7 +80,7 @@ const populate = ({ edge, email, prefix, subject, ...counts }: Population): Read
       select '${prefix}' || n || '.example.test', ${hex(64)}, ${edge}, n, 'gelb', 'queued', n ${each}`,
     `insert into tunnel_grants select ${hex(32)}, 'guest-' || n ${each}`,
     `insert into tunnel_visitors select ${hex(32)}, 'v' || n || '@example.test' ${each}`,
-    `insert into tunnel_access_requests select ${hex(32)}, 'w' || n || '@example.test', '', n ${each}`,
+    `insert into tunnel_access_requests select ${hex(32)}, 'w' || n || '@example.test', '', ${now()} ${each}`,
     `insert into badges select ${hex(32)}, ${hex(64)} ${each}`,
     `insert into alerts (tunnel_id, webhook_url, threshold_seconds, secret, state, since, due_at)
       select ${hex(32)}, 'https://hook.example.test/', 60, ${hex(64)}, 'unknown', n, 4000000000 ${each}`,

@@ -39,6 +39,7 @@ import * as deliveryOutcomes from "./0042_delivery_outcomes.ts"
 import * as accountEmails from "./0043_account_emails.ts"
 import * as ordersOfEachEdge from "./0044_orders_of_each_edge.ts"
 import * as revokedTokensInPages from "./0045_revoked_tokens_in_pages.ts"
+import * as blocksOfAccessRequests from "./0046_blocks_of_access_requests.ts"
 import * as sealedValues from "./0047_sealed_values.ts"
 import * as serverRole from "./0048_server_role.ts"
 import * as httpOnly from "./0050_http_only.ts"
@@ -81,6 +82,7 @@ export const migrations = {
   "0043_account_emails": accountEmails.up,
   "0044_orders_of_each_edge": ordersOfEachEdge.up,
   "0045_revoked_tokens_in_pages": revokedTokensInPages.up,
+  "0046_blocks_of_access_requests": blocksOfAccessRequests.up,
   "0047_sealed_values": sealedValues.up,
   "0048_server_role": serverRole.up,
   "0050_http_only": httpOnly.up
