@@ -2,6 +2,7 @@ import { assert, describe, it } from "vitest"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { chmod, readFile, realpath, writeFile } from "node:fs/promises"
+import { userInfo } from "node:os"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { echo, startOrigin } from "./stage/Origins.ts"
 import { exchange, joinToken, makeStage, registered } from "./stage/Stage.ts"
@@ -130,6 +131,10 @@ describe("the program", () => {
     assert.match(command[2] ?? "", /^\/.*main\.ts$/)
     assert.strictEqual(command[3], await realpath(`${home.path}/ct-agent.env`))
     assert.include(shown.lines.at(-1), "systemctl enable --now ct-agent")
+    const { username } = userInfo()
+    assert.include(shown.stdout(), `\nUser=${username === "root" ? "ct-agent" : username}\n`)
+    if (username === "root")
+      assert.match(shown.lines.join("\n"), /not as root.*useradd --system ct-agent.*chown -R ct-agent/)
     await writeFile(`${home.path}/ct-agent.env`, "CT_AGENT_MODE=browser\n")
     await using incomplete = runAgent(home, { CT_AGENT_CP_URL: "http://127.0.0.1:1" }, ["service"])
     assert.strictEqual(await incomplete.exited, 3)

@@ -11,6 +11,7 @@ import { origin } from "./commands/origin.ts"
 import { receipts } from "./commands/receipts.ts"
 import { root } from "./commands/root.ts"
 import { serve } from "./commands/serve.ts"
+import { service } from "./commands/service.ts"
 import { up } from "./commands/up.ts"
 import { version } from "./Version.ts"
 
@@ -18,7 +19,7 @@ const usage = 2
 const interrupted = 130
 
 const cli = root.pipe(
-  Command.withSubcommands([up, serve, edge, migrate, backup, restore, receipts, idp, origin]),
+  Command.withSubcommands([up, serve, edge, migrate, backup, restore, receipts, service, idp, origin]),
   (command) => Command.run(command, { version, renderErrors: true }),
   Effect.provide(NodeServices.layer),
   Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))

@@ -10,6 +10,9 @@ import * as Environment from "../settings/Environment.ts"
 import * as Settings from "../settings/Settings.ts"
 import { Screen } from "../terminal/Screen.ts"
 
+/** Root's own service runs as this user instead: an agent needs none of root's rights. */
+const ownUser = "ct-agent"
+
 const next: Readonly<Record<ServiceDefinition.Manager, string>> = {
   systemd: "Save this as /etc/systemd/system/ct-agent.service, then: systemctl enable --now ct-agent",
   launchd:
@@ -27,12 +30,23 @@ export const service = (wanted: Option.Option<ServiceDefinition.Manager>) =>
     const parsed = Settings.parse(yield* fromFileAlone(Environment.read(path)))
     if (Result.isFailure(parsed)) return yield* new ConfigurationInvalid({ problems: parsed.failure })
     const config = resolve(path)
+    const { username } = userInfo()
+    const asRoot = manager === "systemd" && username === "root"
     const definition = ServiceDefinition.render(manager, {
       what: parsed.success.hostname ?? "a mesh tunnel",
       command: [process.execPath, resolve(process.argv[1] ?? ""), "--config", config],
       folder: dirname(config),
-      user: userInfo().username
+      user: asRoot ? ownUser : username,
+      lowPort: [parsed.success.directPort, parsed.success.metricsListen?.port ?? 0].some(
+        (port) => port > 0 && port < 1024
+      )
     })
     screen.result(definition.trimEnd())
+    if (asRoot)
+      yield* Effect.logInfo(
+        `The service runs as the user ${ownUser}, not as root. If that is not there: useradd --system ${ownUser}. ` +
+          `Then give it what it reads and writes: mkdir -p ${resolve(dirname(config), parsed.success.stateDir)} && ` +
+          `chown -R ${ownUser} ${resolve(dirname(config), parsed.success.stateDir)} ${config}`
+      )
     yield* Effect.logInfo(next[manager])
   }).pipe(Effect.provide(NodeFileSystem.layer))

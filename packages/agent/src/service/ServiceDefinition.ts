@@ -3,6 +3,8 @@
  * told so, after an exit code that says that a person has to change something first (2 usage, 3 configuration, 4 refused). Pure.
  */
 
+import { hardening, quoted } from "./Hardening.ts"
+
 export type Manager = "systemd" | "launchd"
 
 export const managers = ["systemd", "launchd"] as const satisfies ReadonlyArray<Manager>
@@ -16,17 +18,11 @@ export interface Service {
   readonly folder: string
   /** Whose files it may read. */
   readonly user: string
+  /** It listens on a port that is kept for root. */
+  readonly lowPort: boolean
 }
 
-/** A word of a command line: quotes and backslashes escaped, specifiers and variables taken literally. */
-const quoted = (text: string) =>
-  `"${text
-    .replaceAll("\\", "\\\\")
-    .replaceAll('"', '\\"')
-    .replaceAll("%", "%%")
-    .replaceAll("$", () => "$$")}"`
-
-const systemd = ({ command, folder, user, what }: Service) => `[Unit]
+const systemd = ({ command, folder, lowPort, user, what }: Service) => `[Unit]
 Description=Catenet agent of ${what}
 Wants=network-online.target
 After=network-online.target
@@ -40,8 +36,7 @@ Restart=always
 RestartSec=5
 RestartPreventExitStatus=2 3 4
 TimeoutStopSec=20
-NoNewPrivileges=yes
-PrivateTmp=yes
+${hardening({ lowPort }).join("\n")}
 
 [Install]
 WantedBy=multi-user.target

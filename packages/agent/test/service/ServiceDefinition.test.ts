@@ -1,11 +1,16 @@
 import { assert, describe, it } from "vitest"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as ServiceDefinition from "../../src/service/ServiceDefinition.ts"
 
 const service = {
   what: "shop.example",
   command: ["/opt/node bin/node", '/a "b"\\c/100%$HOME.js', "--config", "/etc/<x>&y/ct-agent.env"],
   folder: "/etc/<x>&y",
-  user: "pi"
+  user: "pi",
+  lowPort: false
 }
 
 describe("a service definition", () => {
@@ -17,6 +22,23 @@ describe("a service definition", () => {
     )
     for (const line of ["Restart=always", "RestartPreventExitStatus=2 3 4", "User=pi", "WorkingDirectory=/etc/<x>&y"])
       assert.include(unit, `\n${line}\n`)
+  })
+
+  it("of systemd takes the agent what it does not need, and is understood by systemd", () => {
+    const unit = ServiceDefinition.render("systemd", { ...service, command: [process.execPath], folder: "/etc" })
+    for (const line of ["NoNewPrivileges=yes", "CapabilityBoundingSet=", "SystemCallFilter=~@privileged"])
+      assert.include(unit, `\n${line}\n`)
+    const low = ServiceDefinition.render("systemd", { ...service, lowPort: true })
+    assert.include(low, "\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE\n")
+    assert.notInclude(unit, "MemoryDenyWriteExecute")
+    const home = mkdtempSync(join(tmpdir(), "ct-service-"))
+    const path = join(home, "ct-agent.service")
+    writeFileSync(path, unit)
+    const { error, status, stderr } = spawnSync("systemd-analyze", ["verify", path], { encoding: "utf8" })
+    rmSync(home, { recursive: true })
+    if (error !== undefined) return void process.stderr.write("SKIPPED: no systemd-analyze here to verify the unit\n")
+    assert.strictEqual(status, 0, stderr)
+    assert.notInclude(stderr, path)
   })
 
   it("of launchd is a property list in which no word is markup", () => {

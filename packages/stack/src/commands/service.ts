@@ -1,0 +1,76 @@
+/** `catenet service`: prints a unit of systemd that runs a program without root's rights. It installs nothing itself. */
+import { Config, ConfigProvider, Console, Effect, FileSystem, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { resolve } from "node:path"
+import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import * as Logs from "../Logs.ts"
+import { programs } from "../service/ServicePlan.ts"
+import { root } from "./root.ts"
+
+const contentsOf = Effect.fnUntraced(function* (config: string) {
+  const fs = yield* FileSystem.FileSystem
+  const contents = yield* fs.readFileString(config).pipe(
+    Effect.mapError(
+      () =>
+        new ConfigurationInvalid({
+          detail: `The file ${config} cannot be read. Write the program's variables into it, or correct --config.`
+        })
+    )
+  )
+  const open = yield* fs.stat(config).pipe(
+    Effect.map(({ mode }) => (mode & 0o077) !== 0),
+    Effect.orElseSucceed(() => false)
+  )
+  if (open) yield* Effect.logWarning(`others can read ${config} and the secrets in it. Run: chmod 600 ${config}`)
+  return contents
+})
+
+const valuesOf = (contents: string, names: ReadonlyArray<string>) => {
+  const provider = ConfigProvider.fromDotEnvContents(contents)
+  return Effect.forEach(names, (name) =>
+    Config.String(name).pipe(
+      Effect.option,
+      Effect.provideService(ConfigProvider.ConfigProvider, provider),
+      Effect.map((value) => [name, Option.getOrElse(value, () => "").trim()] as const)
+    )
+  ).pipe(Effect.map((pairs) => new Map(pairs.filter(([, value]) => value !== ""))))
+}
+
+export const service = Command.make(
+  "service",
+  {
+    program: Argument.Literals("PROGRAM", programs).pipe(Argument.withDescription("What the service runs")),
+    config: Flag.String("config").pipe(
+      Flag.optional,
+      Flag.withDescription("The file of the program's variables, by default /etc/catenet/PROGRAM.env")
+    )
+  },
+  Effect.fn(function* ({ config, program }) {
+    const { logFormat } = yield* root
+    const [ServicePlan, ServiceUnit] = yield* Effect.promise(() =>
+      Promise.all([import("../service/ServicePlan.ts"), import("../service/ServiceUnit.ts")])
+    )
+    const path = resolve(Option.getOrElse(config, () => `/etc/catenet/${program}.env`))
+    yield* Effect.gen(function* () {
+      const values = yield* valuesOf(yield* contentsOf(path), ServicePlan.variables(program))
+      const plan = ServicePlan.plan(program, values)
+      if (plan.problems.length > 0) return yield* new ConfigurationInvalid({ detail: plan.problems.join("\n") })
+      const command = [process.execPath, resolve(process.argv[1] ?? ""), program]
+      const hidden = command.find((word) => /^\/(?:home|root|run\/user|tmp|var\/tmp)\//.test(word))
+      if (hidden !== undefined)
+        yield* Effect.logWarning(
+          `the service cannot read ${hidden}. Install the program for all users and print again.`
+        )
+      yield* Console.log(ServiceUnit.render({ program, command, config: path, plan }).trimEnd())
+      const unit = ServicePlan.unitName(program)
+      yield* Effect.logInfo(`Save this as /etc/systemd/system/${unit}.service, then: systemctl enable --now ${unit}`)
+    }).pipe(Effect.provide(Logs.layer(logFormat, "catenet-service")))
+  })
+).pipe(
+  Command.withDescription(
+    "Prints a unit of systemd that runs `catenet serve` or `catenet edge` from the start of the machine on: as a user of its\n" +
+      "own, with no right of root's but to a port below 1024 where the file asks for one, and one folder to write to,\n" +
+      "/var/lib/catenet-PROGRAM. The variables come from the file; the keys and certificates that they name are read by systemd."
+  ),
+  Command.withShortDescription("Print a service definition that needs no root")
+)

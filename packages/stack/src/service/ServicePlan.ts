@@ -1,0 +1,99 @@
+/** What the variables of a program ask of the machine: ports kept for root, files that it is handed, folders it writes to. Pure. */
+import { names } from "@catenet/edge/settings/Variables"
+import { isAbsolute, posix } from "node:path"
+
+export const programs = ["serve", "edge"] as const
+
+export type Program = (typeof programs)[number]
+
+export interface Plan {
+  readonly lowPort: boolean
+  /** Files that systemd reads as root and hands to the program, by the variables that name them. */
+  readonly credentials: ReadonlyArray<readonly [variable: string, path: string]>
+  /** Seconds after SIGTERM before the program is killed. */
+  readonly stopSeconds: number
+  /** Descriptors that it may open; undefined for the system's own number. */
+  readonly descriptors: number | undefined
+  /** What a person has to change first, as sentences. */
+  readonly problems: ReadonlyArray<string>
+}
+
+interface Reads {
+  readonly listens: ReadonlyArray<string>
+  readonly reads: ReadonlyArray<string>
+  readonly writes: ReadonlyArray<string>
+  readonly grace: string
+  readonly connections: string | undefined
+}
+
+const reads: Readonly<Record<Program, Reads>> = {
+  serve: {
+    listens: ["CT_CONTROL_PLANE_LISTEN"],
+    reads: ["CT_CP_SEAL_KEY_FILE", "CT_OIDC_PUBKEY_PATH"],
+    writes: [],
+    grace: "CT_CP_SHUTDOWN_GRACE_SECS",
+    connections: undefined
+  },
+  edge: {
+    listens: ["CT_FRONT_DOOR", "CT_EDGE_HTTP_REDIRECT", ...names.filter((name) => name.endsWith("_LISTEN"))],
+    reads: names.filter((name) => /_(?:CERT|KEY)$/.test(name)),
+    writes: ["CT_EDGE_CERT_OUT", ...names.filter((name) => name.endsWith("_PATH"))],
+    grace: "CT_EDGE_SHUTDOWN_GRACE_SECS",
+    connections: "CT_EDGE_MAX_CONNECTIONS"
+  }
+}
+
+/** Every variable that counts here. */
+export const variables = (program: Program): ReadonlyArray<string> => {
+  const { connections, grace, listens, reads: read, writes } = reads[program]
+  return [...listens, ...read, ...writes, grace, ...(connections === undefined ? [] : [connections])]
+}
+
+export const unitName = (program: Program) => `catenet-${program}`
+
+/** The only folder that the program may write to. */
+export const stateFolder = (program: Program) => `/var/lib/${unitName(program)}`
+
+const isLow = (address: string | undefined) => {
+  const port = Number(/:(\d+)$/.exec(address ?? "")?.[1] ?? 0)
+  return port > 0 && port < 1024
+}
+
+const graceSeconds = 30
+/** What a program needs beside its grace: the last answers of others, and closing what it keeps. */
+const spareSeconds = 15
+const defaultConnections = 8192
+/** What a machine gives without being asked for more is far less. */
+const fewestDescriptors = 65_536
+const mostDescriptors = 1_048_576
+
+const descriptorsFor = (connections: string | undefined) => {
+  if (connections === undefined) return Math.max(fewestDescriptors, 2 * defaultConnections)
+  const most = /^\d+$/.test(connections) ? Number(connections) : 0
+  return most === 0 ? mostDescriptors : Math.min(mostDescriptors, Math.max(fewestDescriptors, 2 * most + 1024))
+}
+
+export const plan = (program: Program, values: ReadonlyMap<string, string>): Plan => {
+  const asked = reads[program]
+  const folder = stateFolder(program)
+  const credentials = asked.reads.flatMap((name) => {
+    const path = values.get(name)
+    return path === undefined ? [] : [[name, path] as const]
+  })
+  const grace = values.get(asked.grace) ?? ""
+  return {
+    lowPort: asked.listens.some((name) => isLow(values.get(name))),
+    credentials,
+    stopSeconds: (/^\d+$/.test(grace) ? Number(grace) : graceSeconds) + spareSeconds,
+    descriptors: asked.connections === undefined ? undefined : descriptorsFor(values.get(asked.connections)),
+    problems: [
+      ...credentials
+        .filter(([, path]) => !isAbsolute(path) || /[:\s]/.test(path))
+        .map(([name]) => `${name} must be a path from / on without colon or white space: systemd reads the file.`),
+      ...asked.writes
+        .filter((name) => !posix.resolve(folder, values.get(name) ?? "").startsWith(`${folder}/`))
+        .filter((name) => values.has(name))
+        .map((name) => `${name} must lie in ${folder}, the only folder that the service may write to.`)
+    ]
+  }
+}
