@@ -51,7 +51,7 @@ const serving = async (how: string) => {
   return { stage, agent, stream, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
 }
 
-describe.each(["replaced", "child"])("a launched program (%s)", (how) => {
+describe.concurrent.each(["replaced", "child"])("a launched program (%s)", (how) => {
   it("gets a signal to its whole group once, and lets running streams finish", async () => {
     await using world = await serving(how)
     process.kill(-world.agent.pid, "SIGTERM")

@@ -126,7 +126,7 @@ const run = (settings: Settings.Settings, steps: Steps): Promise<Outcome> => {
 
 const whole = Number.POSITIVE_INFINITY
 
-describe("an enrolment", () => {
+describe.concurrent("an enrolment", () => {
   for (const fate of ["killed", "disk full"] as const)
     for (const before of ["a new folder", "the folder of another agent"] as const)
       it(`loses no join token wherever it is stopped (${fate}, in ${before})`, async () => {

@@ -37,7 +37,7 @@ const envOf = (home: Home, url: string, route: keyof typeof secrets) => ({
   ...secrets[route]
 })
 
-describe("a control plane that redirects", () => {
+describe.concurrent("a control plane that redirects", () => {
   for (const route of ["/enroll/redeem", "/bootstrap/redeem"] as const)
     for (const status of [307, 308])
       it(`gets no agent to send the secret of ${route} elsewhere (${status})`, async () => {
@@ -60,7 +60,7 @@ describe("a control plane that redirects", () => {
       })
 })
 
-describe("a control plane whose answers do not end", () => {
+describe.concurrent("a control plane whose answers do not end", () => {
   for (const route of ["/enroll/redeem", "/bootstrap/redeem", "/network-info", "/pki/ca"] as const)
     it(`is cut off at ${route}`, async () => {
       const cut = Promise.withResolvers<number>()
