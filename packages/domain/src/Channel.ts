@@ -1,9 +1,20 @@
 /** A channel between agents: its members, and what its owner deposits for them. */
 import { Schema, SchemaGetter } from "effect"
 import { Email } from "./Email.ts"
+import { formBy } from "./Form.ts"
 import { Hex278, Hex64 } from "./Hex.ts"
-import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey, Signature } from "./Keys.ts"
+import {
+  HolderKey,
+  NewHolderKey,
+  NewNoiseKey,
+  NewOperatorKey,
+  NoiseAttestation,
+  NoiseKey,
+  OperatorKey,
+  Signature
+} from "./Keys.ts"
 import { Count, UnixSeconds } from "./Numbers.ts"
+import { isSmallEd25519 } from "./SmallOrder.ts"
 import { label } from "./Text.ts"
 import { ClaimInviteToken } from "./Tokens.ts"
 
@@ -14,7 +25,7 @@ export type ChannelId = typeof ChannelId.Type
 /** What an owner registers. The owner is always the verified caller, never a field. */
 export class ChannelRegistration extends Schema.Class<ChannelRegistration>("ChannelRegistration")({
   channel: ChannelId,
-  operator_pubkey: OperatorKey,
+  operator_pubkey: NewOperatorKey,
   confirm_rekey: Schema.optionalKey(Schema.Boolean)
 }) {}
 
@@ -33,8 +44,8 @@ export class Member extends Schema.Class<Member>("Member")({
 
 /** A member's own statement: its holder key attests its Noise key for one channel. */
 export class MemberMaterial extends Schema.Class<MemberMaterial>("MemberMaterial")({
-  holder: HolderKey,
-  noise_pubkey: NoiseKey,
+  holder: NewHolderKey,
+  noise_pubkey: NewNoiseKey,
   noise_attestation: NoiseAttestation
 }) {}
 
@@ -47,6 +58,15 @@ export const Grant = Schema.String.pipe(
   Schema.brand("Grant")
 )
 export type Grant = typeof Grant.Type
+
+/** A grant and an invitation are a signature, the channel, the key that they are for, and what it may do. */
+const namesGoodKey = formBy(
+  (record) => !isSmallEd25519(record.slice(192, 256)),
+  "a record for an Ed25519 key that is not of small order"
+)
+
+/** A grant that is stored for the first time. */
+export const NewGrant = Grant.check(namesGoodKey)
 
 /** A grant that waits for its member. */
 export class DepositedGrant extends Schema.Class<DepositedGrant>("DepositedGrant")({
@@ -103,12 +123,14 @@ export type Challenge = typeof Challenge.Type
 export const Invitation = Hex278.pipe(Schema.brand("Invitation"))
 export type Invitation = typeof Invitation.Type
 
+const NewInvitation = Invitation.check(namesGoodKey)
+
 /** The invitee redeems an invitation into a membership of `holder`. */
 export class InvitationRedemption extends Schema.Class<InvitationRedemption>("InvitationRedemption")({
-  invitation: Invitation,
+  invitation: NewInvitation,
   redeem_sig: Signature,
-  holder: HolderKey,
-  noise_pubkey: NoiseKey,
+  holder: NewHolderKey,
+  noise_pubkey: NewNoiseKey,
   noise_attestation: NoiseAttestation,
   challenge: Schema.optionalKey(Challenge)
 }) {}

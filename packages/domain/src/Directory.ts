@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { atMost } from "./AtMost.ts"
 import { formBy } from "./Form.ts"
-import { HolderKey } from "./Keys.ts"
+import { HolderKey, NewHolderKey } from "./Keys.ts"
 import { UnixSeconds } from "./Numbers.ts"
 import { line } from "./Text.ts"
 
@@ -23,7 +23,7 @@ const tokens = atMost(64, DirectoryToken)
 
 /** What an operator registers for an agent. */
 export class DirectoryRegistration extends Schema.Class<DirectoryRegistration>("DirectoryRegistration")({
-  holder_pubkey: HolderKey,
+  holder_pubkey: NewHolderKey,
   card_url: CardUrl,
   role_tags: tokens.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   skill_ids: tokens.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))

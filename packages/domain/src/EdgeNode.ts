@@ -6,7 +6,7 @@ import { AgentProof } from "./AgentProof.ts"
 import { form } from "./Form.ts"
 import { Hex64 } from "./Hex.ts"
 import { Hostname } from "./Hostname.ts"
-import { PublicKey, Signature } from "./Keys.ts"
+import { NewPublicKey, PublicKey, Signature } from "./Keys.ts"
 import { UnixSeconds } from "./Numbers.ts"
 import { line } from "./Text.ts"
 import { RoutingToken } from "./Tokens.ts"
@@ -47,7 +47,7 @@ export class Heartbeat extends Schema.Class<Heartbeat>("Heartbeat")(
   Schema.Struct({
     id: EdgeId,
     peer_addr: PeerAddress,
-    pubkey: Schema.optionalKey(PublicKey),
+    pubkey: Schema.optionalKey(NewPublicKey),
     signature: Schema.optionalKey(Signature),
     rebuilt: Schema.optionalKey(Schema.NullOr(Epoch)),
     admin_url: Schema.optionalKey(AdminUrl),

@@ -4,7 +4,7 @@ import { atMost } from "./AtMost.ts"
 import { ChannelId } from "./Channel.ts"
 import { word } from "./Form.ts"
 import { NetUuid, TopologyId } from "./Ids.ts"
-import { HolderKey, OperatorKey, Signature } from "./Keys.ts"
+import { HolderKey, NewOperatorKey, OperatorKey, Signature } from "./Keys.ts"
 import { Count, Uint64 } from "./Numbers.ts"
 import { Subject } from "./Subject.ts"
 import { label } from "./Text.ts"
@@ -67,6 +67,9 @@ export class OperatorBinding extends Schema.Class<OperatorBinding>("OperatorBind
   operator_pubkey: OperatorKey,
   proof: Signature
 }) {}
+
+/** A binding as it is asked for. */
+export const NewOperatorBinding = Schema.Struct({ ...OperatorBinding.fields, operator_pubkey: NewOperatorKey })
 
 /** A link that could be taken, and what it costs. */
 export class CandidateLink extends Schema.Class<CandidateLink>("CandidateLink")({

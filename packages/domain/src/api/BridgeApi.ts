@@ -1,7 +1,7 @@
 /** Remote control of an agent over a channel that its owner opened to the deployment's own identity. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { ChannelId, Grant } from "../Channel.ts"
+import { ChannelId, NewGrant } from "../Channel.ts"
 import { GrantMismatch, GrantUndecodable } from "../errors/Channels.ts"
 import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured, TunnelNotFound } from "../errors/Tunnels.ts"
 import { form } from "../Form.ts"
@@ -36,7 +36,7 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("storeGrant", "/me/tunnels/:id/agent-bridge/grant", {
       params: id,
-      payload: Schema.Struct({ channel_id: ChannelId, grant_hex: Grant }),
+      payload: Schema.Struct({ channel_id: ChannelId, grant_hex: NewGrant }),
       success: done,
       error: [GrantUndecodable, GrantMismatch, TunnelNotFound, BridgeNotConfigured]
     }).middleware(ReadsBody),

@@ -8,11 +8,11 @@ import {
   ChannelRegistration,
   ClaimInvite,
   DepositedGrant,
-  Grant,
   InviteLabel,
   Member,
   MemberMaterial,
   MintedClaimInvite,
+  NewGrant,
   RoomPair
 } from "../Channel.ts"
 import { Email } from "../Email.ts"
@@ -30,7 +30,7 @@ import {
   RoomSizeOutOfRange
 } from "../errors/Channels.ts"
 import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
-import { HolderKey, OperatorKey } from "../Keys.ts"
+import { HolderKey, NewHolderKey, NewOperatorKey } from "../Keys.ts"
 import { BearerAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
@@ -40,7 +40,7 @@ const channel = { channel: ChannelId }
 const done = HttpApiSchema.Empty(200)
 
 /** More than a room may have, which is refused by its size; nobody counts beyond. */
-const holders = atMost(64, HolderKey)
+const holders = atMost(64, NewHolderKey)
 
 export class ChannelsApi extends HttpApiGroup.make("channels")
   .add(
@@ -108,7 +108,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("depositGrant", "/me/channels/:channel/grants/:holder", {
       params: { channel: ChannelId, holder: HolderKey },
-      payload: Schema.Struct({ grant: Grant }),
+      payload: Schema.Struct({ grant: NewGrant }),
       success: done,
       error: [GrantUndecodable, GrantMismatch, NotChannelOwner, MemberNotFound]
     }).middleware(ReadsBody),
@@ -127,7 +127,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       error: [ChannelNotFound, AttestationRefused, IdempotencyKeyReused]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("openRoom", "/me/rooms", {
-      payload: Schema.Struct({ operator_pubkey: OperatorKey, holders }),
+      payload: Schema.Struct({ operator_pubkey: NewOperatorKey, holders }),
       success: Schema.Struct({ channels: Schema.Array(RoomPair) }),
       error: [RoomSizeOutOfRange, HolderRepeated, ChannelLimitReached, RoomPairTaken]
     }).middleware(ReadsBody)

@@ -13,7 +13,7 @@ import {
   JoinTokenSpent,
   JoinTokenUnknown
 } from "../errors/Enrollment.ts"
-import { PublicKey, Signature } from "../Keys.ts"
+import { NewPublicKey, Signature } from "../Keys.ts"
 import { Count } from "../Numbers.ts"
 import { OutstandingBootstrapToken, OutstandingJoinToken } from "../Outstanding.ts"
 import { line } from "../Text.ts"
@@ -38,7 +38,7 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       error: [BatchCountOutOfRange, IdempotencyKeyReused]
     }).middleware(AdminAccess),
     HttpApiEndpoint.post("redeem", "/enroll/redeem", {
-      payload: Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: PublicKey, proof: Signature }),
+      payload: Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: NewPublicKey, proof: Signature }),
       success: Schema.Struct({ tenant: Tenant }),
       error: [JoinProofRefused, JoinTokenUnknown, JoinTokenSpent, AgentAlreadyEnrolled]
     }),

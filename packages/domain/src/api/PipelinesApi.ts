@@ -8,23 +8,36 @@ import {
   RoleTagRepeated,
   RoleWithoutUnits
 } from "../errors/Pipelines.ts"
+import { mark } from "../Form.ts"
 import { PipelineId, PipelineSpec, PublishedPipeline } from "../Pipeline.ts"
+import { isSmallEd25519 } from "../SmallOrder.ts"
 import { Subject } from "../Subject.ts"
 import { AdminAccess, BearerAccess, Metered } from "./Access.ts"
 import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
+/** A specification that is stored already keeps the key that it has. */
+const namesGoodOperator = Schema.makeFilter(
+  ({ spec: { operator_pubkey_hex: key } }: { readonly spec: PipelineSpec }) =>
+    key !== null && isSmallEd25519(key)
+      ? { path: ["spec", "operator_pubkey_hex"], issue: "Expected an Ed25519 key that is not of small order" }
+      : undefined,
+  { [mark]: true }
+)
+
 /** Publishing replaces what the same owner published under the id. */
-export class PipelinePublication extends Schema.Class<PipelinePublication>("PipelinePublication")({
-  spec: PipelineSpec
-}) {}
+export class PipelinePublication extends Schema.Class<PipelinePublication>("PipelinePublication")(
+  Schema.Struct({ spec: PipelineSpec }).check(namesGoodOperator)
+) {}
 
 /** An operator may publish for another owner. */
-export class OperatorPublication extends Schema.Class<OperatorPublication>("OperatorPublication")({
-  owner: Subject.pipe(Schema.withDecodingDefaultKey(Effect.succeed("operator"))),
-  spec: PipelineSpec
-}) {}
+export class OperatorPublication extends Schema.Class<OperatorPublication>("OperatorPublication")(
+  Schema.Struct({
+    owner: Subject.pipe(Schema.withDecodingDefaultKey(Effect.succeed("operator"))),
+    spec: PipelineSpec
+  }).check(namesGoodOperator)
+) {}
 
 const done = HttpApiSchema.Empty(200)
 const invalid = [RoleTagRepeated, RoleWithoutUnits] as const

@@ -20,10 +20,11 @@ import {
   TopologyNotFound
 } from "../errors/Topologies.ts"
 import { NetUuidInPath, TopologyIdInPath } from "../Ids.ts"
-import { HolderKey } from "../Keys.ts"
+import { HolderKey, NewHolderKey } from "../Keys.ts"
 import {
   AgentKind,
   AgentLabel,
+  NewOperatorBinding,
   OperatorBinding,
   OverlayMode,
   PublicTopology,
@@ -76,7 +77,7 @@ const writes = [
   HttpApiEndpoint.post("assignAgent", "/me/topologies/:id/agents", {
     params: id,
     headers: idempotencyHeader,
-    payload: Schema.Struct({ agent: HolderKey, kind: Schema.optionalKey(AgentKind) }),
+    payload: Schema.Struct({ agent: NewHolderKey, kind: Schema.optionalKey(AgentKind) }),
     success: done,
     error: [NotAgentOwner, TopologyNotFound, AgentAssigned, IdempotencyKeyReused]
   }).middleware(ReadsBody),
@@ -124,7 +125,7 @@ const writes = [
   }).middleware(ReadsBody),
   HttpApiEndpoint.put("bindOperator", "/me/topologies/:id/operator", {
     params: id,
-    payload: OperatorBinding,
+    payload: NewOperatorBinding,
     success: done,
     error: TopologyNotFound
   }).middleware(ReadsBody),

@@ -2,14 +2,14 @@
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"
-import { ChannelId, Grant } from "@catenet/domain/Channel"
+import { ChannelId, NewGrant } from "@catenet/domain/Channel"
 import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Handlers from "../http/Handlers.ts"
 import { Bridges } from "./Bridges.ts"
 
-const Deposit = Schema.Struct({ channel_id: ChannelId, grant_hex: Grant })
+const Deposit = Schema.Struct({ channel_id: ChannelId, grant_hex: NewGrant })
 
 export const layer = Handlers.layer(
   Effect.gen(function* () {
