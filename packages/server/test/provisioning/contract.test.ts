@@ -23,7 +23,10 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("provisioning
       const header = { "idempotency-key": "mine" }
       const { url } = yield* TestDatabase
       yield* Effect.provide(
-        SqlClient.SqlClient.use((sql) => sql`insert into revoked_tokens values (${revoked}, 1)`),
+        SqlClient.SqlClient.use(
+          (sql) =>
+            sql`insert into revoked_tokens (routing_token, revoked_at) values (${revoked}, extract(epoch from now())::bigint)`
+        ),
         PgClient.layer({ url, maxConnections: 1 })
       )
       yield* Contract.hold("provisioning", as, [
