@@ -119,6 +119,7 @@ export const make = Effect.gen(function* () {
       delete from revoked_tokens r where revoked_at <= ${now - revokedSeconds}
         and not exists (select 1 from tunnels t where t.routing_token = r.routing_token)
         and not exists (select 1 from hosts h where h.routing_token = r.routing_token)
-        and not exists (select 1 from outbox o where o.queue = r.routing_token)`
+        and not exists (select 1 from outbox o where o.queue = r.routing_token and o.refused_at is null)
+        and not exists (select 1 from outbox o where o.queue = r.routing_token and o.refused_at is not null)`
   }
 })

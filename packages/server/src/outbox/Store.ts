@@ -37,13 +37,16 @@ export const make = Effect.gen(function* () {
 
   /**
    * Where an edge does not take its orders, the later of two about the same is enough, and nothing counts before the end
-   * of a token: what waits for an edge is bounded by what there is, and a revocation waits behind nothing.
+   * of a token: what waits for an edge is bounded by what there is, and a revocation waits behind nothing. Rows that wait
+   * and rows that were refused stand in different indexes.
    */
   const supersede = ({ call, now, queue }: typeof Written.Encoded & { readonly call: EdgeCall }) => sql`
-    delete from outbox o where o.queue = ${queue} and o.leased_until <= ${now}
+    with queued as materialized (
+      select id, edge, attempts, leased_until from outbox where queue = ${queue} and refused_at is null
+      union all select id, edge, attempts, leased_until from outbox where queue = ${queue} and refused_at is not null)
+    delete from outbox o using queued q where o.id = q.id and o.leased_until <= ${now}
       and ${call._tag === "Revoke" ? sql`true` : sql`o.about = ${aboutOf(call)}`}
-      and exists (select 1 from outbox f where f.queue = o.queue and f.edge = o.edge
-        and f.attempts > 0 and f.leased_until <= ${now})`
+      and exists (select 1 from queued f where f.edge = q.edge and f.attempts > 0 and f.leased_until <= ${now})`
 
   /** A row for each live edge. Rows of one queue get their ids in the order of commit, because the lock is held to the end. */
   const insert = SqlSchema.findAll({

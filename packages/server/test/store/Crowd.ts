@@ -45,7 +45,7 @@ const rows: Readonly<Record<string, string>> = {
   tunnel_grants: `select ${hex(32)}, 'subject-' || n`,
   tunnel_visitors: `select ${hex(32)}, ${email}`,
   tunnel_access_requests: `select ${hex(32)}, ${email}, '', ${recent}`,
-  revoked_tokens: `select md5('r' || n) || md5('s' || n), n`,
+  revoked_tokens: `(routing_token, revoked_at) select md5('r' || n) || md5('s' || n), ${recent}`,
   issuances: `(ca, domain, hostname, at) select 'ca', 'd' || (n % 5000) || '.example.test', ${host}, ${recent}`,
   outbox: `(queue, call, created_at, due_at) select ${hex(64)}, '{"_tag":"Revoke"}', n, ${later} + n`,
   join_tokens: `(token_hash, tenant, created_at) select ${hex(64)}, 't', n`,
