@@ -1,15 +1,16 @@
-/** An e-mail address, kept lower-case: 1 to 254 characters, one local part, a domain with an inner dot. */
+/** An e-mail address, its ASCII letters kept lower-case: 1 to 254 characters, one local part, a domain with an inner dot. */
 import { Schema, SchemaGetter } from "effect"
+import { lowerAscii } from "./AsciiCase.ts"
 import { formBy } from "./Form.ts"
 
 const shape = /^[^\s@\p{Cc}\p{Cs}]+@[^\s@.\p{Cc}\p{Cs}]+(?:\.[^\s@.\p{Cc}\p{Cs}]+)+$/u
 
-const isEmail = (text: string): boolean => text.length <= 254 && text === text.toLowerCase() && shape.test(text)
+const isEmail = (text: string): boolean => text.length <= 254 && text === lowerAscii(text) && shape.test(text)
 
 const sample = /^[a-z0-9.+_-]{1,24}@(?:[a-z0-9-]{1,12}\.){1,3}[a-z]{2,6}$/u
 
 /**
- * Reads any letter case and blanks around it.
+ * Reads any case of ASCII letters and blanks around it.
  *
  * @example
  * ```ts
@@ -22,7 +23,7 @@ const sample = /^[a-z0-9.+_-]{1,24}@(?:[a-z0-9-]{1,12}\.){1,3}[a-z]{2,6}$/u
  */
 export const Email = Schema.String.pipe(
   Schema.decodeTo(Schema.String.check(formBy(isEmail, "an e-mail address", sample)).pipe(Schema.brand("Email")), {
-    decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase()),
+    decode: SchemaGetter.transform((text: string) => lowerAscii(text.trim())),
     encode: SchemaGetter.passthrough()
   })
 )

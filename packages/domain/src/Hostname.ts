@@ -5,6 +5,7 @@
  * Names are ASCII: an internationalised name arrives in its `xn--` form or is refused.
  */
 import { Schema, SchemaGetter } from "effect"
+import { lowerAscii } from "./AsciiCase.ts"
 import { form, formBy } from "./Form.ts"
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -18,7 +19,7 @@ const normalise = (text: string): string => {
   while (start < end && isBlank(text.charCodeAt(start))) start++
   while (end > start && isBlank(text.charCodeAt(end - 1))) end--
   while (end > start && text.charCodeAt(end - 1) === 0x2e) end--
-  return text.slice(start, end).replace(/[A-Z]/gu, (letter) => letter.toLowerCase())
+  return lowerAscii(text.slice(start, end))
 }
 
 const isBlank = (code: number) => code === 0x20 || (code >= 0x09 && code <= 0x0d)

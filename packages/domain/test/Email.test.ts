@@ -15,6 +15,12 @@ describe("an e-mail address", () => {
     { arbitrary: { runs: propertyRuns } }
   )
 
+  it("folds ASCII letters alone, so that no letter of another script becomes one of them", () => {
+    assert.deepStrictEqual(read("Ada@Example.TEST"), Result.succeed("ada@example.test" as Email))
+    for (const other of ["\u212aate@example.test", "\u00c9ve@example.test", "\u0130da@b.\u00dcx"])
+      assert.deepStrictEqual(read(other), Result.succeed(other as Email))
+  })
+
   it("has one local part and a domain with an inner dot", () => {
     for (const right of ["a@b.c", "a+b@c.d.e", "o'neil@example.test", "ünï@bücher.example"]) {
       assert.isTrue(Result.isSuccess(read(right)), right)

@@ -145,7 +145,11 @@ export const variables = {
     Forms.whole(1, 36_500),
     "Days for which the audit log is kept; without it for ever."
   ),
-  metricsToken: optional("CT_CP_METRICS_TOKEN", Forms.secret, "Bearer token that /metrics wants; open without it."),
+  metricsToken: optional(
+    "CT_CP_METRICS_TOKEN",
+    Forms.secret,
+    "Bearer token that /metrics wants; not served without it."
+  ),
   ...LegalPages.variables,
   pgBin: optional("CT_CP_PG_BIN", Forms.text, "Folder of pg_dump and pg_restore; without it they are found on PATH."),
   ...Dns.variables,

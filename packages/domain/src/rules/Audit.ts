@@ -1,5 +1,7 @@
 /** One line of the audit log, as an effect of a state machine. It carries no secret: tokens and public ids stay out. */
 
+import { lowerAscii } from "../AsciiCase.ts"
+
 /** `actor` is a subject, or `share:<link id>` for a visitor; `target` is the id of the thing that was acted on. */
 export interface Audit {
   readonly _tag: "Audit"
@@ -10,7 +12,7 @@ export interface Audit {
 }
 
 /**
- * Makes an audit entry. Actors are stored in lower case.
+ * Makes an audit entry. Actors are stored with ASCII letters in lower case.
  *
  * ```ts
  * import assert from "node:assert/strict"
@@ -22,7 +24,7 @@ export interface Audit {
 export const audit = (action: string, actor: string, target: string, detail = ""): Audit => ({
   _tag: "Audit",
   action,
-  actor: actor.toLowerCase(),
+  actor: lowerAscii(actor),
   target,
   detail
 })

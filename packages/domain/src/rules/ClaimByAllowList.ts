@@ -3,6 +3,7 @@
  * A claim is a membership, not a grant: the owner still has to deposit the grant.
  */
 import { type Result } from "effect"
+import { lowerAscii } from "../AsciiCase.ts"
 import { refuse, step, type Step } from "./Step.ts"
 
 /** `allowed`: e-mails in lower case. `claims`: holder key to the subject of the account that claimed it. */
@@ -51,7 +52,7 @@ const claimed = (
 ): Result.Result<Step<Roster, RosterEffect>, ClaimRefusal> => {
   if (email === null) return refuse({ _tag: "NoVerifiedEmail" })
   if (!attestationValid) return refuse({ _tag: "BadAttestation" })
-  if (!roster.allowed.has(email.toLowerCase())) return refuse({ _tag: "NotAllowListed" })
+  if (!roster.allowed.has(lowerAscii(email))) return refuse({ _tag: "NotAllowListed" })
   if ((roster.claims.get(holder) ?? subject) !== subject) return refuse({ _tag: "HolderClaimedByOther" })
   const claims = new Map(roster.claims).set(holder, subject)
   return step<Roster, RosterEffect>({ ...roster, claims }, { _tag: "PutMember", holder, noisePubkey, attestation })
@@ -79,9 +80,9 @@ export const transition = (
 ): Result.Result<Step<Roster, RosterEffect>, ClaimRefusal> => {
   switch (event._tag) {
     case "Allow":
-      return step({ ...roster, allowed: new Set(roster.allowed).add(event.email.toLowerCase()) })
+      return step({ ...roster, allowed: new Set(roster.allowed).add(lowerAscii(event.email)) })
     case "Disallow":
-      return step({ ...roster, allowed: roster.allowed.difference(new Set([event.email.toLowerCase()])) })
+      return step({ ...roster, allowed: roster.allowed.difference(new Set([lowerAscii(event.email)])) })
     case "RemoveMember": {
       const claims = new Map(roster.claims)
       claims.delete(event.holder)

@@ -3,6 +3,7 @@
  * and leave by `AgentAssignment`. To a stranger a topology does not exist.
  */
 import { Order, type Result } from "effect"
+import { lowerAscii } from "../AsciiCase.ts"
 import { type OverlayMode } from "../Topology.ts"
 import { changes, type Link, type LinkChange, type OperatorBinding, rebind } from "./OperatorBinding.ts"
 import { refuse, step, type Step } from "./Step.ts"
@@ -84,7 +85,7 @@ export const created = (owner: string): Topology => ({
  */
 export const roleOf = ({ owner, shares }: Topology, { email, subject }: Actor): "owner" | "editor" | "stranger" => {
   if (subject === owner) return "owner"
-  return email !== null && shares.has(email.toLowerCase()) ? "editor" : "stranger"
+  return email !== null && shares.has(lowerAscii(email)) ? "editor" : "stranger"
 }
 
 const link = (x: string, y: string): Link => {
@@ -138,9 +139,9 @@ const asOwner = (topology: Topology, event: TopologyEvent): Answer => {
     case "SetMode":
       return step({ ...topology, mode: event.mode })
     case "Share":
-      return step({ ...topology, shares: new Set(topology.shares).add(event.email.toLowerCase()) })
+      return step({ ...topology, shares: new Set(topology.shares).add(lowerAscii(event.email)) })
     case "Unshare": {
-      const shares = topology.shares.difference(new Set([event.email.toLowerCase()]))
+      const shares = topology.shares.difference(new Set([lowerAscii(event.email)]))
       return shares.size === topology.shares.size ? refuse({ _tag: "ShareNotFound" }) : step({ ...topology, shares })
     }
     case "Bind": {

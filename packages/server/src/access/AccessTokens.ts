@@ -1,7 +1,7 @@
 /**
  * Access tokens of the identity provider: signature, issuer, audience, kind, expiry and not-before are checked. An ID
- * token or a refresh token is not an access token. A verified token is remembered until it expires, so that its
- * signature is checked once. A token for login gates is none for accounts, and the other way round.
+ * token or a refresh token is not an access token. A verified token is remembered until it expires or the provider's keys
+ * change, so that each key set checks its signature once. A token for login gates is none for accounts, and the other way round.
  */
 import { Email } from "@catenet/domain/Email"
 import { Subject } from "@catenet/domain/Subject"
@@ -14,6 +14,13 @@ import { KeySet } from "./KeySet.ts"
 
 /** The token does not verify. Why is for the log, not for the caller. */
 export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly cause?: unknown }> {}
+
+interface Remembered {
+  readonly identity: Identity
+  readonly expiresAt: number
+  /** The key set that verified it. */
+  readonly generation: number
+}
 
 const remembered = 10_000
 /** Seconds that the provider's clock may differ from ours. */
@@ -36,16 +43,16 @@ const isAccessToken = ({ payload, protectedHeader }: JWTVerifyResult) =>
 
 const make = Effect.gen(function* () {
   const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
-  const { getKey } = yield* KeySet
-  const known = new Map<string, { readonly identity: Identity; readonly expiresAt: number }>()
+  const { generation, getKey } = yield* KeySet
+  const known = new Map<string, Remembered>()
   const isForGate = ({ aud }: JWTPayload) =>
     gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
   const isForAccounts = ({ aud }: JWTPayload) =>
     oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
 
-  const remember = (hash: string, payload: JWTPayload, identity: Identity) => {
+  const remember = (hash: string, entry: Remembered) => {
     if (known.size >= remembered) for (const oldest of known.keys()) if (known.delete(oldest)) break
-    known.set(hash, { identity, expiresAt: payload.exp ?? 0 })
+    known.set(hash, entry)
   }
 
   const verified = (token: Redacted.Redacted, millis: number, audience: string | undefined) =>
@@ -63,11 +70,13 @@ const make = Effect.gen(function* () {
     })
 
   const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
+    // Taken before: keys that change meanwhile ask again.
+    const by = generation()
     const read = yield* verified(token, millis, oidcAccessAudience)
     const subject = readSubject(read.payload.sub)
     if (Option.isNone(subject) || !isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
     const identity = identityOf(subject.value, read.payload)
-    remember(hash, read.payload, identity)
+    remember(hash, { identity, expiresAt: read.payload.exp ?? 0, generation: by })
     return identity
   })
 
@@ -77,10 +86,13 @@ const make = Effect.gen(function* () {
       const millis = yield* Clock.currentTimeMillis
       const hash = digest("sha256", Redacted.value(token), "base64")
       const before = known.get(hash)
-      if (before === undefined) return yield* check(token, hash, millis)
-      if (before.expiresAt * 1000 > millis) return before.identity
+      if (before !== undefined && before.generation === generation()) {
+        if (before.expiresAt * 1000 > millis) return before.identity
+        known.delete(hash)
+        return yield* new TokenRefused({})
+      }
       known.delete(hash)
-      return yield* new TokenRefused({})
+      return yield* check(token, hash, millis)
     }),
 
     /** The same for a token that is made for login gates alone; where their audience is not configured there is none. */

@@ -3,6 +3,7 @@
  * access token. A service account has no address: it may what its owner may, whose address is the last one that was
  * seen here. Where no domains are configured, everybody may and nothing is asked.
  */
+import { lowerAscii } from "@catenet/domain/AsciiCase"
 import type { Email } from "@catenet/domain/Email"
 import { EmailDomainRefused } from "@catenet/domain/errors/Authentication"
 import type { Subject } from "@catenet/domain/Subject"
@@ -25,8 +26,7 @@ const remembered = 10_000
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { allowedEmailDomains } = yield* Settings
-  const domains =
-    allowedEmailDomains === undefined ? undefined : new Set(allowedEmailDomains.map((each) => each.toLowerCase()))
+  const domains = allowedEmailDomains === undefined ? undefined : new Set(allowedEmailDomains.map(lowerAscii))
   const written = new Map<Subject, Email>()
 
   const allows = (email: string | null | undefined): boolean =>

@@ -48,14 +48,20 @@ const fetched = (issuer: string) =>
     const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
     let keys: JWTVerifyGetKey | undefined
     let askedAt = 0
+    let generation = 0
+    let published = ""
 
     const fetchKeys = Effect.gen(function* () {
       askedAt = yield* Clock.currentTimeMillis
       const response = yield* client.get(`${issuer}/protocol/openid-connect/certs`)
-      const published = yield* HttpClientResponse.schemaBodyJson(Published)(response)
-      const usable = published.keys.flatMap((key) => Option.toArray(readKey(key)))
+      const answer = yield* HttpClientResponse.schemaBodyJson(Published)(response)
+      const usable = answer.keys.flatMap((key) => Option.toArray(readKey(key)))
       if (usable.length === 0) return yield* Effect.fail("no usable key is published")
+      const text = JSON.stringify(usable)
+      if (text === published) return
       keys = createLocalJWKSet({ keys: usable })
+      published = text
+      generation += 1
     }).pipe(Effect.timeout("10 seconds"))
 
     const quietly = fetchKeys.pipe(
@@ -81,14 +87,15 @@ const fetched = (issuer: string) =>
         return keys(header, token)
       }
     }
-    return { usable: () => keys !== undefined, getKey }
+    return { usable: () => keys !== undefined, generation: () => generation, getKey }
   }).pipe(Effect.provide(OutgoingHttp.layer))
 
 const make = Effect.gen(function* () {
   const { oidcIssuer, oidcPublicKeyPath } = yield* Settings
   if (oidcIssuer === undefined)
-    return { usable: () => false, getKey: () => Promise.reject(new errors.JWKSNoMatchingKey()) }
-  if (oidcPublicKeyPath !== undefined) return { usable: () => true, getKey: yield* fromFile(oidcPublicKeyPath) }
+    return { usable: () => false, generation: () => 0, getKey: () => Promise.reject(new errors.JWKSNoMatchingKey()) }
+  if (oidcPublicKeyPath !== undefined)
+    return { usable: () => true, generation: () => 0, getKey: yield* fromFile(oidcPublicKeyPath) }
   return yield* fetched(oidcIssuer)
 })
 
@@ -97,6 +104,8 @@ export class KeySet extends Context.Service<
   {
     /** Whether a key is known. While none is, no token can be verified and `/me/*` is not there. */
     readonly usable: () => boolean
+    /** Another number for every set of keys: what was verified by an earlier set is verified again. */
+    readonly generation: () => number
     readonly getKey: JWTVerifyGetKey
   }
 >()("server/KeySet") {

@@ -1,4 +1,5 @@
 /** Handlers of the `accounts` and `operators` groups. */
+import { lowerAscii } from "@catenet/domain/AsciiCase"
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer, Schema } from "effect"
@@ -44,8 +45,7 @@ const accounts = Handlers.layer(
           Caller.use(({ subject }) =>
             Effect.flatMap(credits.mine(subject), ({ account }) => payments.list(account, query))
           ),
-        auditLog: ({ query }) =>
-          Caller.use(({ subject }) => logged(audits, { ...query, actor: subject.toLowerCase() })),
+        auditLog: ({ query }) => Caller.use(({ subject }) => logged(audits, { ...query, actor: lowerAscii(subject) })),
         remove: () => Caller.use((caller) => service.remove(caller))
       })
     )

@@ -2,6 +2,7 @@
  * Whether a visitor of a host may pass: asked by the edge that serves the host, or by a proxy in front of the origin. What
  * is answered as the visitor's identity goes on to the origin, so that a visitor cannot claim one.
  */
+import { lowerAscii } from "@catenet/domain/AsciiCase"
 import { HostNotGated } from "@catenet/domain/errors/Gate"
 import type { Email } from "@catenet/domain/Email"
 import { GateAnswer } from "@catenet/domain/GateVisit"
@@ -55,7 +56,7 @@ const make = Effect.gen(function* () {
   /** Whether an account may visit: it is on the list, any account may, or the tunnel is its own. */
   const admits = Effect.fnUntraced(function* (gate: Store.Gate, subject: string, email: Email | null) {
     if (gate.allowAnyLogin || gate.subject === subject) return true
-    const names = email === null ? [subject.toLowerCase()] : [subject.toLowerCase(), email]
+    const names = email === null ? [lowerAscii(subject)] : [lowerAscii(subject), email]
     return (yield* store.isVisitor(gate.tunnelId, names)).length > 0
   })
 

@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
           and (exists (select 1 from share_links l where l.id = s.share_link_id and l.tunnel_id = t.id and not l.revoked)
             or (s.subject is not null and (t.allow_any_login or t.subject = s.subject
               or exists (select 1 from tunnel_visitors v
-                where v.tunnel_id = t.id and v.email in (s.email, lower(s.subject))))))
+                where v.tunnel_id = t.id and v.email in (s.email, lower(s.subject collate "C"))))))
         where t.routing_token = ${tokenOf(host)}`
     }),
     signInOf: SqlSchema.findOneOption({

@@ -1,10 +1,11 @@
 /**
- * `GET /metrics`. Open like `/status`, unless `CT_CP_METRICS_TOKEN` is set: then Prometheus sends it as a bearer token,
- * and nobody else reads the page.
+ * `GET /metrics`, for callers that send `CT_CP_METRICS_TOKEN` as a bearer token. Without that setting there is no such
+ * page: a caller from this machine may be a proxy with a request of the public, so an address is no proof.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { MetricsTokenRefused } from "@catenet/domain/errors/Authentication"
+import { RouteNotFound } from "@catenet/domain/errors/Requests"
 import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import type { Extra } from "../http/Routes.ts"
@@ -26,14 +27,14 @@ export const layer = HttpRouter.use(
     const page = Effect.map(metrics.page, (text) =>
       HttpServerResponse.text(text, { contentType: Exposition.contentType })
     )
-    const wanted = metricsToken === undefined ? undefined : Bytes.fromText(`Bearer ${Redacted.value(metricsToken)}`)
+    if (metricsToken === undefined)
+      return yield* router.add("GET", "/metrics", HttpServerRespondable.toResponse(new RouteNotFound()))
+    const wanted = Bytes.fromText(`Bearer ${Redacted.value(metricsToken)}`)
     yield* router.add(
       "GET",
       "/metrics",
       Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-        wanted === undefined || ConstantTime.equal(Bytes.fromText(headers["authorization"] ?? ""), wanted)
-          ? page
-          : refused
+        ConstantTime.equal(Bytes.fromText(headers["authorization"] ?? ""), wanted) ? page : refused
       )
     )
   })

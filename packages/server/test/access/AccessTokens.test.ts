@@ -109,6 +109,25 @@ layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 sec
   )
 })
 
+layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 seconds" })("a key that is gone", (it) => {
+  it.effect("verifies nothing any more, what it had verified before included", () =>
+    Effect.gen(function* () {
+      yield* untilEnabled
+      const { rotate, token } = yield* TestIssuer
+      const stolen = yield* token({ sub: "ada" })
+      assert.strictEqual(yield* statusOf(stolen), 200)
+      yield* rotate("second")
+      assert.strictEqual(yield* statusOf(stolen), 200, "it is not known yet that the key is gone")
+      yield* statusOf(yield* token({ sub: "ada" })).pipe(
+        Effect.tap(Effect.sleep("100 millis")),
+        Effect.repeat({ until: (status) => status === 200 }),
+        Effect.timeout("60 seconds")
+      )
+      assert.strictEqual(yield* statusOf(stolen), 401)
+    })
+  )
+})
+
 layer(serverFor(TestIssuer.layerStarting({ away: true })), { excludeTestServices: true, timeout: "60 seconds" })(
   "a provider that is away at the start",
   (it) => {

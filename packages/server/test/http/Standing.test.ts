@@ -70,7 +70,7 @@ describe("an answer that stands ready", () => {
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestServer.layer({ CT_CP_METRICS_TOKEN: "scrape-me" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "the status that stands ready",
   (it) => {
     it.effect("is the one that is made", () =>
@@ -86,7 +86,10 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           )
         assert.deepStrictEqual(yield* told("/status"), yield* told("/status?"))
         assert.strictEqual((yield* TestServer.raw("/status", { method: "HEAD" })).status, 200)
-        const page = yield* Effect.flatMap(TestServer.raw("/metrics"), textOf)
+        const page = yield* Effect.flatMap(
+          TestServer.raw("/metrics", { headers: { authorization: "Bearer scrape-me" } }),
+          textOf
+        )
         assert.include(page, `catenet_http_requests_total{method="GET",route="/status",status="200"} 2`)
       })
     )

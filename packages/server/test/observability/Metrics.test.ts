@@ -4,7 +4,9 @@ import { execFileSync, spawnSync } from "node:child_process"
 import * as TestServer from "../harness/TestServer.ts"
 
 const textOf = (response: Response) => Effect.promise(() => response.text())
-const scrape = Effect.flatMap(TestServer.raw("/metrics"), textOf)
+const ask = (authorization?: string) =>
+  TestServer.raw("/metrics", authorization === undefined ? {} : { headers: { authorization } })
+const scrape = Effect.flatMap(ask("Bearer scrape-me"), textOf)
 
 const sample = /^([a-z_]+)(?:\{([a-z]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z]+="(?:[^"\\\n]|\\[\\"n])*")*)\})? (\S+)$/
 const numeral = /^(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\+Inf)$/
@@ -66,64 +68,72 @@ const isWhole = (name: string, values: ReadonlyMap<string, number>) => {
 
 const isInstalled = spawnSync("promtool", ["--version"]).status === 0
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the page for Prometheus", (it) => {
-  it.effect("counts every request under its route pattern, status and duration", () =>
-    Effect.gen(function* () {
-      const id = "ab".repeat(32)
-      for (let n = 0; n < 3; n++) yield* TestServer.raw(`/registry/resolve/${id}`)
-      yield* TestServer.raw("/healthz")
-      yield* TestServer.raw("/nowhere/at/all")
-      yield* TestServer.raw("/enroll/issue", { method: "POST", body: "{}" })
-      const page = yield* scrape
-      assert.notInclude(page, id)
-      assert.notInclude(page, "nowhere")
-      const values = read(page)
-      const total = (labels: string) => values.get(`catenet_http_requests_total{${labels}}`)
-      assert.strictEqual(total('method="GET",route="/registry/resolve/:token",status="404"'), 3)
-      assert.strictEqual(total('method="GET",route="/healthz",status="200"'), 1)
-      assert.strictEqual(total('method="GET",route="none",status="404"'), 1)
-      assert.strictEqual(total('method="POST",route="/enroll/issue",status="401"'), 1)
-      const duration = (suffix: string) =>
-        values.get(`catenet_http_request_duration_seconds_${suffix.replace("{", '{method="GET",route="/healthz"')}`)
-      assert.strictEqual(duration("count{}"), 1)
-      assert.strictEqual(duration('bucket{,le="+Inf"}'), 1)
-      assert.isAbove(duration("sum{}") ?? 0, 0)
-      assert.isBelow(duration("sum{}") ?? 9, 5)
-    })
-  )
+layer(TestServer.layer({ CT_CP_METRICS_TOKEN: "scrape-me" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "the page for Prometheus",
+  (it) => {
+    it.effect("counts every request under its route pattern, status and duration", () =>
+      Effect.gen(function* () {
+        const id = "ab".repeat(32)
+        for (let n = 0; n < 3; n++) yield* TestServer.raw(`/registry/resolve/${id}`)
+        yield* TestServer.raw("/healthz")
+        yield* TestServer.raw("/nowhere/at/all")
+        yield* TestServer.raw("/enroll/issue", { method: "POST", body: "{}" })
+        const page = yield* scrape
+        assert.notInclude(page, id)
+        assert.notInclude(page, "nowhere")
+        const values = read(page)
+        const total = (labels: string) => values.get(`catenet_http_requests_total{${labels}}`)
+        assert.strictEqual(total('method="GET",route="/registry/resolve/:token",status="404"'), 3)
+        assert.strictEqual(total('method="GET",route="/healthz",status="200"'), 1)
+        assert.strictEqual(total('method="GET",route="none",status="404"'), 1)
+        assert.strictEqual(total('method="POST",route="/enroll/issue",status="401"'), 1)
+        const duration = (suffix: string) =>
+          values.get(`catenet_http_request_duration_seconds_${suffix.replace("{", '{method="GET",route="/healthz"')}`)
+        assert.strictEqual(duration("count{}"), 1)
+        assert.strictEqual(duration('bucket{,le="+Inf"}'), 1)
+        assert.isAbove(duration("sum{}") ?? 0, 0)
+        assert.isBelow(duration("sum{}") ?? 9, 5)
+      })
+    )
 
-  it.effect("tells what the database holds and that it is there", () =>
-    Effect.gen(function* () {
-      const values = read(yield* scrape)
-      assert.strictEqual(values.get("catenet_database_up{}"), 1)
-      assert.strictEqual(values.get("catenet_oidc_up{}"), 0)
-      assert.strictEqual(values.get('catenet_outbox_calls{state="pending"}'), 0)
-      assert.strictEqual(values.get('catenet_certificate_admissions{state="queued"}'), 0)
-      assert.isAbove(values.get("process_resident_memory_bytes{}") ?? 0, 1_000_000)
-    })
-  )
+    it.effect("tells what the database holds and that it is there", () =>
+      Effect.gen(function* () {
+        const values = read(yield* scrape)
+        assert.strictEqual(values.get("catenet_database_up{}"), 1)
+        assert.strictEqual(values.get("catenet_oidc_up{}"), 0)
+        assert.strictEqual(values.get('catenet_outbox_calls{state="pending"}'), 0)
+        assert.strictEqual(values.get('catenet_certificate_admissions{state="queued"}'), 0)
+        assert.isAbove(values.get("process_resident_memory_bytes{}") ?? 0, 1_000_000)
+      })
+    )
 
-  it.effect.skipIf(!isInstalled)("is what promtool accepts (needs `promtool` on PATH)", () =>
-    Effect.gen(function* () {
-      execFileSync("promtool", ["check", "metrics"], { input: yield* scrape, stdio: ["pipe", "pipe", "pipe"] })
-    })
-  )
+    it.effect.skipIf(!isInstalled)("is what promtool accepts (needs `promtool` on PATH)", () =>
+      Effect.gen(function* () {
+        execFileSync("promtool", ["check", "metrics"], { input: yield* scrape, stdio: ["pipe", "pipe", "pipe"] })
+      })
+    )
 
-  it.effect("can be kept to those who hold its token", () =>
-    Effect.gen(function* () {
-      const kept = yield* Layer.build(TestServer.replica({ CT_CP_METRICS_TOKEN: "scrape-me" }))
-      const ask = (authorization?: string) =>
-        TestServer.raw("/metrics", authorization === undefined ? {} : { headers: { authorization } }).pipe(
-          Effect.provide(kept)
-        )
-      for (const wrong of [undefined, "Bearer scrape", "Bearer scrape-me ", "scrape-me"]) {
-        const response = yield* ask(wrong)
-        assert.strictEqual(response.status, wrong === "Bearer scrape-me " ? 200 : 401)
-        if (response.status !== 401) continue
-        assert.strictEqual(response.headers.get("www-authenticate"), "Bearer")
-        assert.include(yield* textOf(response), '"code":"MetricsTokenRefused"')
-      }
-      assert.strictEqual((yield* ask("Bearer scrape-me")).status, 200)
-    })
-  )
-})
+    it.effect("is for those who hold its token", () =>
+      Effect.gen(function* () {
+        for (const wrong of [undefined, "", "Bearer", "Bearer scrape", "Bearer scrape-me2", "scrape-me"]) {
+          const response = yield* ask(wrong)
+          assert.strictEqual(response.status, 401, wrong)
+          assert.strictEqual(response.headers.get("www-authenticate"), "Bearer")
+          assert.include(yield* textOf(response), '"code":"MetricsTokenRefused"')
+        }
+        assert.strictEqual((yield* ask("Bearer scrape-me")).status, 200)
+      })
+    )
+
+    it.effect("is for nobody where no token is configured, as a proxy on this machine calls from here too", () =>
+      Effect.gen(function* () {
+        const without = yield* Layer.build(TestServer.replica())
+        for (const bearer of [undefined, "Bearer ", "Bearer undefined", "Bearer scrape-me"]) {
+          const response = yield* Effect.provide(ask(bearer), without)
+          assert.strictEqual(response.status, 404, bearer)
+          assert.include(yield* textOf(response), '"code":"RouteNotFound"')
+        }
+      })
+    )
+  }
+)

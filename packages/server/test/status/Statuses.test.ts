@@ -63,7 +63,11 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
       const { url } = yield* TestDatabase
       const variables = ConfigProvider.fromUnknown({ CT_CP_DATABASE_URL: Redacted.value(url) })
       const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(variables)))
-      const keys = Layer.succeed(KeySet, { usable: () => false, getKey: () => Promise.reject(new Error("no key")) })
+      const keys = Layer.succeed(KeySet, {
+        usable: () => false,
+        generation: () => 0,
+        getKey: () => Promise.reject(new Error("no key"))
+      })
       const own = Statuses.layer.pipe(Layer.provide([settings, keys, database]), Layer.provideMerge(TestClock.layer()))
       const { provisioning } = yield* TestServer.client
       const hostname = Schema.decodeSync(Hostname)("b.example.test")

@@ -248,4 +248,20 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
       })
     )
   )
+
+  it.effect("keeps e-mail addresses by their ASCII letters, whatever the locale", () =>
+    asReplica(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const visitor = (email: string) =>
+          sql`insert into tunnel_visitors ${sql.insert({ tunnel_id: "1".repeat(32), email })}`.pipe(Effect.result)
+        for (const right of ["\u00c9ve@example.test", "\u00e9ve@example.test", "\u212a@example.test"])
+          assert.isTrue(Result.isSuccess(yield* visitor(right)), right)
+        assert.isTrue(Result.isFailure(yield* visitor("Eve@example.test")))
+        const left = yield* sql`select conname from pg_constraint where contype = 'c'
+          and pg_get_constraintdef(oid) ~ '(email|actor) = lower\\((email|actor)\\)'`
+        assert.deepStrictEqual(left, [])
+      })
+    )
+  )
 })

@@ -43,6 +43,7 @@ import * as blocksOfAccessRequests from "./0046_blocks_of_access_requests.ts"
 import * as sealedValues from "./0047_sealed_values.ts"
 import * as serverRole from "./0048_server_role.ts"
 import * as httpOnly from "./0050_http_only.ts"
+import * as asciiCase from "./0053_ascii_case.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -85,5 +86,6 @@ export const migrations = {
   "0046_blocks_of_access_requests": blocksOfAccessRequests.up,
   "0047_sealed_values": sealedValues.up,
   "0048_server_role": serverRole.up,
-  "0050_http_only": httpOnly.up
+  "0050_http_only": httpOnly.up,
+  "0053_ascii_case": asciiCase.up
 } as const
