@@ -5,6 +5,7 @@ import { FrontDoor } from "./frontdoor/FrontDoor.ts"
 import { PlatformHosts } from "./frontdoor/PlatformHosts.ts"
 import { Visits } from "./frontdoor/Visits.ts"
 import { GelbVisits } from "./gelb/GelbVisits.ts"
+import { ResetBudget } from "./gelb/ResetBudget.ts"
 import { LoginGate } from "./gelb/LoginGate.ts"
 import { MeshClients } from "./mesh/MeshClients.ts"
 import { PeerEdges } from "./mesh/PeerEdges.ts"
@@ -27,7 +28,7 @@ export const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer).pipe(
   Layer.provideMerge(Visits.layer),
   Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer, PeerEdges.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
-  Layer.provideMerge(Layer.mergeAll(ProofReports.layer, LoginGate.layer)),
+  Layer.provideMerge(Layer.mergeAll(ProofReports.layer, LoginGate.layer, ResetBudget.layer)),
   Layer.provideMerge(ConnectionFaults.layer),
   Layer.provideMerge(Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, Followers.layer))
 )

@@ -8,6 +8,7 @@ import type { Socket } from "node:net"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
+import { ResetBudget } from "../gelb/ResetBudget.ts"
 import { PeerEdges } from "../mesh/PeerEdges.ts"
 import { AuditLog } from "../observe/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -39,6 +40,7 @@ const make = Effect.gen(function* () {
   const gelb = yield* GelbVisits
   const peers = yield* PeerEdges
   const audit = yield* AuditLog
+  const resets = yield* ResetBudget
   let open = 0
 
   const enter = (socket: Socket) => {
@@ -78,6 +80,8 @@ const make = Effect.gen(function* () {
   )
 
   const serve = Effect.fnUntraced(function* (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") {
+    // A visitor whom a peer brought has the address of the peer here.
+    if (broughtBy === "itself" && resets.refuses(socket.remoteAddress ?? "")) return void socket.destroy()
     if (open >= caps.browserTunnels) return void socket.destroy()
     enter(socket)
     const { host, speaks } = destination

@@ -7,6 +7,7 @@ import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { normalHost } from "@catenet/wire/frames/HostName"
+import { abort } from "@catenet/wire/transport/Abort"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
@@ -20,12 +21,13 @@ import { Settings } from "../Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import { type AskGate, ForwardedStream } from "./ForwardedStream.ts"
-import { NobodyServes } from "./Http2Exchange.ts"
+import { NobodyServes, TornStream } from "./Http2Exchange.ts"
 import { Http2Visit } from "./Http2Visits.ts"
 import * as LastWord from "./LastWord.ts"
 import type { Visit } from "./GatedVisits.ts"
 import { LoginGate } from "./LoginGate.ts"
 import { type Answer, closedPage, offlinePage, plainAnswer } from "./Pages.ts"
+import { ResetBudget } from "./ResetBudget.ts"
 import type { Connect } from "./TunnelConnections.ts"
 
 const TEND_EVERY = "2 seconds"
@@ -48,6 +50,7 @@ const make = Effect.gen(function* () {
   const gate = yield* LoginGate
   const counters = yield* Counters
   const clock = yield* Clock.Clock
+  const resets = yield* ResetBudget
   const files = yield* PairFiles
   const { ending, report } = yield* ConnectionFaults
   const run = yield* makeServe
@@ -111,7 +114,7 @@ const make = Effect.gen(function* () {
 
   const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string) => {
     const closed = gate.closes(host)
-    const cut = () => void stream.destroy(new Error("the visitor may no longer pass"))
+    const cut = () => void stream.destroy(new TornStream("the visitor may no longer pass"))
     const visit: Visit = { host, session: undefined, until: null, open: !closed, cut }
     enter(host, visit, (leave) => stream.once("close", leave))
     if (!closed) return undefined
@@ -151,6 +154,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const delivered = yield* deliverFirst(socket, host)
           if (delivered === undefined) return opened(new NobodyServes())
+          if (far.destroyed) abort(delivered.stream)
           opened(null)
           const failOver = repeatable ? failOverOf(socket, host, delivered, () => true) : undefined
           yield* relays.run(delivered, far, "browser", failOver)
@@ -167,6 +171,7 @@ const make = Effect.gen(function* () {
       ask: (stream, headers) => gateOfRequest(stream, headers, host),
       onFault: report,
       headMillis,
+      mayReset: () => resets.spend(address),
       onClose: (visit) => http2Visits.delete(visit)
     })
     http2Visits.add(visit)

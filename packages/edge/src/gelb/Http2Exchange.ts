@@ -17,8 +17,11 @@ import type { Repeatable, TunnelConnections } from "./TunnelConnections.ts"
 /** The tunnel has no agent that could take the request. */
 export class NobodyServes extends Error {}
 
+/** The edge ends a stream before its answer has ended; the visitor does not pay for that. */
+export class TornStream extends Error {}
+
 /** Resets the stream. Node never returns from `close` on a stream that waits for trailers, so it must not be used here. */
-const tear = (stream: ServerHttp2Stream) => void stream.destroy(new Error("the answer broke off"))
+const tear = (stream: ServerHttp2Stream) => void stream.destroy(new TornStream("the answer broke off"))
 
 /** Answers in the place of the origin, or tears an answer that has begun. */
 export const say = (stream: ServerHttp2Stream, { status, fields, body }: Answer) => {
@@ -68,6 +71,7 @@ export const proxy = (
   const repeatable = !body && SAFE.has(method)
 
   const ask = (): void => {
+    let giveUp: (() => void) | undefined
     const asked = Result.try(() => {
       const options: RequestOptions & Repeatable = {
         agent,
@@ -75,14 +79,19 @@ export const proxy = (
         path,
         headers: toOrigin(headers, visitor, authority, body),
         setHost: false,
-        repeatable
+        repeatable,
+        opening: (drop) => {
+          giveUp = drop
+        }
       }
       return request(options)
     })
     if (Result.isFailure(asked)) return say(stream, plainAnswer(400, "this request has no form in HTTP/1.1"))
     const outgoing = guard(asked.success, onFault)
     const leave = () => {
-      if (!outgoing.closed) outgoing.destroy()
+      if (outgoing.closed) return
+      outgoing.destroy()
+      giveUp?.()
     }
     stream.once("close", leave)
     outgoing.on("error", (error) => {

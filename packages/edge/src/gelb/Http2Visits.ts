@@ -12,8 +12,9 @@ import {
 import type { TLSSocket } from "node:tls"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
+import { cutAfter } from "../listen/Linger.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
-import { proxy, say } from "./Http2Exchange.ts"
+import { proxy, say, TornStream } from "./Http2Exchange.ts"
 import type { Verdict } from "./LoginGate.ts"
 import type { Answer } from "./Pages.ts"
 import type { Visitor } from "./RequestHead.ts"
@@ -26,6 +27,8 @@ const CONNECTION_WINDOW = 2 * 1024 * 1024
 const IDLE_MILLIS = 120_000
 /** How often in a row a connection may be found at its end before it is cut. */
 const STRIKES = 3
+/** So long a connection that is closed for its behaviour may take to hear why. */
+const LINGER_MILLIS = 2_000
 
 export interface Http2Options {
   readonly visitor: Visitor
@@ -36,6 +39,8 @@ export interface Http2Options {
   readonly ask: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<Verdict> | undefined
   /** How long the header block of a request may take. */
   readonly headMillis: number
+  /** The visitor has reset a stream; false ends its connection. */
+  readonly mayReset: () => boolean
   /** The connection is gone. */
   readonly onClose: (visit: Http2Visit) => void
   /** Hears of what a callback threw; the stream that it belongs to has ended, or else the connection. */
@@ -51,11 +56,13 @@ export class Http2Visit {
   private visitorLeaves = false
   private strikes = 0
   private readonly blocks: HeaderBlocks
+  private readonly mayReset: () => boolean
 
   /** Takes the connection over. */
   constructor(socket: TLSSocket, options: Http2Options) {
     const agent = new TunnelConnections(options.connect, options.onFault)
     this.socket = socket
+    this.mayReset = options.mayReset
     socket.once("close", () => {
       agent.destroy()
       options.onClose(this)
@@ -82,25 +89,40 @@ export class Http2Visit {
     this.session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       const fault: OnFault = (error) => {
         options.onFault(error)
-        stream.destroy()
+        stream.destroy(new TornStream("a fault of the edge"))
       }
       guard(stream, fault)
+      stream.on("error", () => undefined)
+      let early: IncomingHttpHeaders | undefined
+      const keep = (trailers: IncomingHttpHeaders) => {
+        early = trailers
+      }
+      const forward = (visitor: Visitor) => {
+        stream.off("trailers", keep)
+        proxy(stream, headers, visitor, agent, fault)
+        if (early !== undefined) stream.emit("trailers", early)
+      }
       this.blocks.announced(stream.id ?? 0)
       const begin = () => {
-        this.enter(stream)
+        if (stream.closed) return undefined
         const refusal = options.refusal()
         if (refusal !== undefined) return say(stream, refusal)
         const asked = options.ask(stream, headers)
-        if (asked === undefined) return proxy(stream, headers, options.visitor, agent, fault)
+        if (asked === undefined) return forward(options.visitor)
         const judged = (verdict: Verdict) => {
-          if (stream.destroyed) return
+          if (stream.closed) return
           if (verdict._tag === "Answered") return say(stream, verdict.answer)
           const { identity } = verdict
-          proxy(stream, headers, { ...options.visitor, identity }, agent, fault)
+          forward({ ...options.visitor, identity })
         }
         return void asked.then(contained(fault, judged))
       }
-      contained(fault, begin)()
+      contained(fault, () => {
+        this.enter(stream)
+        stream.on("trailers", keep)
+        // A stream that is reset in the packet it began in leads to no work.
+        setImmediate(contained(fault, begin))
+      })()
     })
   }
 
@@ -125,15 +147,22 @@ export class Http2Visit {
 
   /** To be called several times within the bound: a connection whose header block is open for longer is cut. */
   watchHeads() {
-    if (this.blocks.isLate(monotonicMillis())) this.session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    if (this.blocks.isLate(monotonicMillis())) this.calm()
+  }
+
+  private calm() {
+    this.session.destroy(new TornStream("enough"), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    // The visitor may read nothing of it.
+    cutAfter(this.socket, LINGER_MILLIS)
   }
 
   private enter(stream: ServerHttp2Stream) {
     this.streams += 1
-    stream.on("error", () => undefined)
     stream.once("close", () => {
       this.streams -= 1
       this.quietSince = monotonicMillis()
+      const byVisitor = stream.aborted && !(stream.errored instanceof TornStream) && !this.session.destroyed
+      if (byVisitor && !this.mayReset()) this.calm()
     })
   }
 }

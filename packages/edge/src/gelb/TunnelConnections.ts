@@ -15,7 +15,12 @@ export type Connect = (near: Duplex, opened: (error: Error | null) => void, repe
 /** What a request may say, among its options, about itself; it is then the first on the connection made for it. */
 export interface Repeatable {
   readonly repeatable: boolean
+  /** Gets how to give the connection up until it stands; afterwards it goes with its request. */
+  readonly opening: (giveUp: () => void) => void
 }
+
+/** The visitor left before the connection stood. */
+class GivenUp extends Error {}
 
 const chain = (stream: Duplex) => () => stream
 
@@ -52,9 +57,12 @@ export class TunnelConnections extends Agent {
     // A pair does not tell its other half for good, which would then wait for an hour.
     near.once("close", () => far.destroy())
     this.opening.add(near)
+    options.opening?.(() => {
+      if (this.opening.has(near)) near.destroy()
+    })
     const stands = (error: Error | null) => {
       this.opening.delete(near)
-      opened?.(error, asSocket(near))
+      opened?.(near.destroyed ? new GivenUp() : error, asSocket(near))
     }
     this.connect(far, stands, options.repeatable === true)
     return undefined

@@ -115,6 +115,12 @@ export const render = (sources: Sources): string => {
     counter("rendezvous_total", "Mesh clients given to agents.", [counters.rendezvous]),
     counter("rendezvous_refused_total", "Mesh clients dropped: proof, tunnel or rate.", [counters.rendezvousRefused]),
     counter("access_window_refused_total", "Visitors outside the access window.", [counters.accessWindowRefusals]),
+    counter("rapid_reset_closed_total", "HTTP/2 connections closed for the streams that they reset.", [
+      counters.resetBudgetsExceeded
+    ]),
+    counter("rapid_reset_refused_total", "Visitors refused because their address had reset too many streams.", [
+      counters.resettingVisitorsRefused
+    ]),
     counter("connection_faults_total", "Callbacks that failed and ended their connection.", [
       counters.connectionFaults
     ]),

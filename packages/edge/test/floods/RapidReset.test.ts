@@ -1,0 +1,121 @@
+import { createServer } from "node:http"
+import { connect as connectTcp } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
+import { assert, describe, it } from "@effect/vitest"
+import { RESETS_PER_MINUTE } from "@catenet/edge/gelb/ResetBudget"
+import { Effect } from "effect"
+import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
+import { readAll, servingAgent } from "../world/Agent.ts"
+import { eventually, start, token, type World } from "../world/World.ts"
+
+const T = token("1")
+const HOST = "app.zone.test"
+const HEADERS = 1
+const RESET = 3
+const GOAWAY = 7
+const ENHANCE_YOUR_CALM = 11
+
+const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), http2Frame(4, 0, 0, Buffer.alloc(0))])
+
+/** Requests that are reset in the packet they begin in; `code` is what the visitor says about it. */
+const resets = (count: number, code: number) => {
+  const frames = Array.from({ length: count }, (_, index) => {
+    const id = Buffer.alloc(4)
+    id.writeUInt32BE(index * 2 + 1)
+    const numbered = (frame: Buffer) => (id.copy(frame, 5), frame)
+    return [
+      numbered(http2Frame(HEADERS, 5, 0, http2Fields(0x82, HOST))),
+      numbered(http2Frame(RESET, 0, 0, Buffer.of(0, 0, 0, code)))
+    ]
+  })
+  return Buffer.concat([preface, ...frames.flat()])
+}
+
+const visitor = (world: World, localAddress = "127.0.0.1") =>
+  Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<TLSSocket>((resolve, reject) => {
+          const socket = connect(
+            {
+              socket: connectTcp({ host: "127.0.0.1", port: world.frontDoor, localAddress }),
+              servername: HOST,
+              ca: world.wildcardRoot,
+              ALPNProtocols: ["h2"]
+            },
+            () => resolve(socket)
+          )
+          socket.once("error", reject).on("error", () => undefined)
+        })
+    ),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+
+/** What the edge says in its last frame, when it has ended the connection. */
+const goodbye = (heard: Buffer) => {
+  let last: { type: number | undefined; code: number } | undefined
+  for (let at = 0; at + 9 <= heard.length; at += 9 + heard.readUIntBE(at, 3))
+    last = { type: heard[at + 3], code: heard.length >= at + 17 ? heard.readUInt32BE(at + 13) : -1 }
+  return last
+}
+
+const world = Effect.gen(function* () {
+  const world = yield* start()
+  yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+  const seen = { requests: 0, streams: 0 }
+  const origin = createServer((_request, response) => {
+    seen.requests += 1
+    response.end("hi")
+  })
+  yield* servingAgent(world, T, [HOST], (stream) => {
+    seen.streams += 1
+    origin.emit("connection", stream)
+  })
+  return { world, seen }
+})
+
+describe("a visitor that resets its HTTP/2 streams", () => {
+  it.live("pays for its address block: told to calm down, refused for a while, and nothing reaches the origin", () =>
+    Effect.gen(function* () {
+      const { seen, world: edge } = yield* world
+      for (const code of [8, 0]) {
+        const address = `127.0.0.${code + 1}`
+        const within = yield* visitor(edge, address)
+        within.resume().write(resets(RESETS_PER_MINUTE - 50, code))
+        yield* Effect.sleep(300)
+        assert.isFalse(within.destroyed || within.readableEnded, "within the budget")
+        const over = yield* visitor(edge, address)
+        const heard = Effect.promise(() => readAll(over))
+        over.write(resets(200, code))
+        assert.deepStrictEqual(goodbye(yield* heard), { type: GOAWAY, code: ENHANCE_YOUR_CALM })
+        assert.isTrue((yield* Effect.exit(visitor(edge, address)))._tag === "Failure", "refused for a while")
+      }
+      assert.deepStrictEqual(seen, { requests: 0, streams: 0 })
+      const other = yield* visitor(edge, "127.0.0.77")
+      other.resume().write(Buffer.concat([preface, http2Frame(HEADERS, 5, 1, http2Fields(0x82, HOST))]))
+      yield* Effect.promise(() => eventually(() => seen.requests === 1, "another address is served", 5_000))
+      const metrics = yield* Effect.promise(() => edge.metrics())
+      assert.strictEqual(metrics["ct_edge_rapid_reset_closed_total"], 2)
+      assert.strictEqual(metrics["ct_edge_rapid_reset_refused_total"], 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves no connection to the agent behind that only stood after it", () =>
+    Effect.gen(function* () {
+      const { seen, world: edge } = yield* world
+      const socket = yield* visitor(edge)
+      const [open, reset] = [
+        http2Frame(HEADERS, 5, 1, http2Fields(0x82, HOST)),
+        http2Frame(RESET, 0, 1, Buffer.of(0, 0, 0, 8))
+      ]
+      socket.resume().write(Buffer.concat([preface, open]))
+      socket.write(reset)
+      yield* Effect.promise(() =>
+        eventually(async () => (await edge.metrics())["ct_edge_active_relays"] === 0, "no relay stays", 5_000)
+      )
+      yield* Effect.sleep(200)
+      assert.strictEqual((yield* Effect.promise(() => edge.metrics()))["ct_edge_active_relays"], 0)
+      assert.isAtMost(seen.requests, 1)
+    }).pipe(Effect.scoped)
+  )
+})
