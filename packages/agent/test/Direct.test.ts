@@ -1,7 +1,8 @@
 /** The direct path of the mesh plane: told inside the Noise session, dialled over TCP, and never a reason to fail. */
 import { native } from "@catenet/crypto/native"
 import * as Capability from "@catenet/crypto/Capability"
-import { Effect, Result } from "effect"
+import * as VisitorToken from "@catenet/crypto/VisitorToken"
+import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
@@ -151,7 +152,8 @@ describe("the direct listener", () => {
     const port = await directPort(agent)
     const capability = Result.getOrThrow(Capability.decode(await readFile(`${home.path}/capability.bin`)))
     const token = Buffer.from("ab".repeat(32), "hex")
-    assert.isTrue(await knock(port, capability, DirectOffer.ticket(token)))
+    const visitorToken = Redacted.value(VisitorToken.of(native, Redacted.make(token)))
+    for (const shown of [token, visitorToken]) assert.isTrue(await knock(port, capability, DirectOffer.ticket(shown)))
     for (const payload of [new Uint8Array(), DirectOffer.question, DirectOffer.ticket(Buffer.alloc(32))])
       assert.isFalse(await knock(port, capability, payload))
     await agent.said("reason=a direct client showed a wrong ticket")

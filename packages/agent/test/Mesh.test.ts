@@ -146,6 +146,7 @@ describe("a mesh tunnel", () => {
     assert.strictEqual(await rotation.exited, 0)
     const [old, fresh] = [await readFile(`${home.path}/old.bin`), await readFile(`${home.path}/capability.bin`)]
     assert.deepStrictEqual(fresh.subarray(0, 32), old.subarray(0, 32))
+    assert.strictEqual(old.subarray(0, 32).toString("hex"), "ab".repeat(32), "this edge knows no visitor tokens")
     assert.notDeepEqual(fresh.subarray(32, 64), old.subarray(32, 64))
     const [retired] = await readdir(`${home.path}/retired`)
     assert.strictEqual(retired, `retired-${old.subarray(32, 36).toString("hex")}.key`)

@@ -1,6 +1,7 @@
 /**
  * The capability file (section 9.1): who holds it can connect to an origin through its edge. It is neither signed nor
- * encrypted; it is kept with mode 0600.
+ * encrypted; it is kept with mode 0600. In the field of the routing token it carries the visitor token made of it; older
+ * agents, and agents of edges that know no visitor tokens, write the routing token itself.
  */
 import { Redacted, Result } from "effect"
 import * as Bytes from "./Bytes.ts"
@@ -10,7 +11,7 @@ import { Malformed } from "./SignedRecord.ts"
 
 /** How to reach an origin, and the key it will prove. */
 export interface Capability {
-  /** 32 bytes. */
+  /** 32 bytes: a visitor token (`VisitorToken`) or a routing token. */
   readonly routingToken: Redacted.Redacted<Uint8Array>
   /** 32 bytes, X25519. */
   readonly originKey: Uint8Array

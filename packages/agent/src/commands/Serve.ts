@@ -24,6 +24,7 @@ import * as StatusLine from "../terminal/StatusLine.ts"
 import * as Browser from "../tunnel/Browser.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
 import * as Challenge from "../tunnel/Challenge.ts"
+import type { Link } from "../tunnel/Link.ts"
 import * as Tunnel from "../tunnel/Serve.ts"
 import * as Streams from "../tunnel/Streams.ts"
 import * as Terminate from "../tunnel/Terminate.ts"
@@ -67,15 +68,17 @@ const mesh = Effect.fnUntraced(function* (
 ) {
   const info = yield* ConnectionInfo
   const places = yield* placesOf(config)
-  const { keys, capability } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge))
+  const { keys, token } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge))
   yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
-  const token = capability.routingToken
   const { direct, relayed } = yield* Mesh.make(config.origin, keys, token)
   const { directAdvertise: advertise, directPort: port } = config
   const serve = (socket: Socket, admitted: () => void) =>
     streams.run(Effect.onError(direct(socket, admitted), () => Effect.sync(() => socket.destroy())))
   const listener = advertise === undefined ? undefined : yield* DirectListener.open({ advertise, port, serve })
-  return { token, handler: relayed(listener) }
+  // An old capability still works where the new one cannot be written.
+  const accepted = ({ visitorTokens }: Link) =>
+    OriginKeys.share(places, token, visitorTokens).pipe(Effect.catch((error) => Effect.logWarning(error.message)))
+  return { token, handler: relayed(listener), accepted }
 })
 
 const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair, onboarded: Onboarding.Onboarded) {
@@ -83,7 +86,7 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
   const streams = yield* Streams.make
   const how =
     token !== undefined && config.mode === "browser"
-      ? { token, handler: yield* browser(config, pair) }
+      ? { token, handler: yield* browser(config, pair), accepted: undefined }
       : yield* mesh(config, token, streams)
   const registration = {
     token: how.token,
@@ -92,7 +95,7 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
     identity: identity?.seed,
     proxyProtocol: config.origin.proxyProtocol === "v2"
   }
-  return yield* Tunnel.serve(config, registration, how.handler, streams)
+  return yield* Tunnel.serve(config, registration, how.handler, streams, how.accepted)
 })
 
 const body = Effect.fnUntraced(function* (config: Settings.Settings, demanded: boolean) {

@@ -4,7 +4,9 @@
  * is probably on its way there.
  */
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
+import { native } from "@catenet/crypto/native"
 import type { KeyPair } from "@catenet/crypto/Suite"
+import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Duration, Effect, Redacted, Result } from "effect"
@@ -38,6 +40,7 @@ export const make = Effect.fnUntraced(function* (
   const bytes = Browser.join(origin, vitals)
   const datagrams = Datagrams.join(origin, vitals)
   const udp = origin.protocol === "udp"
+  const visitorToken = VisitorToken.of(native, token)
 
   const shake = Effect.fnUntraced(
     function* (carrier: Duplex, reply: Handshake.Reply) {
@@ -86,7 +89,10 @@ export const make = Effect.fnUntraced(function* (
     const said = DirectOffer.readPayload(payload)
     if (vitals.session.refusals >= revokedAfter) return Result.fail("the edge refuses this tunnel")
     if (said?._tag !== "Ticket") return Result.fail("a direct client showed no ticket")
-    return ConstantTime.equal(said.token, Redacted.value(token))
+    // Older capabilities show the routing token itself.
+    const byVisitorToken = ConstantTime.equal(said.token, Redacted.value(visitorToken))
+    const byRoutingToken = ConstantTime.equal(said.token, Redacted.value(token))
+    return byVisitorToken || byRoutingToken
       ? Result.succeed(nothing)
       : Result.fail("a direct client showed a wrong ticket")
   }

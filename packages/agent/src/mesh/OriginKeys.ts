@@ -1,17 +1,20 @@
 /**
  * The keys by which clients know this origin, and the capability that brings clients here (agent.md 3.2 and 3.3).
  *
- * With CT_AGENT_ORIGIN_KEY both live on disk and are shared by every agent that is given the same two files; without it both are
- * new in each process. Retired keys go on being served from CT_AGENT_ORIGIN_KEY_DIR.
+ * With CT_AGENT_ORIGIN_KEY both live on disk, beside the routing token, and are shared by every agent that is given the same
+ * files; without it all are new in each process. Retired keys go on being served from CT_AGENT_ORIGIN_KEY_DIR.
  */
 import * as Capability from "@catenet/crypto/Capability"
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
 import * as OriginKey from "@catenet/crypto/OriginKey"
 import type { KeyPair } from "@catenet/crypto/Suite"
+import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import { Effect, FileSystem, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ConfigurationInvalid, StateUnusable } from "../Failure.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
+import * as RoutingTokenFile from "./RoutingTokenFile.ts"
 
 export interface Places {
   readonly originKey: string | undefined
@@ -22,7 +25,8 @@ export interface Places {
 export interface OriginKeys {
   /** The current key first. */
   readonly keys: ReadonlyArray<KeyPair>
-  readonly capability: Capability.Capability
+  /** What the agent registers with. The capability names the tunnel by what is made of it. */
+  readonly token: Redacted.Redacted<Uint8Array>
 }
 
 const pairOf = (secret: Redacted.Redacted<Uint8Array>) => native.x25519.keyPair(Redacted.value(secret))
@@ -64,6 +68,9 @@ const retiredKeys = Effect.fnUntraced(function* (folder: string | undefined) {
   return keys.flatMap((key) => (key === undefined ? [] : [pairOf(key)]))
 })
 
+const sameBytes = (a: Redacted.Redacted<Uint8Array>, b: Redacted.Redacted<Uint8Array>) =>
+  ConstantTime.equal(Redacted.value(a), Redacted.value(b))
+
 const random32 = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
   Effect.map(random.randomBytes(32), (bytes) => Redacted.make(bytes))
 )
@@ -77,38 +84,89 @@ const capabilityOf = (
 const write = (
   { originKey, capability: path }: Places,
   key: Redacted.Redacted<Uint8Array>,
-  capability: Capability.Capability
+  capability: Capability.Capability,
+  token?: Redacted.Redacted<Uint8Array>
 ) =>
   PrivateFile.replaceAll([
     ...(originKey === undefined ? [] : [{ path: originKey, bytes: Redacted.value(key) }]),
+    ...(originKey === undefined || token === undefined ? [] : [RoutingTokenFile.content(originKey, token)]),
     { path, bytes: Capability.encode(capability) }
   ])
 
+/** The routing token of a stored capability: what it holds itself, or the one of those at hand of which it was made. */
+const tokenOf = (
+  stored: Capability.Capability,
+  atHand: ReadonlyArray<Redacted.Redacted<Uint8Array> | undefined>
+): Redacted.Redacted<Uint8Array> | undefined =>
+  VisitorToken.is(Redacted.value(stored.routingToken))
+    ? atHand.find((token) => token !== undefined && sameBytes(VisitorToken.of(native, token), stored.routingToken))
+    : stored.routingToken
+
 /** Fails when what is stored cannot be used. Touches nothing. */
 export const check = Effect.fn("OriginKeys.check")(function* (places: Places) {
-  if (places.originKey !== undefined) yield* readOwnKey(places.originKey)
+  if (places.originKey !== undefined) {
+    yield* readOwnKey(places.originKey)
+    yield* RoutingTokenFile.read(places.originKey)
+  }
   yield* PrivateFile.read(places.capability)
 })
 
-/** Loads what is stored, and makes and stores what is missing. A new capability has `token`, or without it a random one. */
+/**
+ * Loads what is stored, and makes and stores what is missing. A new capability is made of `given`, or without it of the stored
+ * routing token or a random one.
+ */
 export const load = Effect.fn("OriginKeys.load")(function* (
   places: Places,
-  token: Redacted.Redacted<Uint8Array> | undefined,
+  given: Redacted.Redacted<Uint8Array> | undefined,
   edgeAddress: string
 ) {
   const retired = yield* retiredKeys(places.originKeyDir)
   const kept = places.originKey === undefined ? undefined : yield* readOwnKey(places.originKey)
   const stored = kept === undefined ? undefined : yield* readCapability(places.capability)
+  const storedToken = places.originKey === undefined ? undefined : yield* RoutingTokenFile.read(places.originKey)
   if (kept !== undefined && stored !== undefined) {
     const own = pairOf(kept)
     if (Buffer.compare(own.publicKey, stored.originKey) !== 0)
       yield* Effect.logWarning(`${places.capability} names another origin key than ${places.originKey} holds`)
-    return { keys: [own, ...retired], capability: stored } satisfies OriginKeys
+    const token = tokenOf(stored, [storedToken, given])
+    if (token !== undefined) {
+      if (places.originKey !== undefined && (storedToken === undefined || !sameBytes(storedToken, token)))
+        yield* PrivateFile.replaceAll([RoutingTokenFile.content(places.originKey, token)])
+      return { keys: [own, ...retired], token } satisfies OriginKeys
+    }
+    if (given === undefined)
+      return yield* new StateUnusable({
+        path: places.capability,
+        detail:
+          "its routing token is not on this machine. Set CT_AGENT_TOKEN to it, or remove the file to have a new one."
+      })
+    yield* Effect.logWarning(
+      `${places.capability} is of another tunnel than CT_AGENT_TOKEN names; clients need the new one`
+    )
   }
   const key = kept ?? (yield* random32)
-  const capability = capabilityOf(token ?? (yield* random32), key, edgeAddress)
-  yield* write(places, key, capability)
-  return { keys: [pairOf(key), ...retired], capability } satisfies OriginKeys
+  const token = given ?? storedToken ?? (yield* random32)
+  yield* write(places, key, capabilityOf(VisitorToken.of(native, token), key, edgeAddress), token)
+  return { keys: [pairOf(key), ...retired], token } satisfies OriginKeys
+})
+
+/**
+ * Puts into the capability what the edge takes from clients: the visitor token, or where it knows none the routing token. What
+ * else the file says stays, since the key may have been rotated meanwhile; a capability of another tunnel is left alone.
+ */
+export const share = Effect.fn("OriginKeys.share")(function* (
+  { capability: path }: Places,
+  token: Redacted.Redacted<Uint8Array>,
+  visitorTokens: boolean
+) {
+  const stored = yield* readCapability(path)
+  const visitorToken = VisitorToken.of(native, token)
+  const [wanted, other] = visitorTokens ? [visitorToken, token] : [token, visitorToken]
+  if (stored === undefined || !sameBytes(stored.routingToken, other)) return
+  yield* PrivateFile.replaceAll([{ path, bytes: Capability.encode({ ...stored, routingToken: wanted }) }])
+  yield* visitorTokens
+    ? Effect.logInfo(`${path} now lets its holders visit and no more; give clients the new file`)
+    : Effect.logWarning(`this edge knows no visitor tokens: who has ${path} could also register as the agent`)
 })
 
 /** Makes a new key, retires the old one, and re-makes the capability with the same token and address. */

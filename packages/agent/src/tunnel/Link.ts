@@ -14,6 +14,8 @@ export interface Link {
   readonly carrier: "mux" | "slots"
   /** Which process of the edge it leads to, where the edge has several. */
   readonly place: Place | undefined
+  /** The edge lets mesh clients in by visitor tokens. */
+  readonly visitorTokens: boolean
   /** Waits for the end of the registration. */
   readonly ended: Effect.Effect<LinkEnd>
   /** Grows whenever anything arrives from the edge. */

@@ -100,6 +100,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
       edge,
       carrier: "mux",
       place,
+      visitorTokens: held.answer.visitorTokens === true,
       ended: Effect.raceFirst(
         Effect.flatMap(
           Effect.promise(() => held.ended),

@@ -3,7 +3,7 @@
  * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
  */
 import { abort } from "@catenet/wire/transport/Abort"
-import { Effect, Exit, Fiber, Result, Schedule, Scope } from "effect"
+import { Effect, Exit, Fiber, type FileSystem, Result, Schedule, Scope } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
 import { Events } from "../observe/Events.ts"
 import { type Transport, Vitals } from "../observe/Vitals.ts"
@@ -38,7 +38,9 @@ export const serve = Effect.fn("Serve.serve")(function* (
   settings: Settings,
   registration: Registration,
   handler: Handler,
-  streams: Streams
+  streams: Streams,
+  /** Runs whenever an edge has accepted the registration, before anybody is told so. */
+  accepted: (link: Link) => Effect.Effect<void, never, FileSystem.FileSystem> = () => Effect.void
 ) {
   const vitals = yield* Vitals
   const events = yield* Events
@@ -71,6 +73,7 @@ export const serve = Effect.fn("Serve.serve")(function* (
       Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
     )
     links.set(link, scope)
+    yield* accepted(link)
     backoff.reset()
     vitals.session.refusals = 0
     if (vitals.session.registeredSince !== undefined) vitals.traffic.reconnects++

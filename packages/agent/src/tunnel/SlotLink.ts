@@ -165,6 +165,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
     edge,
     carrier: "slots",
     place: undefined,
+    visitorTokens: false,
     ended: Effect.map(Deferred.await(ended), (reason) => ({ reason, final: false })),
     received: () => {
       let bytes = receivedBefore

@@ -1,4 +1,5 @@
-import * as Capability from "@catenet/crypto/Capability"
+import { native } from "@catenet/crypto/native"
+import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Redacted } from "effect"
@@ -6,6 +7,10 @@ import { SecureRandom } from "effect/crypto"
 import * as OriginKeys from "../../src/mesh/OriginKeys.ts"
 
 const token = Redacted.make(new Uint8Array(32).fill(7))
+
+const hex = (secret: Redacted.Redacted<Uint8Array>) => Buffer.from(Redacted.value(secret)).toString("hex")
+const other = Redacted.make(new Uint8Array(32).fill(8))
+const visitorToken = VisitorToken.of(native, token)
 
 const stage = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -22,16 +27,22 @@ describe("an origin key", () => {
     run(
       Effect.gen(function* () {
         const { fs, load, places } = yield* stage
-        const start = Effect.map(load, ({ capability, keys }) => ({
-          capability: Buffer.from(Capability.encode(capability)).toString("hex"),
-          keys: keys.map(({ publicKey }) => Buffer.from(publicKey).toString("hex"))
-        }))
+        const start = Effect.gen(function* () {
+          const { keys, token } = yield* load
+          return {
+            capability: Buffer.from(yield* fs.readFile(places.capability)).toString("hex"),
+            keys: keys.map(({ publicKey }) => Buffer.from(publicKey).toString("hex")),
+            token: hex(token)
+          }
+        })
         const first = yield* start
-        assert.strictEqual(first.capability.slice(0, 128), "07".repeat(32) + first.keys[0])
+        assert.strictEqual(first.token, "07".repeat(32))
+        assert.strictEqual(first.capability.slice(0, 128), hex(visitorToken) + first.keys[0])
         assert.deepStrictEqual(yield* start, first)
         yield* fs.remove(places.capability)
         assert.deepStrictEqual(yield* start, first)
-        assert.strictEqual((yield* fs.stat(places.capability)).mode & 0o777, 0o600)
+        for (const path of [places.capability, `${places.originKey}.token`])
+          assert.strictEqual((yield* fs.stat(path)).mode & 0o777, 0o600)
         yield* fs.remove(places.originKey)
         assert.notDeepEqual(yield* start, first)
       })
@@ -48,6 +59,54 @@ describe("an origin key", () => {
         assert.strictEqual(yield* fs.readFileString(places.originKey), "somebody's key of another kind")
         yield* fs.writeFileString(places.originKey, "")
         assert.strictEqual((yield* load).keys.length, 1)
+      })
+    )
+  )
+})
+
+describe("the routing token of a mesh tunnel", () => {
+  const edge = "edge.example:4433"
+
+  it.effect("is taken from an installed capability, which becomes one for visitors where the edge takes those", () =>
+    run(
+      Effect.gen(function* () {
+        const { fs, load, places } = yield* stage
+        const field = Effect.map(fs.readFile(places.capability), (bytes) =>
+          Buffer.from(bytes.subarray(0, 32)).toString("hex")
+        )
+        yield* load
+        yield* OriginKeys.share(places, token, false)
+        assert.strictEqual(yield* field, hex(token))
+        yield* fs.remove(`${places.originKey}.token`)
+        assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(token))
+        yield* OriginKeys.share(places, other, true)
+        assert.strictEqual(yield* field, hex(token))
+        yield* OriginKeys.share(places, token, true)
+        assert.strictEqual(yield* field, hex(visitorToken))
+        assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(token))
+      })
+    )
+  )
+
+  it.effect("comes from CT_AGENT_TOKEN where its file is gone, and is asked for where that is not set", () =>
+    run(
+      Effect.gen(function* () {
+        const { fs, load, places } = yield* stage
+        const file = `${places.originKey}.token`
+        yield* load
+        const before = yield* fs.readFile(places.capability)
+        yield* fs.remove(file)
+        const refused = yield* Effect.flip(OriginKeys.load(places, undefined, edge))
+        assert.match(refused.message, /capability\.bin: its routing token is not on this machine\. Set CT_AGENT_TOKEN/)
+        yield* load
+        assert.strictEqual(yield* fs.readFileString(file), `${hex(token)}\n`)
+        assert.deepStrictEqual(yield* fs.readFile(places.capability), before)
+        assert.strictEqual(hex((yield* OriginKeys.load(places, undefined, edge)).token), hex(token))
+        yield* fs.remove(file)
+        assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(other))
+        assert.notDeepEqual(yield* fs.readFile(places.capability), before)
+        yield* fs.writeFileString(file, "something else")
+        assert.match((yield* Effect.flip(load)).message, /origin\.key\.token: it is not a routing token/)
       })
     )
   )

@@ -38,9 +38,10 @@ const make = Effect.gen(function* () {
     const answer = yield* Effect.promise(() => challengeClient(socket, challenge))
     if (Result.isFailure(answer)) return undefined
     const { token: routingToken, solution } = answer.success
+    // The work is done for the token that was shown, a visitor token or a routing token.
     if (!ProofOfWork.solves(native, challenge, { solution, routingToken })) return undefined
-    const token = Buffer.from(routingToken).toString("hex")
-    if (routes.isRevoked(token) || agents.tunnel(token) === undefined) return undefined
+    const token = agents.visited(Buffer.from(routingToken).toString("hex"))?.token
+    if (token === undefined || routes.isRevoked(token)) return undefined
     return rate.take(token, yield* Clock.currentTimeMillis) ? token : undefined
   })
 

@@ -1,11 +1,12 @@
 /**
  * Whether an agent may register (data-plane 2.3): the token is not revoked, each host is well formed and given to this
- * token, and a possession proof, where one is given, holds. Where the control plane has named the keys enrolled for a
+ * token, and a possession proof, where one is given, holds. The visitor token of a capability registers nothing. Where the control plane has named the keys enrolled for a
  * tunnel, one of them must be proved. The byte protocol knows no proof; its agents stand by until an enrolled agent has
  * proved its key once, and are refused from then on, unless the owner lets them in.
  * Binding the hosts is part of the answer.
  */
 import { native } from "@catenet/crypto/native"
+import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import type { RefusalCode } from "@catenet/wire/frames/MuxReason"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { normalHost } from "@catenet/wire/frames/HostName"
@@ -45,7 +46,8 @@ const SENTENCE: Partial<Record<RefusalCode, string>> = {
   "host-not-authorised": "the control plane has not given this host to this tunnel",
   "host-taken": "this host belongs to another tunnel",
   "bad-proof": "the possession proof does not hold, or its key is not enrolled for this tunnel",
-  "proof-required": "only an agent that was enrolled for this tunnel may serve it"
+  "proof-required": "only an agent that was enrolled for this tunnel may serve it",
+  malformed: "this is the token of a capability; it is for visitors"
 }
 
 /** A refusal with the sentence that goes with it. */
@@ -87,12 +89,14 @@ const make = Effect.gen(function* () {
 
   const shape: AdmissionsShape = {
     bytes: (token, host) => {
+      if (VisitorToken.is(Buffer.from(token, "hex"))) return refused("malformed")
       const demanded = requireAgentProof && routes.agentKeys(token).size > 0
       if (demanded || routes.agentProof(token) === "required") return refused("proof-required")
       const bound = bind(token, host === undefined ? [] : [host])
       return "code" in bound ? bound : undefined
     },
     mux: (request, context) => {
+      if (VisitorToken.is(request.token)) return refused("malformed")
       if (!proves(request, context)) return refused("bad-proof")
       const token = Buffer.from(request.token).toString("hex")
       const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")

@@ -53,6 +53,8 @@ const FORGET_EVERY = "5 seconds"
 
 export interface AgentSessionsShape {
   readonly tunnel: (token: string) => Tunnel | undefined
+  /** The tunnel that a mesh client names by its visitor token, or as older capabilities do by its routing token. */
+  readonly visited: (token: string) => Tunnel | undefined
   readonly all: () => Iterable<Tunnel>
   /** The tunnel of a token, created when it is not known yet. */
   readonly ensure: (token: string) => Tunnel
@@ -90,6 +92,7 @@ const make = Effect.gen(function* () {
   const routes = yield* Routes
   const clock = yield* Clock.Clock
   const tunnels = new Map<string, Tunnel>()
+  const byVisitorToken = new Map<string, Tunnel>()
   const cameUp: { at: number; restored: ReadonlySet<string> } = { at: 0, restored: new Set() }
   const observers = new Set<SessionObserver>()
   const watchers = new Set<AgentWatcher>()
@@ -99,6 +102,7 @@ const make = Effect.gen(function* () {
     if (known !== undefined) return known
     const tunnel = new Tunnel(token)
     tunnels.set(token, tunnel)
+    byVisitorToken.set(tunnel.visitorToken, tunnel)
     return tunnel
   }
 
@@ -122,8 +126,11 @@ const make = Effect.gen(function* () {
 
   /** Anybody may register any token; only those that hosts lead to are remembered when they are gone. */
   const forget = Effect.sync(() => {
-    for (const [token, tunnel] of tunnels)
-      if (!tunnel.connected && tunnel.relays === 0 && !routes.knows(token)) tunnels.delete(token)
+    for (const [token, tunnel] of tunnels) {
+      if (tunnel.connected || tunnel.relays > 0 || routes.knows(token)) continue
+      tunnels.delete(token)
+      byVisitorToken.delete(tunnel.visitorToken)
+    }
   })
 
   const slotsChanged = (tunnel: Tunnel, host: string | undefined) => {
@@ -207,6 +214,7 @@ const make = Effect.gen(function* () {
   yield* Effect.forkScoped(Effect.repeat(forget, Schedule.spaced(FORGET_EVERY)))
   const shape: AgentSessionsShape = {
     tunnel: (token) => tunnels.get(token),
+    visited: (token) => byVisitorToken.get(token) ?? tunnels.get(token),
     all: () => tunnels.values(),
     ensure,
     addMux: (token, agent) => {

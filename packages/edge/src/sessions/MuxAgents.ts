@@ -92,7 +92,12 @@ const make = Effect.gen(function* () {
         session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
       }
     }
-    inbound.accept({ sessionId: `${token.slice(0, 8)}-${id}`, keepAliveMillis: ECHO_MILLIS, maxStreams: MAX_STREAMS })
+    inbound.accept({
+      sessionId: `${token.slice(0, 8)}-${id}`,
+      keepAliveMillis: ECHO_MILLIS,
+      maxStreams: MAX_STREAMS,
+      visitorTokens: true
+    })
     audit.note("mux_agent", socket, token)
     agents.addMux(token, agent)
     if (agent.owner) owned.set(agent, token)

@@ -2,8 +2,11 @@
  * The agents of one token: multiplexed registrations and parked single-use slots, in the order in which a visitor is
  * offered to them. It decides whom to ask; it moves no bytes.
  */
+import { native } from "@catenet/crypto/native"
+import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
+import { Redacted } from "effect"
 
 /** What has to be served: a visitor of a host, or a mesh client (agents that serve no host). */
 export type Demand =
@@ -62,6 +65,8 @@ const serves = ({ answersChallenges, hosts }: MuxAgent, demand: Demand) =>
 
 export class Tunnel {
   readonly token: string
+  /** By which its capabilities name it, in hex. */
+  readonly visitorToken: string
   readonly traffic: Traffic = { aToB: 0, bToA: 0 }
   readonly muxes = new Set<MuxAgent>()
   /** Epoch milliseconds; the first is absent while nobody is connected. */
@@ -75,6 +80,8 @@ export class Tunnel {
 
   constructor(token: string) {
     this.token = token
+    const routingToken = Redacted.make(new Uint8Array(Buffer.from(token, "hex")))
+    this.visitorToken = Buffer.from(Redacted.value(VisitorToken.of(native, routingToken))).toString("hex")
   }
 
   get parked(): number {

@@ -40,6 +40,8 @@ export interface Registered {
   /** How often the edge echoes; an agent that hears nothing for three of these may reconnect. */
   readonly keepAliveMillis: number
   readonly maxStreams: number
+  /** The edge lets mesh clients in by visitor tokens too, so a capability need not carry the routing token. */
+  readonly visitorTokens?: boolean
 }
 
 export interface Refusal extends Reason<RefusalCode> {
@@ -61,7 +63,7 @@ const tags = {
   instance: 8,
   answersChallenges: 9
 } as const
-const answerTags = { sessionId: 1, keepAliveMillis: 2, maxStreams: 3 } as const
+const answerTags = { sessionId: 1, keepAliveMillis: 2, maxStreams: 3, visitorTokens: 4 } as const
 
 export const encodeRegister = (request: RegisterRequest): Buffer => {
   const fields: Array<Field> = [[tags.token, request.token]]
@@ -109,7 +111,8 @@ export const encodeRegistered = (answer: Registered): Buffer =>
   encodeFields([
     [answerTags.sessionId, text(answer.sessionId)],
     [answerTags.keepAliveMillis, u32(answer.keepAliveMillis)],
-    [answerTags.maxStreams, u32(answer.maxStreams)]
+    [answerTags.maxStreams, u32(answer.maxStreams)],
+    ...(answer.visitorTokens === true ? [[answerTags.visitorTokens, Uint8Array.of(1)] as const] : [])
   ])
 
 export const decodeRegistered = (bytes: Uint8Array): Result.Result<Registered, Malformed> => {
@@ -119,7 +122,8 @@ export const decodeRegistered = (bytes: Uint8Array): Result.Result<Registered, M
   const keepAliveMillis = readU32(fields, answerTags.keepAliveMillis)
   const maxStreams = readU32(fields, answerTags.maxStreams)
   if (sessionId === undefined || keepAliveMillis === undefined || maxStreams === undefined) return malformed("answer")
-  return Result.succeed({ sessionId, keepAliveMillis, maxStreams })
+  const visitorTokens = fields.get(answerTags.visitorTokens)?.[0]?.[0] === 1
+  return Result.succeed({ sessionId, keepAliveMillis, maxStreams, ...(visitorTokens && { visitorTokens }) })
 }
 
 /** host length u8, host, then the reason. */

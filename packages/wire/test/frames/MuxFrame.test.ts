@@ -63,11 +63,16 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
   ],
   [
     "registered",
-    map(all({ id: u32, sessionId: text(200), keepAliveMillis: u32, maxStreams: u32 }), ({ id, ...answer }) => ({
-      _tag: "Registered",
-      id,
-      answer
-    }))
+    map(
+      all({
+        id: u32,
+        sessionId: text(200),
+        keepAliveMillis: u32,
+        maxStreams: u32,
+        visitorTokens: maybe(map(bool, (): true => true))
+      }),
+      ({ id, ...answer }) => ({ _tag: "Registered", id, answer: present(answer) as never })
+    )
   ],
   [
     "refused",

@@ -1,0 +1,46 @@
+/**
+ * What a capability carries in the place of the routing token: enough to visit the tunnel, and no right to be its agent. It is
+ * made of the routing token by a hash, so the edge finds the tunnel by it and nobody finds the routing token. Its first bytes
+ * mark it, so an edge that has never seen the tunnel refuses it to agents too.
+ */
+import { Redacted } from "effect"
+import * as Bytes from "./Bytes.ts"
+import type { Suite } from "./Suite.ts"
+
+const mark = Bytes.fromText("ct-visit")
+const label = Bytes.fromText("catenet visitor token v1\0")
+
+/**
+ * The visitor token of a routing token, 32 bytes: the mark, then the first 24 bytes of
+ * SHA-256(`"catenet visitor token v1\0"` ‖ routing token).
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Redacted } from "effect"
+ * import { portable } from "@catenet/crypto/portable"
+ * import * as VisitorToken from "@catenet/crypto/VisitorToken"
+ *
+ * const token = VisitorToken.of(portable, Redacted.make(new Uint8Array(32)))
+ * strictEqual(Redacted.value(token).length, 32)
+ * ```
+ */
+export const of = (suite: Suite, routingToken: Redacted.Redacted<Uint8Array>): Redacted.Redacted<Uint8Array> => {
+  const hash = suite.sha256(Bytes.concat(label, Redacted.value(routingToken)))
+  return Redacted.make(Bytes.concat(mark, hash.subarray(0, 32 - mark.length)))
+}
+
+/**
+ * Whether these are the bytes of a visitor token. One routing token in 2^64 would be taken for one.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Redacted } from "effect"
+ * import { portable } from "@catenet/crypto/portable"
+ * import * as VisitorToken from "@catenet/crypto/VisitorToken"
+ *
+ * const routingToken = new Uint8Array(32)
+ * ok(!VisitorToken.is(routingToken))
+ * ok(VisitorToken.is(Redacted.value(VisitorToken.of(portable, Redacted.make(routingToken)))))
+ * ```
+ */
+export const is = (token: Uint8Array): boolean => Bytes.equal(token.subarray(0, mark.length), mark)
