@@ -8,6 +8,7 @@ import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import { native } from "@catenet/crypto/native"
 import { freePort } from "../../stack/src/Ports.ts"
 import { readUntil, servingAgent, tlsTo } from "./world/Agent.ts"
+import { helloFor } from "./world/Hello.ts"
 import { startControlPlane } from "./world/ControlPlane.ts"
 import { eventually, start, temporaryFolder, token } from "./world/World.ts"
 
@@ -75,6 +76,58 @@ describe("an edge that comes up", () => {
       })
       assert.match(yield* Effect.promise(() => answer), /^HTTP\/1.1 200 OK/)
       visitor.destroy()
+    }).pipe(Effect.scoped)
+  )
+
+  const gatedHost = { token: T, hostname: HOST, tier: "gelb", policy: null, require_login: true }
+
+  it.live("lets nobody past a login gate that it restored, its first visitor neither", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      controlPlane.authorisations.push(gatedHost)
+      const folder = yield* temporaryFolder
+      const visited = Effect.gen(function* () {
+        const world = yield* start({}, { controlPlane, folder })
+        const agent = yield* servingAgent(world, T, [HOST])
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+        const answer = readUntil(visitor, "</html>")
+        visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+        assert.match(yield* Effect.promise(() => answer), /^HTTP\/1.1 503 /)
+        assert.lengthOf(agent.streams, 0)
+      }).pipe(Effect.scoped)
+      yield* visited
+      yield* visited
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("closes a host that requires login where it has no wildcard certificate, to those who are there too", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      controlPlane.authorisations.push({ ...gatedHost, require_login: false })
+      const world = yield* start({ CT_EDGE_WILDCARD_CERT: "", CT_EDGE_WILDCARD_KEY: "" }, { controlPlane })
+      const agent = yield* servingAgent(world, T, [HOST], (stream) => void stream.resume().on("error", () => undefined))
+      const hello = yield* Effect.promise(() => helloFor(HOST, ["http/1.1"]))
+      const visit = Effect.sync(() => {
+        const socket = connect({ host: "127.0.0.1", port: world.frontDoor })
+        socket
+          .on("error", () => undefined)
+          .resume()
+          .write(hello)
+        return { closed: new Promise((resolve) => socket.once("close", resolve)) }
+      })
+      const before = yield* visit
+      yield* Effect.promise(() => eventually(() => agent.streams.length === 1, "the visitor reaches the agent"))
+      const { status } = yield* Effect.promise(() =>
+        world.admin("POST", "/internal/tunnel/login", {
+          headers: { "x-ct-routing-token": T },
+          body: { required: true }
+        })
+      )
+      assert.strictEqual(status, 200)
+      yield* Effect.promise(() => before.closed)
+      const after = yield* visit
+      yield* Effect.promise(() => after.closed)
+      assert.lengthOf(agent.streams, 1)
     }).pipe(Effect.scoped)
   )
 

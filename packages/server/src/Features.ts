@@ -69,6 +69,7 @@ import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import * as PipelinesHttp from "./pipelines/Http.ts"
 import { Pipelines } from "./pipelines/Pipelines.ts"
 import * as ProvisioningHttp from "./provisioning/Http.ts"
+import { GateSessions } from "./gate/GateSessions.ts"
 import { LoginOrders } from "./gate/LoginOrders.ts"
 import { Hosts } from "./registry/Hosts.ts"
 import * as TunnelRecordsHttp from "./records/Http.ts"
@@ -177,6 +178,7 @@ const services = Layer.mergeAll(
   Layer.provideMerge(HostnameRules.layer),
   Layer.provideMerge(AddressRecords.layer),
   Layer.provide(DnsProvider.layer),
+  Layer.provideMerge(GateSessions.layer),
   Layer.provideMerge(LoginOrders.layer.pipe(Layer.provideMerge(Outbox.layer))),
   Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer, Limits.layer))
 )

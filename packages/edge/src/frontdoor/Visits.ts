@@ -8,6 +8,7 @@ import type { Socket } from "node:net"
 import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
+import { LoginGate } from "../gelb/LoginGate.ts"
 import { ResetBudget } from "../gelb/ResetBudget.ts"
 import { PeerEdges } from "../mesh/PeerEdges.ts"
 import { AuditLog } from "../observe/AuditLog.ts"
@@ -38,6 +39,7 @@ const make = Effect.gen(function* () {
   const relays = yield* Relays
   const counters = yield* Counters
   const gelb = yield* GelbVisits
+  const gate = yield* LoginGate
   const peers = yield* PeerEdges
   const audit = yield* AuditLog
   const resets = yield* ResetBudget
@@ -48,6 +50,17 @@ const make = Effect.gen(function* () {
     socket.once("close", () => {
       open -= 1
     })
+  }
+
+  /**
+   * Without a wildcard certificate nobody can be asked to log in: a host that requires it is closed, and who is there when it
+   * begins to is cut.
+   */
+  const enterUnasked = (host: string, token: string, socket: Socket): "gated" | "open" => {
+    if (gate.closes(host)) return "gated"
+    const cut = () => void socket.destroy()
+    socket.once("close", gate.enter(token, { host, session: undefined, until: null, open: true, cut }))
+    return "open"
   }
 
   const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1_000))
@@ -97,9 +110,13 @@ const make = Effect.gen(function* () {
     audit.note("front_door_tls", socket, route.token)
     const isGelb = route.tier === "gelb" && gelb.accept !== undefined
     const inWindow = yield* isOpen(route.token)
-    const answers = speaks === "acme" && (isGelb || !inWindow) ? yield* waitsFor(host, route) : undefined
+    const passes = inWindow && !(route.tier === "gelb" && gate.closes(host))
+    const answers = speaks === "acme" && (isGelb || !passes) ? yield* waitsFor(host, route) : undefined
     if (answers !== undefined) return yield* passthrough(destination, route.token, socket, answers === "order")
     if (isGelb) return gelb.accept(socket, speaks === "http", host)
+    if (route.tier === "gelb" && enterUnasked(host, route.token, socket) === "gated") {
+      return TlsAlert.refuse(socket, "internalError")
+    }
     if (!inWindow) {
       counters.accessWindowRefusals += 1
       return void socket.destroy()

@@ -47,23 +47,42 @@ const answer = (stream: ServerHttp2Stream, incoming: IncomingMessage) => {
   return pipeline(incoming, stream, () => undefined)
 }
 
-const sendBody = (stream: ServerHttp2Stream, outgoing: ClientRequest) => {
+/** Says the trailers of a request to whoever listens, also those that came before. */
+export type Trailers = (listener: (trailers: IncomingHttpHeaders) => void) => void
+
+/** To be called when the request arrives: Node says trailers once, and does not wait until the body is read. */
+export const trailersOf = (stream: ServerHttp2Stream): Trailers => {
+  let arrived: IncomingHttpHeaders | undefined
+  let listening: ((trailers: IncomingHttpHeaders) => void) | undefined
+  stream.once("trailers", (trailers: IncomingHttpHeaders) => {
+    arrived = trailers
+    listening?.(trailers)
+  })
+  return (listener) => {
+    listening = listener
+    if (arrived !== undefined) listener(arrived)
+  }
+}
+
+const sendBody = ({ stream, trailers }: Incoming, outgoing: ClientRequest) => {
   if (stream.endAfterHeaders) return void outgoing.end()
-  stream.on("trailers", (trailers: IncomingHttpHeaders) => {
-    const fields = trailersToOrigin(trailers)
+  trailers((arrived) => {
+    const fields = trailersToOrigin(arrived)
     // Node refuses what HTTP/1.1 cannot say; the request is whole without it.
     if (fields.length > 0) Result.try(() => outgoing.addTrailers(fields))
   })
   return void stream.pipe(outgoing)
 }
 
-export const proxy = (
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  visitor: Visitor,
-  agent: TunnelConnections,
-  onFault: OnFault
-): void => {
+/** A request as it arrives. */
+export interface Incoming {
+  readonly stream: ServerHttp2Stream
+  readonly headers: IncomingHttpHeaders
+  readonly trailers: Trailers
+}
+
+export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnections, onFault: OnFault): void => {
+  const { headers, stream } = incoming
   const read = readRequest(headers, visitor)
   if (Result.isFailure(read)) return say(stream, plainAnswer(read.failure.status, read.failure.reason))
   const { authority, method, path } = read.success
@@ -104,12 +123,12 @@ export const proxy = (
       if (statusCode !== 103 || stream.destroyed || stream.headersSent) return
       Result.try(() => stream.additionalHeaders({ ":status": 103, ...(link === undefined ? {} : { link }) }))
     })
-    outgoing.on("response", (incoming) => {
-      guard(incoming, onFault)
-      if (stream.destroyed) incoming.destroy()
-      else answer(stream, incoming)
+    outgoing.on("response", (response) => {
+      guard(response, onFault)
+      if (stream.destroyed) response.destroy()
+      else answer(stream, response)
     })
-    sendBody(stream, outgoing)
+    sendBody(incoming, outgoing)
   }
   ask()
 }

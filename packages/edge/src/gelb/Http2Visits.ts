@@ -14,7 +14,7 @@ import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBou
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { cutAfter } from "../listen/Linger.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
-import { proxy, say, TornStream } from "./Http2Exchange.ts"
+import { type Incoming, proxy, say, TornStream, trailersOf } from "./Http2Exchange.ts"
 import type { Verdict } from "./LoginGate.ts"
 import type { Answer } from "./Pages.ts"
 import type { Visitor } from "./RequestHead.ts"
@@ -93,33 +93,24 @@ export class Http2Visit {
       }
       guard(stream, fault)
       stream.on("error", () => undefined)
-      let early: IncomingHttpHeaders | undefined
-      const keep = (trailers: IncomingHttpHeaders) => {
-        early = trailers
-      }
-      const forward = (visitor: Visitor) => {
-        stream.off("trailers", keep)
-        proxy(stream, headers, visitor, agent, fault)
-        if (early !== undefined) stream.emit("trailers", early)
-      }
       this.blocks.announced(stream.id ?? 0)
       const begin = () => {
         if (stream.closed) return undefined
         const refusal = options.refusal()
         if (refusal !== undefined) return say(stream, refusal)
+        const incoming: Incoming = { stream, headers, trailers: trailersOf(stream) }
         const asked = options.ask(stream, headers)
-        if (asked === undefined) return forward(options.visitor)
+        if (asked === undefined) return proxy(incoming, options.visitor, agent, fault)
         const judged = (verdict: Verdict) => {
           if (stream.closed) return
           if (verdict._tag === "Answered") return say(stream, verdict.answer)
           const { identity } = verdict
-          forward({ ...options.visitor, identity })
+          proxy(incoming, { ...options.visitor, identity }, agent, fault)
         }
         return void asked.then(contained(fault, judged))
       }
       contained(fault, () => {
         this.enter(stream)
-        stream.on("trailers", keep)
         // A stream that is reset in the packet it began in leads to no work.
         setImmediate(contained(fault, begin))
       })()

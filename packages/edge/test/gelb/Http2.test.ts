@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { http2 } from "../fuzz/Samples.ts"
+import { startControlPlane } from "../world/ControlPlane.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("f")
@@ -175,6 +176,42 @@ describe("a visitor that speaks HTTP/2", () => {
       assert.strictEqual(closed.headers["retry-after"], "3600")
       yield* Effect.promise(() => world.admin("POST", `/admin/revoke/${T}`))
       assert.strictEqual((yield* fetchOn(client, {})).status, 421)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends trailers that come while a login gate is asked", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      controlPlane.authorisations.push({ token: T, hostname: HOST, tier: "gelb", policy: null, require_login: true })
+      const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>()
+      controlPlane.visitor = promise
+      const world = yield* start({}, { controlPlane })
+      const heard: Array<unknown> = []
+      yield* origin(world, (request, response) => {
+        request.resume().on("end", () => {
+          heard.push(request.trailers)
+          response.end()
+        })
+      })
+      const client = yield* session(world)
+      const answered = Effect.promise(
+        () =>
+          new Promise<unknown>((resolve, reject) => {
+            const stream = client.request(
+              { ":path": "/", ":method": "POST", ":authority": HOST, te: "trailers" },
+              { waitForTrailers: true }
+            )
+            stream.on("wantTrailers", () => {
+              stream.sendTrailers({ "x-count": "7", "x-gate-email": "boss@example.test", x_gate_email: "boss" })
+              client.ping(() => setTimeout(letIn, 50))
+            })
+            stream.on("response", (answer) => resolve(answer[":status"])).on("error", reject)
+            stream.resume().end("body")
+          })
+      )
+      const letIn = () => resolve({ identity: "vera@example.test", expires_at: null, sign_in: null })
+      assert.strictEqual(yield* answered, 200)
+      assert.deepEqual(heard, [{ "x-count": "7" }])
     }).pipe(Effect.scoped)
   )
 

@@ -16,6 +16,8 @@ export interface ScriptedControlPlane {
   readonly proved: Array<Record<string, unknown>>
   /** Which edge serves a host, for look-ups. */
   readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
+  /** What it answers about every visitor; 404 while nothing is set. */
+  visitor: Promise<Record<string, unknown>> | undefined
   /** While true every call is answered 503. */
   down: boolean
 }
@@ -64,6 +66,9 @@ export const startControlPlane = Effect.acquireRelease(
             plane.proved.push(JSON.parse(body))
             return answer(200)
           }
+          if (request.url === "/internal/gate/check" && plane.visitor !== undefined) {
+            return answer(200, await plane.visitor)
+          }
           return answer(404)
         })
         const plane = {
@@ -75,6 +80,7 @@ export const startControlPlane = Effect.acquireRelease(
           requests: [],
           proved: [],
           owners: new Map(),
+          visitor: undefined,
           down: false,
           close: () => {
             server.closeAllConnections()

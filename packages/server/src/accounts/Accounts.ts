@@ -10,6 +10,8 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { unixSeconds } from "../Now.ts"
 import { AgentKeys } from "../enrolment/AgentKeys.ts"
+import { GateSessions } from "../gate/GateSessions.ts"
+import { LoginOrders } from "../gate/LoginOrders.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { ServiceAccounts } from "../serviceAccounts/ServiceAccounts.ts"
 import { Settings } from "../Settings.ts"
@@ -22,6 +24,8 @@ const make = Effect.gen(function* () {
   const outbox = yield* Outbox
   const audits = yield* Audits
   const keys = yield* AgentKeys
+  const gateSessions = yield* GateSessions
+  const loginOrders = yield* LoginOrders
   const serviceAccounts = yield* ServiceAccounts
   const topologies = yield* Topologies
   const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
@@ -65,6 +69,9 @@ const make = Effect.gen(function* () {
         yield* serviceAccounts.removeAll(subject)
         yield* topologies.removeAllOf(caller)
         yield* keys.endGrants(subject, null)
+        yield* gateSessions.closeAllOf(subject)
+        const left = email === null ? [] : yield* store.dropFromLists(email)
+        for (const { tunnelId } of left) yield* loginOrders.tunnelChanged(tunnelId)
         yield* store.dropBelongings(subject, email)
         yield* audits.append(audit("account_deleted", subject, subject))
       },

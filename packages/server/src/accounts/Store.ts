@@ -41,6 +41,12 @@ export const make = Effect.gen(function* () {
             on conflict do nothing)
         select routing_token from gone`
     }),
+    /** Takes the account from the lists of those whom tunnels let in, and says which tunnels these are. */
+    dropFromLists: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ tunnelId: Schema.String }),
+      execute: (email) => sql`delete from tunnel_visitors where email = ${email} returning tunnel_id`
+    }),
     dropBelongings: (subject: string, email: string | null) =>
       Effect.all([
         sql`delete from channels where owner = ${subject}`,
@@ -51,7 +57,6 @@ export const make = Effect.gen(function* () {
           ? []
           : [
               sql`delete from channel_allowlist where email = ${email}`,
-              sql`delete from tunnel_visitors where email = ${email}`,
               sql`delete from tunnel_access_requests where email = ${email}`
             ])
       ])

@@ -77,6 +77,13 @@ const make = Effect.gen(function* () {
       asDefects
     ),
 
+    /** Ends whatever the account signed in to, inside the transaction that ends the account. */
+    closeAllOf: Effect.fn("GateSessions.closeAllOf")(function* (subject: Subject) {
+      yield* codes.dropOf(subject)
+      const hosts = new Set((yield* store.closeOf(subject)).map(({ host }) => host))
+      for (const host of hosts) yield* orders.sessionEnded(host)
+    }, asDefects),
+
     /** Forgets sessions, codes and sign-ins that are over. */
     sweep: Effect.flatMap(unixSeconds, (now) =>
       Effect.asVoid(Effect.orDie(Effect.andThen(store.forget(now), codes.forget(now))))

@@ -87,6 +87,11 @@ export const make = Effect.gen(function* () {
       Result: Schema.Struct({ host: Schema.String }),
       execute: (signIn) => sql`delete from gate_sessions where sign_in = ${signIn} returning host`
     }),
+    closeOf: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ host: Schema.String }),
+      execute: (subject) => sql`delete from gate_sessions where subject = ${subject} returning host`
+    }),
 
     forget: (now: number) =>
       Effect.andThen(

@@ -10,7 +10,6 @@ import { Channels } from "../channels/Channels.ts"
 import { Members } from "../channels/Members.ts"
 import { Gate } from "../gate/Gate.ts"
 import { GateCodes } from "../gate/GateCodes.ts"
-import { GateSessions } from "../gate/GateSessions.ts"
 import { GateSignIns } from "../gate/GateSignIns.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import { EdgeFacts } from "../records/EdgeFacts.ts"
@@ -29,4 +28,4 @@ export const layer = Layer.mergeAll(
   Records.layer,
   Receipts.layer,
   Bridges.layer.pipe(Layer.provide(Members.layer), Layer.provide(Channels.layer))
-).pipe(Layer.provideMerge(Layer.mergeAll(Deliveries.layer, GateSessions.layer, GateCodes.layer, EdgeFacts.layer)))
+).pipe(Layer.provideMerge(Layer.mergeAll(Deliveries.layer, GateCodes.layer, EdgeFacts.layer)))

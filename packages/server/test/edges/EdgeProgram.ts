@@ -21,7 +21,7 @@ const freePort = async () => {
 }
 
 /** Carries connections to a port, until it is cut. */
-class Way {
+export class Way {
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
   cut = false

@@ -4,12 +4,14 @@
  */
 import { request as httpsRequest } from "node:https"
 import { createServer, type IncomingHttpHeaders } from "node:http"
+import { connect as connectHttp2 } from "node:http2"
 import { connect as connectTcp, type AddressInfo } from "node:net"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
-import { servingAgent } from "../../../edge/test/world/Agent.ts"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { readUntil, servingAgent, tlsTo } from "../../../edge/test/world/Agent.ts"
 import { start, type World as Edge } from "../../../edge/test/world/World.ts"
+import { Way } from "../../../server/test/edges/EdgeProgram.ts"
 import { account, type Address, portal, Realm, variables } from "../../../server/test/gate/World.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
@@ -31,40 +33,77 @@ export const world = Layer.unwrap(
   })
 ).pipe(Layer.provideMerge(Realm.layer))
 
-/** An origin that says which fields it was sent, and echoes where a visitor upgrades. */
-export const origin = Effect.acquireRelease(
-  Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+/** What an origin was asked, field for field. */
+export interface Heard {
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly raw: ReadonlyArray<string>
+}
+
+/** An origin that keeps what it was asked, and echoes where a visitor upgrades. */
+const origin = Effect.acquireRelease(
+  Effect.callback<{ readonly port: number; readonly heard: Array<Heard>; readonly close: () => void }>((resume) => {
+    const heard: Array<Heard> = []
     const server = createServer((request, response) => {
-      response.setHeader("content-type", "application/json")
-      response.end(JSON.stringify({ url: request.url, headers: request.headers, raw: request.rawHeaders }))
+      heard.push({ url: request.url ?? "", headers: request.headers, raw: request.rawHeaders })
+      response.end("the origin")
     })
     server.on("upgrade", (request, socket) => {
-      const email = request.headers["x-gate-email"]
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nhello ${email}\n`)
+      heard.push({ url: request.url ?? "", headers: request.headers, raw: request.rawHeaders })
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nhello\n")
       socket.on("error", () => undefined).pipe(socket)
     })
     server.listen(0, "127.0.0.1", () => {
       const { port } = server.address() as AddressInfo
-      resume(Effect.succeed({ port, close: () => (server.closeAllConnections(), void server.close()) }))
+      resume(Effect.succeed({ port, heard, close: () => (server.closeAllConnections(), void server.close()) }))
     })
   }),
   ({ close }) => Effect.sync(close)
 )
 
-/** An edge of the control plane's, with so many processes. */
-export const edge = Effect.fn("edge")(function* (more: Readonly<Record<string, string>> = {}) {
-  const url = yield* TestServer.baseUrl
-  return yield* start({
+const away = Effect.acquireRelease(
+  Effect.gen(function* () {
+    const way = new Way(Number(new URL(yield* TestServer.baseUrl).port))
+    return { way, url: `http://127.0.0.1:${yield* Effect.promise(way.open)}` }
+  }),
+  ({ way }) => Effect.sync(() => way.close())
+)
+
+/** Two edges of the control plane's, the first of two processes, and an origin; the way to the control plane can be cut. */
+const edges = Effect.gen(function* () {
+  const { url, way } = yield* away
+  const first = yield* start({
     CT_EDGE_CP_URL: url,
     CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${yield* adminPort}`,
     CT_EDGE_ID: "primary",
-    ...more
+    CT_EDGE_PROCESSES: "2"
   })
+  const other = yield* freePort("127.0.0.1")
+  const second = yield* start({
+    CT_EDGE_CP_URL: url,
+    CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${other}`,
+    CT_EDGE_ADMIN_URL: `http://127.0.0.1:${other}`,
+    CT_EDGE_HEARTBEAT_SECS: "1",
+    CT_EDGE_ID: "second"
+  })
+  return { first, second, way, origin: yield* origin }
 })
 
-/** Serves a tunnel of Olga's by an agent at the edge, whose origin it is. */
-export const serve = Effect.fn("serve")(function* (at: Edge, id: string, host: string, port: number) {
-  const { tunnels } = yield* account("olga@example.test")
+export class Edges extends Context.Service<Edges, Effect.Success<typeof edges>>()("test/GateEdges") {
+  static readonly layer = Layer.effect(Edges, edges)
+}
+
+/** Serves a tunnel of somebody's by an agent at the edge, whose origin it is. */
+export const serve = Effect.fn("serve")(function* (
+  at: Edge,
+  {
+    host,
+    id,
+    owner,
+    port
+  }: { readonly host: string; readonly id: string; readonly owner: Address; readonly port: number }
+) {
+  const { tunnels } = yield* account(owner)
   const { routing_token } = yield* tunnels.install({ headers: {}, params: { id: id as never } })
   const token = Redacted.value(routing_token)
   const carry = (stream: CarrierStream) => {
@@ -119,6 +158,39 @@ export const ask = (
     )
     request.on("error", reject).end()
   })
+
+/** The same over HTTP/2. */
+export const askHttp2 = async (
+  at: Edge,
+  host: string,
+  headers: Readonly<Record<string, string | ReadonlyArray<string>>>
+) => {
+  const socket = await tlsTo(at.frontDoor, at.wildcardRoot, host, ["h2"])
+  const session = connectHttp2(`https://${host}`, { createConnection: () => socket })
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      session.on("error", reject)
+      const stream = session.request({ ":path": "/", ...(headers as Record<string, string>) })
+      stream.on("response", (answer) => resolve(answer[":status"] ?? 0)).on("error", reject)
+      stream.resume()
+    })
+  } finally {
+    session.destroy()
+  }
+}
+
+/** A handshake of a WebSocket, written as it is. Resolves with the status, and the connection where it was upgraded. */
+export const upgrade = async (at: Edge, host: string, fields: ReadonlyArray<string>) => {
+  const socket = await tlsTo(at.frontDoor, at.wildcardRoot, host, ["http/1.1"])
+  const closed = new Promise<number>((resolve) => {
+    for (const event of ["end", "close"]) socket.once(event, () => resolve(performance.now()))
+  })
+  const answer = readUntil(socket, "\r\n\r\n")
+  const head = ["GET /socket HTTP/1.1", `Host: ${host}`, "Connection: Upgrade", "Upgrade: echo", ...fields]
+  socket.write(`${head.join("\r\n")}\r\n\r\n`)
+  const status = Number(/^HTTP\/1.1 (\d{3})/.exec(await answer)?.[1])
+  return { status, socket, closed }
+}
 
 /** A browser: a jar for each host, which nothing leaves for another. */
 export const browser = (edgeAt: () => Edge) => {

@@ -31,6 +31,7 @@ import * as tunnelEnrol from "./0029_tunnel_enrol.ts"
 import * as joinTokensOfGrantees from "./0030_join_tokens_of_grantees.ts"
 import * as tunnelsWithoutHostnameById from "./0031_tunnels_without_hostname_by_id.ts"
 import * as gateCookiesOfOneHost from "./0032_gate_cookies_of_one_host.ts"
+import * as gateSessionsOfAccounts from "./0033_gate_sessions_of_accounts.ts"
 import * as agentProofs from "./0035_agent_proofs.ts"
 import * as tokenRotations from "./0036_token_rotations.ts"
 import * as hostnameClaims from "./0039_hostname_claims.ts"
@@ -75,6 +76,7 @@ export const migrations = {
   "0030_join_tokens_of_grantees": joinTokensOfGrantees.up,
   "0031_tunnels_without_hostname_by_id": tunnelsWithoutHostnameById.up,
   "0032_gate_cookies_of_one_host": gateCookiesOfOneHost.up,
+  "0033_gate_sessions_of_accounts": gateSessionsOfAccounts.up,
   "0035_agent_proofs": agentProofs.up,
   "0036_token_rotations": tokenRotations.up,
   "0039_hostname_claims": hostnameClaims.up,
