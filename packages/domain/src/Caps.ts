@@ -6,3 +6,19 @@ export const mostAccessRequestsOfTunnel = 200
 export const mostAccessRequestsOfBlock = 5
 /** Seconds for which a request to be let in waits. */
 export const accessRequestSeconds = 30 * 86_400
+
+/** Accounts that see one tunnel of another's. */
+export const mostGrantsOfTunnel = 100
+/** Visitors that pass the login gate of one tunnel. */
+export const mostVisitorsOfTunnel = 1_000
+
+export const mostMembersOfChannel = 1_000
+/** E-mail addresses that may claim a membership of one channel. */
+export const mostAllowedOfChannel = 1_000
+
+export const mostAgentsOfTopology = 1_000
+export const mostEdgesOfTopology = 4_000
+/** E-mail addresses that one topology is shared with. */
+export const mostSharesOfTopology = 100
+
+export const mostPipelinesOfAccount = 100

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId, NewGrant } from "../Channel.ts"
 import { GrantMismatch, GrantUndecodable } from "../errors/Channels.ts"
+import { LimitReached } from "../errors/Requests.ts"
 import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured, TunnelNotFound } from "../errors/Tunnels.ts"
 import { form } from "../Form.ts"
 import { TunnelIdInPath } from "../Ids.ts"
@@ -38,7 +39,7 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
       params: id,
       payload: Schema.Struct({ channel_id: ChannelId, grant_hex: NewGrant }),
       success: done,
-      error: [GrantUndecodable, GrantMismatch, TunnelNotFound, BridgeNotConfigured]
+      error: [GrantUndecodable, GrantMismatch, TunnelNotFound, BridgeNotConfigured, LimitReached]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("call", "/me/tunnels/:id/agent-bridge/call", {
       params: id,

@@ -29,6 +29,7 @@ import {
   RoomPairTaken,
   RoomSizeOutOfRange
 } from "../errors/Channels.ts"
+import { LimitReached } from "../errors/Requests.ts"
 import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "../Keys.ts"
 import { BearerAccess, Metered } from "./Access.ts"
@@ -104,7 +105,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       params: channel,
       payload: MemberMaterial,
       success: done,
-      error: [AttestationRefused, NotChannelOwner]
+      error: [AttestationRefused, NotChannelOwner, LimitReached]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("depositGrant", "/me/channels/:channel/grants/:holder", {
       params: { channel: ChannelId, holder: HolderKey },
@@ -116,7 +117,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       params: channel,
       payload: Schema.Struct({ email: Email }),
       success: done,
-      error: NotChannelOwner
+      error: [NotChannelOwner, LimitReached]
     }).middleware(ReadsBody),
     /** Ownership is decided before the body is looked at, so the server reads the body by itself. */
     HttpApiEndpoint.post("mintClaimInvite", "/me/channels/:channel/claim-invites", {

@@ -11,6 +11,7 @@ import {
   NotAllowListed,
   NothingClaimed
 } from "../errors/Channels.ts"
+import { LimitReached } from "../errors/Requests.ts"
 import { Metered, SameOrigin, SessionAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
@@ -43,14 +44,14 @@ export class ClaimsApi extends HttpApiGroup.make("claims")
       params: channel,
       payload: MemberMaterial,
       success: Schema.Struct({ claimed: Schema.Literal(true) }),
-      error: [AttestationRefused, VerifiedEmailRequired, NotAllowListed, HolderClaimedElsewhere]
+      error: [AttestationRefused, VerifiedEmailRequired, NotAllowListed, HolderClaimedElsewhere, LimitReached]
     })
       .middleware(ReadsBody)
       .middleware(SameOrigin),
     HttpApiEndpoint.post("confirmInvite", "/portal/claims/confirm", {
       payload: Schema.Struct(invite),
       success: Schema.Struct({ channel: ChannelId }),
-      error: [VerifiedEmailRequired, ClaimInviteUnknown, ClaimInviteGone, HolderClaimedElsewhere]
+      error: [VerifiedEmailRequired, ClaimInviteUnknown, ClaimInviteGone, HolderClaimedElsewhere, LimitReached]
     })
       .middleware(ReadsBody)
       .middleware(SameOrigin)

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Challenge, InvitationRedemption } from "../Channel.ts"
 import { ChannelUnknown, InvitationExpired, InvitationRefused, InvitationSpent } from "../errors/Channels.ts"
+import { LimitReached } from "../errors/Requests.ts"
 import { Metered } from "./Access.ts"
 import { ReadsBody } from "./RequestReading.ts"
 
@@ -14,7 +15,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
     HttpApiEndpoint.post("redeem", "/channel/invite/redeem", {
       payload: InvitationRedemption,
       success: HttpApiSchema.Empty(200),
-      error: [InvitationRefused, ChannelUnknown, InvitationSpent, InvitationExpired]
+      error: [InvitationRefused, ChannelUnknown, InvitationSpent, InvitationExpired, LimitReached]
     }).middleware(ReadsBody)
   )
   .middleware(Metered) {}

@@ -8,6 +8,7 @@ import {
   RoleTagRepeated,
   RoleWithoutUnits
 } from "../errors/Pipelines.ts"
+import { LimitReached } from "../errors/Requests.ts"
 import { mark } from "../Form.ts"
 import { PipelineId, PipelineSpec, PublishedPipeline } from "../Pipeline.ts"
 import { isSmallEd25519 } from "../SmallOrder.ts"
@@ -47,7 +48,7 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
     HttpApiEndpoint.post("publish", "/me/pipelines", {
       payload: lossless(PipelinePublication),
       success: done,
-      error: [...invalid, NotPipelineOwner]
+      error: [...invalid, NotPipelineOwner, LimitReached]
     })
       .middleware(ReadsBody)
       .middleware(Metered)
@@ -67,7 +68,7 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
     HttpApiEndpoint.post("publishFor", "/registry/pipelines", {
       payload: lossless(OperatorPublication),
       success: done,
-      error: [...invalid, PipelineIdTaken]
+      error: [...invalid, PipelineIdTaken, LimitReached]
     })
       .middleware(ReadsBody)
       .middleware(AdminAccess),

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId } from "../Channel.ts"
 import { Email } from "../Email.ts"
 import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { LimitReached } from "../errors/Requests.ts"
 import {
   AgentAssigned,
   AgentNotAssigned,
@@ -79,7 +80,7 @@ const writes = [
     headers: idempotencyHeader,
     payload: Schema.Struct({ agent: NewHolderKey, kind: Schema.optionalKey(AgentKind) }),
     success: done,
-    error: [NotAgentOwner, TopologyNotFound, AgentAssigned, IdempotencyKeyReused]
+    error: [NotAgentOwner, TopologyNotFound, AgentAssigned, IdempotencyKeyReused, LimitReached]
   }).middleware(ReadsBody),
   HttpApiEndpoint.delete("unassignAgent", "/me/topologies/:id/agents/:agent", {
     params: { id: TopologyIdInPath, agent: HolderKey },
@@ -97,7 +98,7 @@ const writes = [
     headers: idempotencyHeader,
     payload: Schema.Struct(ends),
     success: done,
-    error: [EdgeRefused, IdempotencyKeyReused]
+    error: [EdgeRefused, IdempotencyKeyReused, LimitReached]
   }).middleware(ReadsBody),
   HttpApiEndpoint.delete("removeEdge", "/me/topologies/:id/edges", {
     params: id,
@@ -138,7 +139,7 @@ const writes = [
     params: id,
     payload: Schema.Struct({ email: Email }),
     success: done,
-    error: TopologyNotFound
+    error: [TopologyNotFound, LimitReached]
   }).middleware(ReadsBody),
   HttpApiEndpoint.post("unshare", "/me/topologies/:id/share/:email/remove", {
     params: { id: TopologyIdInPath, email: Email },

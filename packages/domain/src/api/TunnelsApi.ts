@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Email } from "../Email.ts"
 import { HostnameTaken, IdempotencyKeyReused } from "../errors/Enrollment.ts"
 import { DnsUnanswered, HostnameNotProved, HostnameReserved, NoHostnameToVerify } from "../errors/Hostnames.ts"
-import { RateLimited } from "../errors/Requests.ts"
+import { LimitReached, RateLimited } from "../errors/Requests.ts"
 import { ClaimNotLapsed, GrantNotFound, TunnelLimitReached, TunnelNotFound } from "../errors/Tunnels.ts"
 import { Hostname } from "../Hostname.ts"
 import { TunnelIdInPath } from "../Ids.ts"
@@ -101,7 +101,7 @@ const writes = [
     params: id,
     payload: Schema.Struct({ grantee: Subject }),
     success: done,
-    error: TunnelNotFound
+    error: [TunnelNotFound, LimitReached]
   }).middleware(ReadsBody),
   HttpApiEndpoint.delete("ungrant", "/me/tunnels/:id/grants/:grantee", {
     params: { id: TunnelIdInPath, grantee: Subject },
@@ -112,7 +112,7 @@ const writes = [
     params: id,
     payload: Schema.Struct({ email: Email }),
     success: done,
-    error: TunnelNotFound
+    error: [TunnelNotFound, LimitReached]
   }).middleware(ReadsBody),
   HttpApiEndpoint.post("disallowVisitor", "/me/tunnels/:id/login-allowlist/:email/remove", {
     params: { id: TunnelIdInPath, email: Email },

@@ -88,6 +88,17 @@ export class RateLimited extends Problem<RateLimited>()(
   { retry_after: Count }
 ) {}
 
+/** What is added to has as many of the kind as it may have; something is to be removed first. */
+export class LimitReached extends Problem<LimitReached>()(
+  "LimitReached",
+  {
+    status: 403,
+    title: "Limit reached",
+    detail: ({ limit, of }) => `There are ${limit} ${of} already, which is the limit.`
+  },
+  { of: Schema.String, limit: Count }
+) {}
+
 /** A fault of the service. What happened is in its log under the trace id, never in the answer. */
 export class InternalFailure extends Problem<InternalFailure>()(
   "InternalFailure",

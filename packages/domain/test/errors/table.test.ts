@@ -84,6 +84,7 @@ const table = [
     400,
     ["malformed pubkey", "mode unrecognised", "channel note not 64 hex", "(a request that cannot be read)"]
   ],
+  [Requests.LimitReached, 403, ["(more of a kind than may be kept)"]],
   [Requests.WrongShape, 422, ["(a member missing or of another type)"]],
   [Requests.UnsupportedMediaType, 415, ["(another media type)"]],
   [Requests.BodyTooLarge, 413, ["(a body above 2 MiB)"]],

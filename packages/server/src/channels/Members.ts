@@ -2,6 +2,7 @@
 import * as CryptoGrant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import type { Caller } from "@catenet/domain/api/Access"
+import { mostMembersOfChannel } from "@catenet/domain/Caps"
 import type { ChannelId, Grant, MemberMaterial } from "@catenet/domain/Channel"
 import { AttestationRefused, GrantMismatch, GrantUndecodable, MemberNotFound } from "@catenet/domain/errors/Channels"
 import type { HolderKey } from "@catenet/domain/Keys"
@@ -10,6 +11,7 @@ import { Context, Effect, Layer, Result, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as Attestation from "./Attestation.ts"
 import { Channels } from "./Channels.ts"
 import * as Store from "./Store.ts"
@@ -31,7 +33,12 @@ const make = Effect.gen(function* () {
   const put = Effect.fnUntraced(function* (actor: string, channel: ChannelId, material: MemberMaterial) {
     const { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey } = material
     const entry = audit("channel_member_added", actor, channel, holder)
-    yield* audits.appendTo(store.putMember({ channel, holder, noisePubkey, noiseAttestation }), entry)
+    const isNew = yield* audits.appendTo(store.putMember({ channel, holder, noisePubkey, noiseAttestation }), entry)
+    if (!isNew)
+      yield* Effect.flatMap(
+        store.isMember({ channel, holder }),
+        within("members of this channel", mostMembersOfChannel)
+      )
   })
 
   const drop = Effect.fnUntraced(function* (actor: string, { channel, holder }: Place) {

@@ -1,5 +1,6 @@
 /** Channels, their members and the grants that wait for members. */
 import { Channel, ChannelId, DepositedGrant, Grant, Member } from "@catenet/domain/Channel"
+import { mostMembersOfChannel } from "@catenet/domain/Caps"
 import { HolderKey, type NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/Keys"
 import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -108,8 +109,14 @@ export const make = Effect.gen(function* () {
         from channels c where channel = ${channel} and owner = ${owner}`.withoutTransform
     }),
 
-    /** A row, unless the member was there with the same key and attestation. */
-    putMember: (member: NewMember) => sql`insert into channel_members ${sql.insert({ ...member })}
+    /**
+     * A row, unless the member was there with the same key and attestation, or there is no room for one more; the caller
+     * holds the channel.
+     */
+    putMember: ({ channel, holder, noiseAttestation, noisePubkey }: NewMember) => sql`
+      insert into channel_members (channel, holder, noise_pubkey, noise_attestation)
+      select ${channel}, ${holder}, ${noisePubkey}, ${noiseAttestation}
+      where (select count(*) from channel_members where channel = ${channel} and holder <> ${holder}) < ${mostMembersOfChannel}
       on conflict (channel, holder) do update
       set noise_pubkey = excluded.noise_pubkey, noise_attestation = excluded.noise_attestation
       where (channel_members.noise_pubkey, channel_members.noise_attestation)

@@ -2,12 +2,14 @@
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId } from "@catenet/domain/Channel"
 import type { Email } from "@catenet/domain/Email"
+import { mostAllowedOfChannel } from "@catenet/domain/Caps"
 import { audit } from "@catenet/domain/rules/Audit"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { Channels } from "../channels/Channels.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
@@ -17,8 +19,8 @@ const make = Effect.gen(function* () {
   const audits = yield* Audits
   const { command, requireOwner } = yield* Channels
 
-  const recorded = Effect.fnUntraced(function* (
-    change: ReturnType<typeof store.allow>,
+  const recorded = Effect.fnUntraced(function* <E>(
+    change: Effect.Effect<ReadonlyArray<unknown>, E>,
     action: string,
     { subject }: Account,
     channel: ChannelId,
@@ -28,9 +30,16 @@ const make = Effect.gen(function* () {
     if (changed.length > 0) yield* audits.append(audit(action, subject, channel, email))
   })
 
+  /** The new entry, if it is new. */
+  const allowed = (channel: ChannelId, email: Email) =>
+    store.allow(channel, email).pipe(
+      Effect.tap(within("addresses on the allow-list of this channel", mostAllowedOfChannel)),
+      Effect.map((rows) => rows.filter(({ isNew }) => isNew))
+    )
+
   return {
     allow: Effect.fn("AllowLists.allow")((account: Account, channel: ChannelId, email: Email) =>
-      command(channel, account, recorded(store.allow(channel, email), "channel_email_allowed", account, channel, email))
+      command(channel, account, recorded(allowed(channel, email), "channel_email_allowed", account, channel, email))
     ),
 
     /** Stops later claims; a membership that was claimed stays until it is removed. */

@@ -2,6 +2,7 @@
  * Claim invites: the owner prepares a membership, a link carries a token for it, and one signed-in person takes it up
  * within fifteen minutes. The invite is burned together with the claim, so a claim that fails does not lose it.
  */
+import { mostAllowedOfChannel } from "@catenet/domain/Caps"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Caller } from "@catenet/domain/api/Access"
@@ -31,6 +32,7 @@ import { Settings } from "../Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import { Claims } from "./Claims.ts"
 import * as InviteStore from "./InviteStore.ts"
+import { within } from "../store/Within.ts"
 import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
@@ -167,7 +169,11 @@ const make = Effect.gen(function* () {
         const { holder, noiseAttestation: noise_attestation, noisePubkey: noise_pubkey, tokenHash } = invite
         const now = yield* unixSeconds
         yield* judged(Rules.confirm(stateOf(invite), yield* rosterFor(channel, account, holder), account, now))
-        if (account.email !== null) yield* store.allow(channel, account.email)
+        if (account.email !== null)
+          yield* Effect.flatMap(
+            store.allow(channel, account.email),
+            within("addresses on the allow-list of this channel", mostAllowedOfChannel)
+          )
         yield* invites.burn(tokenHash, now)
         yield* land(account, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
         return { channel }

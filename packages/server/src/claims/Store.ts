@@ -1,4 +1,5 @@
 /** Who may claim a membership, and who has. */
+import { mostAllowedOfChannel } from "@catenet/domain/Caps"
 import { ChannelId, Claim, ClaimedIdentity, Grant } from "@catenet/domain/Channel"
 import { Email } from "@catenet/domain/Email"
 import { HolderKey } from "@catenet/domain/Keys"
@@ -21,9 +22,11 @@ export const make = Effect.gen(function* () {
   })
   return {
     transaction: sql.withTransaction,
-    /** A row, unless it was on the list. */
-    allow: (channel: ChannelId, email: Email) =>
-      sql`insert into channel_allowlist ${sql.insert({ channel, email })} on conflict do nothing returning email`,
+    /** Whether it is new on the list; no row where there is no room. The caller holds the channel. */
+    allow: (channel: ChannelId, email: Email) => sql<{ readonly isNew: boolean }>`
+      insert into channel_allowlist (channel, email) select ${channel}, ${email}
+      where (select count(*) from channel_allowlist where channel = ${channel} and email <> ${email}) < ${mostAllowedOfChannel}
+      on conflict (channel, email) do update set email = excluded.email returning xmax = 0 as is_new`,
     /** A row, if it was on the list. */
     disallow: (channel: ChannelId, email: Email) =>
       sql`delete from channel_allowlist where channel = ${channel} and email = ${email} returning email`,

@@ -3,6 +3,7 @@
  * withdraws it; publishing again replaces the specification.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import { mostPipelinesOfAccount } from "@catenet/domain/Caps"
 import {
   NotPipelineOwner,
   PipelineIdTaken,
@@ -18,6 +19,7 @@ import { Audits } from "../audit/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../Now.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as Store from "./Store.ts"
 
 type Account = Caller["Service"]
@@ -41,8 +43,12 @@ const make = Effect.gen(function* () {
     if (spec.operator_pubkey_hex === null) {
       yield* Effect.logWarning("A pipeline without an operator key has no role channels.", { pipeline: spec.id })
     }
+    yield* store.lock(owner)
     const stored = yield* store.put({ id: spec.id, owner, spec, publishedAt: yield* unixSeconds })
-    if (Option.isNone(stored)) return false
+    if (Option.isNone(stored)) {
+      yield* Effect.flatMap(store.isPublished(spec.id), within("pipelines of this account", mostPipelinesOfAccount))
+      return false
+    }
     yield* audits.append(audit("pipeline_published", actor, spec.id, owner))
     return true
   }, store.transaction)

@@ -1,4 +1,5 @@
 /** The table of published pipelines. A specification is kept as the JSON text of the wire, which loses no digit. */
+import { mostPipelinesOfAccount } from "@catenet/domain/Caps"
 import { codec } from "@catenet/domain/JsonText"
 import { PipelineId, PipelineSpec } from "@catenet/domain/Pipeline"
 import { Subject } from "@catenet/domain/Subject"
@@ -12,12 +13,15 @@ export type Listed = typeof Listed.Type
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
-    /** Nothing, when the id is another owner's. */
+    /** Publications of one owner come one after the other. */
+    lock: (owner: Subject) => sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 48))`,
+    /** Nothing, when the id is another owner's or the owner has no room; the caller holds the owner's lock. */
     put: SqlSchema.findOneOption({
       Request: Row,
       Result: Schema.Struct({ id: PipelineId }),
-      execute: (row) => sql`
-        insert into pipelines ${sql.insert(row)}
+      execute: ({ id, owner, publishedAt, spec }) => sql`
+        insert into pipelines (id, owner, spec, published_at) select ${id}, ${owner}, ${spec}, ${publishedAt}::bigint
+        where (select count(*) from pipelines where owner = ${owner} and id <> ${id}) < ${mostPipelinesOfAccount}
         on conflict (id) do update set spec = excluded.spec, published_at = excluded.published_at
         where pipelines.owner = excluded.owner
         returning id`
@@ -29,6 +33,7 @@ export const make = Effect.gen(function* () {
       Result: Schema.Struct({ spec: codec(PipelineSpec) }),
       execute: (id) => sql`select spec from pipelines where id = ${id}`
     }),
+    isPublished: (id: PipelineId) => sql`select 1 from pipelines where id = ${id}`,
     list: SqlSchema.findAll({
       Request: Schema.Struct({
         owner: Schema.UndefinedOr(Subject),

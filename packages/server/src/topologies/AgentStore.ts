@@ -1,4 +1,5 @@
 /** The table of agents: whose each is, and in which topology. */
+import { mostAgentsOfTopology } from "@catenet/domain/Caps"
 import type { HolderKey } from "@catenet/domain/Keys"
 import { AgentKind } from "@catenet/domain/Topology"
 import { Effect, Schema } from "effect"
@@ -20,9 +21,11 @@ export const make = Effect.gen(function* () {
       Result: Agent,
       execute: (agent) => sql`select owner, topology_id, kind from topology_agents where agent = ${agent}`
     }),
+    /** No row where there is no room; the caller holds the topology, in which the agent is not. */
     assign: (agent: HolderKey, owner: string, topologyId: string, kind: AgentKind) => sql`
-      insert into topology_agents ${sql.insert({ agent, owner, topologyId, kind })}
-      on conflict (agent) do update set topology_id = excluded.topology_id, kind = excluded.kind`,
+      insert into topology_agents (agent, owner, topology_id, kind) select ${agent}, ${owner}, ${topologyId}, ${kind}
+      where (select count(*) from topology_agents where topology_id = ${topologyId}) < ${mostAgentsOfTopology}
+      on conflict (agent) do update set topology_id = excluded.topology_id, kind = excluded.kind returning 1`,
     release: (agent: HolderKey) =>
       sql`update topology_agents set topology_id = null, kind = null, label = null where agent = ${agent}`,
     label: (agent: HolderKey, label: string) => sql`update topology_agents set label = ${label} where agent = ${agent}`,

@@ -3,6 +3,7 @@
  * and goes home when its owner or the topology's sends it.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import { mostAgentsOfTopology } from "@catenet/domain/Caps"
 import { AgentAssigned, AgentNotAssigned, NotAgentOwner, TopologyNotFound } from "@catenet/domain/errors/Topologies"
 import type { TopologyId } from "@catenet/domain/Ids"
 import type { HolderKey } from "@catenet/domain/Keys"
@@ -14,6 +15,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as AgentStore from "./AgentStore.ts"
 import * as Held from "./Held.ts"
 import * as Store from "./Store.ts"
@@ -55,7 +57,8 @@ const make = Effect.gen(function* () {
     const mayEdit = roleOf(yield* held.hold(id, account), account) !== "stranger"
     const event = { _tag: "Assign", subject, topology: id, mayEdit, kind } as const
     yield* Effect.mapError(Effect.fromResult(transition(yield* place(agent), event)), refused)
-    yield* agents.assign(agent, subject, id, kind)
+    const assigned = yield* agents.assign(agent, subject, id, kind)
+    yield* within("agents of this topology", mostAgentsOfTopology)(assigned)
     yield* audits.append(audit("topology_agent_assigned", subject, id, agent))
     return null
   })

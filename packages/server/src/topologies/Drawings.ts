@@ -7,6 +7,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Proof from "@catenet/crypto/OperatorBinding"
 import type { Caller } from "@catenet/domain/api/Access"
+import { mostEdgesOfTopology } from "@catenet/domain/Caps"
 import type { ChannelId } from "@catenet/domain/Channel"
 import { ChannelUnrelated, EdgeNotFound, EdgeRefused, TopologyNotFound } from "@catenet/domain/errors/Topologies"
 import type { TopologyId } from "@catenet/domain/Ids"
@@ -21,6 +22,7 @@ import { ChannelRelations } from "../channels/Relations.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { bytesOf } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as Held from "./Held.ts"
 import * as Store from "./Store.ts"
 
@@ -92,7 +94,7 @@ const make = Effect.gen(function* () {
         event: { _tag: "AddEdge", ...ends },
         edges: { link },
         refused: edgeRefused,
-        write: store.addEdge(id, link),
+        write: Effect.flatMap(store.addEdge(id, link), within("edges of this topology", mostEdgesOfTopology)),
         action: "topology_edge_added",
         detail: `${link.a} ${link.b}`
       })

@@ -1,4 +1,5 @@
 /** The tables of topologies: what a command reads of one while it holds its lock, and what it writes. */
+import { mostEdgesOfTopology, mostSharesOfTopology } from "@catenet/domain/Caps"
 import type { ChannelId } from "@catenet/domain/Channel"
 import { Email } from "@catenet/domain/Email"
 import { NetUuid, TopologyId } from "@catenet/domain/Ids"
@@ -61,7 +62,10 @@ export const make = Effect.gen(function* () {
         from topologies t where t.id = ${id}`
     }),
     edges: (id: string, which: Edges) => edges({ id, which }),
-    addEdge: (id: string, { a, b }: Link) => sql`insert into topology_edges ${sql.insert({ topologyId: id, a, b })}`,
+    /** No row where there is no room; the caller holds the topology. */
+    addEdge: (id: string, { a, b }: Link) => sql`
+      insert into topology_edges (topology_id, a, b) select ${id}, ${a}, ${b}
+      where (select count(*) from topology_edges where topology_id = ${id}) < ${mostEdgesOfTopology} returning 1`,
     removeEdge: (id: string, link: Link) => sql`delete from topology_edges where ${isOne(id, link)}`,
     removeEdgesAt: (id: string, agent: string) => sql`delete from topology_edges where ${isAt(id, agent)}`,
     note: (id: string, link: Link, channel: ChannelId | null) =>
@@ -74,8 +78,10 @@ export const make = Effect.gen(function* () {
     setMode: (id: string, mode: OverlayMode) => sql`update topologies set overlay_mode = ${mode} where id = ${id}`,
     bind: (id: string, operator: OperatorKey | null, proof: Signature | null) =>
       sql`update topologies set operator_pubkey = ${operator}, operator_proof = ${proof} where id = ${id}`,
-    share: (id: string, email: Email) =>
-      sql`insert into topology_shares ${sql.insert({ topologyId: id, email })} on conflict do nothing`,
+    /** No row where there is no room; the caller holds the topology, which has no such share. */
+    share: (id: string, email: Email) => sql`
+      insert into topology_shares (topology_id, email) select ${id}, ${email}
+      where (select count(*) from topology_shares where topology_id = ${id}) < ${mostSharesOfTopology} returning 1`,
     unshare: (id: string, email: Email) =>
       sql`delete from topology_shares where topology_id = ${id} and email = ${email}`,
     shares: SqlSchema.findAll({

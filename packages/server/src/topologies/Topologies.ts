@@ -1,5 +1,6 @@
 /** Topologies as a whole: made, listed, seen, shared and removed. What is drawn on one is in `Drawings`. */
 import type { Caller } from "@catenet/domain/api/Access"
+import { mostSharesOfTopology } from "@catenet/domain/Caps"
 import { Email } from "@catenet/domain/Email"
 import {
   NetworkUnknown,
@@ -20,6 +21,7 @@ import { Idempotency } from "../idempotency/Idempotency.ts"
 import { unixSeconds } from "../Now.ts"
 import { freshHex32 } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as Held from "./Held.ts"
 import * as Store from "./Store.ts"
 import * as Views from "./Views.ts"
@@ -114,7 +116,7 @@ const make = Effect.gen(function* () {
           () => new TopologyNotFound()
         )
         if (topology.shares.has(email)) return
-        yield* store.share(id, email)
+        yield* Effect.flatMap(store.share(id, email), within("shares of this topology", mostSharesOfTopology))
         yield* audits.append(audit("topology_shared", account.subject, id, email))
       },
       store.transaction,

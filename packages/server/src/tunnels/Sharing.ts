@@ -1,6 +1,7 @@
 /** Who else has something to do with a tunnel: grantees who may see it, visitors who pass its gate, and those who asked. */
 import { AccessRequest } from "@catenet/domain/api/TunnelsApi"
 import type { Caller } from "@catenet/domain/api/Access"
+import { mostGrantsOfTunnel, mostVisitorsOfTunnel } from "@catenet/domain/Caps"
 import { GrantNotFound } from "@catenet/domain/errors/Tunnels"
 import type { Email } from "@catenet/domain/Email"
 import { audit } from "@catenet/domain/rules/Audit"
@@ -11,6 +12,7 @@ import { AgentKeys } from "../enrolment/AgentKeys.ts"
 import { LoginOrders } from "../gate/LoginOrders.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as Store from "./SharingStore.ts"
 import { Tunnels } from "./Tunnels.ts"
 
@@ -54,7 +56,16 @@ const make = Effect.gen(function* () {
 
   return {
     grant: (account: Account, id: string, grantee: Subject) =>
-      recorded("tunnel_granted", account, id, grantee, Effect.asVoid(asOwner(account, id, store.grant(id, grantee)))),
+      recorded(
+        "tunnel_granted",
+        account,
+        id,
+        grantee,
+        Effect.flatMap(
+          asOwner(account, id, Effect.andThen(store.lock(id), store.grant(id, grantee))),
+          within("grants of this tunnel", mostGrantsOfTunnel)
+        )
+      ),
     ungrant: (account: Account, id: string, grantee: Subject) =>
       recorded(
         "tunnel_ungranted",
@@ -71,7 +82,10 @@ const make = Effect.gen(function* () {
         account,
         id,
         email,
-        Effect.asVoid(asOwner(account, id, store.admit(id, email)))
+        Effect.flatMap(
+          asOwner(account, id, Effect.andThen(store.lock(id), store.admit(id, email))),
+          within("visitors of this tunnel", mostVisitorsOfTunnel)
+        )
       ),
     disallowVisitor: (account: Account, id: string, email: Email) =>
       recorded(

@@ -1,4 +1,5 @@
 /** The tables beside a tunnel: grantees, visitors of its login gate, and those who asked to be let in. */
+import { mostGrantsOfTunnel, mostVisitorsOfTunnel } from "@catenet/domain/Caps"
 import { Email } from "@catenet/domain/Email"
 import { UnixSeconds } from "@catenet/domain/Numbers"
 import { Subject } from "@catenet/domain/Subject"
@@ -19,19 +20,25 @@ export const make = Effect.gen(function* () {
     where tunnel_id = ${id} ${after === undefined ? sql`` : sql`and ${sql(column)} > ${after}`}
     order by ${sql(column)} ${limit === undefined ? sql`` : sql`limit ${limit}`}`
   return {
-    grant: (id: string, grantee: string) =>
-      sql`insert into tunnel_grants ${sql.insert({ tunnelId: id, grantee })} on conflict do nothing`,
+    /** Additions to one tunnel's lists come one after the other. */
+    lock: (id: string) => sql`select pg_advisory_xact_lock(hashtextextended(${id}, 47))`,
+    /** A row, also where it was there; none where there is no room. */
+    grant: (id: string, grantee: string) => sql`
+      insert into tunnel_grants (tunnel_id, grantee) select ${id}, ${grantee}
+      where (select count(*) from tunnel_grants where tunnel_id = ${id} and grantee <> ${grantee}) < ${mostGrantsOfTunnel}
+      on conflict (tunnel_id, grantee) do update set grantee = excluded.grantee returning 1`,
     grantees: SqlSchema.findAll({
       Request: Slice,
       Result: Schema.Struct({ grantee: Subject }),
       execute: (slice) => sql`select grantee from tunnel_grants ${part("grantee", slice)}`
     }),
-    /** A visitor who is let in has no request any more. */
-    admit: (id: string, email: string) =>
-      Effect.andThen(
-        sql`insert into tunnel_visitors ${sql.insert({ tunnelId: id, email })} on conflict do nothing`,
-        sql`delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email}`
-      ),
+    /** A visitor who is let in has no request any more. A row, also where it was there; none where there is no room. */
+    admit: (id: string, email: string) => sql`
+      with asked as (
+        delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email})
+      insert into tunnel_visitors (tunnel_id, email) select ${id}, ${email}
+      where (select count(*) from tunnel_visitors where tunnel_id = ${id} and email <> ${email}) < ${mostVisitorsOfTunnel}
+      on conflict (tunnel_id, email) do update set email = excluded.email returning 1`,
     turnAway: (id: string, email: string) =>
       sql`delete from tunnel_visitors where tunnel_id = ${id} and email = ${email}`,
     visitors: SqlSchema.findAll({
