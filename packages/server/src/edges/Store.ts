@@ -35,7 +35,7 @@ const Known = Schema.toEncoded(Schema.Struct({ ...Place.fields, ...Authorisation
 
 const Revoked = Schema.toEncoded(Schema.Struct({ id: Schema.Int, token: RoutingToken }))
 
-/** Seconds for which a revocation is kept (docs/decisions/0012). */
+/** Seconds for which a revocation is kept (docs/decisions/0014). */
 export const revokedSeconds = 90 * 86_400
 
 const Owner = Schema.Struct({
