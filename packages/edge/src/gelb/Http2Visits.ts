@@ -94,11 +94,12 @@ export class Http2Visit {
       guard(stream, fault)
       stream.on("error", () => undefined)
       this.blocks.announced(stream.id ?? 0)
+      // Trailers may come with the request, before anything else is done about it.
+      const incoming: Incoming = { stream, headers, trailers: trailersOf(stream) }
       const begin = () => {
         if (stream.closed) return undefined
         const refusal = options.refusal()
         if (refusal !== undefined) return say(stream, refusal)
-        const incoming: Incoming = { stream, headers, trailers: trailersOf(stream) }
         const asked = options.ask(stream, headers)
         if (asked === undefined) return proxy(incoming, options.visitor, agent, fault)
         const judged = (verdict: Verdict) => {
