@@ -14,6 +14,8 @@ export interface TlsTarget {
   readonly ca: string
   readonly name: string
   readonly alpn: ReadonlyArray<string>
+  /** The cheaper TLS 1.2 is refused where a session is bound to its connection. */
+  readonly lowest: SecureVersion
 }
 
 export class Clients {
@@ -28,7 +30,7 @@ export class Clients {
 
   async tls(target: TlsTarget, bytes: Buffer, seed: number, chance: Random): Promise<void> {
     const raw = await this.#dial(target.port, seed)
-    const version = chance.below(4) === 0 ? "TLSv1.3" : "TLSv1.2"
+    const version = chance.below(4) === 0 ? "TLSv1.3" : target.lowest
     await this.#say(await this.#secure(raw, target, version), bytes, chance)
   }
 

@@ -32,8 +32,8 @@ const cases = Effect.fnUntraced(function* (world: World, clients: Clients) {
     ])
   )
   const ports = Object.values(world.bound).flatMap((address) => (address === undefined ? [] : [address.port]))
-  const agents = { port: world.mesh, ca: world.meshRoot, name: "localhost" }
-  const visitors = { port: world.frontDoor, ca: world.wildcardRoot }
+  const agents = { port: world.mesh, ca: world.meshRoot, name: "localhost", lowest: "TLSv1.3" } as const
+  const visitors = { port: world.frontDoor, ca: world.wildcardRoot, lowest: "TLSv1.2" } as const
   const hosts = [HOST, ANSWERING.host]
   const anything = [...hellos, ...requests(HOST), ...orders]
   return (seed: number): Promise<void> => {
