@@ -109,7 +109,20 @@ export const seal = (suite: Suite, key: SealKey, place: string, text: string): s
   return `${prefixOf(key)}${Base64.encodeUrl(Bytes.concat(nonce, sealed))}`
 }
 
-/** 32 hex digits that stand for a text at one place: equal texts have equal ones, and none leads back without the key. */
+/**
+ * 32 hex digits that stand for a text at one place: equal texts have equal ones, and none leads back without the key.
+ *
+ * ```ts
+ * import { notStrictEqual, strictEqual } from "node:assert"
+ * import { native } from "@catenet/crypto/native"
+ * import * as SealedText from "@catenet/crypto/SealedText"
+ *
+ * const key = SealedText.keyOf(native, new Uint8Array(32).fill(7))
+ * const of = (place: string) => SealedText.pseudonym(native, key, place, "192.0.2.1")
+ * strictEqual(of("requests"), of("requests"))
+ * notStrictEqual(of("requests"), of("sign-ins"))
+ * ```
+ */
 export const pseudonym = (suite: Suite, key: SealKey, place: string, text: string): string => {
   const context = Bytes.fromText(place)
   const mac = suite.hmacSha256(

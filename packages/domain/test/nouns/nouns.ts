@@ -32,7 +32,9 @@ export const describeNouns = (room: string, exported: object): void => {
     it("has nouns", () => assert.isNotEmpty(nouns))
 
     it("names each class as it is exported", () => {
-      for (const [name, own] of nouns) if ("identifier" in own) assert.strictEqual(own.identifier, name)
+      // `New...` is the same noun, held to more where it is stored for the first time.
+      for (const [name, own] of nouns)
+        if ("identifier" in own) assert.strictEqual(own.identifier, name.replace(/^New/, ""))
     })
 
     for (const [name, own] of nouns) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
 
 /** Rooms that hold no noun: what the others are made with. */
-const makers = new Set(["AtMost", "Form", "JsonText", "Problem", "SmallOrder", "Text"])
+const makers = new Set(["AsciiCase", "AtMost", "Caps", "Form", "JsonText", "Problem", "SmallOrder", "Text"])
 
 it("every room of nouns has its properties run", () => {
   const here = new URL(".", import.meta.url)

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { database } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const holder = (n: number) => Schema.decodeSync(HolderKey)(n.toString(16).padStart(64, "0"))
+const holder = (n: number) => Schema.decodeSync(HolderKey)((n + 4096).toString(16).padStart(64, "0"))
 
 const registration = (n: number, role_tags: ReadonlyArray<string> = [], skill_ids: ReadonlyArray<string> = []) => ({
   payload: Schema.decodeSync(DirectoryRegistration)({

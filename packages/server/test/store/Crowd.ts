@@ -2,6 +2,9 @@
  * A database that is full of what belongs to others: so many rows in every table that grows with its users. Account
  * `subject-77` has four of most things, numbered 308 to 311. Nothing of it is over, so that no sweep takes it away.
  */
+import { native } from "@catenet/crypto/native"
+import * as SealedText from "@catenet/crypto/SealedText"
+import type { Place } from "../../src/sealing/Sealing.ts"
 
 const each = (condition: string, command: string) => `do $$ declare c record; begin
   for c in select conrelid::regclass as place, conname as name from pg_constraint
@@ -34,6 +37,10 @@ const later = 4_000_000_000
 /** Not long ago, so that nothing has grown old; each row at another time. */
 const recent = `extract(epoch from now())::bigint - n % 1000`
 
+const key = SealedText.keyOf(native, new Uint8Array(32).fill(0x5e))
+/** As the servers under test seal it, so that no start seals every row anew. */
+const sealed = (place: Place, text: string) => `'${SealedText.seal(native, key, place, text)}'`
+
 const rows: Readonly<Record<string, string>> = {
   tunnels: `(id, subject, name, hostname, routing_token, created_at, require_login)
     select ${hex(32)}, ${subject}, 'n', ${host}, ${hex(64)}, n, true`,
@@ -47,7 +54,7 @@ const rows: Readonly<Record<string, string>> = {
   tunnel_access_requests: `select ${hex(32)}, ${email}, '', ${recent}`,
   revoked_tokens: `(routing_token, revoked_at) select md5('r' || n) || md5('s' || n), ${recent}`,
   issuances: `(ca, domain, hostname, at) select 'ca', 'd' || (n % 5000) || '.example.test', ${host}, ${recent}`,
-  outbox: `(queue, call, created_at, due_at) select ${hex(64)}, '{"_tag":"Revoke"}', n, ${later} + n`,
+  outbox: `(queue, edge, call, created_at, due_at) select ${hex(64)}, 'primary', '{"_tag":"Revoke"}', n, ${later} + n`,
   join_tokens: `(token_hash, tenant, created_at) select ${hex(64)}, 't', n`,
   join_batches: `select 'key ' || n, 't', 1`,
   agents: `(tenant, agent, tunnel, pubkey, bound_at)
@@ -62,7 +69,7 @@ const rows: Readonly<Record<string, string>> = {
   account_limits: `select 'limited-' || n, 9, 9`,
   channels: `select ${hex(64)}, ${subject}, ${hex(64)}, n`,
   channel_members: `select ${hex(64)}, ${hex(64)}, ${hex(64)}, ${hex(128)}`,
-  channel_grants: `select ${hex(64)}, ${hex(64)}, ${hex(278)}`,
+  channel_grants: `select ${hex(64)}, ${hex(64)}, ${sealed("channel_grants.grant_hex", "0".repeat(278))}`,
   channel_allowlist: `(channel, email) select ${hex(64)}, ${email}`,
   channel_claims: `select ${hex(64)}, ${hex(64)}, ${subject}`,
   claim_invites: `select ${hex(64)}, ${hex(64)}, ${hex(64)}, ${hex(64)}, ${hex(128)}, null, ${later} + n, null`,
@@ -85,7 +92,7 @@ const rows: Readonly<Record<string, string>> = {
   topology_edges: `(topology_id, a, b, link)
     select ${hex(32)}, ${hex(64)}, lpad(to_hex(n + 1), 64, '0'), ${hex(64)}`,
   alerts: `(tunnel_id, webhook_url, threshold_seconds, secret, state, since, due_at)
-    select ${hex(32)}, 'https://a.example', 60, ${hex(64)}, 'unknown', n, ${later} + n`,
+    select ${hex(32)}, 'https://a.example', 60, ${sealed("alerts.secret", "0".repeat(64))}, 'unknown', n, ${later} + n`,
   alert_deliveries: `(message_id, subject, tunnel_id, event, since, threshold_seconds, at, status, detail)
     select 'm' || n, ${subject}, ${hex(32)}, 'tunnel.down', n, 60, ${recent}, 'ok', ''`,
   badges: `select ${hex(32)}, ${hex(64)}`,
@@ -93,8 +100,12 @@ const rows: Readonly<Record<string, string>> = {
     select ${hex(32)}, ${hex(32)}, ${host}, null, false, ${hex(64)}, n, ${later} + n`,
   gate_sessions: `(token_hash, host, subject, share_link_id, expires_at)
     select ${hex(64)}, ${host}, case when n % 2 = 0 then ${subject} end, case when n % 2 = 1 then ${hex(32)} end, ${later} + n`,
-  gate_sign_ins: `select ${hex(64)}, ${host}, '/', ${later} + n`,
-  bridges: `(tunnel_id, channel, grant_hex) select ${hex(32)}, ${hex(64)}, ${hex(278)}`,
+  gate_codes: `(code_hash, browser, host, path, subject, share_link_id, sign_in, session_expires_at, expires_at)
+    select ${hex(64)}, ${hex(64)}, ${host}, '/', case when n % 2 = 0 then ${subject} end,
+      case when n % 2 = 1 then ${hex(32)} end, 's' || n, ${later} + n, ${later} + n`,
+  gate_sign_ins: `(secret_hash, host, path, expires_at) select ${hex(64)}, ${host}, '/', ${later} + n`,
+  bridges: `(tunnel_id, channel, grant_hex)
+    select ${hex(32)}, ${hex(64)}, ${sealed("bridges.grant_hex", "0".repeat(278))}`,
   address_records: `(hostname, wanted, published, due_at) select ${host}, true, '', ${later} + n`
 }
 

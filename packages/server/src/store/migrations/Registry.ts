@@ -45,6 +45,7 @@ import * as sealedValues from "./0047_sealed_values.ts"
 import * as serverRole from "./0048_server_role.ts"
 import * as httpOnly from "./0050_http_only.ts"
 import * as asciiCase from "./0053_ascii_case.ts"
+import * as hostsOfNoEdge from "./0054_hosts_of_no_edge.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -89,5 +90,6 @@ export const migrations = {
   "0047_sealed_values": sealedValues.up,
   "0048_server_role": serverRole.up,
   "0050_http_only": httpOnly.up,
-  "0053_ascii_case": asciiCase.up
+  "0053_ascii_case": asciiCase.up,
+  "0054_hosts_of_no_edge": hostsOfNoEdge.up
 } as const
