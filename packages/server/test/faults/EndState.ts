@@ -97,7 +97,7 @@ export const read = (world: {
     return { tables: yield* tables, clients: clientsIn(world.realmFolder), edge: believed(world.orders) }
   }).pipe(Effect.provide(PgClient.layer({ url: world.database, maxConnections: 2 })), Effect.orDie)
 
-const chance = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}/g
+const chance = /s1\.[0-9a-f]{8}\.[\w-]+|127\.0\.0\.1:\d+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}/g
 
 /** Everything in a state that could be a value by chance. */
 export const valuesOf = (state: EndState): ReadonlySet<string> =>

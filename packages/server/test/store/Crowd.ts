@@ -100,6 +100,7 @@ const rows: Readonly<Record<string, string>> = {
     select ${hex(32)}, ${hex(32)}, ${host}, null, false, ${hex(64)}, n, ${later} + n`,
   gate_sessions: `(token_hash, host, subject, share_link_id, expires_at)
     select ${hex(64)}, ${host}, case when n % 2 = 0 then ${subject} end, case when n % 2 = 1 then ${hex(32)} end, ${later} + n`,
+  account_emails: `select 'subject-' || n, ${email}`,
   gate_codes: `(code_hash, browser, host, path, subject, share_link_id, sign_in, session_expires_at, expires_at)
     select ${hex(64)}, ${hex(64)}, ${host}, '/', case when n % 2 = 0 then ${subject} end,
       case when n % 2 = 1 then ${hex(32)} end, 's' || n, ${later} + n, ${later} + n`,
