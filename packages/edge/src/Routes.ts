@@ -32,6 +32,8 @@ export interface RoutesShape {
   readonly find: (host: string) => Route | undefined
   /** Whether any host leads to the token. */
   readonly knows: (token: string) => boolean
+  /** Whether the control plane has said anything of the tunnel that a token stands for. */
+  readonly isNamed: (token: string) => boolean
   readonly isRevoked: (token: string) => boolean
   /** Refuses the token from now on; its hosts lead to the successor, or are forgotten where there is none. */
   readonly revoke: (token: string, successor?: string) => void
@@ -65,6 +67,12 @@ interface Enrolled {
 
 const nobody: ReadonlySet<string> = new Set()
 
+const count = (counts: Map<string, number>, token: string, by: 1 | -1) => {
+  const left = (counts.get(token) ?? 0) + by
+  if (left > 0) counts.set(token, left)
+  else counts.delete(token)
+}
+
 /** An empty table. Without `requireHostAuth` a host goes to the first token that binds it. */
 export const make = (requireHostAuth: boolean): RoutesShape => {
   const routes = new Map<string, Route>()
@@ -77,6 +85,9 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   const successors = new Map<string, string>()
 
   const gated = new Set<string>()
+  /** Hosts that agents took for themselves: they name no tunnel. */
+  const taken = new Set<string>()
+  const takenOf = new Map<string, number>()
 
   const setLogin = (token: string, required: boolean) => void (required ? gated.add(token) : gated.delete(token))
 
@@ -84,16 +95,15 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     const token = routes.get(host)?.token
     if (token === undefined) return
     routes.delete(host)
-    const left = (hostsOf.get(token) ?? 1) - 1
-    if (left > 0) hostsOf.set(token, left)
-    else hostsOf.delete(token)
+    if (taken.delete(host)) count(takenOf, token, -1)
+    count(hostsOf, token, -1)
   }
 
   const lead = (host: string, route: Route) => {
     const { admissionUntil, tier, token } = route
     forget(host)
     routes.set(host, { token, tier, admissionUntil })
-    hostsOf.set(token, (hostsOf.get(token) ?? 0) + 1)
+    count(hostsOf, token, 1)
   }
 
   const recordsOf = (token: string) => records.get(token) ?? tunnelName(token)
@@ -126,10 +136,14 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       if (route !== undefined) return "host-taken"
       if (requireHostAuth) return "host-not-authorised"
       lead(host, { token, tier: "passthrough", admissionUntil: null })
+      taken.add(host)
+      count(takenOf, token, 1)
       return undefined
     },
     find: (host) => routes.get(host),
     knows: (token) => hostsOf.has(token),
+    isNamed: (token) =>
+      (hostsOf.get(token) ?? 0) > (takenOf.get(token) ?? 0) || enrolled.has(token) || policies.has(token),
     isRevoked: (token) => revoked.has(token),
     recordsOf,
     setRecords: (token, name) => void records.set(token, name),

@@ -14,6 +14,8 @@ const zero = () => ({
   fallbackParks: 0,
   fallbackDeliveries: 0,
   fallbackLost: 0,
+  /** Slots closed for newer ones, of tunnels that the control plane has not named. */
+  parksEvicted: 0,
   relaysCut: 0,
   visitorsToPeers: 0,
   visitorsFromPeers: 0,

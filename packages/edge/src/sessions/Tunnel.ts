@@ -155,6 +155,11 @@ export class Tunnel {
     this.endSlots()
   }
 
+  /** Makes room for another one. */
+  closeOldestSlot() {
+    this.slots[0]?.slot.close()
+  }
+
   /** Ends the parked slots; one that carries a visitor goes on. */
   endSlots() {
     for (const { slot } of this.slots) slot.close()
