@@ -1,10 +1,9 @@
 /**
- * A cursor over the bytes of a record with fields of variable size. It throws `Malformed` on its way; `decode` is the
+ * A cursor over the bytes of a record. It throws `Malformed` on its way; `decode` is the
  * only entry and turns that into a failure, so nothing escapes.
  * @internal
  */
 import { Result } from "effect"
-import * as Bytes from "./Bytes.ts"
 import * as Integer from "./Integer.ts"
 import { Malformed } from "./SignedRecord.ts"
 
@@ -30,21 +29,8 @@ export class Reader {
     return this.#bytes.slice(this.#at, (this.#at += length))
   }
 
-  u8(): number {
-    return this.take(1)[0] ?? 0
-  }
-
-  u32le(): number {
-    return new DataView(this.take(4).buffer).getUint32(0, true)
-  }
-
   u64le(): bigint {
     return Integer.readU64le(this.take(8), 0)
-  }
-
-  /** A text with its u32le length in front. */
-  text(): string {
-    return Result.getOrElse(Bytes.toText(this.take(this.u32le())), () => this.fail("a text is not UTF-8"))
   }
 
   /** All that is left. */

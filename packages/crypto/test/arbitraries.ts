@@ -78,16 +78,6 @@ export const bidTerms = Arbitrary.all({
   service: Arbitrary.map(maybe(service), (value) => value ?? null)
 })
 
-export const usageFacts = {
-  kind,
-  model: text,
-  units: u64,
-  matchRef: key,
-  issuedAt: u64,
-  requestHash: key,
-  responseHash: key
-}
-
 const parameter = Arbitrary.map(
   Arbitrary.all({
     type: oneOf(["enum", "color", "multiselect", "int"]),

@@ -2,16 +2,9 @@ import * as Coordinate from "@catenet/crypto/admission/Coordinate"
 import * as Join from "@catenet/crypto/admission/Join"
 import * as Staple from "@catenet/crypto/admission/Staple"
 import * as Capability from "@catenet/crypto/Capability"
-import * as Credential from "@catenet/crypto/Credential"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Invitation from "@catenet/crypto/Invitation"
-import * as UsageReceipt from "@catenet/crypto/market/UsageReceipt"
-import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
-import * as Block from "@catenet/crypto/settlement/Block"
-import * as Hold from "@catenet/crypto/settlement/Hold"
-import * as Operation from "@catenet/crypto/settlement/Operation"
-import * as Transfer from "@catenet/crypto/settlement/Transfer"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
 import { describe } from "@effect/vitest"
 import { Arbitrary, Option, Result } from "effect"
@@ -21,42 +14,10 @@ import { codecSuite } from "./codec.ts"
 const { key, signature, text, u64 } = any
 
 const grant = Arbitrary.all({ channel: key, holder: key, ...any.permission, signature })
-const transfer = Arbitrary.all({ from: key, to: key, amount: u64, nonce: u64, signature })
-const hold = Arbitrary.all({
-  from: key,
-  to: key,
-  amount: u64,
-  matchRef: key,
-  nonce: u64,
-  expiresAt: u64,
-  signature
-})
-const usage = Arbitrary.all({
-  provider: key,
-  consumer: key,
-  ...any.usageFacts,
-  providerSignature: signature,
-  consumerSignature: signature
-})
 const control = Arbitrary.map(Arbitrary.all([any.oneOf(["Offer", "Ready", "Abort"]), text]), ([tag, endpoint]) =>
   tag === "Offer"
     ? ControlMessage.ControlMessage.Offer({ endpoint: `${endpoint}:1` })
     : ControlMessage.ControlMessage[tag]()
-)
-const operation = Arbitrary.map(
-  Arbitrary.all([any.oneOf(["Transfer", "Hold", "Usage", "Refund"]), transfer, hold, usage, key]),
-  ([tag, transfer, hold, receipt, matchRef]) => {
-    switch (tag) {
-      case "Transfer":
-        return Operation.Operation.Transfer({ transfer })
-      case "Hold":
-        return Operation.Operation.Hold({ hold })
-      case "Usage":
-        return Operation.Operation.Usage({ receipt })
-      case "Refund":
-        return Operation.Operation.Refund({ matchRef })
-    }
-  }
 )
 
 describe("records", () => {
@@ -81,20 +42,6 @@ describe("records", () => {
     encode: Coordinate.encode,
     decode: Coordinate.decode,
     open: true
-  })
-  codecSuite("credential", {
-    values: Arbitrary.all({ tenant: text, agent: text, expiresAt: u64, signature }),
-    encode: Credential.encode,
-    decode: Credential.decode
-  })
-  codecSuite("usage receipt", { values: usage, encode: UsageReceipt.encode, decode: UsageReceipt.decode })
-  codecSuite("transfer", { values: transfer, encode: Transfer.encode, decode: Transfer.decode })
-  codecSuite("hold", { values: hold, encode: Hold.encode, decode: Hold.decode })
-  codecSuite("operation", { values: operation, encode: Operation.encode, decode: Operation.decode })
-  codecSuite<Block.Block>("block", {
-    values: Arbitrary.all({ height: u64, previous: key, transfers: any.few(transfer) }),
-    encode: (block) => Block.encode(native, block),
-    decode: (bytes) => Block.decode(native, bytes)
   })
   codecSuite("proof-of-work challenge", {
     values: Arbitrary.all({ nonce: any.bytes(16), difficulty: any.integer(0, 255) }),

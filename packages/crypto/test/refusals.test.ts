@@ -11,7 +11,6 @@ import * as Base64 from "@catenet/crypto/Base64"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Capability from "@catenet/crypto/Capability"
-import * as Credential from "@catenet/crypto/Credential"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Integer from "@catenet/crypto/Integer"
@@ -22,11 +21,8 @@ import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManife
 import * as DemoPrompt from "@catenet/crypto/manifest/DemoPrompt"
 import * as Environment from "@catenet/crypto/manifest/Environment"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
-import * as Acceptance from "@catenet/crypto/market/Acceptance"
 import * as Bid from "@catenet/crypto/market/Bid"
 import * as Offer from "@catenet/crypto/market/Offer"
-import * as UsageReceipt from "@catenet/crypto/market/UsageReceipt"
-import { native } from "@catenet/crypto/native"
 import * as OriginKey from "@catenet/crypto/OriginKey"
 import * as Permission from "@catenet/crypto/Permission"
 import * as Preimage from "@catenet/crypto/Preimage"
@@ -37,11 +33,6 @@ import * as Verification from "@catenet/crypto/receipt/Verification"
 import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
-import * as SealedCookie from "@catenet/crypto/session/SealedCookie"
-import * as Block from "@catenet/crypto/settlement/Block"
-import * as Hold from "@catenet/crypto/settlement/Hold"
-import * as Operation from "@catenet/crypto/settlement/Operation"
-import * as Transfer from "@catenet/crypto/settlement/Transfer"
 import * as SignedRecord from "@catenet/crypto/SignedRecord"
 import * as Tokens from "@catenet/crypto/Tokens"
 import * as ForwardFrame from "@catenet/crypto/upgrade/ForwardFrame"
@@ -87,7 +78,6 @@ const sentences: ReadonlyArray<readonly [Error & { readonly _tag: string }, stri
   [new Envelope.RpcError({ id: 1n, code: -32000, reason: "x" }), "RpcError", "x"],
   [new Envelope.ResponseError({ code: undefined, reason: "x" }), "ResponseError", "x"],
   [new Envelope.ResponseError({ code: -32000, reason: "x" }), "ResponseError", "x (-32000)"],
-  [new SealedCookie.SessionRefused({ reason: "BadMac" }), "SessionRefused", "the session cookie is refused: BadMac"],
   [
     new PaymentWebhook.WebhookRefused({ reason: "Stale", status: 401 }),
     "WebhookRefused",
@@ -136,16 +126,8 @@ const malformed: ReadonlyArray<readonly [Result.Result<unknown, SignedRecord.Mal
   [ProofOfWork.decodeChallenge(none), "proof-of-work challenge", "not 17 bytes"],
   [ProofOfWork.decodeAnswer(none), "proof-of-work answer", "not 40 bytes"],
   [Staple.decode(none), "membership staple", "ends within a field"],
+  [Staple.decode(zeros(145)), "membership staple", "more bytes behind the record"],
   [Coordinate.decode(none), "coordinate record", "ends within a field"],
-  [Credential.decode(none), "credential", "ends within a field"],
-  [Credential.decode(withByte(69, 64, 1).with(68, 0xff)), "credential", "a text is not UTF-8"],
-  [UsageReceipt.decode(none), "usage receipt", "ends within a field"],
-  [UsageReceipt.decode(withByte(400, 64, 9)), "usage receipt", "unknown kind of capacity"],
-  [Transfer.decode(zeros(145)), "transfer", "more bytes behind the record"],
-  [Hold.decode(none), "hold", "ends within a field"],
-  [Operation.decode(Uint8Array.of(4)), "settlement operation", "unknown tag"],
-  [Block.decode(native, none), "block", "ends within a field"],
-  [Block.decode(native, zeros(76)), "block", "the hash is not that of its fields"],
   [Join.decodeBody(zeros(139)), "join", "no endpoint"],
   [Join.decodeBody(zeros(140).with(139, 0xff)), "join", "endpoint is not UTF-8"],
   [ForwardFrame.read(Uint8Array.of(4)), "forward frame", "unknown tag"],
@@ -164,7 +146,6 @@ describe("a malformed record", () => {
     "agent card": AgentCard.json,
     offer: Offer.json,
     bid: Bid.json,
-    acceptance: Acceptance.json,
     "service manifest": ServiceManifest.json,
     "composition manifest": CompositionManifest.json,
     environment: Environment.json,

@@ -6,6 +6,7 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { portable } from "@catenet/crypto/portable"
 import * as Tokens from "@catenet/crypto/Tokens"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
@@ -136,6 +137,12 @@ describe("tokens", () => {
     },
     runs
   )
+  it("of a share link is hashed as the text that the link carries", () => {
+    const token = Tokens.urlText(Redacted.make(new Uint8Array(32).fill(0x5c)))
+    assert.strictEqual(Redacted.value(token), "XFxcXFxcXFxcXFxcXFxcXFxcXFxcXFxcXFxcXFxcXFw")
+    const digest = "d926a5db48ad7aaab0d8535422820bc5c64090c5a9bdd0ec1ebf4b9e231ec7d0"
+    for (const suite of [native, portable]) assert.strictEqual(Tokens.hashText(suite, token), digest)
+  })
   it.prop(
     "match by hash and by header only when they are equal",
     { token: any.seed, bit: any.integer(0, 255) },

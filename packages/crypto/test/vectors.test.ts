@@ -27,8 +27,6 @@ import { records } from "./runners/records.ts"
 import { releaseManifest } from "./runners/releaseManifest.ts"
 import type { Runners, Vector } from "./runners/runner.ts"
 import { serviceManifest } from "./runners/serviceManifest.ts"
-import { sessions } from "./runners/sessions.ts"
-import { settlement } from "./runners/settlement.ts"
 import { topologyBinding } from "./runners/topologyBinding.ts"
 import { upgradePump } from "./runners/upgradePump.ts"
 import { webhooks } from "./runners/webhooks.ts"
@@ -54,8 +52,6 @@ const runners: Readonly<Record<string, Runners>> = {
   "records.json": records,
   "release-manifest.json": releaseManifest,
   "service-manifest.json": serviceManifest,
-  "sessions.json": sessions,
-  "settlement.json": settlement,
   "topology-binding.json": topologyBinding,
   "upgrade-pump.json": upgradePump,
   "webhooks.json": webhooks
@@ -83,8 +79,8 @@ describe("vectors", () => {
       }
     })
   }
-  it("are 472 in 25 files", () => {
-    assert.strictEqual(total, 472)
-    assert.deepStrictEqual([index.totals.vectors, index.totals.files, index.files.length], [472, 25, 25])
+  it("are 444 in 23 files", () => {
+    assert.strictEqual(total, 444)
+    assert.deepStrictEqual([index.totals.vectors, index.totals.files, index.files.length], [444, 23, 23])
   })
 })

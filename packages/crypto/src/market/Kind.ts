@@ -21,16 +21,3 @@ export type Kind = typeof Kind.Type
  * ```
  */
 export const bytes = (kind: Kind): Uint8Array => Integer.u8(kinds.indexOf(kind))
-
-/**
- * The kind of a tag byte.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import * as Kind from "@catenet/crypto/market/Kind"
- *
- * strictEqual(Kind.fromTag(0), "CloudApiQuota")
- * strictEqual(Kind.fromTag(2), undefined)
- * ```
- */
-export const fromTag = (tag: number): Kind | undefined => kinds[tag]

@@ -45,16 +45,3 @@ export const slug = (service: Service): string =>
   typeof service === "string"
     ? service.replaceAll(/(?<=[a-z])[A-Z]/g, "_$&").toLowerCase()
     : service.Custom.toLowerCase().replaceAll(/[^a-z0-9]/gu, "_")
-
-/**
- * Whether two services are the same.
- *
- * ```ts
- * import { ok } from "node:assert"
- * import * as Service from "@catenet/crypto/market/Service"
- *
- * ok(Service.equal({ Custom: "a" }, { Custom: "a" }) && !Service.equal({ Custom: "SafetyCheck" }, "SafetyCheck"))
- * ```
- */
-export const equal = (a: Service, b: Service): boolean =>
-  typeof a === "string" || typeof b === "string" ? a === b : a.Custom === b.Custom

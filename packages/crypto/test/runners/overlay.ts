@@ -1,4 +1,3 @@
-import { decide, desiredChannels } from "@catenet/domain/rules/FlowPolicy"
 import { linkCost } from "@catenet/domain/rules/LinkCost"
 import { spanningTree, type Tree } from "@catenet/domain/rules/SpanningTree"
 import { suggest, withShortcuts } from "@catenet/domain/rules/Suggest"
@@ -44,15 +43,5 @@ export const overlay: Runners = {
     assert.strictEqual(tag("shortcut", agents + 1, budget + 1), "BudgetTooLarge")
     assert.strictEqual(tag("shortcut", agents + 1, budget), "TooManyAgents")
     assert.deepStrictEqual(expect.order.slice(1), ["409 mode baseline", "400 budget above 16", "400 agents above 64"])
-  },
-  policy: ({ input, expect }) => {
-    const { levels, rules, mac_flow_control: flowControl } = input.policy
-    const policy = { levels: levels.order, rules, flowControl }
-    const agents = [...input.agents, input.extra]
-    const named = (id: string) => agents.find((agent: any) => agent.id === id)
-    for (const [from, to, decision] of expect.decisions) {
-      assert.strictEqual(decide(policy, named(from), named(to)), decision)
-    }
-    assert.deepStrictEqual(desiredChannels(policy, input.agents), expect.desired_channels)
   }
 }

@@ -2,7 +2,6 @@
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Enrolment from "@catenet/crypto/Enrolment"
-import * as BillingCommitment from "@catenet/crypto/market/BillingCommitment"
 import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
@@ -98,23 +97,6 @@ describe("detached signatures", () => {
     ({ file = none }) => new TextEncoder().encode(ReleaseManifest.sign(native, seed, file)),
     ({ file = none }, signature) => ReleaseManifest.isSignedBy(native, [signer], file, latin(signature))
   )
-  const commitment = (channel: Uint8Array, payee: Uint8Array, termsHash: Uint8Array) =>
-    ({ channel, payee, termsHash, holder: signer, maxAmount: 100n, expiresAt: 200n }) as const
-  detachedSuite(
-    "a billing commitment",
-    { channel: key, payee: key, termsHash: key },
-    ({ channel = none, payee = none, termsHash = none }) =>
-      native.ed25519.sign(Redacted.value(seed), BillingCommitment.preimage(commitment(channel, payee, termsHash))),
-    ({ channel = none, payee = none, termsHash = none }, signature) =>
-      BillingCommitment.verify(native, commitment(channel, payee, termsHash), signature, 199)
-  )
-  it("a billing commitment is dead at its expiry", () => {
-    const zeros = new Uint8Array(32)
-    const made = commitment(zeros, zeros, zeros)
-    const signature = native.ed25519.sign(Redacted.value(seed), BillingCommitment.preimage(made))
-    const valid = [199, 200].map((now) => BillingCommitment.verify(native, made, signature, now))
-    assert.deepStrictEqual(valid, [true, false])
-  })
   it("a heartbeat is signed over its domain, the length of the id, the id and the address", () => {
     const bytes = EdgeHeartbeat.preimage({ id: "ü", peerAddress: "b:1" })
     const written = "ct-edge-mesh-heartbeat-v1\x02\0\0\0\0\0\0\0\xc3\xbcb:1"

@@ -3,7 +3,6 @@ import * as AgentCard from "@catenet/crypto/AgentCard"
 import type { JsonForm } from "@catenet/crypto/JsonField"
 import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
-import * as Acceptance from "@catenet/crypto/market/Acceptance"
 import * as Bid from "@catenet/crypto/market/Bid"
 import * as Offer from "@catenet/crypto/market/Offer"
 import { native } from "@catenet/crypto/native"
@@ -12,7 +11,7 @@ import { Arbitrary, Redacted, Result } from "effect"
 import * as any from "../arbitraries.ts"
 import { flipped, runs } from "../suite/arbitraries.ts"
 
-const { key, text, u64 } = any
+const { text } = any
 const seed = Redacted.make(new Uint8Array(32).fill(7))
 
 /** A record that travels as JSON. A turned bit may only change how the same record is written. */
@@ -82,18 +81,6 @@ describe("JSON records", () => {
     (terms) => Bid.sign(native, seed, terms),
     Bid.json,
     (bid) => Bid.verify(native, bid, 0)
-  )
-  jsonSuite(
-    "an acceptance",
-    Arbitrary.all({
-      proposer: key,
-      decision: any.oneOf(["accept", "reject", "counter"]),
-      proposalHash: key,
-      requiresResponseBy: u64
-    }),
-    (answer) => Acceptance.sign(native, seed, answer),
-    Acceptance.json,
-    (answer) => Acceptance.verify(native, answer)
   )
   jsonSuite(
     "a service manifest",

@@ -1,7 +1,6 @@
 /** No lengths, keys or texts make a verification throw; and the order of the checks. */
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as AgentCard from "@catenet/crypto/AgentCard"
-import * as Credential from "@catenet/crypto/Credential"
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
@@ -39,10 +38,11 @@ describe("verification", () => {
   )
 
   it("tells a key that is no point from a signature that does not hold, and checks the expiry last", () => {
-    const claims = { tenant: "t", agent: "a", expiresAt: 1000n }
-    const credential = Credential.sign(native, seed, claims)
-    const tag = (issuer: Uint8Array, now: number, of = credential) =>
-      Result.match(Credential.verify(native, of, issuer, now), {
+    const zeros = new Uint8Array(32)
+    const permission = { direction: "both", rights: "rw", delegable: false, expiresAt: 1000n } as const
+    const grant = Grant.sign(native, seed, { channel: zeros, holder: zeros, ...permission })
+    const tag = (operator: Uint8Array, now: number, of = grant) =>
+      Result.match(Grant.verify(native, of, operator, now), {
         onSuccess: () => "ok",
         onFailure: (error) => error._tag as string
       })
@@ -50,7 +50,7 @@ describe("verification", () => {
     assert.strictEqual(tag(signer, 999), "ok")
     assert.strictEqual(tag(signer, 1000), "Expired")
     assert.strictEqual(tag(notAPoint, 1000), "BadKey")
-    assert.strictEqual(tag(signer, 1000, { ...credential, tenant: "u" }), "BadSignature")
+    assert.strictEqual(tag(signer, 1000, { ...grant, delegable: true }), "BadSignature")
     assert.strictEqual(tag(signer, Number.NaN), "Expired")
   })
 

@@ -1,19 +1,15 @@
 /** Signed records with a wire form: they verify as signed, and with any one bit turned they do not. */
 import * as Coordinate from "@catenet/crypto/admission/Coordinate"
 import * as Staple from "@catenet/crypto/admission/Staple"
-import * as Credential from "@catenet/crypto/Credential"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Invitation from "@catenet/crypto/Invitation"
-import * as UsageReceipt from "@catenet/crypto/market/UsageReceipt"
 import { native } from "@catenet/crypto/native"
-import * as Hold from "@catenet/crypto/settlement/Hold"
-import * as Transfer from "@catenet/crypto/settlement/Transfer"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Redacted, Result } from "effect"
 import * as any from "../arbitraries.ts"
 import { flipped, runs } from "../suite/arbitraries.ts"
 
-const { key, text, u64 } = any
+const { key, u64 } = any
 const seed = Redacted.make(new Uint8Array(32).fill(7))
 const signer = native.ed25519.publicKey(Redacted.value(seed))
 const live = Arbitrary.map(u64, (expiresAt) => (expiresAt === 0n ? 1n : expiresAt))
@@ -65,33 +61,5 @@ describe("wire records", () => {
     any.anyBytes(20),
     (coordinates) => Coordinate.encode(Coordinate.sign(native, seed, signer, coordinates)),
     decoded(Coordinate.decode, (record) => Coordinate.verify(native, signer, record))
-  )
-  wireSuite(
-    "a credential",
-    Arbitrary.all({ tenant: text, agent: text, expiresAt: live }),
-    (claims) => Credential.encode(Credential.sign(native, seed, claims)),
-    decoded(Credential.decode, (credential) => Result.isSuccess(Credential.verify(native, credential, signer, 0)))
-  )
-  wireSuite(
-    "a usage receipt",
-    Arbitrary.all(any.usageFacts),
-    (facts) => {
-      const receipt = { ...facts, provider: signer, consumer: signer }
-      const signature = UsageReceipt.sign(native, seed, receipt)
-      return UsageReceipt.encode({ ...receipt, providerSignature: signature, consumerSignature: signature })
-    },
-    decoded(UsageReceipt.decode, (receipt) => UsageReceipt.verify(native, receipt))
-  )
-  wireSuite(
-    "a transfer",
-    Arbitrary.all({ to: key, amount: u64, nonce: u64 }),
-    (order) => Transfer.encode(Transfer.sign(native, seed, order)),
-    decoded(Transfer.decode, (transfer) => Transfer.verify(native, transfer))
-  )
-  wireSuite(
-    "a hold",
-    Arbitrary.all({ to: key, amount: u64, matchRef: key, nonce: u64, expiresAt: u64 }),
-    (order) => Hold.encode(Hold.sign(native, seed, order)),
-    decoded(Hold.decode, (hold) => Hold.verify(native, hold))
   )
 })

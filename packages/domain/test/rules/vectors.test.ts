@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { auctionView, convene, noTurns, type Offering, type Turns } from "@catenet/domain/rules/Convene"
-import { decide, desiredChannels } from "@catenet/domain/rules/FlowPolicy"
 import { linkCost } from "@catenet/domain/rules/LinkCost"
 import { commit, type Commitments, takes } from "@catenet/domain/rules/Matching"
 import { spanningTree } from "@catenet/domain/rules/SpanningTree"
@@ -53,18 +52,6 @@ run(
       assert.isTrue(Result.isSuccess(suggest(ask)))
       assert.isTrue(Result.isFailure(suggest({ ...ask, budget: ask.budget + 1 })))
       assert.isTrue(Result.isFailure(suggest({ ...ask, agents: [...agents, "one more"] })))
-    },
-    policy: ({ expect, input }) => {
-      const policy = {
-        levels: input.policy.levels.order,
-        rules: input.policy.rules,
-        flowControl: input.policy.mac_flow_control
-      }
-      const all = [...input.agents, input.extra]
-      const agent = (id: string) => all.find((one: any) => one.id === id)
-      for (const [from, to, decision] of expect.decisions)
-        assert.strictEqual(decide(policy, agent(from), agent(to)), decision)
-      assert.deepStrictEqual<unknown>(desiredChannels(policy, input.agents), expect.desired_channels)
     }
   },
   ["parse-mode"]
