@@ -77,6 +77,22 @@ const rotate = Command.make(
   Command.withShortDescription("Replace the origin key of a mesh tunnel")
 )
 
+const topologyProof = Command.make(
+  "topology-proof",
+  {},
+  Effect.fn(function* () {
+    const { topologyProof } = yield* Effect.promise(() => import("./commands/TopologyProof.ts"))
+    yield* withConsole(topologyProof)
+  })
+).pipe(
+  Command.withDescription(
+    "Prints the agent's public key and its signature for being placed in the topology CT_TOPOLOGY_ID by the account " +
+      "CT_TOPOLOGY_ACCOUNT, made with CT_CHANNEL_HOLDER_KEY. With --json it prints the body of POST /me/topologies/:id/agents. " +
+      "A placement with it takes the agent from any account that placed it without."
+  ),
+  Command.withShortDescription("Sign for an account that places this agent in a topology")
+)
+
 const connect = Command.make(
   "connect",
   {
@@ -182,7 +198,7 @@ const service = Command.make(
 )
 
 const program = root.pipe(
-  Command.withSubcommands([init, onboard, status, doctor, service, rotate, connect]),
+  Command.withSubcommands([init, onboard, status, doctor, service, rotate, topologyProof, connect]),
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )
 

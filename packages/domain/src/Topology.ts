@@ -4,7 +4,7 @@ import { atMost } from "./AtMost.ts"
 import { ChannelId } from "./Channel.ts"
 import { word } from "./Form.ts"
 import { NetUuid, TopologyId } from "./Ids.ts"
-import { HolderKey, NewOperatorKey, OperatorKey, Signature } from "./Keys.ts"
+import { HolderKey, NewHolderKey, NewOperatorKey, OperatorKey, Signature } from "./Keys.ts"
 import { Count, Uint64 } from "./Numbers.ts"
 import { Subject } from "./Subject.ts"
 import { label } from "./Text.ts"
@@ -53,6 +53,17 @@ export class Topology extends Schema.Class<Topology>("Topology")({
   overlay_mode: OverlayMode,
   labels: Schema.Array(LabelledAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }) {}
+
+/**
+ * An agent as it is placed. `proof` is the agent's signature over the topology and the account that places it: with it an
+ * account takes the agent from one that placed it without.
+ */
+export const NewPlacement = Schema.Struct({
+  agent: NewHolderKey,
+  kind: Schema.optionalKey(AgentKind),
+  proof: Schema.optionalKey(Signature)
+})
+export type NewPlacement = typeof NewPlacement.Type
 
 /** What the public page of a topology shows. */
 export class PublicTopology extends Schema.Class<PublicTopology>("PublicTopology")({

@@ -32,7 +32,7 @@ const fromFile = Effect.fnUntraced(function* (named: string | undefined) {
     Effect.map(({ mode }) => (mode & 0o077) !== 0),
     Effect.orElseSucceed(() => false)
   )
-  if (open && /TOKEN|BOOTSTRAP/.test(contents))
+  if (open && /TOKEN|BOOTSTRAP|HOLDER_KEY/.test(contents))
     yield* Effect.logWarning(`${path} holds secrets and others can read it. Run: chmod 600 ${path}`)
   return ConfigProvider.fromDotEnvContents(contents, { preserveEmptyStrings: true })
 })

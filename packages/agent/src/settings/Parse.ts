@@ -2,6 +2,7 @@
  * The parsing rules of single variables. Every refusal is one sentence that begins with the variable's name and ends with the
  * next step; a value is never repeated, since it may be a secret.
  */
+import * as Hex from "@catenet/crypto/Hex"
 import { Redacted, Result } from "effect"
 import { isIP } from "node:net"
 import type { Raw, Variable } from "./Variables.ts"
@@ -36,6 +37,16 @@ export const secret32 = (raw: Raw, name: Variable): Parsed<Redacted.Redacted | u
       ? Result.succeed(Redacted.make(value.toLowerCase()))
       : Result.fail(`${name} is not a token. Copy all of its 64 hex characters from the install page of the tunnel.`)
   )
+
+/** The seed of an Ed25519 key, which must be set: 64 hex characters of any case. */
+export const privateKey = (raw: Raw, name: Variable): Parsed<Redacted.Redacted<Uint8Array>> =>
+  Result.match(Hex.decode(text(raw, name) ?? ""), {
+    onSuccess: (seed) =>
+      seed.length === 32
+        ? Result.succeed(Redacted.make(seed))
+        : Result.fail(`${name} is not a key of 64 hex characters.`),
+    onFailure: () => Result.fail(`${name} is not a key of 64 hex characters.`)
+  })
 
 /** Any non-blank text, kept out of sight of logs. */
 export const secret = (raw: Raw, name: Variable) => {

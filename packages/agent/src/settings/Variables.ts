@@ -39,6 +39,9 @@ export const variables = {
   CT_AGENT_DIRECT_PORT: "TCP port of that direct path, default any free one",
   CT_AGENT_METRICS_LISTEN: "host:port of /metrics, /status, /healthz and /events, default none",
   CT_AGENT_LOG_FORMAT: "json for logs as JSON lines, as --json does (environment only)",
+  CT_CHANNEL_HOLDER_KEY: "private holder key of topology-proof (64 hex characters)",
+  CT_TOPOLOGY_ID: "topology that topology-proof signs for",
+  CT_TOPOLOGY_ACCOUNT: "account that topology-proof signs for: its subject, which /me/account names",
   CT_ACME_CERT_OUT_DIR: "folder of fullchain.pem and privkey.pem"
 } as const
 

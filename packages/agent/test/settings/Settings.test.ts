@@ -327,7 +327,8 @@ describe("settings", () => {
 
   it("are all in the table above", () => {
     // The first is read by the log, before any file; the second is the default of two rows.
-    const others = ["CT_AGENT_LOG_FORMAT", "CT_ACME_CERT_OUT_DIR"]
+    const ofTopologyProof = ["CT_CHANNEL_HOLDER_KEY", "CT_TOPOLOGY_ID", "CT_TOPOLOGY_ACCOUNT"]
+    const others = ["CT_AGENT_LOG_FORMAT", "CT_ACME_CERT_OUT_DIR", ...ofTopologyProof]
     assert.sameMembers([...rules.map(({ name }) => name), ...others], Object.keys(variables))
   })
 

@@ -2,9 +2,12 @@
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Enrolment from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { portable } from "@catenet/crypto/portable"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
+import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import * as Redemption from "@catenet/crypto/Redemption"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import { assert, describe, it } from "@effect/vitest"
@@ -84,6 +87,36 @@ describe("detached signatures", () => {
     ({ topologyId }, signature) =>
       OperatorBinding.verify(native, { topologyId: latin(topologyId), operator: signer }, signature)
   )
+  detachedSuite(
+    "a proof of placement",
+    { topologyId: ascii, subject: ascii },
+    ({ subject, topologyId }) =>
+      PlacementProof.sign(native, seed, { topologyId: latin(topologyId), subject: latin(subject) }),
+    ({ subject, topologyId }, signature) =>
+      PlacementProof.verify(
+        native,
+        { topologyId: latin(topologyId), subject: latin(subject), holder: signer },
+        signature
+      )
+  )
+  it("a proof of placement is signed over its domain, the topology, the account and the agent", () => {
+    const place = { topologyId: "ü", subject: "ada" }
+    const bytes = PlacementProof.preimage({ ...place, holder: signer })
+    const written =
+      "\x18\0\0\0ct-topology-placement-v1\x02\0\0\0\0\0\0\0\xc3\xbc\x03\0\0\0\0\0\0\0ada" +
+      Buffer.from(signer).toString("latin1")
+    assert.strictEqual(Buffer.from(bytes).toString("latin1"), written)
+    const golden =
+      "5aed61e12a85aced4bd30659f1136435d233f6903d4e1a5d370917dc54f605b1" +
+      "ee0d1686738900cd628ba1913fc95c289353fc2d389f7ef5d2518a87b0037303"
+    for (const suite of [native, portable]) {
+      assert.strictEqual(Hex.encode(PlacementProof.sign(suite, seed, place)), golden)
+    }
+  })
+  it("a proof of placement cannot lend a byte of the topology to the account", () => {
+    const proof = PlacementProof.sign(native, seed, { topologyId: "ab", subject: "c" })
+    assert.isFalse(PlacementProof.verify(native, { topologyId: "a", subject: "bc", holder: signer }, proof))
+  })
   detachedSuite(
     "a heartbeat",
     { id: ascii, peerAddress: ascii },

@@ -162,7 +162,8 @@ export const purposes: Readonly<Record<string, Purpose>> = {
       list: "Your topologies.",
       remove: "Deletes a topology; its agents are free again.",
       get: "Agents, edges and overlay mode of a topology that is yours or shared with you.",
-      assignAgent: "Puts an agent into the topology; an agent is in one at most.",
+      assignAgent:
+        "Puts an agent into the topology; an agent is in one at most. With its signature it is taken from an account without.",
       unassignAgent: "Takes an agent out.",
       labelAgent: "Gives an agent a name in this topology.",
       addEdge: "Links two agents.",

@@ -14,6 +14,7 @@ import {
   NetworkUnknown,
   NotAgentOwner,
   NothingToSuggest,
+  PlacementProofInvalid,
   ShareNotFound,
   ShortcutBudgetTooLarge,
   TooManyAgents,
@@ -21,11 +22,11 @@ import {
   TopologyNotFound
 } from "../errors/Topologies.ts"
 import { NetUuidInPath, TopologyIdInPath } from "../Ids.ts"
-import { HolderKey, NewHolderKey } from "../Keys.ts"
+import { HolderKey } from "../Keys.ts"
 import {
-  AgentKind,
   AgentLabel,
   NewOperatorBinding,
+  NewPlacement,
   OperatorBinding,
   OverlayMode,
   PublicTopology,
@@ -78,9 +79,9 @@ const writes = [
   HttpApiEndpoint.post("assignAgent", "/me/topologies/:id/agents", {
     params: id,
     headers: idempotencyHeader,
-    payload: Schema.Struct({ agent: NewHolderKey, kind: Schema.optionalKey(AgentKind) }),
+    payload: NewPlacement,
     success: done,
-    error: [NotAgentOwner, TopologyNotFound, AgentAssigned, IdempotencyKeyReused, LimitReached]
+    error: [PlacementProofInvalid, NotAgentOwner, TopologyNotFound, AgentAssigned, IdempotencyKeyReused, LimitReached]
   }).middleware(ReadsBody),
   HttpApiEndpoint.delete("unassignAgent", "/me/topologies/:id/agents/:agent", {
     params: { id: TopologyIdInPath, agent: HolderKey },

@@ -29,7 +29,14 @@ export class NetworkUnknown extends Problem<NetworkUnknown>()("NetworkUnknown", 
   detail: () => "There is no such network."
 }) {}
 
-/** Another account was the first to place this agent. */
+/** The proof of a placement is not the agent's key's signature over this topology and this account. */
+export class PlacementProofInvalid extends Problem<PlacementProofInvalid>()("PlacementProofInvalid", {
+  status: 403,
+  title: "Proof of placement invalid",
+  detail: () => "The proof is not the agent's signature over this topology and your account."
+}) {}
+
+/** Another account was the first to place this agent, or the agent's key has signed for another. */
 export class NotAgentOwner extends Problem<NotAgentOwner>()("NotAgentOwner", {
   status: 403,
   title: "Not the owner of the agent",

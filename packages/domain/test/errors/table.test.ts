@@ -157,6 +157,7 @@ const table = [
   [Topologies.TopologyLimitReached, 403, ["(topologies of an account)"]],
   [Topologies.NetworkUnknown, 404, ["unknown net_uuid"]],
   [Topologies.NotAgentOwner, 403, ["non-owner of an agent on topology assign"]],
+  [Topologies.PlacementProofInvalid, 403, ["(a proof of placement that does not hold)"]],
   [Topologies.AgentAssigned, 409, ["agent already assigned"]],
   [Topologies.AgentNotAssigned, 404, ["(agent elsewhere)"]],
   [Topologies.EdgeRefused, 409, ["edge add failure"]],

@@ -9,20 +9,22 @@ const Event = Schema.Struct({
   agent: between(0, 3),
   subject: Schema.Literals(["ada", "bob", "eve"]),
   topology: Schema.Literals(["t1", "t2"]),
-  kind: Schema.Literals(["peer", "super-peer"])
+  kind: Schema.Literals(["peer", "super-peer"]),
+  proof: Schema.Literals(["none", "none", "valid", "invalid"])
 })
 
 describe("agent assignment", () => {
   it.prop(
-    "an agent is in at most one topology, and always comes home to its owner",
+    "an agent is in at most one topology, comes home to its owner, and is taken from it by a first proof alone",
     [history(Event)],
     ([events]) => {
       const agents = new Map<number, Assignment>()
       const owner = new Map<number, string>()
+      const proved = new Set<number>()
       const members: Record<string, Set<number>> = { t1: new Set(), t2: new Set() }
       const topologyOf = (agent: number) => ["t1", "t2"].find((t) => members[t]?.has(agent))
-      for (const { agent, kind, revoke, subject, topology } of events) {
-        const state = agents.get(agent) ?? { _tag: "Unassigned", owner: null }
+      for (const { agent, kind, proof, revoke, subject, topology } of events) {
+        const state = agents.get(agent) ?? { _tag: "Unassigned", owner: null, proved: false }
         const current = topologyOf(agent)
         if (revoke) {
           const topologyOwner = current === undefined ? null : (owners[current] ?? null)
@@ -31,7 +33,7 @@ describe("agent assignment", () => {
           assert.strictEqual(refusal(answer), allowed ? undefined : "AgentNotFound")
           if (Result.isFailure(answer)) continue
           assert.deepStrictEqual(answer.success, {
-            next: { _tag: "Unassigned", owner: owner.get(agent) ?? "" },
+            next: { _tag: "Unassigned", owner: owner.get(agent) ?? "", proved: proved.has(agent) },
             effects: [{ _tag: "AgentLeft", topology: current ?? "" }]
           })
           members[current ?? ""]?.delete(agent)
@@ -39,21 +41,29 @@ describe("agent assignment", () => {
           continue
         }
         const mayEdit = subject !== "eve"
-        const answer = transition(state, { _tag: "Assign", subject, topology, mayEdit, kind })
+        const answer = transition(state, { _tag: "Assign", subject, topology, mayEdit, kind, proof })
+        const isForeign = (owner.get(agent) ?? subject) !== subject
+        const wins = proof === "valid" && !proved.has(agent)
+        const stays = !isForeign && current === topology && wins
         const expected = !mayEdit
           ? "TopologyNotFound"
-          : (owner.get(agent) ?? subject) !== subject
-            ? "NotOwner"
-            : current !== undefined
-              ? "AlreadyAssigned"
-              : undefined
+          : proof === "invalid"
+            ? "ProofInvalid"
+            : isForeign && !wins
+              ? "NotOwner"
+              : current !== undefined && !isForeign && !stays
+                ? "AlreadyAssigned"
+                : undefined
         assert.strictEqual(refusal(answer), expected)
         if (Result.isFailure(answer)) continue
+        if (wins) proved.add(agent)
+        const kept = stays && state._tag === "Assigned" ? state.kind : kind
         assert.deepStrictEqual(answer.success, {
-          next: { _tag: "Assigned", owner: subject, topology, kind },
-          effects: []
+          next: { _tag: "Assigned", owner: subject, proved: proved.has(agent), topology, kind: kept },
+          effects: isForeign && current !== undefined ? [{ _tag: "AgentLeft", topology: current }] : []
         })
         owner.set(agent, subject)
+        members[current ?? ""]?.delete(agent)
         members[topology]?.add(agent)
         agents.set(agent, answer.success.next)
         assert.strictEqual(["t1", "t2"].filter((t) => members[t]?.has(agent)).length, 1)

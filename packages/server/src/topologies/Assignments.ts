@@ -1,19 +1,28 @@
 /**
- * Which agent is in which topology. The first account that places an agent owns it; an agent is in one topology at most,
- * and goes home when its owner or the topology's sends it.
+ * Which agent is in which topology. The first account that places an agent owns it, unless the agent's key has signed for
+ * another; an agent is in one topology at most, and goes home when its owner or the topology's sends it.
  */
+import { native } from "@catenet/crypto/native"
+import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import type { Caller } from "@catenet/domain/api/Access"
 import { mostAgentsOfTopology } from "@catenet/domain/Caps"
-import { AgentAssigned, AgentNotAssigned, NotAgentOwner, TopologyNotFound } from "@catenet/domain/errors/Topologies"
+import {
+  AgentAssigned,
+  AgentNotAssigned,
+  NotAgentOwner,
+  PlacementProofInvalid,
+  TopologyNotFound
+} from "@catenet/domain/errors/Topologies"
 import type { TopologyId } from "@catenet/domain/Ids"
 import type { HolderKey } from "@catenet/domain/Keys"
 import { type Assignment, type AssignmentRefusal, transition } from "@catenet/domain/rules/AgentAssignment"
 import { audit } from "@catenet/domain/rules/Audit"
 import { roleOf } from "@catenet/domain/rules/Topology"
-import type { AgentKind } from "@catenet/domain/Topology"
+import type { NewPlacement } from "@catenet/domain/Topology"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Audits } from "../audit/Audits.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
+import { bytesOf } from "../Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import { within } from "../store/Within.ts"
 import * as AgentStore from "./AgentStore.ts"
@@ -24,6 +33,8 @@ type Account = Caller["Service"]
 
 const refused = ({ _tag }: AssignmentRefusal) => {
   switch (_tag) {
+    case "ProofInvalid":
+      return new PlacementProofInvalid()
     case "NotOwner":
       return new NotAgentOwner()
     case "AlreadyAssigned":
@@ -40,24 +51,50 @@ const make = Effect.gen(function* () {
   const audits = yield* Audits
   const { once } = yield* Idempotency
 
-  /** Where an agent is, for as long as the transaction lasts. */
-  const place = Effect.fnUntraced(function* (agent: HolderKey) {
-    yield* agents.lock(agent)
+  const find = Effect.fnUntraced(function* (agent: HolderKey) {
     const row = Option.getOrUndefined(yield* agents.find(agent))
-    const owner = row?.owner ?? null
+    const [owner, proved] = [row?.owner ?? null, row?.proved ?? false]
     const state: Assignment =
       row === undefined || row.topologyId === null || row.kind === null
-        ? { _tag: "Unassigned", owner }
-        : { _tag: "Assigned", owner: row.owner, topology: row.topologyId, kind: row.kind }
+        ? { _tag: "Unassigned", owner, proved }
+        : { _tag: "Assigned", owner: row.owner, proved, topology: row.topologyId, kind: row.kind }
     return state
   })
 
-  const assign = Effect.fnUntraced(function* (account: Account, id: TopologyId, agent: HolderKey, kind: AgentKind) {
+  /**
+   * A topology and where an agent is, for as long as the transaction lasts. The agent is locked before the topologies, and
+   * those in the order of their ids, so that no two commands wait for each other. `there`: the agent may be taken from the
+   * topology in which it is.
+   */
+  const hold = Effect.fnUntraced(function* (account: Account, id: TopologyId, agent: HolderKey, there = false) {
+    yield* agents.lock(agent)
+    const before = there ? yield* find(agent) : undefined
+    if (before?._tag === "Assigned") yield* store.lockAll([id, before.topology])
+    const topology = yield* held.hold(id, account)
+    return { topology, state: yield* find(agent) }
+  })
+
+  const proofOf = ({ subject }: Account, topologyId: TopologyId, { agent, proof }: NewPlacement) => {
+    if (proof === undefined) return "none"
+    const placement = { topologyId, subject, holder: bytesOf(agent) }
+    return PlacementProof.verify(native, placement, bytesOf(proof)) ? "valid" : "invalid"
+  }
+
+  const assign = Effect.fnUntraced(function* (account: Account, id: TopologyId, request: NewPlacement) {
     const { subject } = account
-    const mayEdit = roleOf(yield* held.hold(id, account), account) !== "stranger"
-    const event = { _tag: "Assign", subject, topology: id, mayEdit, kind } as const
-    yield* Effect.mapError(Effect.fromResult(transition(yield* place(agent), event)), refused)
-    const assigned = yield* agents.assign(agent, subject, id, kind)
+    const { agent, kind = "peer" } = request
+    const proof = proofOf(account, id, request)
+    const { state, topology } = yield* hold(account, id, agent, proof === "valid")
+    const mayEdit = roleOf(topology, account) !== "stranger"
+    const event = { _tag: "Assign", subject, topology: id, mayEdit, kind, proof } as const
+    const answer = Effect.fromResult(transition(state, event))
+    const { effects, next } = yield* Effect.mapError(answer, refused)
+    if (next._tag === "Unassigned") return null
+    for (const { topology: left } of effects) {
+      yield* store.removeEdgesAt(left, agent)
+      yield* audits.append(audit("topology_agent_displaced", subject, left, agent))
+    }
+    const assigned = yield* agents.assign(agent, next)
     yield* within("agents of this topology", mostAgentsOfTopology)(assigned)
     yield* audits.append(audit("topology_agent_assigned", subject, id, agent))
     return null
@@ -67,21 +104,19 @@ const make = Effect.gen(function* () {
     assign: Effect.fn("Assignments.assign")(function* (
       account: Account,
       id: TopologyId,
-      request: { readonly agent: HolderKey; readonly kind?: AgentKind },
+      request: NewPlacement,
       key: string | undefined
     ) {
-      const { agent, kind = "peer" } = request
       const repeat =
         key === undefined ? undefined : { caller: account.subject, operation: `assign-agent ${id}`, key, request }
-      yield* once(repeat, Schema.Null, assign(account, id, agent, kind))
+      yield* once(repeat, Schema.Null, assign(account, id, request))
     }, asDefects),
 
     /** The agent leaves, and its edges end. */
     unassign: Effect.fn("Assignments.unassign")(
       function* (account: Account, id: TopologyId, agent: HolderKey) {
         const { subject } = account
-        const topology = yield* held.hold(id, account)
-        const state = yield* place(agent)
+        const { state, topology } = yield* hold(account, id, agent)
         const absent = () =>
           roleOf(topology, account) === "stranger" ? new TopologyNotFound() : new AgentNotAssigned()
         if (state._tag === "Unassigned" || state.topology !== id) return yield* absent()
@@ -98,9 +133,9 @@ const make = Effect.gen(function* () {
     /** Names an agent: the owner of the topology any of them, an editor their own. */
     label: Effect.fn("Assignments.label")(
       function* (account: Account, id: TopologyId, agent: HolderKey, label: string) {
-        const role = roleOf(yield* held.hold(id, account), account)
+        const { state, topology } = yield* hold(account, id, agent)
+        const role = roleOf(topology, account)
         if (role === "stranger") return yield* new TopologyNotFound()
-        const state = yield* place(agent)
         const isThere = state._tag === "Assigned" && state.topology === id
         if (!isThere || (role === "editor" && state.owner !== account.subject)) return yield* new AgentNotAssigned()
         yield* agents.label(agent, label)

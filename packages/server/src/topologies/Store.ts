@@ -53,6 +53,9 @@ export const make = Effect.gen(function* () {
       ),
     /** Commands on one topology come one after the other. */
     lock: (id: string) => sql`select 1 from topologies where id = ${id} for update`,
+    /** Several, always in the same order. */
+    lockAll: (ids: ReadonlyArray<string>) =>
+      sql`select 1 from topologies where id = any(${ids}::text[]) order by id for update`,
     head: SqlSchema.findOneOption({
       Request: Schema.Struct({ id: Schema.String, emails: Schema.Array(Schema.String) }),
       Result: Head,
@@ -105,7 +108,8 @@ export const make = Effect.gen(function* () {
     /** Everything of an account: its topologies, its agents wherever they are, and what is shared with its address. */
     removeAllOf: (subject: string, email: string | null) =>
       Effect.all([
-        sql`select 1 from topologies where owner = ${subject} order by id for update`,
+        sql`select 1 from topologies where owner = ${subject}
+          or id in (select topology_id from topology_agents where owner = ${subject}) order by id for update`,
         sql`delete from topology_edges e using topology_agents g
           where g.owner = ${subject} and e.topology_id = g.topology_id and g.agent in (e.a, e.b)`,
         sql`delete from topology_agents where owner = ${subject}`,

@@ -66,7 +66,8 @@ const cases: ReadonlyArray<Case> = [
   {
     of: "agents of this topology",
     limit: Caps.mostAgentsOfTopology,
-    fill: `insert into topology_agents select lpad(to_hex(n), 64, '0'), 'ada', '${topology}', 'peer', null`,
+    fill: `insert into topology_agents (agent, owner, topology_id, kind)
+      select lpad(to_hex(n), 64, '0'), 'ada', '${topology}', 'peer'`,
     path: `/me/topologies/${topology}/agents`,
     body: (n) => ({ agent: hex(n) }),
     count: `topology_agents where topology_id = '${topology}'`,

@@ -161,6 +161,9 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
             yield* sql`insert into agents (tenant, agent, tunnel, pubkey, bound_at)
               values ('s', 'n', ${"1".repeat(32)}, ${"c".repeat(64)}, 1)`
           }
+          if (number === 54) {
+            yield* sql`insert into topology_agents (agent, owner) values (${"d".repeat(64)}, 's')`
+          }
           if (number === 12) {
             const account = "5".repeat(64)
             yield* sql`insert into accounts (account, balance, created_at) values (${account}, 7, 1)`
@@ -212,6 +215,8 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           agents.map(({ grantee, pubkey }) => [pubkey, grantee]),
           [["c".repeat(64), null]]
         )
+        const placed = yield* sql`select owner, proved from topology_agents`
+        assert.deepStrictEqual({ ...placed[0] }, { owner: "s", proved: false })
         const seen = yield* sql<{ subject: string; email: string }>`select subject, email from account_emails`
         assert.deepStrictEqual(
           seen.map(({ email, subject }) => [subject, email]),

@@ -6,9 +6,10 @@ import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Proof from "@catenet/crypto/OperatorBinding"
+import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import { ChannelId } from "@catenet/domain/Channel"
 import { Email } from "@catenet/domain/Email"
-import { HolderKey } from "@catenet/domain/Keys"
+import { HolderKey, Signature } from "@catenet/domain/Keys"
 import * as Assignment from "@catenet/domain/rules/AgentAssignment"
 import { peersOf } from "@catenet/domain/rules/OperatorBinding"
 import * as Rules from "@catenet/domain/rules/Topology"
@@ -22,6 +23,7 @@ import * as TestServer from "../harness/TestServer.ts"
 const Actor = Schema.Literals(["ada", "ada", "ada", "bob", "bob", "bearer", "sam"])
 const Digit = Schema.Literals(["1", "2", "3"])
 const Note = Schema.NullOr(Schema.Literals(["d", "f"]))
+const Evidence = Schema.Literals(["none", "none", "valid", "invalid"])
 const Guest = Schema.Literals(["bob@b.example", "eve@e.example"])
 const Event = Schema.Union([
   Schema.TaggedStruct("AddEdge", { actor: Actor, a: Digit, b: Digit }),
@@ -33,9 +35,9 @@ const Event = Schema.Union([
   Schema.TaggedStruct("Unshare", { actor: Actor, email: Guest }),
   Schema.TaggedStruct("Bind", { actor: Actor, key: Schema.Literals([1, 2]), proofValid: Schema.Boolean }),
   Schema.TaggedStruct("Unbind", { actor: Actor }),
-  Schema.TaggedStruct("Assign", { actor: Actor, a: Digit }),
-  Schema.TaggedStruct("Assign", { actor: Actor, a: Digit }),
-  Schema.TaggedStruct("Assign", { actor: Actor, a: Digit }),
+  Schema.TaggedStruct("Assign", { actor: Actor, a: Digit, proof: Evidence }),
+  Schema.TaggedStruct("Assign", { actor: Actor, a: Digit, proof: Evidence }),
+  Schema.TaggedStruct("Assign", { actor: Actor, a: Digit, proof: Evidence }),
   Schema.TaggedStruct("Unassign", { actor: Actor, a: Digit }),
   Schema.TaggedStruct("Unassign", { actor: Actor, a: Digit })
 ])
@@ -83,7 +85,11 @@ const answerTo = (event: Event, refusal: string): string => {
     case "Unassign":
       return refusal
     default:
-      return { NotOwner: "NotAgentOwner", AlreadyAssigned: "AgentAssigned" }[refusal] ?? "TopologyNotFound"
+      return (
+        { NotOwner: "NotAgentOwner", AlreadyAssigned: "AgentAssigned", ProofInvalid: "PlacementProofInvalid" }[
+          refusal
+        ] ?? "TopologyNotFound"
+      )
   }
 }
 
@@ -102,11 +108,11 @@ class Model {
     if (event._tag === "Assign" || event._tag === "Unassign") {
       const agent = this.#keyOf(event.a)
       const { subject } = actor
-      const state = this.agents.get(agent) ?? { _tag: "Unassigned", owner: null }
+      const state = this.agents.get(agent) ?? { _tag: "Unassigned", owner: null, proved: false }
       const step = Assignment.transition(
         state,
         event._tag === "Assign"
-          ? { _tag: "Assign", subject, topology: "t", mayEdit: role !== "stranger", kind: "peer" }
+          ? { _tag: "Assign", subject, topology: "t", mayEdit: role !== "stranger", kind: "peer", proof: event.proof }
           : { _tag: "Revoke", subject, topologyOwner: "ada" }
       )
       if (Result.isFailure(step)) {
@@ -114,7 +120,7 @@ class Model {
         return answerTo(event, event._tag === "Assign" ? step.failure._tag : hidden)
       }
       this.agents.set(agent, step.success.next)
-      if (event._tag === "Unassign") this.topology = Rules.withoutAgent(this.topology, agent).next
+      if (step.success.effects.length > 0) this.topology = Rules.withoutAgent(this.topology, agent).next
       return "done"
     }
     const step = Rules.transition(this.topology, actor, this.#asked(event))
@@ -172,7 +178,14 @@ layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology",
         const by = yield* clients
         const { id } = yield* by.ada.create({ headers: {} })
         const params = { id }
-        const keyOf = (digit: string) => Schema.decodeSync(HolderKey)(id + digit.repeat(32))
+        const agentSeed = (digit: string) => Redacted.make(bytes(id + digit.repeat(32)))
+        const keys = new Map(
+          ["1", "2", "3"].map((digit) => {
+            const key = native.ed25519.publicKey(Redacted.value(agentSeed(digit)))
+            return [digit, Schema.decodeSync(HolderKey)(Hex.encode(key))] as const
+          })
+        )
+        const keyOf = (digit: string) => keys.get(digit)!
         const model = new Model(keyOf)
         const send = (event: Event): Effect.Effect<void, { readonly _tag: string }> => {
           const me = by[event.actor]
@@ -202,8 +215,13 @@ layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology",
             }
             case "Unbind":
               return me.unbindOperator({ params })
-            case "Assign":
-              return me.assignAgent({ headers: {}, params, payload: { agent: keyOf(event.a) } })
+            case "Assign": {
+              const topologyId = event.proof === "valid" ? id : "another"
+              const place = { topologyId, subject: people[event.actor].subject }
+              const proof = Hex.encode(PlacementProof.sign(native, agentSeed(event.a), place))
+              const signed = event.proof === "none" ? {} : { proof: Schema.decodeSync(Signature)(proof) }
+              return me.assignAgent({ headers: {}, params, payload: { agent: keyOf(event.a), ...signed } })
+            }
             case "Unassign":
               return me.unassignAgent({ params: { id, agent: keyOf(event.a) } })
           }

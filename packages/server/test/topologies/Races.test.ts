@@ -1,14 +1,18 @@
-import { HolderKey } from "@catenet/domain/Keys"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as PlacementProof from "@catenet/crypto/PlacementProof"
+import { HolderKey, Signature } from "@catenet/domain/Keys"
 import { TopologyEdge } from "@catenet/domain/Topology"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { bearerOf, database, world } from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const holder = (digit: string) => Schema.decodeSync(HolderKey)(digit.repeat(64))
+const fromHex = Schema.decodeSync(HolderKey)
+const holder = (digit: string) => fromHex(digit.repeat(64))
 
 /** A client of each of two replicas on one database. */
 const clients = (sub: string) =>
@@ -110,6 +114,56 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
       const sql = yield* SqlClient.SqlClient
       assert.deepStrictEqual(yield* sql`select agent from topology_agents where topology_id = ${id}`, [])
     }).pipe(Effect.provide(database), Effect.scoped)
+  )
+
+  it.effect(
+    "proofs that take agents from each other's topologies, which also change and end, do not wait for ever",
+    () =>
+      Effect.gen(function* () {
+        const [gus, hal, ida] = yield* Effect.all([clients("gus"), clients("hal"), clients("ida")])
+        const [his, hers, third] = yield* Effect.all([gus, hal, ida].map(([one]) => one.create({ headers: {} })))
+        assert(his !== undefined && hers !== undefined && third !== undefined)
+        const seeds = Array.from({ length: 24 }, (_, n) => Redacted.make(new Uint8Array(32).fill(n + 100)))
+        const agents = seeds.map((seed) => fromHex(Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))))
+        const everyThird = (n: number) => [his, hers, third][n % 3]!.id
+        const placed = agents.map((agent, n) =>
+          Effect.andThen(
+            [gus, hal, ida][n % 3]![0].assignAgent({ headers: {}, params: { id: everyThird(n) }, payload: { agent } }),
+            [gus, hal, ida][n % 3]![1].addEdge({
+              headers: {},
+              params: { id: everyThird(n) },
+              payload: { a: agent, b: holder("0") }
+            })
+          )
+        )
+        yield* Effect.all(placed, { concurrency: 4 })
+
+        const taking = agents.map((agent, n) => {
+          const [subject, by, { id }] = n % 2 === 0 ? (["gus", gus, his] as const) : (["hal", hal, hers] as const)
+          const proof = PlacementProof.sign(native, seeds[n]!, { topologyId: id, subject })
+          const payload = { agent, proof: Schema.decodeSync(Signature)(Hex.encode(proof)) }
+          return by[n % 4 < 2 ? 0 : 1].assignAgent({ headers: {}, params: { id }, payload })
+        })
+        const leaving = agents.map((agent, n) =>
+          [gus, hal, ida][n % 3]![n % 2]!.unassignAgent({ params: { id: everyThird(n), agent } })
+        )
+        const ending = [ida[0].remove({ params: { id: third.id } })]
+        const commands: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
+          ...taking,
+          ...ending,
+          ...leaving
+        ]
+        const outcomes = yield* tally(commands)
+        const known = ["won", "AgentAssigned", "AgentNotAssigned", "TopologyNotFound"]
+        assert.deepStrictEqual(new Set(Object.keys(outcomes)).difference(new Set(known)), new Set())
+        const sql = yield* SqlClient.SqlClient
+        const owners = yield* sql<{ owner: string; n: number }>`select owner, count(*)::integer as n
+        from topology_agents where agent = any(${agents}::text[]) group by owner order by owner`
+        assert.deepStrictEqual(owners, [
+          { owner: "gus", n: 12 },
+          { owner: "hal", n: 12 }
+        ])
+      }).pipe(Effect.provide(database), Effect.scoped)
   )
 
   it.effect("one key makes one topology", () =>

@@ -96,6 +96,15 @@ const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<
     { call: "unassignAgent", as: ada, at: { ...at, agent: w }, status: 200 },
     { call: "assignAgent", as: ada, at: { id: other.id }, body: { agent: x }, status: 409, code: "AgentAssigned" },
     { call: "assignAgent", as: bob, at, body: { agent: x }, status: 403, code: "NotAgentOwner" },
+    {
+      call: "assignAgent",
+      as: bob,
+      at,
+      body: { agent: x, proof: "00".repeat(64) },
+      status: 403,
+      code: "PlacementProofInvalid"
+    },
+    { call: "assignAgent", as: bob, at, body: { agent: y, proof: "00" }, status: 400, code: "MalformedRequest" },
     { call: "assignAgent", as: bob, at, body: { agent: y, kind: "super-peer" }, status: 200 },
     { call: "assignAgent", as: ada, at, body: { agent: y }, status: 403, code: "NotAgentOwner" },
     { call: "assignAgent", as: ada, at, body: { agent: z, kind: "king" }, status: 400, code: "MalformedRequest" },

@@ -46,6 +46,7 @@ import * as serverRole from "./0048_server_role.ts"
 import * as httpOnly from "./0050_http_only.ts"
 import * as asciiCase from "./0053_ascii_case.ts"
 import * as hostsOfNoEdge from "./0054_hosts_of_no_edge.ts"
+import * as provedPlacements from "./0055_proved_placements.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -91,5 +92,6 @@ export const migrations = {
   "0048_server_role": serverRole.up,
   "0050_http_only": httpOnly.up,
   "0053_ascii_case": asciiCase.up,
-  "0054_hosts_of_no_edge": hostsOfNoEdge.up
+  "0054_hosts_of_no_edge": hostsOfNoEdge.up,
+  "0055_proved_placements": provedPlacements.up
 } as const
