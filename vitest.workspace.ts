@@ -6,7 +6,7 @@ const withDatabase = new Set(["server", "stack"])
  * Files that leave nothing behind for the next one share a worker, and import what they need once: what does no I/O, and the
  * server, whose files have a database each and whose layers end with their scopes.
  */
-const sharing = new Set(["domain", "crypto", "server"])
+const sharing = new Set(["config", "domain", "crypto", "server"])
 
 /** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
@@ -43,6 +43,10 @@ export default defineConfig({
   test: {
     reporters: ["default"],
     maxWorkers: 2,
-    projects: [...["domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit), duration, endToEnd]
+    projects: [
+      ...["config", "domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit),
+      duration,
+      endToEnd
+    ]
   }
 })

@@ -11,7 +11,7 @@ import { root } from "./node.mjs"
 const args = process.argv.slice(2)
 const out = args.indexOf("--out")
 const dist = out < 0 ? join(root, "dist") : resolve(args.splice(out, 2)[1] ?? "dist")
-const libraries = ["domain", "crypto", "wire", "server", "edge", "agent"]
+const libraries = ["config", "domain", "crypto", "wire", "server", "edge", "agent"]
 const programs = [
   {
     name: "catenet",

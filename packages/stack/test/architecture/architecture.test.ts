@@ -5,12 +5,22 @@ import { importsOf, root, sourceFiles, targetOf, withoutComments } from "./Impor
 
 /** Who may import whom: the table of the design, `node:` built-ins apart. */
 const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
+  config: ["effect"],
   domain: ["effect"],
   crypto: ["effect", "@noble/"],
   wire: ["effect", "@effect/platform-node", "@catenet/crypto"],
-  server: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "jose", "openid-client", "tldts"],
-  edge: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
-  agent: ["effect", "@effect/", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose"],
+  server: [
+    "effect",
+    "@effect/",
+    "@catenet/config",
+    "@catenet/domain",
+    "@catenet/crypto",
+    "jose",
+    "openid-client",
+    "tldts"
+  ],
+  edge: ["effect", "@effect/", "@catenet/config", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
+  agent: ["effect", "@effect/", "@catenet/config", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose"],
   idp: ["oidc-provider", "jose"],
   stack: ["effect", "@effect/", "@catenet/", "jose"]
 }

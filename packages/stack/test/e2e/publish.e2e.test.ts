@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
-const libraries = ["domain", "crypto", "server"]
+const libraries = ["config", "domain", "crypto", "server"]
 
 /** What somebody who embeds the control plane would write. */
 const embedding = `

@@ -1,0 +1,90 @@
+/** Reads a program's settings: a record of variables, all of them at once, with every problem and not only the first. */
+import { type Config, ConfigProvider, Effect, FileSystem, Result } from "effect"
+import { ConfigurationInvalid, type Problem } from "./ConfigurationInvalid.ts"
+import * as NearMiss from "./NearMiss.ts"
+import * as SecretFiles from "./SecretFiles.ts"
+import { problemOf, type Variable } from "./Variable.ts"
+
+export type Variables = Readonly<Record<string, Variable<unknown>>>
+
+/** What a record of variables is read as. */
+export type Values<V extends Variables> = { readonly [K in keyof V]: Config.Success<V[K]["config"]> }
+
+/** The same where a variable was refused and has no value. */
+export type PartialValues<V extends Variables> = { readonly [K in keyof V]: Values<V>[K] | undefined }
+
+export interface Options<V extends Variables> {
+  /** What the values must be together. A problem of a variable that has one already is left out. */
+  readonly rules?: (values: PartialValues<V>) => ReadonlyArray<Problem>
+  /** Where the variables come from, the first before the second; by default the provider of the context. */
+  readonly sources?: ReadonlyArray<ConfigProvider.ConfigProvider>
+  /** Variables that are read elsewhere, so that they are no misspelling. */
+  readonly known?: ReadonlyArray<string>
+  /** Variables that have no effect here, with the reason. */
+  readonly unused?: Readonly<Record<string, string>>
+}
+
+/** The names of the variables, with those of the files of secrets. */
+export const namesOf = (variables: Variables): ReadonlyArray<string> =>
+  Object.values(variables).flatMap(({ isSecret, name }) => (isSecret ? [name, SecretFiles.fileVariable(name)] : [name]))
+
+/**
+ * The first provider that has a value. `ConfigProvider.orElse` takes A_B in the first for the parent of A, and then does not
+ * look for A in the second.
+ */
+export const layered = (sources: ReadonlyArray<ConfigProvider.ConfigProvider>): ConfigProvider.ConfigProvider =>
+  ConfigProvider.make((path) =>
+    Effect.gen(function* () {
+      for (const source of sources) {
+        const node = yield* source.load(path)
+        if (node?.value !== undefined) return node
+      }
+      return undefined
+    })
+  )
+
+const isSet = (provider: ConfigProvider.ConfigProvider, name: string) =>
+  Effect.map(
+    Effect.orElseSucceed(provider.load([name]), () => undefined),
+    (node) => (node?.value?.trim() ?? "") !== ""
+  )
+
+/** Says once what a program is given and does not read. */
+const sayIneffective = Effect.fnUntraced(function* (
+  sources: ReadonlyArray<ConfigProvider.ConfigProvider>,
+  known: ReadonlySet<string>,
+  unused: Readonly<Record<string, string>>
+) {
+  for (const source of sources) {
+    for (const sentence of yield* NearMiss.sentences(source, known)) yield* Effect.logWarning(sentence)
+    for (const [name, reason] of Object.entries(unused))
+      if (yield* isSet(source, name)) yield* Effect.logWarning(`${name} has no effect: ${reason}.`)
+  }
+})
+
+/** Reads them. Fails with every problem that there is. */
+export const read: <const V extends Variables>(
+  variables: V,
+  options?: Options<V>
+) => Effect.Effect<Values<V>, ConfigurationInvalid, FileSystem.FileSystem> = Effect.fn("Reader.read")(function* <
+  const V extends Variables
+>(variables: V, options: Options<V> = {}) {
+  const sources = options.sources ?? [yield* ConfigProvider.ConfigProvider]
+  const { known = [], rules, unused = {} } = options
+  yield* sayIneffective(sources, new Set([...namesOf(variables), ...known, ...Object.keys(unused)]), unused)
+  const given = layered(sources)
+  const provider = SecretFiles.serving(yield* FileSystem.FileSystem, given)
+  const problems: Array<Problem> = []
+  const entries: Array<readonly [string, unknown]> = []
+  for (const [key, { config, name, needs }] of Object.entries(variables)) {
+    const result = yield* Effect.result(config.parse(provider))
+    entries.push([key, Result.getOrUndefined(result)])
+    if (Result.isFailure(result) && (needs === undefined || (yield* isSet(given, needs))))
+      problems.push(problemOf(name, result.failure))
+  }
+  // `fromEntries` does not know which key has which type.
+  const values = Object.fromEntries(entries) as Values<V>
+  for (const problem of rules?.(values) ?? [])
+    if (problems.every(({ variable }) => variable !== problem.variable)) problems.push(problem)
+  return problems.length > 0 ? yield* new ConfigurationInvalid({ problems }) : values
+})

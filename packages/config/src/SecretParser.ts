@@ -1,0 +1,56 @@
+/** Parsers of what must not be shown. Their values are `Redacted`, and their variables have a `_FILE` of their own. */
+import { Redacted, Result } from "effect"
+import { Base64, Hex } from "effect/encoding"
+import { parseUrl } from "./NetworkParser.ts"
+import { make, type Parser } from "./Parser.ts"
+
+const hex64 = /^[0-9a-f]{64}$/i
+
+const bytes = (hex: string) => Result.map(Hex.decode(hex), (bytes) => Redacted.make(bytes))
+
+/** Any text. */
+export const secret: Parser<Redacted.Redacted> = make("a secret text", (text) => Redacted.make(text), {
+  isSecret: true
+})
+
+const generate = { isSecret: true, remedy: "generate one with: openssl rand -hex 32" }
+
+/** 32 bytes as 64 hex digits, kept as lower-case text. */
+export const secretHex: Parser<Redacted.Redacted> = make(
+  "64 hex digits",
+  (text) => (hex64.test(text) ? Redacted.make(text.toLowerCase()) : undefined),
+  generate
+)
+
+/** 32 bytes as 64 hex digits. */
+export const secretBytes: Parser<Redacted.Redacted<Uint8Array>> = make(
+  "64 hex digits",
+  (text) => (hex64.test(text) ? Result.getOrUndefined(bytes(text)) : undefined),
+  generate
+)
+
+/** One or more secrets of 32 bytes as 64 hex digits each, between commas or, in a file, one a line. */
+export const secretKeys: Parser<ReadonlyArray<Redacted.Redacted<Uint8Array>>> = make(
+  "64 hex digits, or several times 64 between commas",
+  (text) => {
+    const items = text.split(/\s*,\s*|\s+/u)
+    return items.every((item) => hex64.test(item))
+      ? items.flatMap((item) => Result.getOrUndefined(bytes(item)) ?? [])
+      : undefined
+  },
+  generate
+)
+
+/** Bytes as base64. */
+export const secretBase64: Parser<Redacted.Redacted<Uint8Array>> = make(
+  "base64",
+  (text) => Result.getOrUndefined(Result.map(Base64.decode(text), (bytes) => Redacted.make(bytes))),
+  { isSecret: true }
+)
+
+/** The address of a PostgreSQL database. It holds a password. */
+export const databaseUrl: Parser<Redacted.Redacted> = make(
+  "a URL such as postgres://user:password@host:5432/catenet",
+  (text) => (parseUrl(text, ["postgres:", "postgresql:"]) === undefined ? undefined : Redacted.make(text)),
+  { isSecret: true }
+)
