@@ -1,27 +1,41 @@
 /**
- * Finds where the body of an HTTP/1 message ends (RFC 9112 sections 6.2 and 7.1), whatever pieces it comes in. It changes
- * nothing and keeps no more than one line. What two parsers could read differently is malformed.
+ * Finds where the body of an HTTP/1 message ends (RFC 9112 sections 6.2 and 7.1), whatever pieces it comes in, and says what
+ * it read to a writer that wants it. It keeps no more than one line. What two parsers could read differently is malformed.
  */
+import { type Field, parseField } from "./FieldLine.ts"
 
 /** How the body behind a head is delimited. */
 export type Framing = { readonly _tag: "Length"; readonly bytes: number } | { readonly _tag: "Chunked" }
 
+/** Takes the parts of a body in their order. */
+export interface BodyWriter {
+  readonly data: (bytes: Buffer) => void
+  /** A chunk of this size begins; of size 0, the trailers. */
+  readonly chunk: (size: number) => void
+  readonly chunkEnd: () => void
+  readonly trailer: (field: Field) => void
+  readonly trailersEnd: () => void
+}
+
 const MAX_LINE = 4_096
-const CR = 0x0d
+const MAX_TRAILERS = 16_384
 const LF = 0x0a
-const SIZE = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[^\r\n\0]*)?$/
-const TRAILER = /^[^\r\n\0]*$/
+/** Extensions (RFC 9112 section 7.1.1) as far as they can be told from the end of the line. */
+const SIZE = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t \x21-\x7e\x80-\xff]*)?$/
 
 type Part = "data" | "size" | "data-end" | "trailers" | "over" | "malformed"
 
 export class BodyEnd {
   private readonly chunked: boolean
+  private readonly writer: BodyWriter | undefined
   private part: Part
   private left: number
   private line = ""
+  private trailerBytes = 0
 
-  constructor(framing: Framing) {
+  constructor(framing: Framing, writer?: BodyWriter) {
     this.chunked = framing._tag === "Chunked"
+    this.writer = writer
     this.left = framing._tag === "Length" ? framing.bytes : 0
     this.part = this.chunked ? "size" : this.left === 0 ? "over" : "data"
   }
@@ -34,65 +48,66 @@ export class BodyEnd {
     return this.part === "malformed"
   }
 
-  /** How many of the bytes belong to the body; the rest is for whoever reads what comes after it. */
+  /** How many of the bytes belong to the body; the rest is for the reader of what comes after it. */
   take(bytes: Buffer): number {
     let at = 0
     while (at < bytes.length && this.part !== "over" && this.part !== "malformed") {
-      if (this.part === "data") at = this.skip(bytes, at)
-      else if (this.part === "data-end") at = this.lineEnd(bytes, at)
-      else at = this.readLine(bytes, at)
+      at = this.part === "data" ? this.data(bytes, at) : this.readLine(bytes, at)
     }
     return at
   }
 
-  private skip(bytes: Buffer, at: number): number {
-    const taken = Math.min(this.left, bytes.length - at)
-    this.left -= taken
+  private data(bytes: Buffer, at: number): number {
+    const end = at + Math.min(this.left, bytes.length - at)
+    this.writer?.data(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
+    this.left -= end - at
     if (this.left === 0) this.part = this.chunked ? "data-end" : "over"
-    return at + taken
-  }
-
-  private lineEnd(bytes: Buffer, at: number): number {
-    const expected = this.line === "" ? CR : LF
-    if (bytes[at] !== expected) this.part = "malformed"
-    else if (expected === CR) this.line = "\r"
-    else this.begin("size")
-    return at + 1
+    return end
   }
 
   private readLine(bytes: Buffer, at: number): number {
     const found = bytes.indexOf(LF, at)
     const end = found < 0 ? bytes.length : found + 1
-    if (this.line.length + end - at > MAX_LINE) this.part = "malformed"
-    else this.line += bytes.toString("latin1", at, end)
-    if (found >= 0 && this.part !== "malformed") this.judge()
+    this.line += bytes.toString("latin1", at, Math.min(end, at + MAX_LINE))
+    if (this.line.length >= MAX_LINE || (this.part === "data-end" && !"\r\n".startsWith(this.line))) {
+      this.part = "malformed"
+      return end
+    }
+    if (found < 0) return end
+    const line = this.line.endsWith("\r\n") ? this.line.slice(0, -2) : undefined
+    this.line = ""
+    if (line === undefined) this.part = "malformed"
+    else if (this.part === "data-end") this.dataEnd()
+    else if (this.part === "size") this.size(line)
+    else this.trailer(line)
     return end
   }
 
-  private judge() {
-    const line = this.line.slice(0, -2)
-    if (!this.line.endsWith("\r\n")) this.part = "malformed"
-    else if (this.part === "trailers") this.judgeTrailer(line)
-    else this.judgeSize(line)
+  private dataEnd() {
+    this.part = "size"
+    this.writer?.chunkEnd()
   }
 
-  private judgeTrailer(line: string) {
-    if (!TRAILER.test(line)) this.part = "malformed"
-    else this.begin(line === "" ? "over" : "trailers")
-  }
-
-  private judgeSize(line: string) {
+  private size(line: string) {
     const size = SIZE.exec(line)?.[1]
     if (size === undefined) {
       this.part = "malformed"
       return
     }
     this.left = Number.parseInt(size, 16)
-    this.begin(this.left === 0 ? "trailers" : "data")
+    this.writer?.chunk(this.left)
+    this.part = this.left === 0 ? "trailers" : "data"
   }
 
-  private begin(part: Part) {
-    this.part = part
-    this.line = ""
+  private trailer(line: string) {
+    if (line === "") {
+      this.part = "over"
+      this.writer?.trailersEnd()
+      return
+    }
+    const field = parseField(line)
+    this.trailerBytes += line.length
+    if (field === undefined || this.trailerBytes > MAX_TRAILERS) this.part = "malformed"
+    else this.writer?.trailer(field)
   }
 }

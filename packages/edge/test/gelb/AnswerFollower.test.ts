@@ -40,6 +40,16 @@ describe("AnswerFollower", () => {
       [[get, get, upgrade], "HTTP/1.1 204 No Content\r\n\r\n" + known + switching, [true]],
       [[get, upgrade], "HTTP/1.1 200 OK\r\n\r\nuntil the end" + switching, [false]],
       [[get, upgrade], "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + switching, [false]],
+      [
+        [get, upgrade],
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;\x01\r\na\r\n0\r\n\r\n" + switching,
+        [false]
+      ],
+      [
+        [get, upgrade],
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno field\r\n\r\n" + switching,
+        [false]
+      ],
       [[get, upgrade], known, [], true],
       [[get], known.slice(0, -1), [], true],
       [[get], known, []]
