@@ -2,7 +2,10 @@
 import { Schema } from "effect"
 import { Count, Port } from "./Numbers.ts"
 
-/** `agents` counts join-token redemptions, `agents_directory` the entries of the public directory. */
+/**
+ * `agents` counts join-token redemptions, `agents_directory` the entries of the public directory. `tunnels` is the sum of what
+ * the live edges serve; `silent_edges` names those of several that did not say it, and is absent where there is none.
+ */
 export class Status extends Schema.Class<Status>("Status")({
   ready: Schema.Boolean,
   tunnels: Count,
@@ -12,7 +15,8 @@ export class Status extends Schema.Class<Status>("Status")({
   pipelines_published: Count,
   agents_directory: Count,
   uptime_seconds: Count,
-  oidc_enabled: Schema.Boolean
+  oidc_enabled: Schema.Boolean,
+  silent_edges: Schema.optionalKey(Schema.Array(Schema.String))
 }) {}
 
 const PortOrNone = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))

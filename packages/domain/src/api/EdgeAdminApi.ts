@@ -150,6 +150,10 @@ export class TunnelFactsApi extends HttpApiGroup.make("facts")
   )
   .middleware(ReadsParameters)
   .add(
+    /** How many tunnels have an agent here. */
+    HttpApiEndpoint.get("activeTunnels", "/admin/active-tunnels", {
+      success: Schema.Struct({ active_tunnels: Count })
+    }),
     HttpApiEndpoint.get("hosts", "/admin/host-auth-dump", { success: Schema.Array(HostBinding) }),
     HttpApiEndpoint.get("receiptKey", "/internal/receipts/pubkey", { success: ReceiptKey, error: ReceiptsDisabled }),
     HttpApiEndpoint.post("statuses", "/admin/tunnel-status/bulk", {

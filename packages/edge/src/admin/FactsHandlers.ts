@@ -3,6 +3,7 @@ import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { HistoryDisabled, ReceiptsDisabled } from "@catenet/domain/errors/EdgeAdmin"
 import { EdgeId } from "@catenet/domain/EdgeNode"
 import { PublicKey } from "@catenet/domain/Keys"
+import { Count } from "@catenet/domain/Numbers"
 import { Receipt, ReceiptKey, ReceiptPage } from "@catenet/domain/Receipt"
 import { RoutingToken } from "@catenet/domain/Tokens"
 import { TokenStatusReport, TunnelHistory } from "@catenet/domain/TunnelTraffic"
@@ -15,7 +16,7 @@ import { Census } from "../processes/Census.ts"
 import { Routes } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../Settings.ts"
-import { statusOf } from "./TunnelStatus.ts"
+import { activeIn, statusOf } from "./TunnelStatus.ts"
 
 const decodeHistory = Schema.decodeUnknownEffect(TunnelHistory)
 const decodeReceipt = Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))
@@ -58,6 +59,7 @@ export const FactsHandlers = HttpApiBuilder.group(
           payload.tokens.flatMap((given) => Option.toArray(readToken(given))),
           (token) => Effect.map(status(token), (report) => new TokenStatusReport({ ...report, token }))
         ),
+      activeTunnels: () => Effect.sync(() => ({ active_tunnels: Count.make(activeIn(agents.all())) })),
       // In plain, since an edge may have many thousands of hosts, and visitors wait while each token is made a secret.
       hosts: () => Effect.succeed(HttpServerResponse.jsonUnsafe(routes.dump())),
       history: ({ params, query }) => history(params.token, query.limit),

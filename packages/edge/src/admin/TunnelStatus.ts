@@ -6,6 +6,13 @@ import type { Tunnel } from "../sessions/Tunnel.ts"
 const seconds = (millis: number | undefined) =>
   millis === undefined ? null : UnixSeconds.make(Math.floor(millis / 1_000))
 
+/** How many of the tunnels have at least one agent. */
+export const activeIn = (tunnels: Iterable<Tunnel>): number => {
+  let active = 0
+  for (const tunnel of tunnels) if (tunnel.connected) active += 1
+  return active
+}
+
 /** `parkedElsewhere` are the slots of the other processes of this edge; `nowMillis` is the moment a connected tunnel was last seen. */
 export const statusOf = (tunnel: Tunnel | undefined, parkedElsewhere: number, nowMillis: number): TunnelStatusReport =>
   new TunnelStatusReport({

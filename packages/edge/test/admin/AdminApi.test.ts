@@ -155,6 +155,8 @@ describe("the admin API", () => {
       assert.strictEqual((body as Array<object>).length, 2)
       const one = yield* Effect.promise(() => world.admin("GET", `/admin/tunnel-status/${token("b")}`))
       assert.deepStrictEqual(one.body, offline)
+      const active = yield* Effect.promise(() => world.admin("GET", "/admin/active-tunnels"))
+      assert.deepStrictEqual(active.body, { active_tunnels: 1 })
     }).pipe(Effect.scoped)
   )
 

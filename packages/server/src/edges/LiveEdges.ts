@@ -51,13 +51,13 @@ const make = Effect.gen(function* () {
 export class LiveEdges extends Context.Service<LiveEdges, Effect.Success<typeof make>>()("server/LiveEdges") {
   static readonly layer = Layer.effect(LiveEdges, make)
 
-  /** One edge that lives for ever, for what calls edges and has no database. */
-  static readonly layerOf = (edge: EdgeAddress) =>
+  /** The edge of the settings and others, which live for ever, for what calls edges and has no database. */
+  static readonly layerOf = (home: EdgeAddress, ...others: ReadonlyArray<EdgeAddress>) =>
     Layer.succeed(LiveEdges, {
       able: true,
-      home: edge,
-      homeId: edge.id,
-      all: Effect.succeed([edge]),
+      home,
+      homeId: home.id,
+      all: Effect.succeed([home, ...others]),
       hold: Effect.void,
       configure: Effect.void,
       sweep: Effect.void

@@ -6,6 +6,7 @@ import { Status } from "@catenet/domain/Status"
 import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { KeySet } from "../access/KeySet.ts"
+import { LiveEdges } from "../edges/LiveEdges.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import * as EdgeGauge from "./EdgeGauge.ts"
 import * as Store from "./Store.ts"
@@ -36,9 +37,13 @@ const make = Effect.gen(function* () {
 
   const read = Effect.gen(function* () {
     const { accounts, agents, directory, hosts, payments, pipelines } = yield* store.counts()
+    const { silent, tunnels } = yield* Effect.catchTag(gauge, "GaugeUnknown", ({ silent }) =>
+      Effect.succeed({ tunnels: hosts, silent })
+    )
     return {
       ready: true,
-      tunnels: yield* Effect.orElseSucceed(gauge, () => hosts),
+      tunnels,
+      ...(silent.length === 0 ? {} : { silent_edges: silent }),
       agents,
       accounts,
       payments_confirmed: payments,
@@ -106,5 +111,5 @@ const make = Effect.gen(function* () {
 })
 
 export class Statuses extends Context.Service<Statuses, Effect.Success<typeof make>>()("server/Statuses") {
-  static readonly layer = Layer.effect(Statuses, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
+  static readonly layer = Layer.effect(Statuses, make).pipe(Layer.provide([OutgoingHttp.layerToEdges, LiveEdges.layer]))
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { connect as connectTls, type TLSSocket } from "node:tls"
 import { fileURLToPath } from "node:url"
 
 const program = join(dirname(fileURLToPath(import.meta.url)), "../../../stack/src/main.ts")
@@ -59,14 +60,24 @@ export class EdgeProgram {
   readonly #adminToken: string
   readonly adminPort: number
   readonly frontDoor: number
+  readonly #mesh: number
+  readonly #parked: Array<TLSSocket> = []
   #child: ChildProcess | undefined
 
-  private constructor(id: string, way: Way, env: Record<string, string>, adminPort: number, frontDoor: number) {
+  private constructor(
+    id: string,
+    way: Way,
+    env: Record<string, string>,
+    adminPort: number,
+    frontDoor: number,
+    mesh: number
+  ) {
     this.id = id
     this.#ways.push(way)
     this.#adminToken = env["CT_EDGE_ADMIN_TOKEN"] ?? ""
     this.adminPort = adminPort
     this.frontDoor = frontDoor
+    this.#mesh = mesh
     this.#env = { ...env, CT_EDGE_CERT_OUT: join(this.#folder, "edge-cert.der") }
   }
 
@@ -74,6 +85,7 @@ export class EdgeProgram {
     const way = new Way(Number(new URL(controlPlane).port))
     const adminPort = await freePort()
     const frontDoor = await freePort()
+    const mesh = await freePort()
     const toAdmin = new Way(adminPort)
     const edge = new EdgeProgram(
       id,
@@ -84,13 +96,16 @@ export class EdgeProgram {
         CT_EDGE_CP_URL: `http://127.0.0.1:${await way.open()}`,
         CT_EDGE_ADMIN_URL: `http://127.0.0.1:${await toAdmin.open()}`,
         CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
-        CT_EDGE_LISTEN: "127.0.0.1:0",
+        CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,
         CT_FRONT_DOOR: `127.0.0.1:${frontDoor}`,
         CT_EDGE_HEARTBEAT_SECS: "1",
+        CT_EDGE_RECEIPTS: "1",
+        CT_EDGE_REQUIRE_AGENT_PROOF: "1",
         CT_EDGE_SHUTDOWN_GRACE_SECS: "0"
       },
       adminPort,
-      frontDoor
+      frontDoor,
+      mesh
     )
     edge.#ways.push(toAdmin)
     return edge
@@ -100,7 +115,12 @@ export class EdgeProgram {
     const { promise, reject, resolve } = Promise.withResolvers<void>()
     let said = ""
     const child = spawn(process.execPath, [program, "edge", "--log-format", "json"], {
-      env: { PATH: process.env["PATH"] ?? "", HOME: this.#folder, ...this.#env },
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? join(this.#folder, "compiled"),
+        HOME: this.#folder,
+        ...this.#env
+      },
       stdio: ["ignore", "pipe", "pipe"]
     })
     for (const stream of [child.stdout, child.stderr]) {
@@ -138,7 +158,30 @@ export class EdgeProgram {
     return ((await response.json()) as ReadonlyArray<{ readonly hostname: string }>).map(({ hostname }) => hostname)
   }
 
+  /** Parks as an agent that proves no key; whether the edge takes it. */
+  park(token: string, host: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connectTls({
+        host: "127.0.0.1",
+        port: this.#mesh,
+        servername: "localhost",
+        rejectUnauthorized: false
+      })
+      this.#parked.push(socket)
+      const hello = Buffer.concat([
+        Buffer.of(0x4c),
+        Buffer.from(token, "hex"),
+        Buffer.of(0, host.length),
+        Buffer.from(host)
+      ])
+      socket.once("secureConnect", () => socket.write(hello))
+      socket.once("data", (said: Buffer) => resolve(said.toString("latin1", 0, 2) === "OK"))
+      socket.on("error", () => resolve(false)).once("close", () => resolve(false))
+    })
+  }
+
   async dispose(): Promise<void> {
+    for (const socket of this.#parked) socket.destroy()
     await this.kill()
     for (const way of this.#ways) way.close()
     rmSync(this.#folder, { recursive: true, force: true })

@@ -1,11 +1,21 @@
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { portable } from "@catenet/crypto/portable"
+import * as Export from "@catenet/crypto/receipt/Export"
+import { AgentId } from "@catenet/domain/Agent"
+import { AccessPolicy, WeeklySchedule } from "@catenet/domain/AccessPolicy"
 import { TunnelId } from "@catenet/domain/Ids"
-import { AccessPolicy } from "@catenet/domain/AccessPolicy"
-import { UnixSeconds } from "@catenet/domain/Numbers"
-import { PgClient } from "@effect/sql-pg"
+import { PublicKey, Signature } from "@catenet/domain/Keys"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { connect } from "node:tls"
+import { LiveEdges } from "../../src/edges/LiveEdges.ts"
+import * as OutgoingHttp from "../../src/http/OutgoingHttp.ts"
+import { tokenBytes } from "../../src/Secrets.ts"
+import { Settings } from "../../src/Settings.ts"
+import * as EdgeGauge from "../../src/status/EdgeGauge.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -25,20 +35,64 @@ const visit = (port: number, servername: string) =>
 
 const until = <A, E, R>(read: Effect.Effect<A, E, R>, holds: (value: A) => boolean) =>
   read.pipe(
-    Effect.tap((value) => (holds(value) ? Effect.void : Effect.sleep("100 millis"))),
+    Effect.tap((value) => (holds(value) ? Effect.void : Effect.sleep("30 millis"))),
     Effect.repeat({ until: holds }),
     Effect.timeout("40 seconds")
   )
 
+/** The same at each of the edges, all at once. */
+const untilAt = <A, E, R>(
+  edges: ReadonlyArray<EdgeProgram>,
+  read: (edge: EdgeProgram) => Effect.Effect<A, E, R>,
+  holds: (value: A) => boolean
+) => Effect.forEach(edges, (edge) => until(read(edge), holds), { concurrency: "unbounded" })
+
 const hostsOf = (edge: EdgeProgram) => Effect.promise(() => edge.hosts())
+const park = (token: string) => (edge: EdgeProgram) => Effect.promise(() => edge.park(token, "two.zone.example"))
 
 /** The edge was away for two minutes. */
 const lapse = ({ id }: EdgeProgram) =>
-  Effect.flatMap(TestDatabase, ({ url }) =>
-    SqlClient.SqlClient.use((sql) => sql`update edge_addresses set expires_at = 1 where edge_id = ${id}`).pipe(
-      Effect.provide(PgClient.layer({ url, maxConnections: 1 }))
+  SqlClient.SqlClient.use((sql) => sql`update edge_addresses set expires_at = 1 where edge_id = ${id}`).pipe(
+    Effect.provide(Accounts.database)
+  )
+
+/** What `/status` counts, without its five seconds of memory. */
+const gauge = Effect.flatMap(TestDatabase, ({ url }) => {
+  const variables = { CT_CP_DATABASE_URL: Redacted.value(url), CT_CP_EDGE_ADMIN_TOKEN: TestServer.adminToken }
+  const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(variables))))
+  return Effect.scoped(Effect.flatten(EdgeGauge.make)).pipe(
+    Effect.provide(
+      LiveEdges.layer.pipe(
+        Layer.merge(OutgoingHttp.layerToEdges),
+        Layer.provideMerge(settings),
+        Layer.provide(Accounts.database),
+        Layer.fresh
+      )
     )
   )
+})
+
+/** An agent enrols for a tunnel, with a key. */
+const enrol = Effect.fnUntraced(function* (tunnel: TunnelId) {
+  const { tunnels } = yield* World.account("owner")
+  const { join_token: token } = yield* tunnels.install({ headers: {}, params: { id: tunnel } })
+  const { enrollment } = yield* TestServer.client
+  const seed = Redacted.make(new Uint8Array(32).fill(3))
+  const pubkey = Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seed))))
+  const proof = Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seed, tokenBytes(token))))
+  yield* enrollment.redeem({ payload: { token, agent: AgentId.make("a"), pubkey, proof } })
+})
+
+const receiptsOf = Effect.fnUntraced(function* (tunnel: TunnelId) {
+  const authorization = `Bearer ${yield* Accounts.bearerOf("owner")}`
+  const answer = yield* TestServer.raw(`/me/tunnels/${tunnel}/receipts.jsonl`, { headers: { authorization } })
+  return { status: answer.status, text: yield* Effect.promise(() => answer.text()) }
+})
+
+const closed = new AccessPolicy({
+  expires_at: null,
+  schedule: new WeeklySchedule({ tz_offset_minutes: 0, slots: [] })
+})
 
 const world = Accounts.world({ CT_CP_OUTBOX_TICK_SECS: "1", CT_CP_HOSTNAME_ZONE: "zone.example" })
 
@@ -57,48 +111,57 @@ layer(world, { excludeTestServices: true, timeout: "120 seconds" })("three edges
 
       const first = yield* World.tunnel("owner", "one", "one.zone.example")
       const second = yield* World.tunnel("owner", "two", "two.zone.example")
-      for (const edge of [a, b, c]) {
-        yield* until(hostsOf(edge), (hosts) => hosts.includes("one.zone.example") && hosts.includes("two.zone.example"))
-        assert.strictEqual(yield* visit(edge.frontDoor, "two.zone.example"), "alert")
-      }
+      const bothHosts = (hosts: ReadonlyArray<string>) =>
+        hosts.includes("one.zone.example") && hosts.includes("two.zone.example")
+      yield* untilAt([a, b, c], hostsOf, bothHosts)
+      for (const edge of [a, b, c]) assert.strictEqual(yield* visit(edge.frontDoor, "two.zone.example"), "alert")
 
       const { tunnelControls, tunnelRecords, tunnels } = yield* World.account("owner")
       const id = TunnelId.make(second.id)
-      const soon = Math.floor(Date.now() / 1000) + 2
-      yield* tunnelControls.setAccess({
-        params: { id },
-        payload: new AccessPolicy({ expires_at: UnixSeconds.make(soon), schedule: null })
-      })
-      for (const edge of [a, b, c]) {
-        yield* until(visit(edge.frontDoor, "two.zone.example"), (end) => end === "closed")
-      }
+      yield* tunnelControls.setAccess({ params: { id }, payload: closed })
+      const visitTwo = (edge: EdgeProgram) => visit(edge.frontDoor, "two.zone.example")
+      yield* untilAt([a, b, c], visitTwo, (end) => end === "closed")
+
+      for (const edge of [a, c]) assert.isTrue(yield* park(second.token)(edge))
+      assert.deepStrictEqual(yield* gauge, { tunnels: 2, silent: [] })
+      const signed = yield* receiptsOf(id)
+      const exported = Export.split(signed.text).map((text) => Result.getOrThrow(Export.parse(text)))
+      assert.deepStrictEqual(
+        exported.map(({ header, receipts }) => [header.edgeId, receipts.length]),
+        [
+          ["edge-a", 1],
+          ["edge-c", 1]
+        ]
+      )
+      for (const each of exported) assert.isTrue(Result.isSuccess(Export.verify(portable, each)))
 
       yield* Effect.promise(() => b.kill())
       yield* tunnels.remove({ params: { id: TunnelId.make(first.id) } })
       yield* tunnelControls.clearAccess({ params: { id } })
-      for (const edge of [a, c]) {
-        yield* until(hostsOf(edge), (hosts) => !hosts.includes("one.zone.example"))
-        yield* until(visit(edge.frontDoor, "two.zone.example"), (end) => end === "alert")
-      }
+      yield* enrol(id)
+      yield* untilAt([a, c], hostsOf, (hosts) => !hosts.includes("one.zone.example"))
+      yield* untilAt([a, c], park(second.token), (isTaken) => !isTaken)
       const report = yield* tunnelRecords.uptime({ params: { id } })
       assert.deepStrictEqual([report.edge_silent, report.silent_edges], [false, ["edge-b"]])
+      assert.deepStrictEqual((yield* gauge).silent, ["edge-b"])
+      const refused = yield* receiptsOf(id)
+      assert.strictEqual(refused.status, 502)
+      assert.include(refused.text, "(edge-b)")
 
       yield* Effect.promise(() => b.start())
       assert.deepStrictEqual(yield* hostsOf(b), ["two.zone.example"])
-      assert.strictEqual(yield* visit(b.frontDoor, "two.zone.example"), "alert")
+      assert.isFalse(yield* park(second.token)(b), "the keys are restored before the edge listens")
 
       c.cutOff()
       yield* lapse(c)
       const third = yield* World.tunnel("owner", "three", "three.zone.example")
       yield* tunnels.remove({ params: { id } })
-      for (const edge of [a, b]) {
-        yield* until(hostsOf(edge), (hosts) => hosts.join() === "three.zone.example")
-      }
+      yield* untilAt([a, b], hostsOf, (hosts) => hosts.join() === "three.zone.example")
       assert.deepStrictEqual(yield* hostsOf(c), ["two.zone.example"], "an edge that is cut off serves by what it knew")
       c.rejoin()
       yield* until(hostsOf(c), (hosts) => hosts.join() === "three.zone.example")
       yield* tunnels.remove({ params: { id: TunnelId.make(third.id) } })
-      for (const edge of [a, b, c]) yield* until(hostsOf(edge), (hosts) => hosts.length === 0)
+      yield* untilAt([a, b, c], hostsOf, (hosts) => hosts.length === 0)
     }).pipe(Effect.scoped)
   )
 })

@@ -9,10 +9,13 @@ import { FetchHttpClient, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer, type Server } from "node:http"
+import { createServer, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { KeySet } from "../../src/access/KeySet.ts"
+import type { EdgeAddress } from "../../src/edges/EdgeAddressStore.ts"
+import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import { Settings } from "../../src/Settings.ts"
 import * as EdgeGauge from "../../src/status/EdgeGauge.ts"
 import { Statuses } from "../../src/status/Statuses.ts"
@@ -36,6 +39,32 @@ const slowEdge = Effect.callback<{ readonly edge: Server; readonly url: string }
     resume(Effect.succeed({ edge, url: `http://127.0.0.1:${port}/metrics` }))
   })
 })
+
+/** Where an edge answers how many tunnels it serves, to nobody without the token. */
+const servingTunnels = (answer: (response: ServerResponse) => void) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.callback<Server>((resume) => {
+        const server = createServer(({ headers, url }, response) => {
+          const isRight = url === "/admin/active-tunnels" && headers["x-ct-admin-token"] === TestServer.adminToken
+          if (!isRight) return void response.writeHead(401).end()
+          answer(response.setHeader("content-type", "application/json"))
+        }).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) => Effect.sync(() => (server.closeAllConnections(), server.close()))
+    ),
+    (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  )
+
+/** The gauge of a server that has these edges; the first is the one of its settings. */
+const gaugeOf = (
+  variables: Readonly<Record<string, string>>,
+  ...edges: readonly [EdgeAddress, ...Array<EdgeAddress>]
+) => {
+  const provider = ConfigProvider.fromUnknown({ CT_CP_DATABASE_URL: "postgres://localhost/none", ...variables })
+  const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(provider)))
+  return Effect.provide(EdgeGauge.make, [settings, FetchHttpClient.layer, LiveEdges.layerOf(...edges)])
+}
 
 const cleaned = Layer.effectDiscard(
   Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
@@ -105,18 +134,47 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
   it.effect("waits for no edge that hangs, and counts what it says late", () =>
     Effect.gen(function* () {
       const { edge, url } = yield* Effect.acquireRelease(slowEdge, ({ edge }) => Effect.sync(() => edge.close()))
-      const variables = ConfigProvider.fromUnknown({
-        CT_CP_DATABASE_URL: "postgres://localhost/none",
-        CT_CP_EDGE_METRICS_URL: url
-      })
-      const gauge = yield* EdgeGauge.make.pipe(
-        Effect.provide([Settings.layer.pipe(Layer.provide(ConfigProvider.layer(variables))), FetchHttpClient.layer])
-      )
+      const gauge = yield* gaugeOf({ CT_CP_EDGE_METRICS_URL: url }, { id: "primary", url: "http://127.0.0.1:9/" })
       const [waited, first] = yield* Effect.timed(Effect.option(gauge))
       assert.isTrue(Option.isNone(first))
       assert.isBelow(Duration.toMillis(waited), 1_000)
       edge.emit("answer")
-      assert.strictEqual(yield* Effect.retry(gauge, Schedule.spaced("20 millis")), 7)
+      assert.deepStrictEqual(yield* Effect.retry(gauge, Schedule.spaced("20 millis")), { tunnels: 7, silent: [] })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("adds up what several edges serve, and names those that do not say it", () =>
+    Effect.gen(function* () {
+      const page = yield* slowEdge
+      page.edge.on("request", () => setImmediate(() => page.edge.emit("answer")))
+      const [two, refusing, hanging] = yield* Effect.all([
+        servingTunnels((response) => response.end('{"active_tunnels":2}')),
+        servingTunnels((response) => response.writeHead(500).end()),
+        servingTunnels(() => {})
+      ])
+      const gauge = yield* gaugeOf(
+        { CT_CP_EDGE_METRICS_URL: page.url, CT_CP_EDGE_ADMIN_TOKEN: TestServer.adminToken },
+        { id: "primary", url: hanging },
+        { id: "a", url: two },
+        { id: "b", url: refusing },
+        { id: "c", url: hanging },
+        { id: "d", url: "http://127.0.0.1:9/" }
+      )
+      const [waited, reading] = yield* Effect.timed(gauge)
+      assert.deepStrictEqual(reading, { tunnels: 9, silent: ["b", "c", "d"] })
+      assert.isBelow(Duration.toMillis(waited), 1_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("names all edges where none says what it serves", () =>
+    Effect.gen(function* () {
+      const nowhere = "http://127.0.0.1:9/"
+      const gauge = yield* gaugeOf(
+        { CT_CP_EDGE_ADMIN_TOKEN: TestServer.adminToken },
+        { id: "primary", url: nowhere },
+        { id: "a", url: nowhere }
+      )
+      assert.deepStrictEqual((yield* Effect.flip(gauge)).silent, ["primary", "a"])
     }).pipe(Effect.scoped)
   )
 
