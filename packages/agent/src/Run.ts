@@ -1,5 +1,5 @@
 /** Runs the program in this process. Signals are left to the commands: a serving agent drains, all others just end. */
-import { redact } from "@catenet/domain/rules/Redaction"
+import { redact } from "@catenet/domain/values/Redaction"
 import { Cause, Exit, Runtime } from "effect"
 import { CliError } from "effect/cli"
 import { run } from "./Cli.ts"

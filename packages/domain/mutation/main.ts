@@ -3,7 +3,7 @@
  *
  *     node packages/domain/mutation/main.ts [--runs 50] [--again 1000] [--test file] [--skip names] [--at line:column] [file or folder ...]
  *
- * Without files it takes `packages/domain/src/rules`. A mutant that survives `--runs` runs of every property is tried once more
+ * Without files it takes every area of this package. A mutant that survives `--runs` runs of every property is tried once more
  * with `--again` runs. Tests whose name matches `--skip` are left out. `--at` tries only the mutants of that place.
  * Exits with 1 when a file's own tests fail without any change.
  */
@@ -117,9 +117,7 @@ const percent = ({ mutants, survivors }: Score) => `${(((mutants - survivors.len
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 const total = { mutants: 0, survivors: new Array<string>() }
-for (const file of (positionals.length > 0 ? positionals : [resolve(root, "packages/domain/src/rules")]).flatMap(
-  filesOf
-)) {
+for (const file of (positionals.length > 0 ? positionals : [resolve(root, "packages/domain/src")]).flatMap(filesOf)) {
   const begun = performance.now()
   const tests = testsOf(file)
   if (tests.length === 0) {

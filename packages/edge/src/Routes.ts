@@ -2,8 +2,8 @@
  * Which host leads to which tunnel, in what tier, and which tokens are dead. It is told by the control plane and asked
  * by everybody; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
  */
-import type { AgentProof } from "@catenet/domain/AgentProof"
-import type { Policy } from "@catenet/domain/rules/AccessWindow"
+import type { AgentProof } from "@catenet/domain/edges/AgentProof"
+import type { Policy } from "@catenet/domain/tunnels/AccessWindow"
 import { Context, Effect, Layer } from "effect"
 import { tunnelName } from "./history/TunnelName.ts"
 import type { Order } from "./processes/Order.ts"

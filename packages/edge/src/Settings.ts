@@ -3,7 +3,7 @@
  * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
  * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`, `CT_EDGE_REQUEST_HEAD_SECS`.
  */
-import { AdminUrl, EdgeId } from "@catenet/domain/EdgeNode"
+import { AdminUrl, EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { type Address, parse } from "./settings/Address.ts"

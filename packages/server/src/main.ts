@@ -1,9 +1,9 @@
 /** The control plane as a program of its own. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { redact, redacted } from "@catenet/domain/rules/Redaction"
+import { redact, redacted } from "@catenet/domain/values/Redaction"
 import { Cause, Console, Effect, Exit, Layer, Logger, Option } from "effect"
 import * as Server from "./Server.ts"
-import { Settings } from "./Settings.ts"
+import { Settings } from "./settings/Settings.ts"
 
 const exitCodes = new Map([["SettingRefused", 3]])
 

@@ -4,7 +4,7 @@
  */
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
-import { redacted } from "@catenet/domain/rules/Redaction"
+import { redacted } from "@catenet/domain/values/Redaction"
 import { Config, Effect, Layer, Logger, References } from "effect"
 import { Otlp } from "effect/observability"
 

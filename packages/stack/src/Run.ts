@@ -1,5 +1,5 @@
 /** Runs the command line in this process, and turns how it ended into a sentence and an exit code. */
-import { redact } from "@catenet/domain/rules/Redaction"
+import { redact } from "@catenet/domain/values/Redaction"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"

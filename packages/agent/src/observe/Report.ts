@@ -1,6 +1,6 @@
 /** The agent's report of itself for `/status`. Pure. */
-import { AgentStatus } from "@catenet/domain/AgentStatus"
-import { UnixSeconds } from "@catenet/domain/Numbers"
+import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Result } from "effect"
 import { version } from "../Version.ts"
 import * as Health from "./Health.ts"

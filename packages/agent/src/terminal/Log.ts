@@ -2,7 +2,7 @@
  * One log line for each entry, on stderr: `12:30:05 info  text key=value` or, with JSON, one object. The entry of an event is the
  * event's own line. Secrets are `Redacted` before they come here; what still looks like one is taken out.
  */
-import { redact } from "@catenet/domain/rules/Redaction"
+import { redact } from "@catenet/domain/values/Redaction"
 import { Cause, Effect, Logger, type LogLevel, References } from "effect"
 import { eventAnnotation } from "../observe/Events.ts"
 import { version } from "../Version.ts"

@@ -6,10 +6,15 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { AdminTokenRefused, CrossSiteRequest, EmailDomainRefused, Unauthenticated } from "../errors/Authentication.ts"
-import { RateLimited, RouteNotFound } from "../errors/Requests.ts"
-import type { Email } from "../Email.ts"
-import type { Subject } from "../Subject.ts"
+import {
+  AdminTokenRefused,
+  CrossSiteRequest,
+  EmailDomainRefused,
+  Unauthenticated
+} from "../identity/AuthenticationErrors.ts"
+import { RateLimited, RouteNotFound } from "../values/RequestErrors.ts"
+import type { Email } from "../values/Email.ts"
+import type { Subject } from "../values/Subject.ts"
 
 /** A verified account holder. `email` is one that the provider has verified; a bearer caller never has one. */
 export class Caller extends Context.Service<

@@ -5,7 +5,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Admission } from "../Admission.ts"
+import { Admission } from "../certificates/Admission.ts"
 import {
   DnsBusy,
   DnsNotConverged,
@@ -13,11 +13,11 @@ import {
   HostnameUnknown,
   NotAdmitted,
   NotHostnameOwner
-} from "../errors/CertificateAdmission.ts"
-import { ChallengeNotBrokered } from "../errors/Hostnames.ts"
-import { Hostname } from "../Hostname.ts"
-import { line } from "../Text.ts"
-import { RoutingToken } from "../Tokens.ts"
+} from "../certificates/AdmissionErrors.ts"
+import { ChallengeNotBrokered } from "../tunnels/HostnameErrors.ts"
+import { Hostname } from "../values/Hostname.ts"
+import { line } from "../values/Text.ts"
+import { RoutingToken } from "../values/Tokens.ts"
 import { BrokersDns, Metered } from "./Access.ts"
 import { ReadsBody } from "./RequestReading.ts"
 

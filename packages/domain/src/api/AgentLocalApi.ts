@@ -1,7 +1,7 @@
 /** An agent's local observability routes. Open to whoever reaches the address; served only when one is configured. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { AgentStatus } from "../AgentStatus.ts"
+import { AgentStatus } from "../enrollment/AgentStatus.ts"
 
 /** Prometheus text format. */
 const Exposition = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4" }))

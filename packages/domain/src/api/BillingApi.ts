@@ -1,7 +1,7 @@
 /** Accounts and payments as operators and the payment provider see them. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { PaymentIntent } from "../Account.ts"
+import { PaymentIntent } from "../identity/Account.ts"
 import {
   AccountUnknown,
   CreditsOutOfRange,
@@ -9,12 +9,12 @@ import {
   PaymentUnknown,
   PriceBelowOne,
   WebhookSignatureRefused
-} from "../errors/Credits.ts"
-import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
-import { AccountId, IdempotencyKey, PaymentId } from "../Ids.ts"
-import { Count, CountFromText } from "../Numbers.ts"
-import { form } from "../Form.ts"
-import { RoutingToken } from "../Tokens.ts"
+} from "../billing/CreditErrors.ts"
+import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
+import { AccountId, IdempotencyKey, PaymentId } from "../values/Ids.ts"
+import { Count, CountFromText } from "../values/Numbers.ts"
+import { form } from "../values/Pattern.ts"
+import { RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"

@@ -1,7 +1,7 @@
 /** The channel registry of an account: channels, members, grants, rooms, the allow-list and claim invites. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { atMost } from "../AtMost.ts"
+import { atMost } from "../values/BoundedArray.ts"
 import {
   Channel,
   ChannelId,
@@ -14,8 +14,8 @@ import {
   MintedClaimInvite,
   NewGrant,
   RoomPair
-} from "../Channel.ts"
-import { Email } from "../Email.ts"
+} from "../channels/Channel.ts"
+import { Email } from "../values/Email.ts"
 import {
   AttestationRefused,
   ChannelLimitReached,
@@ -28,10 +28,10 @@ import {
   OperatorMismatch,
   RoomPairTaken,
   RoomSizeOutOfRange
-} from "../errors/Channels.ts"
-import { LimitReached } from "../errors/Requests.ts"
-import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
-import { HolderKey, NewHolderKey, NewOperatorKey } from "../Keys.ts"
+} from "../channels/ChannelErrors.ts"
+import { LimitReached } from "../values/RequestErrors.ts"
+import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
+import { HolderKey, NewHolderKey, NewOperatorKey } from "../values/Keys.ts"
 import { BearerAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"

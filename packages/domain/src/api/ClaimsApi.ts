@@ -1,8 +1,8 @@
 /** Taking up a membership: by a verified e-mail that the owner allow-listed, or by a claim invite. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { ChannelId, Claim, ClaimedIdentity, ClaimInvite, MemberMaterial } from "../Channel.ts"
-import { VerifiedEmailRequired } from "../errors/Authentication.ts"
+import { ChannelId, Claim, ClaimedIdentity, ClaimInvite, MemberMaterial } from "../channels/Channel.ts"
+import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import {
   AttestationRefused,
   ClaimInviteGone,
@@ -10,8 +10,8 @@ import {
   HolderClaimedElsewhere,
   NotAllowListed,
   NothingClaimed
-} from "../errors/Channels.ts"
-import { LimitReached } from "../errors/Requests.ts"
+} from "../channels/ChannelErrors.ts"
+import { LimitReached } from "../values/RequestErrors.ts"
 import { Metered, SameOrigin, SessionAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"

@@ -5,8 +5,8 @@
  */
 import { flow } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { PipelineSpec } from "../Pipeline.ts"
-import { SuggestRequest, Suggestion } from "../Topology.ts"
+import { PipelineSpec } from "../agents/Pipeline.ts"
+import { SuggestRequest, Suggestion } from "../topologies/Topology.ts"
 import { AccountsApi, CreditsApi } from "./AccountsApi.ts"
 import { AdmissionApi } from "./AdmissionApi.ts"
 import { BillingApi, PaymentWebhookApi } from "./BillingApi.ts"

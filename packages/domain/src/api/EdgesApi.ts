@@ -1,8 +1,8 @@
 /** What edges ask of the control plane, and what they tell it. All behind the admin token. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { ChannelId } from "../Channel.ts"
-import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../EdgeNode.ts"
+import { ChannelId } from "../channels/Channel.ts"
+import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
@@ -10,12 +10,12 @@ import {
   LookupAmbiguous,
   MemberNotAdmitted,
   NoLiveEdge
-} from "../errors/Edges.ts"
-import { GateCodeRefused } from "../errors/Gate.ts"
-import { BrowserHash, GateAnswer, GateEntry } from "../GateVisit.ts"
-import { Hostname } from "../Hostname.ts"
-import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey, PublicKey } from "../Keys.ts"
-import { GateToken, RoutingToken } from "../Tokens.ts"
+} from "../edges/EdgeErrors.ts"
+import { GateCodeRefused } from "../tunnels/GateErrors.ts"
+import { BrowserHash, GateAnswer, GateEntry } from "../tunnels/GateVisit.ts"
+import { Hostname } from "../values/Hostname.ts"
+import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey, PublicKey } from "../values/Keys.ts"
+import { GateToken, RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"

@@ -1,7 +1,7 @@
 /** An agent's way in: join tokens, their redemption, and the bootstrap exchange that keeps them off command lines. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { AgentId, Tenant } from "../Agent.ts"
+import { AgentId, Tenant } from "../enrollment/Agent.ts"
 import {
   AgentAlreadyEnrolled,
   BatchCountOutOfRange,
@@ -12,12 +12,12 @@ import {
   JoinProofRefused,
   JoinTokenSpent,
   JoinTokenUnknown
-} from "../errors/Enrollment.ts"
-import { NewPublicKey, Signature } from "../Keys.ts"
-import { Count } from "../Numbers.ts"
-import { OutstandingBootstrapToken, OutstandingJoinToken } from "../Outstanding.ts"
-import { line } from "../Text.ts"
-import { BootstrapSecret, BootstrapToken, JoinToken } from "../Tokens.ts"
+} from "../enrollment/EnrollmentErrors.ts"
+import { NewPublicKey, Signature } from "../values/Keys.ts"
+import { Count } from "../values/Numbers.ts"
+import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/OutstandingTokens.ts"
+import { line } from "../values/Text.ts"
+import { BootstrapSecret, BootstrapToken, JoinToken } from "../values/Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"

@@ -1,9 +1,9 @@
 /** Channel invitations across accounts: public, and gated by what the operator and the invitee have signed. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Challenge, InvitationRedemption } from "../Channel.ts"
-import { ChannelUnknown, InvitationExpired, InvitationRefused, InvitationSpent } from "../errors/Channels.ts"
-import { LimitReached } from "../errors/Requests.ts"
+import { Challenge, InvitationRedemption } from "../channels/Channel.ts"
+import { ChannelUnknown, InvitationExpired, InvitationRefused, InvitationSpent } from "../channels/ChannelErrors.ts"
+import { LimitReached } from "../values/RequestErrors.ts"
 import { Metered } from "./Access.ts"
 import { ReadsBody } from "./RequestReading.ts"
 

@@ -6,7 +6,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import * as JsonText from "../JsonText.ts"
+import * as JsonText from "../values/JsonText.ts"
 import { members } from "./JsonMembers.ts"
 
 /**
@@ -16,7 +16,7 @@ import { members } from "./JsonMembers.ts"
  * ```ts
  * import { Schema } from "effect"
  * import { lossless } from "@catenet/domain/api/LosslessJson"
- * import { Uint64 } from "@catenet/domain/Numbers"
+ * import { Uint64 } from "@catenet/domain/values/Numbers"
  *
  * const body = lossless(Schema.Struct({ units: Uint64 }))
  * const text = Schema.encodeSync(body)({ units: 2n ** 64n - 1n })
@@ -40,7 +40,7 @@ const definitions = (body: Schema.Top): Record<string, unknown> =>
  * import { Schema } from "effect"
  * import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
  * import { describeLossless, lossless } from "@catenet/domain/api/LosslessJson"
- * import { Uint64 } from "@catenet/domain/Numbers"
+ * import { Uint64 } from "@catenet/domain/values/Numbers"
  *
  * class Load extends Schema.Class<Load>("Load")({ units: Uint64 }) {}
  * const group = HttpApiGroup.make("loads").add(HttpApiEndpoint.get("load", "/load", { success: lossless(Load) }))

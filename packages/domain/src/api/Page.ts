@@ -5,8 +5,8 @@
  * that the body of a page is the body of the list.
  */
 import { Schema } from "effect"
-import { countFromText } from "../Numbers.ts"
-import { line } from "../Text.ts"
+import { countFromText } from "../values/Numbers.ts"
+import { line } from "../values/Text.ts"
 
 /** Longest page. */
 export const maxPage = 1000

@@ -7,12 +7,12 @@ import {
   PipelineNotFound,
   RoleTagRepeated,
   RoleWithoutUnits
-} from "../errors/Pipelines.ts"
-import { LimitReached } from "../errors/Requests.ts"
-import { mark } from "../Form.ts"
-import { PipelineId, PipelineSpec, PublishedPipeline } from "../Pipeline.ts"
-import { isSmallEd25519 } from "../SmallOrder.ts"
-import { Subject } from "../Subject.ts"
+} from "../agents/PipelineErrors.ts"
+import { LimitReached } from "../values/RequestErrors.ts"
+import { mark } from "../values/Pattern.ts"
+import { PipelineId, PipelineSpec, PublishedPipeline } from "../agents/Pipeline.ts"
+import { isSmallEd25519 } from "../values/SmallOrder.ts"
+import { Subject } from "../values/Subject.ts"
 import { AdminAccess, BearerAccess, Metered } from "./Access.ts"
 import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"

@@ -2,7 +2,7 @@
 import { Layer } from "effect"
 import { HttpBody } from "effect/http"
 import { OtlpSerialization } from "effect/observability"
-import { redact } from "../rules/Redaction.ts"
+import { redact } from "../values/Redaction.ts"
 
 const json = (data: unknown): HttpBody.HttpBody => {
   const finite = (_key: string, value: unknown) =>

@@ -8,9 +8,15 @@
 import { Effect, Layer, Result, Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
-import { BodyTooLarge, MalformedRequest, type Refusal, UnsupportedMediaType, WrongShape } from "../errors/Requests.ts"
-import { isMalformedOnly } from "../Form.ts"
-import { notJson } from "../JsonText.ts"
+import {
+  BodyTooLarge,
+  MalformedRequest,
+  type Refusal,
+  UnsupportedMediaType,
+  WrongShape
+} from "../values/RequestErrors.ts"
+import { isMalformedOnly } from "../values/Pattern.ts"
+import { notJson } from "../values/JsonText.ts"
 
 /** The longest body that any route reads. */
 export const maxBodyBytes = 2 * 1024 * 1024

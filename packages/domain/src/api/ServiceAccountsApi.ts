@@ -1,15 +1,20 @@
 /** Machine credentials of an account. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
 import {
   IdentityProviderFailed,
   IdentityProviderNotConfigured,
   ServiceAccountLimitReached,
   ServiceAccountNotFound
-} from "../errors/ServiceAccounts.ts"
-import { ClientIdInPath, CreatedServiceAccount, ServiceAccount, ServiceAccountName } from "../ServiceAccount.ts"
-import { ClientSecret } from "../Tokens.ts"
+} from "../identity/ServiceAccountErrors.ts"
+import {
+  ClientIdInPath,
+  CreatedServiceAccount,
+  ServiceAccount,
+  ServiceAccountName
+} from "../identity/ServiceAccount.ts"
+import { ClientSecret } from "../values/Tokens.ts"
 import { BearerAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"

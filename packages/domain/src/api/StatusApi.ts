@@ -1,9 +1,9 @@
 /** Public status: liveness, readiness, counts, ports and the certificate authority of the mesh plane. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { EdgeCaNotPublished } from "../errors/Enrollment.ts"
-import { DatabaseUnreachable } from "../errors/Requests.ts"
-import { NetworkInfo, Status } from "../Status.ts"
+import { EdgeCaNotPublished } from "../enrollment/EnrollmentErrors.ts"
+import { DatabaseUnreachable } from "../values/RequestErrors.ts"
+import { NetworkInfo, Status } from "../edges/PlatformStatus.ts"
 
 /** DER bytes; byte-stable over redeploys, because agents pin them. */
 export const CaCertificate = Schema.Uint8Array.pipe(

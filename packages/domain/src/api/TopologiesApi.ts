@@ -1,10 +1,10 @@
 /** Topologies: who may talk to whom, drawn by an account and edited by those it is shared with. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { ChannelId } from "../Channel.ts"
-import { Email } from "../Email.ts"
-import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
-import { LimitReached } from "../errors/Requests.ts"
+import { ChannelId } from "../channels/Channel.ts"
+import { Email } from "../values/Email.ts"
+import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
+import { LimitReached } from "../values/RequestErrors.ts"
 import {
   AgentAssigned,
   AgentNotAssigned,
@@ -20,9 +20,9 @@ import {
   TooManyAgents,
   TopologyLimitReached,
   TopologyNotFound
-} from "../errors/Topologies.ts"
-import { NetUuidInPath, TopologyIdInPath } from "../Ids.ts"
-import { HolderKey } from "../Keys.ts"
+} from "../topologies/TopologyErrors.ts"
+import { NetUuidInPath, TopologyIdInPath } from "../values/Ids.ts"
+import { HolderKey } from "../values/Keys.ts"
 import {
   AgentLabel,
   NewOperatorBinding,
@@ -34,7 +34,7 @@ import {
   Suggestion,
   Topology,
   TopologyIds
-} from "../Topology.ts"
+} from "../topologies/Topology.ts"
 import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { lossless } from "./LosslessJson.ts"

@@ -1,9 +1,9 @@
 /** What an owner hangs on a tunnel: its dead-man alert, its access window, its share links, its badge. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { AccessPolicy } from "../AccessPolicy.ts"
-import { Alert, AlertDelivery, SavedAlert } from "../Alert.ts"
-import { IdempotencyKeyReused } from "../errors/Enrollment.ts"
+import { AccessPolicy } from "../edges/AccessPolicy.ts"
+import { Alert, AlertDelivery, SavedAlert } from "../tunnels/Alert.ts"
+import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
 import {
   AccessRefused,
   AlertNotFound,
@@ -15,11 +15,11 @@ import {
   TunnelNotFound,
   ShareLinkNeedsGelb,
   TunnelWithoutHostname
-} from "../errors/Tunnels.ts"
-import { ShareLinkIdInPath, TunnelIdInPath } from "../Ids.ts"
-import { UnixSeconds } from "../Numbers.ts"
-import { MintedShareLink, ShareLabel, ShareLink, ShareTtl } from "../ShareLink.ts"
-import { Badge } from "../Usage.ts"
+} from "../tunnels/TunnelErrors.ts"
+import { ShareLinkIdInPath, TunnelIdInPath } from "../values/Ids.ts"
+import { UnixSeconds } from "../values/Numbers.ts"
+import { MintedShareLink, ShareLabel, ShareLink, ShareTtl } from "../tunnels/ShareLink.ts"
+import { Badge } from "../tunnels/Usage.ts"
 import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"

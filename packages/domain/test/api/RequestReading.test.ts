@@ -4,10 +4,10 @@ import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/h
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { lossless } from "@catenet/domain/api/LosslessJson"
 import { readBody, ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
-import { HolderKey } from "@catenet/domain/Keys"
-import { CountFromText, Uint64 } from "@catenet/domain/Numbers"
-import { OverlayMode } from "@catenet/domain/Topology"
-import { JoinToken } from "@catenet/domain/Tokens"
+import { HolderKey } from "@catenet/domain/values/Keys"
+import { CountFromText, Uint64 } from "@catenet/domain/values/Numbers"
+import { OverlayMode } from "@catenet/domain/topologies/Topology"
+import { JoinToken } from "@catenet/domain/values/Tokens"
 
 const Body = Schema.Struct({ holder: HolderKey, count: Schema.Int, mode: OverlayMode })
 

@@ -4,7 +4,7 @@ import { Result, Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
-import { BodyTooLarge, MalformedRequest, UnsupportedMediaType, WrongShape } from "@catenet/domain/errors/Requests"
+import { BodyTooLarge, MalformedRequest, UnsupportedMediaType, WrongShape } from "@catenet/domain/values/RequestErrors"
 
 interface Declared {
   readonly name: string

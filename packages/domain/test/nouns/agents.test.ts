@@ -1,10 +1,10 @@
-import * as Agent from "@catenet/domain/Agent"
-import * as AgentCard from "@catenet/domain/AgentCard"
-import * as AgentStatus from "@catenet/domain/AgentStatus"
-import * as Capacity from "@catenet/domain/Capacity"
-import * as Outstanding from "@catenet/domain/Outstanding"
-import * as Pipeline from "@catenet/domain/Pipeline"
-import * as Directory from "@catenet/domain/Directory"
+import * as Agent from "@catenet/domain/enrollment/Agent"
+import * as AgentCard from "@catenet/domain/agents/AgentCard"
+import * as AgentStatus from "@catenet/domain/enrollment/AgentStatus"
+import * as Capacity from "@catenet/domain/agents/Capacity"
+import * as Outstanding from "@catenet/domain/enrollment/OutstandingTokens"
+import * as Pipeline from "@catenet/domain/agents/Pipeline"
+import * as Directory from "@catenet/domain/agents/Directory"
 import { describeNouns } from "./nouns.ts"
 
 describeNouns("Agent", Agent)
@@ -13,4 +13,4 @@ describeNouns("AgentStatus", AgentStatus)
 describeNouns("Capacity", Capacity)
 describeNouns("Pipeline", Pipeline)
 describeNouns("Directory", Directory)
-describeNouns("Outstanding", Outstanding)
+describeNouns("OutstandingTokens", Outstanding)

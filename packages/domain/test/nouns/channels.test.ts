@@ -1,5 +1,5 @@
-import * as Channel from "@catenet/domain/Channel"
-import * as Topology from "@catenet/domain/Topology"
+import * as Channel from "@catenet/domain/channels/Channel"
+import * as Topology from "@catenet/domain/topologies/Topology"
 import { describeNouns } from "./nouns.ts"
 
 describeNouns("Channel", Channel)

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Exit, Schema } from "effect"
-import * as JsonText from "@catenet/domain/JsonText"
+import * as JsonText from "@catenet/domain/values/JsonText"
 import { misreadKey } from "../../../crypto/test/misreadKey.ts"
 import { propertyRuns } from "../runs.ts"
 

@@ -1,16 +1,16 @@
-import * as AccessPolicy from "@catenet/domain/AccessPolicy"
-import * as Admission from "@catenet/domain/Admission"
-import * as AgentProof from "@catenet/domain/AgentProof"
-import * as Alert from "@catenet/domain/Alert"
-import * as EdgeNode from "@catenet/domain/EdgeNode"
-import * as GateVisit from "@catenet/domain/GateVisit"
-import * as HostnameProof from "@catenet/domain/HostnameProof"
-import * as Receipt from "@catenet/domain/Receipt"
-import * as ShareLink from "@catenet/domain/ShareLink"
-import * as Status from "@catenet/domain/Status"
-import * as Tunnel from "@catenet/domain/Tunnel"
-import * as TunnelTraffic from "@catenet/domain/TunnelTraffic"
-import * as Usage from "@catenet/domain/Usage"
+import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import * as Admission from "@catenet/domain/certificates/Admission"
+import * as AgentProof from "@catenet/domain/edges/AgentProof"
+import * as Alert from "@catenet/domain/tunnels/Alert"
+import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
+import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
+import * as HostnameProof from "@catenet/domain/tunnels/HostnameProof"
+import * as Receipt from "@catenet/domain/tunnels/Receipt"
+import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
+import * as Status from "@catenet/domain/edges/PlatformStatus"
+import * as Tunnel from "@catenet/domain/tunnels/Tunnel"
+import * as TunnelTraffic from "@catenet/domain/tunnels/TunnelTraffic"
+import * as Usage from "@catenet/domain/tunnels/Usage"
 import { describeNouns } from "./nouns.ts"
 
 describeNouns("AccessPolicy", AccessPolicy)
@@ -22,7 +22,7 @@ describeNouns("GateVisit", GateVisit)
 describeNouns("HostnameProof", HostnameProof)
 describeNouns("Receipt", Receipt)
 describeNouns("ShareLink", ShareLink)
-describeNouns("Status", Status)
+describeNouns("PlatformStatus", Status)
 describeNouns("Tunnel", Tunnel)
 describeNouns("TunnelTraffic", TunnelTraffic)
 describeNouns("Usage", Usage)

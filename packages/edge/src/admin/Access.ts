@@ -1,7 +1,7 @@
 /** The admin token at the edge, compared in constant time. */
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import { Administrator, EdgeAdminAccess } from "@catenet/domain/api/Access"
-import { AdminTokenRefused } from "@catenet/domain/errors/Authentication"
+import { AdminTokenRefused } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Layer, Redacted } from "effect"
 
 /** Lets in whoever presents `token` (64 hex). */

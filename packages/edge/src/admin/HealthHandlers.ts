@@ -1,6 +1,6 @@
 /** Liveness over the admin API, open to whoever reaches its address. */
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
-import { EdgeUnhealthy } from "@catenet/domain/errors/EdgeAdmin"
+import { EdgeUnhealthy } from "@catenet/domain/edges/EdgeAdminErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Health } from "../observe/Health.ts"

@@ -2,10 +2,10 @@
  * What the control plane orders, wherever the order comes from (its push or the state fetched at boot). Every order is
  * idempotent and takes effect before it returns.
  */
-import type { AgentProof } from "@catenet/domain/AgentProof"
-import type { Policy } from "@catenet/domain/rules/AccessWindow"
+import type { AgentProof } from "@catenet/domain/edges/AgentProof"
+import type { Policy } from "@catenet/domain/tunnels/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
-import { isOpen } from "@catenet/domain/rules/AccessWindow"
+import { isOpen } from "@catenet/domain/tunnels/AccessWindow"
 import { LoginGate } from "../gelb/LoginGate.ts"
 import { Followers } from "../processes/Followers.ts"
 import type { Order } from "../processes/Order.ts"

@@ -4,7 +4,7 @@
  * that knows nothing must not turn visitors or agents away.
  */
 import { cursorIn, maxPage } from "@catenet/domain/api/Page"
-import { type Authorisation, EdgeId } from "@catenet/domain/EdgeNode"
+import { type Authorisation, EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { Effect, Redacted, Schedule } from "effect"
 import { HttpClientError } from "effect/http"
 import { Settings } from "../Settings.ts"

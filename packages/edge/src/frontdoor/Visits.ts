@@ -5,7 +5,7 @@
  * is open, or an agent answers from an order of its own.
  */
 import type { Socket } from "node:net"
-import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
+import * as AccessWindow from "@catenet/domain/tunnels/AccessWindow"
 import { Clock, Context, Effect, Layer } from "effect"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { LoginGate } from "../gelb/LoginGate.ts"

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
-import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
+import * as AccessWindow from "@catenet/domain/tunnels/AccessWindow"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"

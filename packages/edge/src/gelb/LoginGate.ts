@@ -3,9 +3,9 @@
  * nobody in whom it could not ask about. A visitor comes back with a code at a path of the host that the edge answers.
  */
 import { randomBytes } from "node:crypto"
-import { BrowserHash } from "@catenet/domain/GateVisit"
-import { Hostname } from "@catenet/domain/Hostname"
-import { GateToken } from "@catenet/domain/Tokens"
+import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { GateToken } from "@catenet/domain/values/Tokens"
 import { Clock, Context, Effect, FiberSet, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { Routes } from "../Routes.ts"

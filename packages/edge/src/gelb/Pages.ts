@@ -1,6 +1,6 @@
 /** The few answers the edge gives in its own name to visitors of gelb hosts. Nothing of the visitor is echoed. */
 import { STATUS_CODES } from "node:http"
-import * as AccessWindow from "@catenet/domain/rules/AccessWindow"
+import * as AccessWindow from "@catenet/domain/tunnels/AccessWindow"
 import { DateTime } from "effect"
 
 /** An answer before it is put into the version of HTTP the visitor speaks. */

@@ -2,7 +2,7 @@
  * The session store (data-plane 11.1): one row per unbroken streak of a tunnel being served, named by the hash of its
  * token. Times are unix seconds; `bytes_in` is what visitors sent.
  */
-import { uptime, uptimeWindows } from "@catenet/domain/rules/Uptime"
+import { uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { Schema } from "effect"
 import type { Database } from "./Database.ts"
 

@@ -5,7 +5,7 @@
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
-import { Hostname } from "@catenet/domain/Hostname"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Inlet } from "@catenet/wire/transport/Inlet"

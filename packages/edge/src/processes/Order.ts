@@ -1,5 +1,5 @@
 /** What the control plane orders, as the processes of one edge tell it each other. Every order is idempotent. */
-import { AgentProof } from "@catenet/domain/AgentProof"
+import { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { Schema } from "effect"
 
 const Slot = Schema.Struct({ day: Schema.Int, start_minute: Schema.Int, end_minute: Schema.Int })

@@ -2,8 +2,8 @@
  * Tells the control plane that an agent has proved its key, so that it can demand a proof of every agent of the tunnel. Only
  * where that may change something: the control plane knows the tunnel and has not said yet that proofs are needed.
  */
-import { PublicKey } from "@catenet/domain/Keys"
-import { RoutingToken } from "@catenet/domain/Tokens"
+import { PublicKey } from "@catenet/domain/values/Keys"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, FiberSet, Layer, Schedule, Schema, Semaphore } from "effect"
 import { HttpClientError } from "effect/http"
 import { ControlPlane } from "../control/ControlPlane.ts"

@@ -3,21 +3,21 @@
  * credits with their ledger, which only grows; whoever signs in again finds the balance and nothing else.
  */
 import type { Caller } from "@catenet/domain/api/Access"
-import { AccountUnknown } from "@catenet/domain/errors/Credits"
-import { audit } from "@catenet/domain/rules/Audit"
-import type { Subject } from "@catenet/domain/Subject"
+import { AccountUnknown } from "@catenet/domain/billing/CreditErrors"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option } from "effect"
-import { Audits } from "../audit/Audits.ts"
-import { unixSeconds } from "../Now.ts"
-import { AgentKeys } from "../enrolment/AgentKeys.ts"
-import { GateSessions } from "../gate/GateSessions.ts"
-import { LoginOrders } from "../gate/LoginOrders.ts"
-import { Outbox } from "../outbox/Outbox.ts"
-import { ServiceAccounts } from "../serviceAccounts/ServiceAccounts.ts"
-import { Settings } from "../Settings.ts"
+import { Audits } from "../identity/Audits.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { AgentKeys } from "../enrollment/AgentKeys.ts"
+import { GateSessions } from "../tunnels/GateSessions.ts"
+import { LoginOrders } from "../tunnels/LoginOrders.ts"
+import { Outbox } from "../edges/Outbox.ts"
+import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
+import { Settings } from "../settings/Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import { Topologies } from "../topologies/Topologies.ts"
-import * as Store from "./Store.ts"
+import * as Store from "./AccountStore.ts"
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make

@@ -1,8 +1,8 @@
 /** Whether a member's own statement holds: its holder key attests its Noise key for this channel. */
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import { native } from "@catenet/crypto/native"
-import type { ChannelId, MemberMaterial } from "@catenet/domain/Channel"
-import { bytesOf } from "../Secrets.ts"
+import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { bytesOf } from "../runtime/Secrets.ts"
 
 export const holds = (
   channel: ChannelId,

@@ -3,12 +3,12 @@
  * bound operator authorises too, but nobody is admitted whose Noise key is not on record.
  */
 import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
-import { MemberNotAdmitted } from "@catenet/domain/errors/Edges"
+import { MemberNotAdmitted } from "@catenet/domain/edges/EdgeErrors"
 import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { asDefects } from "../store/Defects.ts"
 import { together } from "../store/Together.ts"
-import { TopologyAuthorisations } from "../topologies/Authorisations.ts"
+import { TopologyAuthorisations } from "./TopologyAuthorizations.ts"
 import type { Place } from "./Members.ts"
 
 const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`

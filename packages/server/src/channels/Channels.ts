@@ -3,18 +3,22 @@
  * refusal. Changing the operator key needs a confirmation and leaves its trace in the audit log.
  */
 import type { Caller } from "@catenet/domain/api/Access"
-import type { ChannelId, ChannelRegistration } from "@catenet/domain/Channel"
-import { ChannelLimitReached, NotChannelOwner, OperatorMismatch } from "@catenet/domain/errors/Channels"
-import { OperatorKey } from "@catenet/domain/Keys"
-import { audit } from "@catenet/domain/rules/Audit"
-import { type ChannelEvent, type ChannelRegistration as State, transition } from "@catenet/domain/rules/ChannelOperator"
+import type { ChannelId, ChannelRegistration } from "@catenet/domain/channels/Channel"
+import { ChannelLimitReached, NotChannelOwner, OperatorMismatch } from "@catenet/domain/channels/ChannelErrors"
+import { OperatorKey } from "@catenet/domain/values/Keys"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import {
+  type ChannelEvent,
+  type ChannelRegistration as State,
+  transition
+} from "@catenet/domain/channels/ChannelOperator"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { Audits } from "../audit/Audits.ts"
+import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
-import { unixSeconds } from "../Now.ts"
-import { Settings } from "../Settings.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Settings } from "../settings/Settings.ts"
 import { asDefects } from "../store/Defects.ts"
-import * as Store from "./Store.ts"
+import * as Store from "./ChannelStore.ts"
 
 type Account = Caller["Service"]
 

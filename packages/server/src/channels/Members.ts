@@ -2,19 +2,24 @@
 import * as CryptoGrant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import type { Caller } from "@catenet/domain/api/Access"
-import { mostMembersOfChannel } from "@catenet/domain/Caps"
-import type { ChannelId, Grant, MemberMaterial } from "@catenet/domain/Channel"
-import { AttestationRefused, GrantMismatch, GrantUndecodable, MemberNotFound } from "@catenet/domain/errors/Channels"
-import type { HolderKey } from "@catenet/domain/Keys"
-import { audit } from "@catenet/domain/rules/Audit"
+import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
+import type { ChannelId, Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
+import {
+  AttestationRefused,
+  GrantMismatch,
+  GrantUndecodable,
+  MemberNotFound
+} from "@catenet/domain/channels/ChannelErrors"
+import type { HolderKey } from "@catenet/domain/values/Keys"
+import { audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer, Result, Schema } from "effect"
-import { Audits } from "../audit/Audits.ts"
+import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { asDefects } from "../store/Defects.ts"
 import { within } from "../store/Within.ts"
 import * as Attestation from "./Attestation.ts"
 import { Channels } from "./Channels.ts"
-import * as Store from "./Store.ts"
+import * as Store from "./ChannelStore.ts"
 
 type Account = Caller["Service"]
 

@@ -1,6 +1,6 @@
 /** Who has something to do with a channel. */
 import type { Caller } from "@catenet/domain/api/Access"
-import type { ChannelId } from "@catenet/domain/Channel"
+import type { ChannelId } from "@catenet/domain/channels/Channel"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { asDefects } from "../store/Defects.ts"

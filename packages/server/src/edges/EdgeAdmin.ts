@@ -1,9 +1,9 @@
 /** The admin interfaces of the edges, as the control plane gives orders there. Which edges there are, `LiveEdges` says. */
-import { Count } from "@catenet/domain/Numbers"
-import type { RoutingToken } from "@catenet/domain/Tokens"
+import { Count } from "@catenet/domain/values/Numbers"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Data, Effect, Layer, Option } from "effect"
 import { HttpClientError } from "effect/http"
-import type { EdgeCall } from "../outbox/EdgeCall.ts"
+import type { EdgeCall } from "./EdgeCall.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import * as EdgeClient from "./EdgeClient.ts"
 import { LiveEdges } from "./LiveEdges.ts"

@@ -2,11 +2,11 @@
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import { EdgeAdminAccess } from "@catenet/domain/api/Access"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
-import type { RoutingToken } from "@catenet/domain/Tokens"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 
 export type EdgeClient = HttpApiClient.ForApi<typeof EdgeAdminApi>
 

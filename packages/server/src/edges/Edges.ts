@@ -1,26 +1,26 @@
 /** Edge servers as the control plane knows them: who lives, with which key, and what each has to restore. */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import { native } from "@catenet/crypto/native"
-import type { Heartbeat } from "@catenet/domain/EdgeNode"
+import type { Heartbeat } from "@catenet/domain/edges/EdgeNode"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
   HeartbeatRefused,
   LookupAmbiguous,
   NoLiveEdge
-} from "@catenet/domain/errors/Edges"
-import type { Hostname } from "@catenet/domain/Hostname"
-import { audit } from "@catenet/domain/rules/Audit"
-import type { RoutingToken } from "@catenet/domain/Tokens"
+} from "@catenet/domain/edges/EdgeErrors"
+import type { Hostname } from "@catenet/domain/values/Hostname"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { Audits } from "../audit/Audits.ts"
+import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
-import { unixSeconds } from "../Now.ts"
-import { bytesOf } from "../Secrets.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { bytesOf } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import { liveSeconds, make as makeAddresses } from "./EdgeAddressStore.ts"
 import { LiveEdges } from "./LiveEdges.ts"
-import * as Store from "./Store.ts"
+import * as Store from "./EdgeStore.ts"
 
 const proves = ({ id, peer_addr, pubkey, signature }: Heartbeat) =>
   pubkey !== undefined &&

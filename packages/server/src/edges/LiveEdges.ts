@@ -3,8 +3,8 @@
  * plane an address with a heartbeat. Without the edges' token this process reaches none and does no work that needs one.
  */
 import { Context, Effect, Layer } from "effect"
-import { unixSeconds } from "../Now.ts"
-import { Settings } from "../Settings.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Settings } from "../settings/Settings.ts"
 import { type EdgeAddress, make as makeStore } from "./EdgeAddressStore.ts"
 
 const make = Effect.gen(function* () {

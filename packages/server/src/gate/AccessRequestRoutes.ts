@@ -2,20 +2,20 @@
  * `GET` and `POST /gate/request-access`: a visitor asks the owner of a gated host to be let in. The owner finds the request
  * among those of the tunnel. Whether it was kept, or the visitor is let in already, is not told.
  */
-import { Email } from "@catenet/domain/Email"
-import { HostNotGated } from "@catenet/domain/errors/Gate"
-import { WrongShape } from "@catenet/domain/errors/Requests"
+import { Email } from "@catenet/domain/values/Email"
+import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
+import { WrongShape } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
-import { Limits } from "../limits/Limits.ts"
-import { fields } from "../pages/FormBody.ts"
-import * as Notice from "../pages/Notice.ts"
-import { refuse } from "../pages/Refusals.ts"
-import { Settings } from "../Settings.ts"
-import * as Browser from "./Browser.ts"
+import { Limits } from "../http/Limits.ts"
+import { fields } from "../http/FormBody.ts"
+import * as Notice from "../http/NoticePage.ts"
+import { refuse } from "../http/RefusalPages.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as Browser from "./GateBrowser.ts"
 import { Gate } from "./Gate.ts"
-import * as Page from "./Page.ts"
+import * as Page from "./GatePage.ts"
 
 export const path = "/gate/request-access"
 

@@ -1,5 +1,9 @@
 /** The table of requests to be let in, which anybody can write to: what one tunnel, and one block of addresses, may fill of it. */
-import { accessRequestSeconds, mostAccessRequestsOfBlock, mostAccessRequestsOfTunnel } from "@catenet/domain/Caps"
+import {
+  accessRequestSeconds,
+  mostAccessRequestsOfBlock,
+  mostAccessRequestsOfTunnel
+} from "@catenet/domain/values/Caps"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

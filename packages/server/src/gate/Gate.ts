@@ -2,21 +2,21 @@
  * Whether a visitor of a host may pass: asked by the edge that serves the host, or by a proxy in front of the origin. What
  * is answered as the visitor's identity goes on to the origin, so that a visitor cannot claim one.
  */
-import { lowerAscii } from "@catenet/domain/AsciiCase"
-import { HostNotGated } from "@catenet/domain/errors/Gate"
-import type { Email } from "@catenet/domain/Email"
-import { GateAnswer } from "@catenet/domain/GateVisit"
-import { UnixSeconds } from "@catenet/domain/Numbers"
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
+import type { Email } from "@catenet/domain/values/Email"
+import { GateAnswer } from "@catenet/domain/tunnels/GateVisit"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
-import { AccessTokens } from "../access/AccessTokens.ts"
-import { unixSeconds } from "../Now.ts"
-import { Sealing } from "../sealing/Sealing.ts"
-import { Settings } from "../Settings.ts"
+import { AccessTokens } from "../identity/AccessTokens.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Sealing } from "../store/Sealing.ts"
+import { Settings } from "../settings/Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as AccessRequestStore from "./AccessRequestStore.ts"
-import * as Store from "./Store.ts"
+import * as Store from "../tunnels/GateStore.ts"
 
 /** What a visitor shows; `host` in lower case. */
 export interface Visit {

@@ -4,14 +4,14 @@
  */
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
-import { GateCodeRefused } from "@catenet/domain/errors/Gate"
-import { GateEntry } from "@catenet/domain/GateVisit"
-import { returnPath } from "@catenet/domain/rules/ShareLink"
+import { GateCodeRefused } from "@catenet/domain/tunnels/GateErrors"
+import { GateEntry } from "@catenet/domain/tunnels/GateVisit"
+import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { unixSeconds } from "../Now.ts"
+import { unixSeconds } from "../runtime/Now.ts"
 import { asDefects } from "../store/Defects.ts"
-import * as Store from "./CodeStore.ts"
+import * as Store from "../tunnels/GateCodeStore.ts"
 
 /** Seconds in which a code has to be exchanged. */
 export const codeLifetime = 60

@@ -2,16 +2,16 @@
  * Visitors sign in at the identity provider, for one gate, by a client of the gate's own where one is configured. Whom the
  * gate admits when they are back gets a session for that host.
  */
-import { GateNotConfigured, VisitorNotAllowed } from "@catenet/domain/errors/Gate"
-import type { Hostname } from "@catenet/domain/Hostname"
+import { GateNotConfigured, VisitorNotAllowed } from "@catenet/domain/tunnels/GateErrors"
+import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer, Option } from "effect"
-import * as BegunSignIns from "../identityProvider/BegunSignIns.ts"
-import { SignIns } from "../identityProvider/SignIns.ts"
-import { Settings } from "../Settings.ts"
+import * as BegunSignIns from "../identity/BegunSignIns.ts"
+import { SignIns } from "../identity/SignIns.ts"
+import { Settings } from "../settings/Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import { Gate } from "./Gate.ts"
-import { GateSessions } from "./GateSessions.ts"
-import * as Store from "./Store.ts"
+import { GateSessions } from "../tunnels/GateSessions.ts"
+import * as Store from "../tunnels/GateStore.ts"
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make

@@ -1,11 +1,11 @@
 /** `GET /gate/share`: a visitor follows a share link. */
-import { GateNotConfigured, HostNotGated } from "@catenet/domain/errors/Gate"
+import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { refuse } from "../pages/Refusals.ts"
-import { Settings } from "../Settings.ts"
-import { ShareLinks } from "../shareLinks/ShareLinks.ts"
-import { addressAt, queryOf, readHost, withSession } from "./Browser.ts"
+import { refuse } from "../http/RefusalPages.ts"
+import { Settings } from "../settings/Settings.ts"
+import { ShareLinks } from "../tunnels/ShareLinks.ts"
+import { addressAt, queryOf, readHost, withSession } from "./GateBrowser.ts"
 
 export const share = Effect.gen(function* () {
   const links = yield* ShareLinks

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Address = NetAddress.IpAddress

@@ -10,13 +10,13 @@ import {
   MethodNotAllowed,
   RouteNotFound,
   UnsupportedMediaType
-} from "@catenet/domain/errors/Requests"
-import { redact } from "@catenet/domain/rules/Redaction"
+} from "@catenet/domain/values/RequestErrors"
+import { redact } from "@catenet/domain/values/Redaction"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import { Cause, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { isAway } from "../store/Away.ts"
-import { challenge } from "./Challenges.ts"
+import { challenge } from "./AuthenticationChallenges.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse

@@ -4,17 +4,17 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
-import { problemType } from "@catenet/domain/Problem"
+import { problemType } from "@catenet/domain/values/Problem"
 import { ByteSize, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpServerRequest } from "effect/http"
 import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 import { answers } from "./Answer.ts"
 import { trusts } from "./ClientAddresses.ts"
 import * as ProxiedConnections from "./ProxiedConnections.ts"
 import * as RequestId from "./RequestId.ts"
-import type { Front } from "./Standing.ts"
+import type { Front } from "./CachedResponses.ts"
 
 /** A problem that is written by hand, because no route has seen the request. */
 const problem = (status: number, code: string, title: string, detail: string) =>

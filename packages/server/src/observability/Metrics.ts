@@ -3,14 +3,14 @@
  * same on every replica. A database that is away leaves its families out and says so in `catenet_database_up`.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import { KeySet } from "../access/KeySet.ts"
+import { KeySet } from "../identity/KeySet.ts"
 import { liveSeconds } from "../edges/EdgeAddressStore.ts"
-import { unixSeconds } from "../Now.ts"
-import * as Status from "../status/Store.ts"
-import { type Family, render } from "./Exposition.ts"
-import * as Process from "./Process.ts"
-import * as Store from "./Store.ts"
-import { Traffic } from "./Traffic.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import * as Status from "./StatusStore.ts"
+import { type Family, render } from "../http/Exposition.ts"
+import * as Process from "./ProcessMetrics.ts"
+import * as Store from "./MetricsStore.ts"
+import { Traffic } from "../http/RequestMetrics.ts"
 
 const gauge = (name: string, help: string, ...samples: Family["samples"]): Family => ({
   name: `catenet_${name}`,

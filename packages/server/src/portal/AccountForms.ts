@@ -1,10 +1,10 @@
 /** Forms of an account: credits, and memberships that are claimed. */
-import { ChannelId, MemberMaterial } from "@catenet/domain/Channel"
+import { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
 import { Effect, Redacted, Schema } from "effect"
-import { Claims } from "../claims/Claims.ts"
-import { ClaimInvites } from "../claims/ClaimInvites.ts"
-import { Credits } from "../credits/Credits.ts"
-import { Payments } from "../payments/Payments.ts"
+import { Claims } from "../channels/Claims.ts"
+import { ClaimInvites } from "../channels/ClaimInvites.ts"
+import { Credits } from "../billing/Credits.ts"
+import { Payments } from "../billing/Payments.ts"
 import { notice, read, seeOther, type Submit } from "./Forms.ts"
 
 const channels = "/portal/channels"

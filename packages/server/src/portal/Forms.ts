@@ -3,17 +3,17 @@
  * page that says why not. A form counts only when it was sent from the portal itself.
  */
 import { Caller } from "@catenet/domain/api/Access"
-import { CrossSiteRequest } from "@catenet/domain/errors/Authentication"
-import { MalformedRequest } from "@catenet/domain/errors/Requests"
+import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
+import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { EmailDomains } from "../access/EmailDomains.ts"
-import { isSameOrigin } from "../access/SameOrigin.ts"
-import { type Fields, fields } from "../pages/FormBody.ts"
-import * as Notice from "../pages/Notice.ts"
-import { type Refusal, refuse } from "../pages/Refusals.ts"
-import { Sessions } from "../sessions/Sessions.ts"
-import { Settings } from "../Settings.ts"
+import { EmailDomains } from "../identity/EmailDomains.ts"
+import { isSameOrigin } from "../http/SameOrigin.ts"
+import { type Fields, fields } from "../http/FormBody.ts"
+import * as Notice from "../http/NoticePage.ts"
+import { type Refusal, refuse } from "../http/RefusalPages.ts"
+import { Sessions } from "../identity/Sessions.ts"
+import { Settings } from "../settings/Settings.ts"
 
 export interface Submission {
   readonly caller: Caller["Service"]

@@ -1,13 +1,13 @@
 /** People sign in to the portal at the identity provider. A session knows an address only when the provider has verified it. */
-import { SignInNotConfigured } from "@catenet/domain/errors/Authentication"
+import { SignInNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { EmailDomains } from "../access/EmailDomains.ts"
-import * as BegunSignIns from "../identityProvider/BegunSignIns.ts"
-import { SignIns, type Wishes } from "../identityProvider/SignIns.ts"
-import { unixSeconds } from "../Now.ts"
-import { Sessions } from "../sessions/Sessions.ts"
-import { Settings } from "../Settings.ts"
+import { EmailDomains } from "../identity/EmailDomains.ts"
+import * as BegunSignIns from "../identity/BegunSignIns.ts"
+import { SignIns, type Wishes } from "../identity/SignIns.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Sessions } from "../identity/Sessions.ts"
+import { Settings } from "../settings/Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 
 /** What the browser brings back from the provider. */

@@ -3,7 +3,7 @@
  * variables that bind an authority to an account of ours. Known authorities need only their name; others are at the
  * directory that is named with them.
  */
-import { type CertificateAuthority, certificateAuthorities } from "@catenet/domain/rules/CertificateAuthorities"
+import { type CertificateAuthority, certificateAuthorities } from "@catenet/domain/certificates/CertificateAuthorities"
 import { Effect, type Redacted, Schema } from "effect"
 import * as Forms from "./Forms.ts"
 import * as Variable from "./Variable.ts"

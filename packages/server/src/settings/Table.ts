@@ -1,5 +1,5 @@
 /** The configuration table of the operations guide, made from the variables themselves. */
-import { variables } from "../Settings.ts"
+import { variables } from "./Settings.ts"
 import * as CertificateAuthorities from "./CertificateAuthorities.ts"
 import type { Variable } from "./Variable.ts"
 

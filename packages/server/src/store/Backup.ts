@@ -8,7 +8,7 @@ import { spawn } from "node:child_process"
 import { rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import process from "node:process"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 
 /** The tools cannot do it; the message is the sentence for the operator. */
 export class BackupRefused extends Data.TaggedError("BackupRefused")<{ readonly why: string }> {

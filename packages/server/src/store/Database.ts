@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, String as Str } from "effect"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 import { whileStarting } from "./Away.ts"
 import * as Gathered from "./Gathered.ts"
 import * as Int8 from "./Int8.ts"

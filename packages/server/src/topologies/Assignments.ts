@@ -5,29 +5,29 @@
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import type { Caller } from "@catenet/domain/api/Access"
-import { mostAgentsOfTopology } from "@catenet/domain/Caps"
+import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
 import {
   AgentAssigned,
   AgentNotAssigned,
   NotAgentOwner,
   PlacementProofInvalid,
   TopologyNotFound
-} from "@catenet/domain/errors/Topologies"
-import type { TopologyId } from "@catenet/domain/Ids"
-import type { HolderKey } from "@catenet/domain/Keys"
-import { type Assignment, type AssignmentRefusal, transition } from "@catenet/domain/rules/AgentAssignment"
-import { audit } from "@catenet/domain/rules/Audit"
-import { roleOf } from "@catenet/domain/rules/Topology"
-import type { NewPlacement } from "@catenet/domain/Topology"
+} from "@catenet/domain/topologies/TopologyErrors"
+import type { TopologyId } from "@catenet/domain/values/Ids"
+import type { HolderKey } from "@catenet/domain/values/Keys"
+import { type Assignment, type AssignmentRefusal, transition } from "@catenet/domain/topologies/AgentAssignment"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { roleOf } from "@catenet/domain/topologies/TopologyMachine"
+import type { NewPlacement } from "@catenet/domain/topologies/Topology"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { Audits } from "../audit/Audits.ts"
-import { Idempotency } from "../idempotency/Idempotency.ts"
-import { bytesOf } from "../Secrets.ts"
+import { Audits } from "../identity/Audits.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { bytesOf } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import { within } from "../store/Within.ts"
-import * as AgentStore from "./AgentStore.ts"
-import * as Held from "./Held.ts"
-import * as Store from "./Store.ts"
+import * as AgentStore from "./TopologyAgentStore.ts"
+import * as Held from "./LockedTopology.ts"
+import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
 

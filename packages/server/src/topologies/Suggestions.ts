@@ -5,16 +5,16 @@ import {
   ShortcutBudgetTooLarge,
   TooManyAgents,
   TopologyNotFound
-} from "@catenet/domain/errors/Topologies"
-import type { TopologyId } from "@catenet/domain/Ids"
-import { HolderKey } from "@catenet/domain/Keys"
-import { suggest, type SuggestRefusal } from "@catenet/domain/rules/Suggest"
-import { roleOf } from "@catenet/domain/rules/Topology"
-import { type SuggestRequest, Suggestion } from "@catenet/domain/Topology"
+} from "@catenet/domain/topologies/TopologyErrors"
+import type { TopologyId } from "@catenet/domain/values/Ids"
+import { HolderKey } from "@catenet/domain/values/Keys"
+import { suggest, type SuggestRefusal } from "@catenet/domain/topologies/Suggest"
+import { roleOf } from "@catenet/domain/topologies/TopologyMachine"
+import { type SuggestRequest, Suggestion } from "@catenet/domain/topologies/Topology"
 import { Context, Effect, Layer } from "effect"
 import { asDefects } from "../store/Defects.ts"
-import * as AgentStore from "./AgentStore.ts"
-import * as Held from "./Held.ts"
+import * as AgentStore from "./TopologyAgentStore.ts"
+import * as Held from "./LockedTopology.ts"
 
 const refused = (refusal: SuggestRefusal) => {
   switch (refusal._tag) {

@@ -1,30 +1,30 @@
 /** Topologies as a whole: made, listed, seen, shared and removed. What is drawn on one is in `Drawings`. */
 import type { Caller } from "@catenet/domain/api/Access"
-import { mostSharesOfTopology } from "@catenet/domain/Caps"
-import { Email } from "@catenet/domain/Email"
+import { mostSharesOfTopology } from "@catenet/domain/values/Caps"
+import { Email } from "@catenet/domain/values/Email"
 import {
   NetworkUnknown,
   ShareNotFound,
   TopologyLimitReached,
   TopologyNotFound
-} from "@catenet/domain/errors/Topologies"
-import { NetUuid, TopologyId } from "@catenet/domain/Ids"
-import { Count } from "@catenet/domain/Numbers"
-import { audit } from "@catenet/domain/rules/Audit"
-import { roleOf, transition } from "@catenet/domain/rules/Topology"
-import { TopologyIds } from "@catenet/domain/Topology"
+} from "@catenet/domain/topologies/TopologyErrors"
+import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
+import { Count } from "@catenet/domain/values/Numbers"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { roleOf, transition } from "@catenet/domain/topologies/TopologyMachine"
+import { TopologyIds } from "@catenet/domain/topologies/Topology"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Audits } from "../audit/Audits.ts"
+import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
-import { Idempotency } from "../idempotency/Idempotency.ts"
-import { unixSeconds } from "../Now.ts"
-import { freshHex32 } from "../Secrets.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { freshHex32 } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import { within } from "../store/Within.ts"
-import * as Held from "./Held.ts"
-import * as Store from "./Store.ts"
-import * as Views from "./Views.ts"
+import * as Held from "./LockedTopology.ts"
+import * as Store from "./TopologyStore.ts"
+import * as Views from "./TopologyQueries.ts"
 
 type Account = Caller["Service"]
 

@@ -4,11 +4,11 @@
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { HttpOnlyState } from "@catenet/domain/api/TunnelControlsApi"
-import { TunnelNotFound } from "@catenet/domain/errors/Tunnels"
-import { audit } from "@catenet/domain/rules/Audit"
+import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer, Option } from "effect"
-import { Audits } from "../audit/Audits.ts"
-import { Outbox } from "../outbox/Outbox.ts"
+import { Audits } from "../identity/Audits.ts"
+import { Outbox } from "../edges/Outbox.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as HttpOnlyStore from "./HttpOnlyStore.ts"
 

@@ -1,5 +1,5 @@
 /** Whether a tunnel serves only HTTP: a column of the tunnel itself. */
-import { RoutingToken } from "@catenet/domain/Tokens"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 

@@ -1,8 +1,8 @@
 /** A tunnel as accounts see it: the row, and of a name that its owner brought what proves it. */
-import { DnsRecord, HostnameProof } from "@catenet/domain/HostnameProof"
-import { Tunnel } from "@catenet/domain/Tunnel"
-import type { HostnameRules } from "../hostnames/HostnameRules.ts"
-import type { ShownRow } from "./Store.ts"
+import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameProof"
+import { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import type { HostnameRules } from "./hostnames/HostnameRules.ts"
+import type { ShownRow } from "./TunnelStore.ts"
 
 export const tunnelOf =
   (rules: HostnameRules["Service"]) =>

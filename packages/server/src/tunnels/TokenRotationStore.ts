@@ -1,9 +1,9 @@
 /** A tunnel's routing token is replaced wherever it stands: the tunnel itself and its hostnames. */
-import { AccessPolicy } from "@catenet/domain/AccessPolicy"
-import { Hostname } from "@catenet/domain/Hostname"
-import { TunnelId } from "@catenet/domain/Ids"
-import { UnixSeconds } from "@catenet/domain/Numbers"
-import { RoutingToken } from "@catenet/domain/Tokens"
+import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelId } from "@catenet/domain/values/Ids"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 

@@ -1,15 +1,15 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
-import { ChannelId } from "@catenet/domain/Channel"
-import { HolderKey } from "@catenet/domain/Keys"
+import { ChannelId } from "@catenet/domain/channels/Channel"
+import { HolderKey } from "@catenet/domain/values/Keys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Schema } from "effect"
 import { ChannelAdmissions } from "../../src/channels/ChannelAdmissions.ts"
-import { TopologyAuthorisations } from "../../src/topologies/Authorisations.ts"
+import { TopologyAuthorisations } from "../../src/channels/TopologyAuthorizations.ts"
 import { database, world } from "../harness/Accounts.ts"
 import { account, ask } from "./Asking.ts"
-import { idOf, keyOf, linkOf, materialOf, seedOf } from "./Keys.ts"
+import { idOf, keyOf, linkOf, materialOf, seedOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 const operator_pubkey = keyOf("operator")

@@ -5,7 +5,7 @@ import { database, world } from "../harness/Accounts.ts"
 import { headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { account, type Answer, ask, person } from "./Asking.ts"
-import { idOf, keyOf, materialOf } from "./Keys.ts"
+import { idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 const operator_pubkey = keyOf("operator")

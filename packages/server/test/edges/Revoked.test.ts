@@ -1,10 +1,10 @@
-import type { RoutingToken } from "@catenet/domain/Tokens"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { cursorIn } from "@catenet/domain/api/Page"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { make as makeStore, revokedSeconds } from "../../src/edges/Store.ts"
+import { make as makeStore, revokedSeconds } from "../../src/edges/EdgeStore.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 

@@ -4,9 +4,18 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
 import { Effect, Redacted } from "effect"
-import { bytesOf } from "../../src/Secrets.ts"
-import { grantBy, idOf, invitationBy, keyOf, linkOf, materialOf, redemptionOf, seedOf } from "../channels/Keys.ts"
-import { signed } from "../credits/Customers.ts"
+import { bytesOf } from "../../src/runtime/Secrets.ts"
+import {
+  grantBy,
+  idOf,
+  invitationBy,
+  keyOf,
+  linkOf,
+  materialOf,
+  redemptionOf,
+  seedOf
+} from "../channels/ChannelsKeys.ts"
+import { signed } from "../billing/Customers.ts"
 import type { As, Client } from "./Client.ts"
 
 /** Whose day it is. Everything that is chosen carries the word: hostnames, names, keys, addresses. */

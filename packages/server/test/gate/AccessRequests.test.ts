@@ -1,14 +1,18 @@
-import { accessRequestSeconds, mostAccessRequestsOfBlock, mostAccessRequestsOfTunnel } from "@catenet/domain/Caps"
-import { Email } from "@catenet/domain/Email"
+import {
+  accessRequestSeconds,
+  mostAccessRequestsOfBlock,
+  mostAccessRequestsOfTunnel
+} from "@catenet/domain/values/Caps"
+import { Email } from "@catenet/domain/values/Email"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as AccessRequestStore from "../../src/gate/AccessRequestStore.ts"
-import { digestOf } from "../../src/Secrets.ts"
+import { digestOf } from "../../src/runtime/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { gated, isToldToWait, replica, text, triesOver, world } from "./World.ts"
+import { gated, isToldToWait, replica, text, triesOver, world } from "./GateWorld.ts"
 
 const form = "application/x-www-form-urlencoded"
 const path = "/gate/request-access"

@@ -1,5 +1,5 @@
-import { Email } from "@catenet/domain/Email"
-import { TunnelChange } from "@catenet/domain/Tunnel"
+import { Email } from "@catenet/domain/values/Email"
+import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,7 +16,7 @@ import {
   text,
   triesOver,
   world
-} from "./World.ts"
+} from "./GateWorld.ts"
 
 const email = Schema.decodeSync(Email)
 

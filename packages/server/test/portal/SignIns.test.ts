@@ -1,6 +1,6 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { browser, isToldToWait, portal, replica, text, triesOver, world } from "../gate/World.ts"
+import { browser, isToldToWait, portal, replica, text, triesOver, world } from "../gate/GateWorld.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { home, nextPath } from "../../src/portal/NextPath.ts"
 

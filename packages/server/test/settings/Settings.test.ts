@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted } from "effect"
-import { Settings } from "../../src/Settings.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 
 const database = "postgres://user:secret@127.0.0.1:5432/catenet"
 

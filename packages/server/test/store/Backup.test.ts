@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Settings } from "../../src/Settings.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 import { backup, restore } from "../../src/store/Backup.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 

@@ -4,7 +4,7 @@
  */
 import { native } from "@catenet/crypto/native"
 import * as SealedText from "@catenet/crypto/SealedText"
-import type { Place } from "../../src/sealing/Sealing.ts"
+import type { Place } from "../../src/store/Sealing.ts"
 
 const each = (condition: string, command: string) => `do $$ declare c record; begin
   for c in select conrelid::regclass as place, conname as name from pg_constraint

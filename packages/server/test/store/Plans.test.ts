@@ -6,7 +6,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { grantBy, keyOf, materialOf } from "../channels/Keys.ts"
+import { grantBy, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"

@@ -1,10 +1,10 @@
 import { HttpOnlyState } from "@catenet/domain/api/TunnelControlsApi"
-import { Hostname } from "@catenet/domain/Hostname"
-import { RoutingToken } from "@catenet/domain/Tokens"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { FactsEdge } from "../records/FactsEdge.ts"
-import { account, tunnel, world } from "../records/World.ts"
+import { FactsEdge } from "./records/FactsEdge.ts"
+import { account, tunnel, world } from "./records/RecordsWorld.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const Restored = Schema.Array(Schema.Struct({ token: Schema.String, http_only: Schema.Boolean }))

@@ -9,7 +9,7 @@ const parts = Effect.promise(() =>
   Promise.all([
     import("@catenet/server/store/Backup"),
     import("@catenet/server/store/Database"),
-    import("@catenet/server/Settings")
+    import("@catenet/server/settings/Settings")
   ])
 )
 

@@ -15,7 +15,7 @@ export const migrate = Command.make(
         import("@catenet/server/store/Database"),
         import("@catenet/server/store/Migrations"),
         import("@catenet/server/store/ServerRole"),
-        import("@catenet/server/Settings")
+        import("@catenet/server/settings/Settings")
       ])
     )
     const applied = yield* Effect.gen(function* () {

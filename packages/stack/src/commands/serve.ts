@@ -14,7 +14,7 @@ export const serve = Command.make(
     // Schemas that are used after this are compiled on first use; that is worth a third of the rate of small answers.
     yield* Effect.promise(() => import("effect/schema/SchemaJITCompiler/enable"))
     const [Server, { Settings }] = yield* Effect.promise(() =>
-      Promise.all([import("@catenet/server/Server"), import("@catenet/server/Settings")])
+      Promise.all([import("@catenet/server/Server"), import("@catenet/server/settings/Settings")])
     )
     return yield* Layer.launch(
       Server.layer.pipe(

@@ -3,7 +3,7 @@
  * embedded one the schema belongs to a role of its own, which brings it up to date here; the control plane runs as another.
  */
 import { PgClient } from "@effect/sql-pg"
-import { variables } from "@catenet/server/Settings"
+import { variables } from "@catenet/server/settings/Settings"
 import { migrate } from "@catenet/server/store/Migrations"
 import * as ServerRole from "@catenet/server/store/ServerRole"
 import { Deferred, Effect, Redacted, Schedule, type Scope } from "effect"

@@ -2,12 +2,12 @@
  * The demo tunnel and the one that waits for the user's own port, made on the first start through the routes that every
  * operator uses: provision, join token, authorise. Later starts only repeat the authorisation, which changes nothing.
  */
-import { AgentId, Tenant } from "@catenet/domain/Agent"
+import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import { AdminAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { Hostname } from "@catenet/domain/Hostname"
-import { Subject } from "@catenet/domain/Subject"
-import { RoutingToken } from "@catenet/domain/Tokens"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { Subject } from "@catenet/domain/values/Subject"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Data, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

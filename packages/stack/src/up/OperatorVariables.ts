@@ -4,7 +4,7 @@
  * not learn that. Variables of agents are left to agents.
  */
 import { names as edgeNames } from "@catenet/edge/settings/Variables"
-import { variables } from "@catenet/server/Settings"
+import { variables } from "@catenet/server/settings/Settings"
 import * as CertificateAuthorities from "@catenet/server/settings/CertificateAuthorities"
 import { Effect } from "effect"
 import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"

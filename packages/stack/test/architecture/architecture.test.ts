@@ -67,8 +67,8 @@ const httpClients = new Set([
   "packages/domain/src/api/StrictFetch.ts",
   "packages/edge/src/control/ControlPlane.ts",
   "packages/edge/src/gelb/Http2Exchange.ts",
-  "packages/server/src/alerts/Receivers.ts",
   "packages/server/src/http/OutgoingHttp.ts",
+  "packages/server/src/tunnels/alerts/AlertReceivers.ts",
   "packages/stack/src/up/Programs.ts"
 ])
 const makesHttpClient =

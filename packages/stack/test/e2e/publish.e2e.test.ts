@@ -12,7 +12,7 @@ const libraries = ["config", "domain", "crypto", "server"]
 /** What somebody who embeds the control plane would write. */
 const embedding = `
 import * as Server from "@catenet/server/Server"
-import { Settings } from "@catenet/server/Settings"
+import { Settings } from "@catenet/server/settings/Settings"
 import { NodeRuntime } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
@@ -35,7 +35,7 @@ told.pipe(
 
 /** What somebody who checks with TypeScript would write. */
 const typed = `
-import { Hostname } from "@catenet/domain/Hostname"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
 import { Schema } from "effect"

@@ -1,9 +1,9 @@
-import { Email } from "@catenet/domain/Email"
-import { Hostname } from "@catenet/domain/Hostname"
-import { TunnelChange, TunnelName } from "@catenet/domain/Tunnel"
+import { Email } from "@catenet/domain/values/Email"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { account, type Address } from "../../../server/test/gate/World.ts"
+import { account, type Address } from "../../../server/test/gate/GateWorld.ts"
 import { ask, askHttp2, browser, Edges, serve, upgrade, world } from "./World.ts"
 
 const email = Schema.decodeSync(Email)

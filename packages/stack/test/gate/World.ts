@@ -12,7 +12,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { readUntil, servingAgent, tlsTo } from "../../../edge/test/world/Agent.ts"
 import { start, type World as Edge } from "../../../edge/test/world/World.ts"
 import { Way } from "../../../server/test/edges/EdgeProgram.ts"
-import { account, type Address, portal, Realm, variables } from "../../../server/test/gate/World.ts"
+import { account, type Address, portal, Realm, variables } from "../../../server/test/gate/GateWorld.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
 

@@ -1,5 +1,5 @@
 /** Calls that edges must receive. A queue holds the calls about one tunnel, which are delivered in the order of `id`. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table outbox (

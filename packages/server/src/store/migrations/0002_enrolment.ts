@@ -1,5 +1,5 @@
 /** Join tokens (hashed), the agents that redeemed one, and one-time bootstrap secrets (sealed by their own token). */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table join_tokens (

@@ -2,7 +2,7 @@
  * Tunnels and the hostnames that lead to them. A row of `hosts` is the recorded ownership of a hostname by a routing
  * token, together with where the hostname stands on its way to a certificate of its own.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table tunnels (

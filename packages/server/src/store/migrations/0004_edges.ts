@@ -1,5 +1,5 @@
 /** Edge servers that have reported themselves. The first public key an edge presents is pinned. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table edge_nodes (

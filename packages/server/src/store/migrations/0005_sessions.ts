@@ -1,5 +1,5 @@
 /** Portal sessions, by the hash of what the cookie holds. `email` is one that the identity provider has verified. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table portal_sessions (

@@ -1,5 +1,5 @@
 /** The audit log, which only grows, and the answers of requests that may be repeated. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table audit_log (

@@ -1,5 +1,5 @@
 /** Who else may see a tunnel, who passes its login gate, who asked to, and how many tunnels and channels an account may have. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `alter table tunnels add column bridge_mode text not null default 'off'

@@ -2,7 +2,7 @@
  * Channels with everything that hangs on them, which goes when they go: members and their grants, who may claim and who
  * has claimed, claim invites, rooms. Beside them what makes an invitation across accounts good for one use.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 const key = (name: string) => `${name} text not null check (${name} ~ '^[0-9a-f]{64}$')`
 

@@ -1,5 +1,5 @@
 /** The public registries: pipelines, whose ids order by bytes, agents, and the records of an operator's self-test. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table pipelines (

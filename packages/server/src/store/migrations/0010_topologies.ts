@@ -2,7 +2,7 @@
  * Topologies. An agent stays its owner's when it leaves one. `link` of an edge is the channel that the bound operator's
  * key makes of it: present exactly while a key is bound, and what admission looks for.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table topologies (

@@ -2,7 +2,7 @@
  * Accounts with their credits. The balance is the sum of the ledger and never negative, which the database holds; a
  * payment counts once, and a key has bought one token.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table accounts (

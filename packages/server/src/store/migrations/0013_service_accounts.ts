@@ -2,7 +2,7 @@
  * Service accounts. A row stands here before the provider is asked for a client and until that client is gone, so that
  * nothing of ours is left there. An account has fifty places; a row that is given up has lost its own.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table service_accounts (

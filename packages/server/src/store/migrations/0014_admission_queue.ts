@@ -2,7 +2,7 @@
  * The queue for certificates by the domain whose budget a hostname uses, so that the sweep reads of each domain only as
  * many hostnames as could be offered one; and the calls that an edge refused, found by their queue.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `alter table hosts add column domain text not null generated always as (

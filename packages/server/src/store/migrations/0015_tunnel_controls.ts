@@ -2,7 +2,7 @@
  * What owners hang on tunnels: alerts with the deliveries they cause, badges, share links with the sessions they gave,
  * and the bridge. A delivery outlives its alert and its tunnel, because an account's budget counts it.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table alerts (

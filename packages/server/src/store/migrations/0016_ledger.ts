@@ -2,7 +2,7 @@
  * The ledger keeps itself: it only grows, each of its lines moves the balance of its account, and nothing else does. A
  * balance is therefore the sum of its lines, whoever writes to the database.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `alter table accounts add constraint accounts_balance_exact check (balance <= 9007199254740991)`,

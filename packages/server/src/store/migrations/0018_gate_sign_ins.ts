@@ -2,7 +2,7 @@
  * Visitors who sign in at a login gate: sign-ins that are under way, and sessions that know the account besides its
  * address, one row a host, so that one cookie opens several. And the counts of limits that all replicas share.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table gate_sign_ins (

@@ -2,7 +2,7 @@
  * What the most frequent commands do in one trip to the database instead of several. Each function takes its locks
  * before it reads, in statements of their own, so that it sees what those before it have done.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create function audit_append(by_actor text, what text, on_target text, note text, moment bigint) returns text

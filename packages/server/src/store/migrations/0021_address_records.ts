@@ -3,7 +3,7 @@
  * the zone was last seen to take: nothing, or '' while that is not known. A row without `due_at` is as it should be.
  * Whatever removes a tunnel gives up its hostname's records with it.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table address_records (

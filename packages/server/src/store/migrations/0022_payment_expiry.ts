@@ -1,5 +1,5 @@
 /** Payments that nobody has confirmed, in the order in which they are given up. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create index payment_intents_unconfirmed on payment_intents (created_at) where not confirmed`

@@ -1,5 +1,5 @@
 /** Sign-ins to the portal that are under way, by the hash of the secret that the browser keeps. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table portal_sign_ins (

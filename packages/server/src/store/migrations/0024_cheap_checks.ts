@@ -3,7 +3,7 @@
  * pattern is 20 microseconds for 64 digits and 50 for 128, for every row that is written; its length and a search for
  * anything else are one and a few. What is refused is the same.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `do $$

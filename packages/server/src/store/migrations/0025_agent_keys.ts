@@ -1,5 +1,5 @@
 /** Which tunnel a join token was made for, so that an edge can be told which keys may serve it. Empty: any of the tenant. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `alter table join_tokens add column tunnel text not null default '' check (tunnel ~ '^([0-9a-f]{32})?$')`,

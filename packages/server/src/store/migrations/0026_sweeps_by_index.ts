@@ -2,7 +2,7 @@
  * Indexes for what is forgotten by its age or by an e-mail address, which would otherwise be looked for in the whole
  * table; and an end to indexes that no statement uses.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create index portal_sessions_idle on portal_sessions (seen_at)`,

@@ -2,7 +2,7 @@
  * The usual registration of a channel in one trip: nobody has it and the account has room. Everything else is decided by
  * the service, which is told that this was not the usual case.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create function channel_register(

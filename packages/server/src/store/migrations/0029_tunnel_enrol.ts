@@ -3,7 +3,7 @@
  * What is answered for the key is kept with it. Everything else is decided by the service, which is told that this was
  * not the usual case; then nothing has changed.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create function tunnel_enrol(

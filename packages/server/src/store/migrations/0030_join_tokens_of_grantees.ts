@@ -2,7 +2,7 @@
  * A join token that a grantee was given and nobody has redeemed goes with the grant: by whatever takes that away, and
  * however close together the two are.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `alter table join_tokens

@@ -3,7 +3,7 @@
  * was sent to the hosts of every tenant, so none of them can be kept, and visitors sign in again. A sign-in leads to the
  * host by a code, and what one sign-in gave ends together.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `delete from gate_sessions`,

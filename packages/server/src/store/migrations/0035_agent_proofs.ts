@@ -2,7 +2,7 @@
  * A key that was enrolled through a grant goes with the grant, and replaces no key of the owner. A tunnel knows whether an
  * enrolled agent has proved its key, and whether its owner lets agents in that cannot.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `alter table agents

@@ -1,5 +1,5 @@
 /** The name under which edges keep the records of a tunnel that has got a new routing token: the hash of its first one. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `alter table tunnels add column records_name text

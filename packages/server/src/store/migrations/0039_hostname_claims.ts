@@ -3,7 +3,7 @@
  * to; its address records go with the claim. Who made earlier tunnels is not recorded, so that their names are claims
  * without a proof: they stay routed, and get no further certificate before a proof or an operator's order.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table hostname_claims (

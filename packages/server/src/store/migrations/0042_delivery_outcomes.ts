@@ -1,5 +1,5 @@
 /** What the log of deliveries says of each: delivered, refused by policy, or not delivered. Older lines said more. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `update alert_deliveries set detail = case

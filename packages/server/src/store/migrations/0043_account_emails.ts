@@ -1,5 +1,5 @@
 /** The verified address under which an account was last seen: by it, its service accounts may call, or not. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table account_emails (

@@ -3,7 +3,7 @@
  * was written by a release that knew one edge; the replica that has this edge in its settings gives the row to it.
  * `about` says the state of what a call tells: the newest of those that no edge has taken is enough.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table edge_addresses (

@@ -1,5 +1,5 @@
 /** Revoked tokens get a number, by which they are read in pages: a cursor names no token. */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `alter table revoked_tokens add column id bigint generated always as identity`,

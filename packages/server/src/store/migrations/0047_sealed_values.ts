@@ -2,7 +2,7 @@
  * Alert secrets, grants and id tokens are sealed text (`s1.<key id>.<bytes>`); what was stored before stays until the
  * server seals it. The indexes find what another key than the current one has sealed.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 const sealedOr = (plain: string, column: string) => `(${column} ~ '^s1\\.[0-9a-f]{8}\\.' or ${plain})`
 const byKey = (table: string, column: string) =>

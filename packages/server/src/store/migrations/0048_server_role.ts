@@ -3,7 +3,7 @@
  * entries that are older than the operator keeps, is a function of the owner, which reads the age from a table that only
  * the owner writes (`catenet migrate`), and the time from the database.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `create table audit_retention (

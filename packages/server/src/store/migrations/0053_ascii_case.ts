@@ -2,7 +2,7 @@
  * The checks that e-mail addresses and actors are kept in lower case ask for ASCII letters alone, as the program folds
  * them. What `lower` does to others depends on the locale of the database, and some of them become ASCII letters.
  */
-import * as Statements from "../Statements.ts"
+import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
   `do $$

@@ -1,0 +1,50 @@
+/** A pipeline: roles that agents fill by offering capacity, published under an id that its first publisher owns. */
+import { Effect, Schema } from "effect"
+import { atMost } from "../values/BoundedArray.ts"
+import { form } from "../values/Pattern.ts"
+import { OperatorKey } from "../values/Keys.ts"
+import { Uint64 } from "../values/Numbers.ts"
+import { Subject } from "../values/Subject.ts"
+import { line } from "../values/Text.ts"
+
+export const PipelineId = Schema.String.check(
+  form(/^[A-Za-z0-9._-]{1,128}$/u, "1 to 128 of letters, digits, dot, underscore and hyphen")
+).pipe(Schema.brand("PipelineId"))
+export type PipelineId = typeof PipelineId.Type
+
+/** What an agent can do: one of four known services, or one that is only named. */
+export const Service = Schema.Union([
+  Schema.Literals(["CodeGeneration", "SecurityReview", "SafetyCheck", "TextGeneration"]),
+  Schema.Struct({ Custom: line(128) })
+])
+export type Service = typeof Service.Type
+
+/** How one offer is chosen among those that fit. */
+export const SelectionPolicy = Schema.Literals(["LowestFloor", "RoundRobin", "LeastCalls"])
+export type SelectionPolicy = typeof SelectionPolicy.Type
+
+/** A role's name inside its pipeline. */
+export const RoleTag = line(128).pipe(Schema.brand("RoleTag"))
+export type RoleTag = typeof RoleTag.Type
+
+/** A null policy inherits the pipeline's. */
+export class Role extends Schema.Class<Role>("Role")({
+  service: Service,
+  units: Uint64,
+  tag: RoleTag,
+  selection_policy: Schema.NullOr(SelectionPolicy).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+}) {}
+
+/** Channels of its roles can be derived only when it names an operator. */
+export class PipelineSpec extends Schema.Class<PipelineSpec>("PipelineSpec")({
+  id: PipelineId,
+  roles: atMost(64, Role, 1),
+  operator_pubkey_hex: Schema.NullOr(OperatorKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  selection_policy: SelectionPolicy.pipe(Schema.withDecodingDefaultKey(Effect.succeed("LowestFloor" as const)))
+}) {}
+
+/** As the registry lists it. */
+export class PublishedPipeline extends Schema.Class<PublishedPipeline>("PublishedPipeline")({
+  id: PipelineId,
+  owner: Subject
+}) {}

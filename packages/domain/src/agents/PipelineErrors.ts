@@ -1,0 +1,53 @@
+/** Refusals of the pipeline registry and the agent directory. */
+import { Problem } from "../values/Problem.ts"
+import { Schema } from "effect"
+
+/** No pipeline has this id. */
+export class PipelineNotFound extends Problem<PipelineNotFound>()("PipelineNotFound", {
+  status: 404,
+  title: "Pipeline not found",
+  detail: () => "No pipeline is published under this id."
+}) {}
+
+/** The id belongs to another account; answered to account holders. */
+export class NotPipelineOwner extends Problem<NotPipelineOwner>()("NotPipelineOwner", {
+  status: 403,
+  title: "Not the owner of the pipeline",
+  detail: () => "This pipeline id belongs to another account."
+}) {}
+
+/** The id belongs to another owner; answered to operators. */
+export class PipelineIdTaken extends Problem<PipelineIdTaken>()("PipelineIdTaken", {
+  status: 409,
+  title: "Pipeline id taken",
+  detail: () => "This pipeline id belongs to another owner."
+}) {}
+
+/** Every role of a pipeline has a tag of its own. */
+export class RoleTagRepeated extends Problem<RoleTagRepeated>()(
+  "RoleTagRepeated",
+  {
+    status: 400,
+    title: "Role tag repeated",
+    detail: ({ tag }) => `The role tag ${tag} is used twice.`
+  },
+  { tag: Schema.String }
+) {}
+
+/** A role asks for at least one unit. */
+export class RoleWithoutUnits extends Problem<RoleWithoutUnits>()(
+  "RoleWithoutUnits",
+  {
+    status: 400,
+    title: "Role without units",
+    detail: ({ tag }) => `The role ${tag} asks for no unit.`
+  },
+  { tag: Schema.String }
+) {}
+
+/** Nobody registered this holder in the directory. */
+export class AgentNotListed extends Problem<AgentNotListed>()("AgentNotListed", {
+  status: 404,
+  title: "Agent not listed",
+  detail: () => "The directory has no agent with this key."
+}) {}

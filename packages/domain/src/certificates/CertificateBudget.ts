@@ -1,0 +1,101 @@
+/**
+ * Who gets the next certificate, and from which authority. Every authority gives every registered domain a number of
+ * certificates in any seven days; issued certificates and open offers both count. The queue is first come, first served
+ * per domain: a domain without head-room waits and holds up nobody else.
+ */
+import { Order } from "effect"
+import { type CertificateAuthority } from "./CertificateAuthorities.ts"
+
+/** One certificate that was issued. */
+export interface Issuance {
+  readonly ca: string
+  readonly domain: string
+  readonly at: number
+}
+
+/** One offer that is still open. */
+export interface OpenOffer {
+  readonly ca: string
+  readonly domain: string
+}
+
+/** One hostname that waits. */
+export interface Waiting {
+  readonly hostname: string
+  readonly queuedAt: number
+}
+
+/** One decision of `allocate`. */
+export interface Allocation {
+  readonly hostname: string
+  readonly ca: string
+}
+
+/** Seconds over which a budget is counted: seven days. */
+export const budgetWindow = 604_800
+
+/**
+ * The domain whose budget a hostname uses: the hostname without its first label, or itself when it has at most two.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
+ *
+ * assert.equal(registeredDomain("cam-1f2e.example.net"), "example.net")
+ * assert.equal(registeredDomain("example.net"), "example.net")
+ * ```
+ */
+export const registeredDomain = (hostname: string): string => {
+  const labels = hostname.split(".")
+  return labels.length > 2 ? labels.slice(1).join(".") : hostname
+}
+
+const oldestFirst = Order.combine(
+  Order.mapInput(Order.Number, ({ queuedAt }: Waiting) => queuedAt),
+  Order.mapInput(Order.String, ({ hostname }: Waiting) => hostname)
+)
+
+const key = (ca: string, domain: string) => `${ca} ${domain}`
+
+/**
+ * Goes through the queue, oldest first (equal times: by hostname), and offers each hostname the authority with the most
+ * head-room for its domain, the first listed among equals. Hostnames without any head-room are left in the queue.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { allocate } from "@catenet/domain/certificates/CertificateBudget"
+ *
+ * const ca = { name: "letsencrypt", directoryUrl: "https://ca.example", requiresEab: false, weeklyBudget: 1 }
+ * const queue = [
+ *   { hostname: "a.full.example", queuedAt: 1 },
+ *   { hostname: "b.full.example", queuedAt: 2 },
+ *   { hostname: "c.free.example", queuedAt: 3 }
+ * ]
+ * assert.deepEqual(allocate([ca], queue, [], [], 10).map((offer) => offer.hostname), ["a.full.example", "c.free.example"])
+ * ```
+ */
+export const allocate = (
+  authorities: ReadonlyArray<CertificateAuthority>,
+  queue: ReadonlyArray<Waiting>,
+  issuances: ReadonlyArray<Issuance>,
+  openOffers: ReadonlyArray<OpenOffer>,
+  now: number
+): ReadonlyArray<Allocation> => {
+  const used = new Map<string, number>()
+  const usedOf = (ca: string, domain: string) => used.get(key(ca, domain)) ?? 0
+  const count = (ca: string, domain: string) => used.set(key(ca, domain), usedOf(ca, domain) + 1)
+  for (const { at, ca, domain } of issuances) if (now - at < budgetWindow) count(ca, domain)
+  for (const { ca, domain } of openOffers) count(ca, domain)
+
+  return queue.toSorted(oldestFirst).flatMap(({ hostname }) => {
+    const domain = registeredDomain(hostname)
+    let best: { readonly name: string; readonly room: number } | undefined
+    for (const { name, weeklyBudget } of authorities) {
+      const room = weeklyBudget - usedOf(name, domain)
+      if (room > (best?.room ?? 0)) best = { name, room }
+    }
+    if (best === undefined) return []
+    count(best.name, domain)
+    return [{ hostname, ca: best.name }]
+  })
+}

@@ -1,0 +1,178 @@
+/** Refusals of the channel registry: ownership, members, grants, rooms, claims and invitations. */
+import { Schema } from "effect"
+import { ChannelId } from "./Channel.ts"
+import { HolderKey, OperatorKey } from "../values/Keys.ts"
+import { Count } from "../values/Numbers.ts"
+import { Problem } from "../values/Problem.ts"
+
+/** The channel belongs to another account or does not exist; one answer for both. */
+export class NotChannelOwner extends Problem<NotChannelOwner>()("NotChannelOwner", {
+  status: 403,
+  title: "Not the owner of the channel",
+  detail: () => "This channel is not registered to your account."
+}) {}
+
+/** The same, on the routes where owner isolation answers 404. */
+export class ChannelNotFound extends Problem<ChannelNotFound>()("ChannelNotFound", {
+  status: 404,
+  title: "Channel not found",
+  detail: () => "No channel of yours has this id."
+}) {}
+
+/** The account has as many channels as it may have. */
+export class ChannelLimitReached extends Problem<ChannelLimitReached>()(
+  "ChannelLimitReached",
+  {
+    status: 403,
+    title: "Channel limit reached",
+    detail: ({ limit }) => `Your account has ${limit} channels, which is its limit.`
+  },
+  { limit: Count }
+) {}
+
+/** The channel is registered with another operator key, and the request does not confirm the change. */
+export class OperatorMismatch extends Problem<OperatorMismatch>()(
+  "OperatorMismatch",
+  {
+    status: 409,
+    title: "Operator key differs",
+    detail: ({ channel, offered, registered }) =>
+      `Channel ${channel} is registered with the operator key ${registered}, not ${offered}. ` +
+      "To change the key, send the request again with confirm_rekey set to true; " +
+      "grants signed by the previous operator then stop verifying."
+  },
+  { channel: ChannelId, registered: OperatorKey, offered: OperatorKey }
+) {}
+
+/** The signature over (channel, holder, Noise key) does not verify under the holder's key. */
+export class AttestationRefused extends Problem<AttestationRefused>()("AttestationRefused", {
+  status: 400,
+  title: "Attestation refused",
+  detail: () => "noise_attestation is not a signature by the holder over this channel, holder and Noise key."
+}) {}
+
+/** The grant's bytes do not form a grant. */
+export class GrantUndecodable extends Problem<GrantUndecodable>()("GrantUndecodable", {
+  status: 400,
+  title: "Grant undecodable",
+  detail: () => "The grant has the right length, but its bytes do not form a grant."
+}) {}
+
+/** The grant was signed for another channel or another holder. */
+export class GrantMismatch extends Problem<GrantMismatch>()(
+  "GrantMismatch",
+  {
+    status: 400,
+    title: "Grant does not fit",
+    detail: ({ part }) => `The grant names another ${part} than the request.`
+  },
+  { part: Schema.Literals(["channel", "holder"]) }
+) {}
+
+/** A grant is deposited for a member, and the holder is none. */
+export class MemberNotFound extends Problem<MemberNotFound>()("MemberNotFound", {
+  status: 404,
+  title: "Member not found",
+  detail: () => "This holder is not a member of the channel."
+}) {}
+
+/** A room has 2 to 12 holders. */
+export class RoomSizeOutOfRange extends Problem<RoomSizeOutOfRange>()(
+  "RoomSizeOutOfRange",
+  {
+    status: 400,
+    title: "Room size out of range",
+    detail: ({ holders }) => `A room has 2 to 12 holders, not ${holders}.`
+  },
+  { holders: Count }
+) {}
+
+/** A room names every holder once. */
+export class HolderRepeated extends Problem<HolderRepeated>()(
+  "HolderRepeated",
+  {
+    status: 400,
+    title: "Holder repeated",
+    detail: ({ holder }) => `The holder ${holder} is named twice.`
+  },
+  { holder: HolderKey }
+) {}
+
+/** A channel of the room belongs to another account, or has another operator; nothing was registered. */
+export class RoomPairTaken extends Problem<RoomPairTaken>()(
+  "RoomPairTaken",
+  {
+    status: 409,
+    title: "Room pair taken",
+    detail: ({ a, b }) => `The channel between ${a} and ${b} is registered to another account or operator.`
+  },
+  { a: HolderKey, b: HolderKey }
+) {}
+
+/** The session's e-mail may not claim on this channel. */
+export class NotAllowListed extends Problem<NotAllowListed>()("NotAllowListed", {
+  status: 403,
+  title: "Not invited",
+  detail: () => "Your e-mail address is not on the allow-list of this channel."
+}) {}
+
+/** Another account has claimed this holder. */
+export class HolderClaimedElsewhere extends Problem<HolderClaimedElsewhere>()("HolderClaimedElsewhere", {
+  status: 409,
+  title: "Holder already claimed",
+  detail: () => "This holder was claimed by another account."
+}) {}
+
+/** The caller has claimed nothing on this channel. */
+export class NothingClaimed extends Problem<NothingClaimed>()("NothingClaimed", {
+  status: 404,
+  title: "Nothing claimed",
+  detail: () => "Your account has claimed no membership of this channel."
+}) {}
+
+/** No claim invite has this token. */
+export class ClaimInviteUnknown extends Problem<ClaimInviteUnknown>()("ClaimInviteUnknown", {
+  status: 404,
+  title: "Invite unknown",
+  detail: () => "There is no such invite."
+}) {}
+
+/** The claim invite was used, or its 15 minutes are over. */
+export class ClaimInviteGone extends Problem<ClaimInviteGone>()(
+  "ClaimInviteGone",
+  {
+    status: 410,
+    title: "Invite no longer valid",
+    detail: ({ reason }) =>
+      `This invite was ${reason === "used" ? "used already" : "valid for 15 minutes and has expired"}.`
+  },
+  { reason: Schema.Literals(["used", "expired"]) }
+) {}
+
+/** No channel with this id is registered by anybody. */
+export class ChannelUnknown extends Problem<ChannelUnknown>()("ChannelUnknown", {
+  status: 404,
+  title: "Channel unknown",
+  detail: () => "No channel with this id is registered."
+}) {}
+
+/** The invitation, the challenge, the redemption signature or the attestation does not verify; which, is not said. */
+export class InvitationRefused extends Problem<InvitationRefused>()("InvitationRefused", {
+  status: 403,
+  title: "Invitation refused",
+  detail: () => "The invitation or one of its proofs does not verify."
+}) {}
+
+/** The operator's invitation has run out. */
+export class InvitationExpired extends Problem<InvitationExpired>()("InvitationExpired", {
+  status: 410,
+  title: "Invitation expired",
+  detail: () => "This invitation has expired; ask the operator of the channel for a new one."
+}) {}
+
+/** The invitation was redeemed before. */
+export class InvitationSpent extends Problem<InvitationSpent>()("InvitationSpent", {
+  status: 409,
+  title: "Invitation already redeemed",
+  detail: () => "This invitation has been redeemed."
+}) {}

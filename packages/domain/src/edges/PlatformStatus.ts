@@ -1,0 +1,33 @@
+/** What anyone may know of a running control plane. */
+import { Schema } from "effect"
+import { Count, Port } from "../values/Numbers.ts"
+
+/**
+ * `agents` counts join-token redemptions, `agents_directory` the entries of the public directory. `tunnels` is the sum of what
+ * the live edges serve; `silent_edges` names those of several that did not say it, and is absent where there is none.
+ */
+export class Status extends Schema.Class<Status>("Status")({
+  ready: Schema.Boolean,
+  tunnels: Count,
+  agents: Count,
+  accounts: Count,
+  payments_confirmed: Count,
+  pipelines_published: Count,
+  agents_directory: Count,
+  uptime_seconds: Count,
+  oidc_enabled: Schema.Boolean,
+  silent_edges: Schema.optionalKey(Schema.Array(Schema.String))
+}) {}
+
+const PortOrNone = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
+
+/**
+ * Ports only: the host is the one that the caller already talks to. Where no broker or relay listens, its port is 0, and
+ * the port of the relay's gate is left out.
+ */
+export class NetworkInfo extends Schema.Class<NetworkInfo>("NetworkInfo")({
+  mesh_edge_port: Port,
+  channel_broker_port: PortOrNone,
+  channel_relay_port: PortOrNone,
+  channel_relay_gate_port: Schema.optionalKey(Port)
+}) {}

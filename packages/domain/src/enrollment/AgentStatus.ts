@@ -1,0 +1,38 @@
+/** What an agent says of itself on its local status address. */
+import { Schema } from "effect"
+import { form } from "../values/Pattern.ts"
+import { Count, UnixSeconds } from "../values/Numbers.ts"
+
+/** How the agent is connected to its edge at present. */
+export const AgentTransport = Schema.Literals(["quic", "tcp-fallback", "masque", "none"])
+export type AgentTransport = typeof AgentTransport.Type
+
+/** Where the agent's bearer token comes from, and whether it is still good. */
+export const CredentialState = Schema.Literals([
+  "env",
+  "stored",
+  "stored-expired-refreshable",
+  "stored-expired",
+  "none"
+])
+export type CredentialState = typeof CredentialState.Type
+
+/** `session` is random a process; `conn` counts registration attempts and is null before the first. */
+export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
+  version: Schema.String,
+  session: Schema.String.check(form(/^[0-9a-f]{16}$/u, "16 hex digits")),
+  conn: Schema.NullOr(Count),
+  uptime_secs: Count,
+  transport: AgentTransport,
+  registered: Schema.Boolean,
+  registered_since: Schema.NullOr(UnixSeconds),
+  last_seen_secs_ago: Schema.NullOr(Count),
+  reconnects: Count,
+  last_error: Schema.NullOr(Schema.String),
+  tasks_live: Count,
+  update_state: Schema.String,
+  oidc_credential: CredentialState,
+  masque_dropped_datagrams: Schema.Struct({ outbound: Count, inbound: Count }),
+  events_ring_write_errors: Count,
+  healthy: Schema.Boolean
+}) {}

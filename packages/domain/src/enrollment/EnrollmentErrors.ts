@@ -1,0 +1,106 @@
+/** Refusals on an agent's way in: join tokens, the bootstrap exchange, provisioning, authorising a host name. */
+import { Schema } from "effect"
+import { Tenant } from "./Agent.ts"
+import { Hostname } from "../values/Hostname.ts"
+import { Problem } from "../values/Problem.ts"
+
+/** The signature over the join token does not verify under the key in the request. */
+export class JoinProofRefused extends Problem<JoinProofRefused>()("JoinProofRefused", {
+  status: 403,
+  title: "Join proof refused",
+  detail: () => "The proof is not a signature by the given key over the join token."
+}) {}
+
+/** Nobody issued this join token. */
+export class JoinTokenUnknown extends Problem<JoinTokenUnknown>()("JoinTokenUnknown", {
+  status: 404,
+  title: "Join token unknown",
+  detail: () => "This join token was never issued here."
+}) {}
+
+/** The join token has been redeemed before. */
+export class JoinTokenSpent extends Problem<JoinTokenSpent>()("JoinTokenSpent", {
+  status: 409,
+  title: "Join token already used",
+  detail: () =>
+    "This join token has been redeemed. An agent that enrolled with it restores itself from its state directory; " +
+    "a new agent needs a new join token."
+}) {}
+
+/**
+ * This very agent has redeemed the join token before: same key, valid proof. It may not have heard the answer to that, so the
+ * facts of its enrolment come again.
+ */
+export class AgentAlreadyEnrolled extends Problem<AgentAlreadyEnrolled>()(
+  "AgentAlreadyEnrolled",
+  {
+    status: 409,
+    title: "Agent already enrolled",
+    detail: () => "This agent redeemed this join token before, with the same key; it is enrolled."
+  },
+  { tenant: Tenant }
+) {}
+
+/** A batch holds 1 to 100 tokens. */
+export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(
+  "BatchCountOutOfRange",
+  {
+    status: 400,
+    title: "Count out of range",
+    detail: ({ count }) => `A batch holds 1 to 100 tokens, not ${count}.`
+  },
+  { count: Schema.Int }
+) {}
+
+/** The idempotency key was used before, for something else. */
+export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()("IdempotencyKeyReused", {
+  status: 409,
+  title: "Idempotency key reused",
+  detail: () => "This idempotency key belongs to another request; choose a fresh one."
+}) {}
+
+/** Nobody minted this bootstrap token. */
+export class BootstrapTokenUnknown extends Problem<BootstrapTokenUnknown>()("BootstrapTokenUnknown", {
+  status: 404,
+  title: "Bootstrap token unknown",
+  detail: () => "This bootstrap token was never minted here."
+}) {}
+
+/** The bootstrap token has been redeemed before. */
+export class BootstrapTokenSpent extends Problem<BootstrapTokenSpent>()("BootstrapTokenSpent", {
+  status: 409,
+  title: "Bootstrap token already used",
+  detail: () => "This bootstrap token has been used; ask for a new one."
+}) {}
+
+/** The bootstrap token outlived its time; this attempt has spent it. */
+export class BootstrapTokenExpired extends Problem<BootstrapTokenExpired>()("BootstrapTokenExpired", {
+  status: 410,
+  title: "Bootstrap token expired",
+  detail: () => "This bootstrap token has expired; ask for a new one."
+}) {}
+
+/** Another tunnel has this host name. */
+export class HostnameTaken extends Problem<HostnameTaken>()(
+  "HostnameTaken",
+  {
+    status: 409,
+    title: "Host name taken",
+    detail: ({ hostname }) => `The host name ${hostname} belongs to another tunnel.`
+  },
+  { hostname: Hostname }
+) {}
+
+/** The edge did not take the order: it cannot be reached or answered with an error. */
+export class EdgeUnavailable extends Problem<EdgeUnavailable>()("EdgeUnavailable", {
+  status: 502,
+  title: "Edge unavailable",
+  detail: () => "The edge cannot be reached or refused the request; try again."
+}) {}
+
+/** The edge has not published its certificate authority yet. */
+export class EdgeCaNotPublished extends Problem<EdgeCaNotPublished>()("EdgeCaNotPublished", {
+  status: 503,
+  title: "CA not published yet",
+  detail: () => "The edge has not published its certificate authority yet; try again shortly."
+}) {}

@@ -1,0 +1,72 @@
+/** Refusals of a caller's credentials. None says which part was wrong. */
+import { Problem } from "../values/Problem.ts"
+
+/** No bearer token or session, or one that does not verify. */
+export class Unauthenticated extends Problem<Unauthenticated>()("Unauthenticated", {
+  status: 401,
+  title: "Not signed in",
+  detail: () => "This route needs a valid access token or portal session."
+}) {}
+
+/** The admin header is missing, malformed or wrong. */
+export class AdminTokenRefused extends Problem<AdminTokenRefused>()("AdminTokenRefused", {
+  status: 401,
+  title: "Admin token refused",
+  detail: () => "This route needs the header x-ct-admin-token with the configured token."
+}) {}
+
+/** The page of metrics is for those who hold its token, and it was not shown. */
+export class MetricsTokenRefused extends Problem<MetricsTokenRefused>()("MetricsTokenRefused", {
+  status: 401,
+  title: "Metrics token refused",
+  detail: () => "This page needs the metrics token as a bearer token."
+}) {}
+
+/** A write that a browser sent with the session cookie from a page of another origin. */
+export class CrossSiteRequest extends Problem<CrossSiteRequest>()("CrossSiteRequest", {
+  status: 403,
+  title: "Cross-site request",
+  detail: () => "A session cookie is honoured on writes only when the request comes from the portal itself."
+}) {}
+
+/** The answer of the identity provider is not for a sign-in that this browser began, or it was used or is too late. */
+export class SignInRefused extends Problem<SignInRefused>()("SignInRefused", {
+  status: 403,
+  title: "Sign-in refused",
+  detail: () => "This sign-in was not begun in this browser, or it is over."
+}) {}
+
+/** The person, or the provider for them, said no to the sign-in. */
+export class SignInCancelled extends Problem<SignInCancelled>()("SignInCancelled", {
+  status: 403,
+  title: "Sign-in cancelled",
+  detail: () => "The sign-in was cancelled at the identity provider; nothing has changed."
+}) {}
+
+/** Only people with an address of some domains may call, and this is none of them, or belongs to none of them. */
+export class EmailDomainRefused extends Problem<EmailDomainRefused>()("EmailDomainRefused", {
+  status: 403,
+  title: "Not for this address",
+  detail: () => "This platform is for e-mail addresses of the domains that its operator allows."
+}) {}
+
+/** The identity provider did not say who it is that signed in. */
+export class SignInFailed extends Problem<SignInFailed>()("SignInFailed", {
+  status: 502,
+  title: "Sign-in failed",
+  detail: () => "The identity provider did not complete the sign-in."
+}) {}
+
+/** No client at an identity provider is configured. */
+export class SignInNotConfigured extends Problem<SignInNotConfigured>()("SignInNotConfigured", {
+  status: 503,
+  title: "Sign-in not configured",
+  detail: () => "Signing in is not configured on this deployment."
+}) {}
+
+/** The route needs an e-mail address that the identity provider has verified, and the session has none. */
+export class VerifiedEmailRequired extends Problem<VerifiedEmailRequired>()("VerifiedEmailRequired", {
+  status: 403,
+  title: "Verified e-mail required",
+  detail: () => "This needs a session with an e-mail address that the identity provider has verified."
+}) {}

@@ -1,0 +1,111 @@
+/** A drawing of who may talk to whom: agents as nodes, undirected edges, one overlay mode. */
+import { Effect, Schema, SchemaGetter } from "effect"
+import { atMost } from "../values/BoundedArray.ts"
+import { ChannelId } from "../channels/Channel.ts"
+import { word } from "../values/Pattern.ts"
+import { NetUuid, TopologyId } from "../values/Ids.ts"
+import { HolderKey, NewHolderKey, NewOperatorKey, OperatorKey, Signature } from "../values/Keys.ts"
+import { Count, Uint64 } from "../values/Numbers.ts"
+import { Subject } from "../values/Subject.ts"
+import { label } from "../values/Text.ts"
+
+/** How a node is drawn; it changes nothing in who is admitted. */
+export const AgentKind = word(["peer", "super-peer"])
+export type AgentKind = typeof AgentKind.Type
+
+const modes = word(["baseline", "smart-route", "shortcut", "random-mesh"])
+
+/** Read without regard to case and blanks, with `_` for `-`. */
+export const OverlayMode = Schema.String.pipe(
+  Schema.decodeTo(modes, {
+    decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase().replaceAll("_", "-")),
+    encode: SchemaGetter.passthrough()
+  })
+)
+export type OverlayMode = typeof OverlayMode.Type
+
+/** An undirected edge. In views `a` is not greater than `b`; the channel is a note and authorises nothing. */
+export class TopologyEdge extends Schema.Class<TopologyEdge>("TopologyEdge")({
+  a: HolderKey,
+  b: HolderKey,
+  channel: Schema.optionalKey(ChannelId)
+}) {}
+
+/** The ids under which a topology is addressed: `id` by its owner and editors, `net_uuid` by anybody who was told it. */
+export class TopologyIds extends Schema.Class<TopologyIds>("TopologyIds")({ id: TopologyId, net_uuid: NetUuid }) {}
+
+/** A name for a node, for people. */
+export const AgentLabel = label(60)
+
+/** A named node. */
+export class LabelledAgent extends Schema.Class<LabelledAgent>("LabelledAgent")({
+  agent: HolderKey,
+  label: AgentLabel
+}) {}
+
+/** Agents sorted by key, edges sorted by their ends; only named agents have a label. */
+export class Topology extends Schema.Class<Topology>("Topology")({
+  id: TopologyId,
+  net_uuid: NetUuid,
+  owner: Subject,
+  agents: Schema.Array(Schema.Tuple([HolderKey, AgentKind])),
+  edges: Schema.Array(TopologyEdge),
+  overlay_mode: OverlayMode,
+  labels: Schema.Array(LabelledAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+}) {}
+
+/**
+ * An agent as it is placed. `proof` is the agent's signature over the topology and the account that places it: with it an
+ * account takes the agent from one that placed it without.
+ */
+export const NewPlacement = Schema.Struct({
+  agent: NewHolderKey,
+  kind: Schema.optionalKey(AgentKind),
+  proof: Schema.optionalKey(Signature)
+})
+export type NewPlacement = typeof NewPlacement.Type
+
+/** What the public page of a topology shows. */
+export class PublicTopology extends Schema.Class<PublicTopology>("PublicTopology")({
+  net_uuid: NetUuid,
+  agents: Schema.Array(Schema.Tuple([HolderKey, AgentKind])),
+  edges: Schema.Array(TopologyEdge),
+  overlay_mode: OverlayMode
+}) {}
+
+/** The operator's key, and its signature over the topology's id and the key. */
+export class OperatorBinding extends Schema.Class<OperatorBinding>("OperatorBinding")({
+  operator_pubkey: OperatorKey,
+  proof: Signature
+}) {}
+
+/** A binding as it is asked for. */
+export const NewOperatorBinding = Schema.Struct({ ...OperatorBinding.fields, operator_pubkey: NewOperatorKey })
+
+/** A link that could be taken, and what it costs. */
+export class CandidateLink extends Schema.Class<CandidateLink>("CandidateLink")({
+  a: HolderKey,
+  b: HolderKey,
+  cost: Uint64
+}) {}
+
+/** Most extra links that a suggestion may add, and most agents that it is computed for. */
+export const maxSuggestBudget = 16
+export const maxSuggestAgents = 64
+
+/** As many links as these agents can have, told from both ends. */
+const maxLinks = maxSuggestAgents * (maxSuggestAgents - 1)
+
+/** What to compute a suggestion from. */
+export class SuggestRequest extends Schema.Class<SuggestRequest>("SuggestRequest")({
+  links: atMost(maxLinks, CandidateLink).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  shortcut_budget: Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
+}) {}
+
+/** A suggestion; nothing is written. In each pair the smaller key comes first. */
+export class Suggestion extends Schema.Class<Suggestion>("Suggestion")({
+  mode: OverlayMode,
+  links: Schema.Array(Schema.Tuple([HolderKey, HolderKey])),
+  total_cost: Uint64,
+  connected: Schema.Boolean
+}) {}

@@ -1,0 +1,125 @@
+/** Refusals of topologies: agents, edges, overlay suggestions, operator binding and sharing. */
+import { Schema } from "effect"
+import { maxSuggestAgents, maxSuggestBudget } from "./Topology.ts"
+import { Count } from "../values/Numbers.ts"
+import { Problem } from "../values/Problem.ts"
+
+/** Foreign, unknown, not shared, or a proof that does not bind it: all of these are one answer. */
+export class TopologyNotFound extends Problem<TopologyNotFound>()("TopologyNotFound", {
+  status: 404,
+  title: "Topology not found",
+  detail: () => "No topology of yours has this id, or the request does not prove what it must."
+}) {}
+
+/** The account has as many topologies as it may have. */
+export class TopologyLimitReached extends Problem<TopologyLimitReached>()(
+  "TopologyLimitReached",
+  {
+    status: 403,
+    title: "Topology limit reached",
+    detail: ({ limit }) => `Your account has ${limit} topologies, which is its limit.`
+  },
+  { limit: Count }
+) {}
+
+/** Nobody has a topology with this public id. */
+export class NetworkUnknown extends Problem<NetworkUnknown>()("NetworkUnknown", {
+  status: 404,
+  title: "Network unknown",
+  detail: () => "There is no such network."
+}) {}
+
+/** The proof of a placement is not the agent's key's signature over this topology and this account. */
+export class PlacementProofInvalid extends Problem<PlacementProofInvalid>()("PlacementProofInvalid", {
+  status: 403,
+  title: "Proof of placement invalid",
+  detail: () => "The proof is not the agent's signature over this topology and your account."
+}) {}
+
+/** Another account was the first to place this agent, or the agent's key has signed for another. */
+export class NotAgentOwner extends Problem<NotAgentOwner>()("NotAgentOwner", {
+  status: 403,
+  title: "Not the owner of the agent",
+  detail: () => "This agent belongs to another account."
+}) {}
+
+/** An agent is in one topology at a time, this one included. */
+export class AgentAssigned extends Problem<AgentAssigned>()("AgentAssigned", {
+  status: 409,
+  title: "Agent already assigned",
+  detail: () => "This agent is in a topology already; an agent is in at most one."
+}) {}
+
+/** The agent is not in this topology. */
+export class AgentNotAssigned extends Problem<AgentNotAssigned>()("AgentNotAssigned", {
+  status: 404,
+  title: "Agent not in the topology",
+  detail: () => "This agent is not in the topology."
+}) {}
+
+const edgeReasons = {
+  "self-loop": "an edge has two different ends",
+  duplicate: "the edge exists",
+  "no-access": "you cannot edit this topology"
+}
+
+/** The edge cannot be added. */
+export class EdgeRefused extends Problem<EdgeRefused>()(
+  "EdgeRefused",
+  {
+    status: 409,
+    title: "Edge refused",
+    detail: ({ reason }) => `The edge was not added: ${edgeReasons[reason]}.`
+  },
+  { reason: Schema.Literals(["self-loop", "duplicate", "no-access"]) }
+) {}
+
+/** There is no such edge, or the caller cannot edit the topology. */
+export class EdgeNotFound extends Problem<EdgeNotFound>()("EdgeNotFound", {
+  status: 404,
+  title: "Edge not found",
+  detail: () => "No edge between these agents can be edited by you."
+}) {}
+
+/** The note names a channel that the caller neither owns nor is allow-listed on. */
+export class ChannelUnrelated extends Problem<ChannelUnrelated>()("ChannelUnrelated", {
+  status: 403,
+  title: "Channel not yours",
+  detail: () => "A note may name a channel that you own or that your e-mail address is allow-listed on."
+}) {}
+
+/** A baseline overlay is drawn by hand; there is nothing to suggest. */
+export class NothingToSuggest extends Problem<NothingToSuggest>()("NothingToSuggest", {
+  status: 409,
+  title: "Nothing to suggest",
+  detail: () => "The topology is in baseline mode; choose another overlay mode to have links suggested."
+}) {}
+
+/** A suggestion adds at most 16 shortcuts. */
+export class ShortcutBudgetTooLarge extends Problem<ShortcutBudgetTooLarge>()(
+  "ShortcutBudgetTooLarge",
+  {
+    status: 400,
+    title: "Shortcut budget too large",
+    detail: ({ budget }) => `A suggestion adds at most ${maxSuggestBudget} shortcuts, not ${budget}.`
+  },
+  { budget: Count }
+) {}
+
+/** A suggestion is computed for at most 64 agents. */
+export class TooManyAgents extends Problem<TooManyAgents>()(
+  "TooManyAgents",
+  {
+    status: 400,
+    title: "Too many agents",
+    detail: ({ agents }) => `A suggestion is computed for at most ${maxSuggestAgents} agents, not ${agents}.`
+  },
+  { agents: Count }
+) {}
+
+/** The topology is not the caller's, or was never shared with this address; one answer for both. */
+export class ShareNotFound extends Problem<ShareNotFound>()("ShareNotFound", {
+  status: 404,
+  title: "Share not found",
+  detail: () => "No topology of yours is shared with this address."
+}) {}

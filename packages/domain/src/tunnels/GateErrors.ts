@@ -1,0 +1,56 @@
+/** Refusals at the login gate of a tunnel. Visitors see them as pages; programs get the same facts. */
+import { Schema } from "effect"
+import { Hostname } from "../values/Hostname.ts"
+import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { Problem } from "../values/Problem.ts"
+
+/** The host has no login gate, or nobody has the host. */
+export class HostNotGated extends Problem<HostNotGated>()("HostNotGated", {
+  status: 404,
+  title: "Host not gated",
+  detail: () => "This host has no login gate."
+}) {}
+
+/** The link is unknown, expired, used, revoked, or made for another host. */
+export class ShareLinkRefused extends Problem<ShareLinkRefused>()("ShareLinkRefused", {
+  status: 403,
+  title: "Share link refused",
+  detail: () => "This link is not valid: it has expired, was used or revoked, or belongs to another host."
+}) {}
+
+/** A signed-in visitor whom the owner has not allowed. */
+export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()(
+  "VisitorNotAllowed",
+  {
+    status: 403,
+    title: "Not allowed",
+    detail: ({ host }) => `Your account is not allowed on ${host}; its owner can add you.`
+  },
+  { host: Hostname }
+) {}
+
+/** The code is unknown, used, too old, for another host, or from a sign-in that another browser began. */
+export class GateCodeRefused extends Problem<GateCodeRefused>()("GateCodeRefused", {
+  status: 403,
+  title: "Sign-in not accepted",
+  detail: () => "This sign-in was used already, is too old, or began in another browser."
+}) {}
+
+/** The gate needs a cookie domain, and for signing in a client at the identity provider; one of them is not configured. */
+export class GateNotConfigured extends Problem<GateNotConfigured>()("GateNotConfigured", {
+  status: 503,
+  title: "Gate not configured",
+  detail: () => "The login gate is not configured on this deployment."
+}) {}
+
+/** The tunnel may not be visited now. `opens_at` is null when no opening is scheduled. */
+export class AccessWindowClosed extends Problem<AccessWindowClosed>()(
+  "AccessWindowClosed",
+  {
+    status: 503,
+    title: "Closed at the moment",
+    detail: ({ retry_after }) =>
+      retry_after === null ? "This site is closed; no opening is scheduled." : `This site opens in ${retry_after} s.`
+  },
+  { opens_at: Schema.NullOr(UnixSeconds), retry_after: Schema.NullOr(Count) }
+) {}

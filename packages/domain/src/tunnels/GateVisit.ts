@@ -1,0 +1,29 @@
+/** What an edge and the control plane say to each other about visitors of a host that requires login. */
+import { Schema } from "effect"
+import { form } from "../values/Pattern.ts"
+import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { GateToken } from "../values/Tokens.ts"
+
+/** Fits into a header field as it is. Empty where the host requires no login. */
+const Identity = Schema.String.check(form(/^[\u0020-\u007e]{0,4000}$/u, "printable ASCII"))
+
+/** Begins at the root of the host, and a browser reads no other host in it. */
+const Path = Schema.String.check(form(/^\/(?:[!-.0-[\]-~][!-~]{0,4000})?$/u, "an absolute path in ASCII"))
+
+/** Whether a visitor may pass. `identity` null: the visitor has to sign in, at `sign_in`, where signing in is possible. */
+export class GateAnswer extends Schema.Class<GateAnswer>("GateAnswer")({
+  identity: Schema.NullOr(Identity),
+  /** When the session ends by itself. */
+  expires_at: Schema.NullOr(UnixSeconds),
+  sign_in: Schema.NullOr(Schema.String)
+}) {}
+
+/** What a code is exchanged for: the value of the cookie, the seconds it lasts, and where the visitor wanted to go. */
+export class GateEntry extends Schema.Class<GateEntry>("GateEntry")({
+  session: GateToken,
+  seconds: Count,
+  path: Path
+}) {}
+
+/** SHA-256 of what the browser keeps that began a sign-in. */
+export { Hex64 as BrowserHash } from "../values/Hex.ts"

@@ -1,0 +1,89 @@
+/**
+ * Which host names a tunnel may have. A name leads to a tunnel when the platform gave it (one label below the hostname
+ * zone), when its owner proved it in DNS, or when an operator provisioned it. Some names are never a tunnel's.
+ */
+
+/** The names that belong to the platform itself. `zones`: where it gives names and where it changes records. */
+export interface PlatformNames {
+  readonly zones: ReadonlyArray<string>
+  readonly names: ReadonlySet<string>
+}
+
+const isBelow = (hostname: string, ancestor: string) => hostname.endsWith(`.${ancestor}`)
+
+/** 32 hex digits as a label are a target of proofs, which no tunnel may have as its name. */
+const targetLabel = /^[0-9a-f]{32}$/u
+
+/**
+ * Whether a name is the platform's to give: exactly one label below the zone.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { isGiven } from "@catenet/domain/tunnels/HostnameClaim"
+ *
+ * assert.ok(isGiven("cam.example.net", "example.net"))
+ * assert.ok(!isGiven("a.cam.example.net", "example.net") && !isGiven("example.net", "example.net"))
+ * ```
+ */
+export const isGiven = (hostname: string, zone: string | undefined): boolean =>
+  zone !== undefined && isBelow(hostname, zone) && !hostname.slice(0, -zone.length - 1).includes(".")
+
+/**
+ * Every name above a host name, the nearest first.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { ancestorsOf } from "@catenet/domain/tunnels/HostnameClaim"
+ *
+ * assert.deepEqual(ancestorsOf("a.b.example"), ["b.example", "example"])
+ * ```
+ */
+export const ancestorsOf = (hostname: string): ReadonlyArray<string> => {
+  const labels = hostname.split(".")
+  return labels.slice(1).map((_, n) => labels.slice(n + 1).join("."))
+}
+
+/**
+ * Why a name can never be a tunnel's, by the name alone; undefined where it can.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { reservedAs } from "@catenet/domain/tunnels/HostnameClaim"
+ *
+ * const ours = { zones: ["t.example.net"], names: new Set(["portal.example.net"]) }
+ * assert.equal(reservedAs("t.example.net", ours), "zone")
+ * assert.equal(reservedAs("example.net", ours), "zone")
+ * assert.equal(reservedAs("portal.example.net", ours), "platform")
+ * assert.equal(reservedAs("cam.t.example.net", ours), undefined)
+ * ```
+ */
+export const reservedAs = (hostname: string, { names, zones }: PlatformNames): "zone" | "platform" | undefined => {
+  if (zones.some((zone) => hostname === zone || isBelow(zone, hostname))) return "zone"
+  const isTarget = zones.some((zone) => isGiven(hostname, zone)) && targetLabel.test(hostname.split(".")[0] ?? "")
+  return names.has(hostname) || isTarget ? "platform" : undefined
+}
+
+/** A record that proves a host name. */
+export interface ProofRecord {
+  readonly type: "TXT" | "CNAME"
+  readonly name: string
+  readonly value: string
+}
+
+/**
+ * What an owner puts into DNS, one of them: a TXT record beside the name, or, where the platform has a zone, a CNAME from
+ * the name to the tunnel's given name. `label` is 32 hex digits that no other tunnel has.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { proofRecords } from "@catenet/domain/tunnels/HostnameClaim"
+ *
+ * const [txt, cname] = proofRecords("www.example.org", "0".repeat(32), "t.example.net")
+ * assert.equal(txt?.name, "_catenet-challenge.www.example.org")
+ * assert.equal(cname?.value, `${"0".repeat(32)}.t.example.net`)
+ * ```
+ */
+export const proofRecords = (hostname: string, label: string, zone: string | undefined): ReadonlyArray<ProofRecord> => [
+  { type: "TXT", name: `_catenet-challenge.${hostname}`, value: `catenet-tunnel=${label}` },
+  ...(zone === undefined ? [] : [{ type: "CNAME" as const, name: hostname, value: `${label}.${zone}` }])
+]

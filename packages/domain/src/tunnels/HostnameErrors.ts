@@ -1,0 +1,62 @@
+/** Refusals of host names: what no tunnel may have, and what its owner has not proved. */
+import { Schema } from "effect"
+import { Hostname } from "../values/Hostname.ts"
+import { Problem } from "../values/Problem.ts"
+import { DnsRecord } from "./HostnameProof.ts"
+
+const why = {
+  zone: "it is a zone of this platform, or lies above one",
+  platform: "it is the platform's own",
+  "public-suffix": "names of different people are registered below it",
+  "below-another-host": "it lies below the host name of another tunnel"
+} as const
+
+/** No tunnel can have this host name. */
+export class HostnameReserved extends Problem<HostnameReserved>()(
+  "HostnameReserved",
+  {
+    status: 409,
+    title: "Host name reserved",
+    detail: ({ hostname, reason }) => `The host name ${hostname} cannot be a tunnel's: ${why[reason]}.`
+  },
+  { hostname: Hostname, reason: Schema.Literals(["zone", "platform", "public-suffix", "below-another-host"]) }
+) {}
+
+/** DNS has no record that proves the host name. */
+export class HostnameNotProved extends Problem<HostnameNotProved>()(
+  "HostnameNotProved",
+  {
+    status: 409,
+    title: "Host name not proved",
+    detail: ({ hostname }) => `DNS does not show a record that proves ${hostname}; put one of \`records\` there.`
+  },
+  { hostname: Hostname, records: Schema.Array(DnsRecord) }
+) {}
+
+/** The tunnel has no host name that is to be proved: it has none, or the platform or an operator gave it. */
+export class NoHostnameToVerify extends Problem<NoHostnameToVerify>()("NoHostnameToVerify", {
+  status: 409,
+  title: "No host name to verify",
+  detail: () => "This tunnel has no host name of its owner's own that is to be proved."
+}) {}
+
+/** The resolver did not answer, so nothing is known. */
+export class DnsUnanswered extends Problem<DnsUnanswered>()("DnsUnanswered", {
+  status: 502,
+  title: "DNS did not answer",
+  detail: () => "The records of this host name could not be looked up; try again."
+}) {}
+
+/** A DNS-01 challenge is published only for names that the platform gave or an operator provisioned. */
+export class ChallengeNotBrokered extends Problem<ChallengeNotBrokered>()("ChallengeNotBrokered", {
+  status: 403,
+  title: "Challenge not brokered",
+  detail: () => "Challenges are published only for host names that the platform gave or an operator provisioned."
+}) {}
+
+/** The routing token was revoked with its tunnel; no host name can lead to it. */
+export class RoutingTokenRevoked extends Problem<RoutingTokenRevoked>()("RoutingTokenRevoked", {
+  status: 409,
+  title: "Routing token revoked",
+  detail: () => "The routing token was revoked; no host name can lead to it."
+}) {}

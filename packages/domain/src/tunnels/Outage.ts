@@ -1,0 +1,126 @@
+/**
+ * The dead-man alert of one tunnel: when an outage is reported, and when its end. What cannot be observed is never reported
+ * as down: an edge that does not answer leaves everything as it was.
+ */
+import { type Result } from "effect"
+import { refuse, step, type Step } from "../values/Step.ts"
+
+/** What is reported to the receiver. */
+export type AlertEvent = "tunnel.down" | "tunnel.up" | "tunnel.test"
+
+/**
+ * `since`: start of the state in unix seconds; for `Down` the start of the outage. `skipped`: the report that the delivery
+ * budget held back, so that one streak is logged once.
+ */
+export type Watch =
+  | { readonly _tag: "Unknown"; readonly since: number; readonly skipped: AlertEvent | null }
+  | { readonly _tag: "Up"; readonly since: number; readonly lastSeenUp: number; readonly skipped: AlertEvent | null }
+  | { readonly _tag: "Down"; readonly since: number; readonly skipped: AlertEvent | null }
+
+/** Answers of the edge: its tunnel status, and its session history. Null where it did not answer. */
+export interface Evidence {
+  readonly connected: boolean | null
+  readonly sessionOpen: boolean | null
+}
+
+/** One look at the tunnel. `mayDeliver`: the account's delivery budget is not spent. */
+export interface Observation {
+  readonly evidence: Evidence
+  readonly thresholdSeconds: number
+  readonly mayDeliver: boolean
+}
+
+/** `Deliver` carries the `since` of the message; `LogSkipped` is one row in the delivery log. */
+export type AlertEffect =
+  | { readonly _tag: "Deliver"; readonly event: AlertEvent; readonly since: number }
+  | { readonly _tag: "LogSkipped"; readonly event: AlertEvent }
+
+/**
+ * A new alert knows nothing about its tunnel; its creation is the reference time until the tunnel is seen up.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { created } from "@catenet/domain/tunnels/Outage"
+ *
+ * assert.deepEqual(created(7), { _tag: "Unknown", since: 7, skipped: null })
+ * ```
+ */
+export const created = (now: number): Watch => ({ _tag: "Unknown", since: now, skipped: null })
+
+/**
+ * What the answers of the edge mean: either of them suffices for `up`; without any answer there is no evidence.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { observed } from "@catenet/domain/tunnels/Outage"
+ *
+ * assert.equal(observed({ connected: false, sessionOpen: true }), "up")
+ * assert.equal(observed({ connected: null, sessionOpen: false }), "absent")
+ * assert.equal(observed({ connected: null, sessionOpen: null }), "silent")
+ * ```
+ */
+export const observed = ({ connected, sessionOpen }: Evidence): "up" | "absent" | "silent" => {
+  if (connected === true || sessionOpen === true) return "up"
+  return connected === null && sessionOpen === null ? "silent" : "absent"
+}
+
+type Answer = Step<Watch, AlertEffect>
+
+const quiet = (watch: Watch): Answer => ({
+  next: watch.skipped === null ? watch : { ...watch, skipped: null },
+  effects: []
+})
+
+/** Delivers and moves on; without budget the state stays, and the same report is due again at the next look. */
+const report = (watch: Watch, event: AlertEvent, next: Watch, mayDeliver: boolean): Answer => {
+  if (mayDeliver) return { next, effects: [{ _tag: "Deliver", event, since: next.since }] }
+  if (watch.skipped === event) return { next: watch, effects: [] }
+  return { next: { ...watch, skipped: event }, effects: [{ _tag: "LogSkipped", event }] }
+}
+
+/**
+ * The machine. Down is reported once, when nothing was seen of the tunnel for the threshold; up once, on its return. The
+ * next state is stored even when the delivery then fails, so that a broken receiver is not called every minute.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { look, type Watch } from "@catenet/domain/tunnels/Outage"
+ *
+ * const up: Watch = { _tag: "Up", since: 0, lastSeenUp: 1000, skipped: null }
+ * const gone = { evidence: { connected: false, sessionOpen: false }, thresholdSeconds: 300, mayDeliver: true }
+ * assert.deepEqual(look(up, gone, 1299).effects, [])
+ * assert.deepEqual(look(up, gone, 1300).effects, [{ _tag: "Deliver", event: "tunnel.down", since: 1000 }])
+ * ```
+ */
+export const look = (watch: Watch, { evidence, mayDeliver, thresholdSeconds }: Observation, now: number): Answer => {
+  const seen = observed(evidence)
+  if (seen === "silent") return { next: watch, effects: [] }
+  if (seen === "up") {
+    const up: Watch = { _tag: "Up", since: watch._tag === "Up" ? watch.since : now, lastSeenUp: now, skipped: null }
+    return watch._tag === "Down" ? report(watch, "tunnel.up", up, mayDeliver) : { next: up, effects: [] }
+  }
+  if (watch._tag === "Down") return quiet(watch)
+  const reference = watch._tag === "Up" ? watch.lastSeenUp : watch.since
+  if (now - reference < thresholdSeconds) return quiet(watch)
+  return report(watch, "tunnel.down", { _tag: "Down", since: reference, skipped: null }, mayDeliver)
+}
+
+/**
+ * A test message on the owner's request. It changes no state, and is refused when the budget is spent.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { created, test } from "@catenet/domain/tunnels/Outage"
+ *
+ * assert.deepEqual(Result.getOrThrow(test(created(7), true)).effects, [{ _tag: "Deliver", event: "tunnel.test", since: 7 }])
+ * assert.ok(Result.isFailure(test(created(7), false)))
+ * ```
+ */
+export const test = (
+  watch: Watch,
+  mayDeliver: boolean
+): Result.Result<Answer, { readonly _tag: "DeliveryBudgetSpent" }> =>
+  mayDeliver
+    ? step<Watch, AlertEffect>(watch, { _tag: "Deliver", event: "tunnel.test", since: watch.since })
+    : refuse({ _tag: "DeliveryBudgetSpent" })

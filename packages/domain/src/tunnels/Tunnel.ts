@@ -1,0 +1,69 @@
+/** A tunnel: a public host name that is served by somebody's agent. */
+import { Effect, Schema } from "effect"
+import { TunnelStatus } from "../certificates/Admission.ts"
+import { AgentId } from "../enrollment/Agent.ts"
+import { AgentProof } from "../edges/AgentProof.ts"
+import { word } from "../values/Pattern.ts"
+import { Hostname } from "../values/Hostname.ts"
+import { HostnameProof } from "./HostnameProof.ts"
+import { TunnelId } from "../values/Ids.ts"
+import { UnixSeconds } from "../values/Numbers.ts"
+import { Subject } from "../values/Subject.ts"
+import { label } from "../values/Text.ts"
+import { JoinToken, RoutingToken } from "../values/Tokens.ts"
+
+/** The display name that its owner gave it. */
+export const TunnelName = label(60).pipe(Schema.brand("TunnelName"))
+export type TunnelName = typeof TunnelName.Type
+
+/** Whether and how the operator's bridge may reach the agent behind a tunnel. */
+export const BridgeMode = word(["off", "ephemeral", "permanent"])
+export type BridgeMode = typeof BridgeMode.Type
+
+/** As its owner sees it; the routing token is not part of it. */
+export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
+  id: TunnelId,
+  name: TunnelName,
+  hostname: Schema.NullOr(Hostname),
+  /** Of a host name that its owner brought; null where there is none, or the platform or an operator gave it. */
+  hostname_proof: Schema.NullOr(HostnameProof),
+  status: TunnelStatus,
+  claim_deadline: Schema.NullOr(UnixSeconds),
+  require_login: Schema.Boolean,
+  allow_any_login: Schema.Boolean,
+  bridge_mode: BridgeMode,
+  owned: Schema.Boolean,
+  created_at: UnixSeconds,
+  agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const)))
+}) {}
+
+/** A tunnel as operators see it, whosever it is. Its routing token is the owner's. */
+export class TunnelOfSubject extends Schema.Class<TunnelOfSubject>("TunnelOfSubject")({
+  id: TunnelId,
+  subject: Subject,
+  name: Schema.String,
+  hostname: Schema.NullOr(Hostname),
+  created_at: UnixSeconds
+}) {}
+
+/** What changes when an owner edits a tunnel; an absent member stays as it is. */
+export class TunnelChange extends Schema.Class<TunnelChange>("TunnelChange")({
+  name: Schema.optionalKey(TunnelName),
+  require_login: Schema.optionalKey(Schema.Boolean),
+  allow_any_login: Schema.optionalKey(Schema.Boolean),
+  /** Lets agents in that cannot prove an enrolled key. The routing token is then all that is needed to serve. */
+  allow_unproved_agents: Schema.optionalKey(Schema.Boolean)
+}) {}
+
+/** The routing token that a tunnel has from now on. */
+export class RotatedToken extends Schema.Class<RotatedToken>("RotatedToken")({ routing_token: RoutingToken }) {}
+
+/** What an agent needs to serve a tunnel; every such answer holds a fresh join token. */
+export class Installation extends Schema.Class<Installation>("Installation")({
+  join_token: JoinToken,
+  routing_token: RoutingToken,
+  agent_id: AgentId,
+  control_plane_url: Schema.String,
+  edge: Schema.String,
+  hostname: Schema.NullOr(Hostname)
+}) {}

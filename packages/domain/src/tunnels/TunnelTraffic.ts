@@ -1,0 +1,48 @@
+/** What an edge knows of a tunnel: who serves it now, what passed through, when it was up. */
+import { Schema } from "effect"
+import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { RoutingToken } from "../values/Tokens.ts"
+
+/** `bytes_received` counts client to agent, `bytes_sent` agent to client. */
+export class TunnelStatusReport extends Schema.Class<TunnelStatusReport>("TunnelStatusReport")({
+  connected: Schema.Boolean,
+  registrations: Count,
+  fallback_parked: Count,
+  bytes_received: Count,
+  bytes_sent: Count,
+  direct: Schema.Boolean,
+  connected_since: Schema.NullOr(UnixSeconds),
+  last_seen: Schema.NullOr(UnixSeconds)
+}) {}
+
+/** The same with the token that it is about. */
+export class TokenStatusReport extends TunnelStatusReport.extend<TokenStatusReport>("TokenStatusReport")({
+  token: RoutingToken
+}) {}
+
+/** One unbroken streak of a tunnel being served. `bytes_in` counts client to agent. */
+export class SessionRecord extends Schema.Class<SessionRecord>("SessionRecord")({
+  transport: Schema.String,
+  connected_at: UnixSeconds,
+  disconnected_at: Schema.NullOr(UnixSeconds),
+  reason: Schema.NullOr(Schema.String),
+  bytes_in: Count,
+  bytes_out: Count
+}) {}
+
+/** A share of a window, 0 to 100. */
+export const Percent = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
+
+/** Uptime over three windows, each in percent. */
+export class UptimeShares extends Schema.Class<UptimeShares>("UptimeShares")({
+  h24: Percent,
+  d7: Percent,
+  d30: Percent
+}) {}
+
+/** `open`: a session is open now. `sessions`: newest first, at most 200. */
+export class TunnelHistory extends Schema.Class<TunnelHistory>("TunnelHistory")({
+  open: Schema.Boolean,
+  uptime: UptimeShares,
+  sessions: Schema.Array(SessionRecord)
+}) {}

@@ -1,0 +1,48 @@
+/**
+ * Lists whose length is judged before their elements are: a body of two megabytes has room for a million wrong elements,
+ * and to look at each of them and say what is wrong with it takes seconds.
+ *
+ * Every list that a request may hold is one of these.
+ */
+import { Schema } from "effect"
+import { mark } from "./Pattern.ts"
+
+const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
+
+/** Any list, its elements unseen. */
+const list = Schema.declare(isList, { expected: "array", toCodecJson: () => undefined })
+
+/**
+ * A list of at most `maximum` elements, and at least `minimum`. One that is too long is malformed.
+ *
+ * @example
+ * ```ts
+ * import { Result, Schema } from "effect"
+ * import { atMost } from "@catenet/domain/values/BoundedArray"
+ *
+ * const read = Schema.decodeUnknownResult(atMost(2, Schema.Int), { errors: "all" })
+ * if (Result.isFailure(read([1, 2]))) throw new Error("two are not too many")
+ * const refused = read(["x", "y", "z"])
+ * if (Result.isSuccess(refused) || refused.failure.message !== "Expected at most 2 elements") throw new Error("one")
+ * ```
+ */
+export const atMost = <S extends Schema.Top>(maximum: number, element: S, minimum = 0) =>
+  list
+    .check(
+      Schema.isMaxLength(maximum, {
+        expected: `at most ${maximum} elements`,
+        [mark]: true,
+        representation: {
+          id: "@catenet/domain/atMost",
+          payload: { maximum, minimum },
+          schemas: [Schema.toEncoded(Schema.toCodecJson(element)).ast]
+        },
+        toJsonSchema: ({ schemas: [items = {}] }) => ({
+          type: "array",
+          items,
+          ...(minimum > 0 && { minItems: minimum }),
+          maxItems: maximum
+        })
+      })
+    )
+    .pipe(Schema.decodeTo(Schema.Array(element).check(Schema.isMinLength(minimum), Schema.isMaxLength(maximum))))

@@ -1,0 +1,45 @@
+/**
+ * A host name in its one normal form: no blanks around it, no trailing dot, lower-case, at most 253 characters, labels
+ * of 1 to 63 of `a-z`, `0-9` and `-` with no hyphen at an end. A single label is a host name; an underscore is not in one.
+ *
+ * Names are ASCII: an internationalised name arrives in its `xn--` form or is refused.
+ */
+import { Schema, SchemaGetter } from "effect"
+import { lowerAscii } from "./AsciiCase.ts"
+import { form, formBy } from "./Pattern.ts"
+
+const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+const labels = form(new RegExp(`^${label}(?:\\.${label})*$`, "u"), "a host name")
+const length = formBy((text) => text.length <= 253, "a host name of at most 253 characters")
+
+/** Brings a text to normal form as far as that goes; the result may still be no host name. */
+const normalise = (text: string): string => {
+  let end = text.length
+  let start = 0
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  while (end > start && text.charCodeAt(end - 1) === 0x2e) end--
+  return lowerAscii(text.slice(start, end))
+}
+
+const isBlank = (code: number) => code === 0x20 || (code >= 0x09 && code <= 0x0d)
+
+/**
+ * Reads any spelling of a host name, keeps the normal form.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Hostname } from "@catenet/domain/values/Hostname"
+ *
+ * const host = Schema.decodeUnknownSync(Hostname)(" Hello.Example.TEST. ")
+ * if (host !== "hello.example.test") throw new Error("host names have one normal form")
+ * ```
+ */
+export const Hostname = Schema.String.pipe(
+  Schema.decodeTo(Schema.String.check(labels, length).pipe(Schema.brand("Hostname")), {
+    decode: SchemaGetter.transform(normalise),
+    encode: SchemaGetter.passthrough()
+  })
+)
+export type Hostname = typeof Hostname.Type

@@ -1,0 +1,103 @@
+/**
+ * Text of a certain form. A text of another form is a malformed value; anything that is no text at all is a wrong shape.
+ *
+ * The two are refused with different statuses, so every textual noun takes its pattern from here: the mark that this
+ * module leaves on the check is what the API reads when it chooses between them.
+ */
+import { Schema, type SchemaAST, type SchemaIssue, SchemaTransformation } from "effect"
+
+/** The annotation on a check whose failure means "a text, but malformed". */
+export const mark = "~catenet/form"
+
+/**
+ * A check that a text has the form of `pattern`, which must carry the `u` flag. `expected` completes the sentence
+ * "Expected ...". Generators draw from `sample` where that is quicker to draw from than the pattern and says the same.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { form } from "@catenet/domain/values/Pattern"
+ *
+ * const Digit = Schema.String.check(form(/^[0-9]$/u, "a digit"))
+ * if (Schema.is(Digit)("x") || !Schema.is(Digit)("7")) throw new Error("only a digit is one")
+ * ```
+ */
+export const form = (pattern: RegExp, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
+  Schema.isPattern(pattern, { expected, [mark]: true, ...drawnFrom(sample) })
+
+const drawnFrom = (sample: RegExp | undefined) =>
+  sample && { arbitraryConstraint: { patterns: [{ source: sample.source, flags: sample.flags }] as const } }
+
+/**
+ * A check by a predicate where a pattern cannot say it; `sample` is a pattern whose texts mostly hold, for generators.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { formBy } from "@catenet/domain/values/Pattern"
+ *
+ * const Palindrome = Schema.String.check(formBy((text) => text === [...text].reverse().join(""), "a palindrome"))
+ * if (!Schema.is(Palindrome)("level")) throw new Error("it reads the same backwards")
+ * ```
+ */
+export const formBy = (holds: (text: string) => boolean, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
+  Schema.makeFilter(holds, {
+    expected,
+    [mark]: true,
+    ...drawnFrom(sample)
+  })
+
+/**
+ * One of a fixed list of words; another word is malformed rather than of the wrong type.
+ *
+ * @example
+ * ```ts
+ * import { Result, Schema } from "effect"
+ * import { isMalformedOnly, word } from "@catenet/domain/values/Pattern"
+ *
+ * const answer = Schema.decodeUnknownResult(word(["yes", "no"]))("maybe")
+ * if (!Result.isFailure(answer) || !isMalformedOnly(answer.failure.issue)) throw new Error("another word is malformed")
+ * ```
+ */
+export const word = <const Words extends ReadonlyArray<string>>(words: Words) => {
+  const member = Schema.Literals(words)
+  return Schema.String.check(
+    Schema.makeFilter(Schema.is(member), {
+      expected: `one of ${words.join(", ")}`,
+      toJsonSchema: () => ({ enum: [...words] }),
+      [mark]: true
+    })
+  ).pipe(Schema.decodeTo(member, SchemaTransformation.passthroughSupertype<Words[number], string>()))
+}
+
+/**
+ * Whether an issue says only that texts were malformed: every leaf of it is the failure of a {@link form}.
+ *
+ * @example
+ * ```ts
+ * import { Result, Schema } from "effect"
+ * import { isMalformedOnly } from "@catenet/domain/values/Pattern"
+ * import { Hex64 } from "@catenet/domain/values/Hex"
+ *
+ * const malformed = (input: unknown) => {
+ *   const answer = Schema.decodeUnknownResult(Hex64)(input)
+ *   return Result.isFailure(answer) && isMalformedOnly(answer.failure.issue)
+ * }
+ * if (!malformed("abc")) throw new Error("a text, but not 64 digits")
+ * if (malformed(42)) throw new Error("not even a text")
+ * ```
+ */
+export const isMalformedOnly = (issue: SchemaIssue.Issue): boolean => {
+  switch (issue._tag) {
+    case "Filter":
+      return issue.filter.annotations?.[mark] === true
+    case "Pointer":
+    case "Encoding":
+      return isMalformedOnly(issue.issue)
+    case "Composite":
+    case "AnyOf":
+      return issue.issues.length > 0 && issue.issues.every(isMalformedOnly)
+    default:
+      return false
+  }
+}

@@ -1,0 +1,118 @@
+/** Refusals that any route may give, before the route's own rules are asked. */
+import { Schema } from "effect"
+import { Count } from "./Numbers.ts"
+import { Problem } from "./Problem.ts"
+
+/** One value of a request that was refused: where it stands and what was expected there. Never what was sent. */
+export const Refusal = Schema.Struct({
+  path: Schema.Array(Schema.Union([Schema.String, Schema.Number])),
+  message: Schema.String
+})
+export type Refusal = typeof Refusal.Type
+
+const sentences = (lead: string, refusals: ReadonlyArray<Refusal>): string =>
+  refusals.length === 0 ? `${lead}.` : `${lead}: ${refusals.map(sentence).join("; ")}.`
+
+const sentence = ({ path, message }: Refusal): string => (path.length === 0 ? message : `${path.join(".")}: ${message}`)
+
+/** The request cannot be read: a body that is not JSON, a malformed path, query or header value, or a malformed text. */
+export class MalformedRequest extends Problem<MalformedRequest>()(
+  "MalformedRequest",
+  {
+    status: 400,
+    title: "Malformed request",
+    detail: ({ errors }) => sentences("The request cannot be read", errors)
+  },
+  { errors: Schema.Array(Refusal) }
+) {}
+
+/** The body is JSON, but a member is missing or of the wrong type. */
+export class WrongShape extends Problem<WrongShape>()(
+  "WrongShape",
+  {
+    status: 422,
+    title: "Wrong shape",
+    detail: ({ errors }) => sentences("The body does not have the expected shape", errors)
+  },
+  { errors: Schema.Array(Refusal) }
+) {}
+
+/** The body is of a media type that the route does not read. */
+export class UnsupportedMediaType extends Problem<UnsupportedMediaType>()(
+  "UnsupportedMediaType",
+  {
+    status: 415,
+    title: "Unsupported media type",
+    detail: ({ expected }) => `The body must be sent as ${expected}.`
+  },
+  { expected: Schema.String }
+) {}
+
+/** The body is longer than the service reads. */
+export class BodyTooLarge extends Problem<BodyTooLarge>()(
+  "BodyTooLarge",
+  {
+    status: 413,
+    title: "Body too large",
+    detail: ({ limit_bytes }) => `The body is longer than ${limit_bytes} bytes.`
+  },
+  { limit_bytes: Count }
+) {}
+
+/** There is no such route; also what an absent route family answers. */
+export class RouteNotFound extends Problem<RouteNotFound>()("RouteNotFound", {
+  status: 404,
+  title: "Not found",
+  detail: () => "There is nothing at this address."
+}) {}
+
+/** The path exists, the method does not. */
+export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
+  "MethodNotAllowed",
+  {
+    status: 405,
+    title: "Method not allowed",
+    detail: ({ allow }) => `This address answers ${allow.join(", ")}.`
+  },
+  { allow: Schema.Array(Schema.String) }
+) {}
+
+/** The caller asked more often than it may; `retry_after` is in seconds and is also the header of that name. */
+export class RateLimited extends Problem<RateLimited>()(
+  "RateLimited",
+  {
+    status: 429,
+    title: "Too many requests",
+    detail: ({ retry_after }) => `Too many requests; try again in ${retry_after} s.`
+  },
+  { retry_after: Count }
+) {}
+
+/** What is added to has as many of the kind as it may have; something is to be removed first. */
+export class LimitReached extends Problem<LimitReached>()(
+  "LimitReached",
+  {
+    status: 403,
+    title: "Limit reached",
+    detail: ({ limit, of }) => `There are ${limit} ${of} already, which is the limit.`
+  },
+  { of: Schema.String, limit: Count }
+) {}
+
+/** A fault of the service. What happened is in its log under the trace id, never in the answer. */
+export class InternalFailure extends Problem<InternalFailure>()(
+  "InternalFailure",
+  {
+    status: 500,
+    title: "Internal failure",
+    detail: ({ trace_id }) => `The service failed; its log has the reason under ${trace_id}.`
+  },
+  { trace_id: Schema.String }
+) {}
+
+/** The database does not answer. */
+export class DatabaseUnreachable extends Problem<DatabaseUnreachable>()("DatabaseUnreachable", {
+  status: 503,
+  title: "Not ready",
+  detail: () => "The database cannot be read at the moment."
+}) {}

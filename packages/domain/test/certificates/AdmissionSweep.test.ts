@@ -1,0 +1,200 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
+import {
+  type Admission,
+  type AdmissionEffect,
+  backOff,
+  claimWindow,
+  transition,
+  view
+} from "@catenet/domain/certificates/AdmissionMachine"
+import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
+import { between, history, often } from "../values/history.ts"
+
+const hosts = ["a.one.example", "b.one.example", "c.one.example", "d.two.example", "e.two.example", "three.example"]
+const authority = (name: string, weeklyBudget: number) => ({
+  name,
+  directoryUrl: `https://${name}.example`,
+  requiresEab: false,
+  weeklyBudget
+})
+const authorities = [authority("big", 3), authority("small", 1)]
+const hour = 3600
+const week = 7 * 24 * hour
+
+const Wait = between(0, 30 * hour)
+const Host = between(0, hosts.length - 1)
+const Event = Schema.Union([
+  Schema.TaggedStruct("Authorize", { wait: Wait, host: Host }),
+  Schema.TaggedStruct("Issued", { wait: Wait, host: Host }),
+  Schema.TaggedStruct("Reclaim", { wait: Wait, host: Host }),
+  Schema.TaggedStruct("RevertConfirmed", { wait: Wait, host: Host }),
+  Schema.TaggedStruct("Sweep", { wait: Wait }),
+  Schema.TaggedStruct("Sweep", { wait: Wait })
+])
+
+interface Logged {
+  readonly ca: string
+  readonly host: string
+  readonly domain: string
+  readonly at: number
+}
+
+describe("admission over random histories", () => {
+  it.prop(
+    "budgets hold, nobody is starved, nobody goes back",
+    [history(Event)],
+    ([events]) => {
+      const states = new Map<string, Admission>(hosts.map((host) => [host, { _tag: "Rot" }]))
+      const authorized = new Set<string>()
+      const log: Array<Logged> = []
+      let now = 1_000_000
+      const stateOf = (host: string): Admission => states.get(host) ?? { _tag: "Rot" }
+      const open = (ca: string, domain: string) =>
+        hosts.filter((host) => {
+          const state = stateOf(host)
+          return (
+            registeredDomain(host) === domain &&
+            state._tag === "Gelb" &&
+            state.claim._tag === "Offered" &&
+            state.claim.ca === ca
+          )
+        }).length
+      const issued = (ca: string, domain: string) =>
+        log.filter((entry) => entry.ca === ca && entry.domain === domain && entry.at > now - week).length
+      const perform = (host: string, next: Admission, effects: ReadonlyArray<AdmissionEffect>) => {
+        const before = stateOf(host)
+        const rank = { Rot: 0, Gelb: 1, Gruen: 2 }
+        assert.isTrue(rank[next._tag] >= rank[before._tag], "a hostname never goes back")
+        for (const effect of effects) {
+          if (effect._tag === "LogIssuance") {
+            const last = log.findLast((entry) => entry.host === host)
+            assert.isTrue(last === undefined || now - last.at >= 24 * hour, "one log row a day and hostname")
+            log.push({ ca: effect.ca, host, domain: registeredDomain(host), at: now })
+          } else {
+            assert.strictEqual(effect.tier, next._tag === "Gruen" ? "passthrough" : "gelb")
+          }
+        }
+        states.set(host, next)
+      }
+
+      for (const event of events) {
+        now += event.wait
+        if (event._tag === "Sweep") {
+          const before = new Map(states)
+          const swept = sweep(
+            hosts.map((hostname) => ({ hostname, authorized: authorized.has(hostname), state: stateOf(hostname) })),
+            log,
+            authorities,
+            now
+          )
+          for (const { effects, hostname, next } of swept) perform(hostname, next, effects)
+          for (const host of hosts) {
+            const [was, is] = [before.get(host), stateOf(host)]
+            if (was?._tag === "Rot") assert.strictEqual(is._tag !== "Rot", authorized.has(host))
+            if (was?._tag === "Gruen") assert.deepStrictEqual(is, was)
+            const told = swept.find((s) => s.hostname === host)
+            if (was?._tag === "Gelb" && told !== undefined) {
+              const offer = is?._tag === "Gelb" && is.claim._tag === "Offered" ? is.claim.deadline : undefined
+              // An edge lets the authority in until the offer ends.
+              const tier = { _tag: "SetTier", tier: "gelb" } as const
+              assert.deepStrictEqual(told.effects, offer === undefined ? [] : [{ ...tier, admissionUntil: offer }])
+              assert.notDeepEqual(is, was, "nothing is told that did not change")
+            }
+            if (was?._tag === "Gruen" && !was.pendingRevert) assert.isUndefined(told)
+            if (was?._tag === "Gruen" && was.pendingRevert) {
+              assert.deepStrictEqual(swept.find((s) => s.hostname === host)?.effects, [
+                { _tag: "SetTier", tier: "passthrough" }
+              ])
+            }
+            if (is._tag !== "Gelb") continue
+            if (is.claim._tag === "Offered") assert.isTrue(is.claim.deadline > now, "no offer outlives its deadline")
+            if (is.claim._tag === "Lapsed") assert.isTrue(is.claim.retryAt > now, "no lapse outlives its back-off")
+            const fresh = is.claim._tag === "Offered" && is.claim.deadline === now + claimWindow
+            if (fresh && is.claim._tag === "Offered") {
+              const { ca } = is.claim
+              const budget = authorities.find((a) => a.name === ca)?.weeklyBudget ?? 0
+              const domain = registeredDomain(host)
+              assert.isTrue(issued(ca, domain) + open(ca, domain) <= budget, "a budget is never exceeded by an offer")
+            }
+            if (is.claim._tag === "Queued") {
+              const { queuedAt } = is.claim
+              for (const { name, weeklyBudget } of authorities) {
+                const domain = registeredDomain(host)
+                assert.isTrue(issued(name, domain) + open(name, domain) >= weeklyBudget, "head-room is not left unused")
+              }
+              for (const other of hosts.filter((h) => registeredDomain(h) === registeredDomain(host))) {
+                const [was, now_] = [before.get(other), stateOf(other)]
+                const jumped = was?._tag === "Gelb" && was.claim._tag === "Queued" && was.claim.queuedAt > queuedAt
+                if (jumped)
+                  assert.isFalse(now_._tag === "Gelb" && now_.claim._tag === "Offered", "nobody jumps the queue")
+              }
+            }
+          }
+          continue
+        }
+        const host = hosts[event.host] ?? ""
+        const state = stateOf(host)
+        if (event._tag === "Authorize") authorized.add(host)
+        const answer = transition(state, { _tag: event._tag === "Authorize" ? "Authorized" : event._tag }, now)
+        if (Result.isSuccess(answer)) perform(host, answer.success.next, answer.success.effects)
+        if (event._tag === "Issued") assert.strictEqual(Result.isSuccess(answer), state._tag !== "Rot")
+        const seen = view(stateOf(host), now)
+        assert.strictEqual(seen.status, stateOf(host)._tag.toLowerCase() as typeof seen.status)
+        if (seen.ca !== null) assert.isTrue(seen.mayIssueNow)
+      }
+    },
+    often
+  )
+
+  it.prop(
+    "every hostname of a quiet system gets its certificate offered in time",
+    [between(1, 40)],
+    ([count]) => {
+      const fleet = new Map<string, Admission>(
+        Array.from({ length: count }, (_, i) => [`h${i}.crowd.example`, { _tag: "Rot" }])
+      )
+      const log: Array<{ ca: string; domain: string; at: number }> = []
+      let now = 0
+      // Four certificates a week for the domain, and every offer is taken at once.
+      for (let tick = 0; tick <= Math.ceil(count / 4) * 7; tick++, now += 24 * hour) {
+        const all = [...fleet].map(([hostname, state]) => ({ hostname, authorized: true, state }))
+        for (const { hostname, next } of sweep(all, log, authorities, now)) {
+          const done =
+            next._tag === "Gelb" && next.claim._tag === "Offered"
+              ? transition(next, { _tag: "Issued" }, now)
+              : undefined
+          if (done === undefined || Result.isFailure(done)) {
+            fleet.set(hostname, next)
+            continue
+          }
+          fleet.set(hostname, done.success.next)
+          for (const effect of done.success.effects)
+            if (effect._tag === "LogIssuance") log.push({ ca: effect.ca, domain: registeredDomain(hostname), at: now })
+        }
+      }
+      assert.isTrue([...fleet.values()].every((state) => state._tag === "Gruen"))
+      assert.strictEqual(log.length, count)
+    },
+    often
+  )
+
+  it("an offer that is not taken comes again by itself, later each time", () => {
+    let fleet: Admission = { _tag: "Gelb", claim: { _tag: "Queued", queuedAt: 0, lapses: 0 } }
+    const offeredAt: Array<number> = []
+    for (let now = 0; now < 30 * 24 * hour; now += 60) {
+      const [swept] = sweep([{ hostname: "a.one.example", authorized: true, state: fleet }], [], authorities, now)
+      if (swept === undefined) continue
+      fleet = swept.next
+      if (fleet._tag === "Gelb" && fleet.claim._tag === "Offered") offeredAt.push(now)
+    }
+    const gaps = offeredAt.slice(1).map((at, i) => at - (offeredAt[i] ?? 0) - claimWindow)
+    assert.deepStrictEqual(gaps, [1, 2, 3, 4, 5, 6].map(backOff))
+  })
+
+  it("an untouched hostname is not reported", () => {
+    const rot = { hostname: "a.one.example", authorized: false, state: { _tag: "Rot" } as const }
+    assert.deepStrictEqual(sweep([rot], [], authorities, 5), [])
+  })
+})

@@ -1,0 +1,64 @@
+/** What an operator allows an account, and everything that ends with an account. */
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+const Limits = Schema.Struct({ maxTunnels: Schema.NullOr(Schema.Int), maxChannels: Schema.NullOr(Schema.Int) })
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    transaction: sql.withTransaction,
+    /** Whether anything here belongs to the subject. */
+    isKnown: (subject: string) => sql`
+      select 1 where exists (select 1 from accounts where subject = ${subject})
+        or exists (select 1 from tunnels where subject = ${subject})
+        or exists (select 1 from channels where owner = ${subject})
+        or exists (select 1 from portal_sessions where subject = ${subject})
+        or exists (select 1 from account_limits where subject = ${subject})`,
+    limits: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Limits,
+      execute: (subject) => sql`select max_tunnels, max_channels from account_limits where subject = ${subject}`
+    }),
+    setMaxTunnels: (subject: string, maxTunnels: number) =>
+      sql`insert into account_limits ${sql.insert({ subject, maxTunnels })}
+        on conflict (subject) do update set max_tunnels = excluded.max_tunnels`,
+    setMaxChannels: (subject: string, maxChannels: number) =>
+      sql`insert into account_limits ${sql.insert({ subject, maxChannels })}
+        on conflict (subject) do update set max_channels = excluded.max_channels`,
+
+    /** Holds the tunnels of an account: a token that is being replaced is the new one afterwards. */
+    holdTunnels: (subject: string) => sql`select 1 from tunnels where subject = ${subject} order by id for update`,
+    /** Removes the tunnels of an account and says which tokens are worthless now. */
+    dropTunnels: SqlSchema.findAll({
+      Request: Schema.Struct({ subject: Schema.String, now: Schema.Int }),
+      Result: Schema.Struct({ routingToken: RoutingToken }),
+      execute: ({ now, subject }) => sql`
+        with gone as (delete from tunnels where subject = ${subject} returning routing_token),
+          unbound as (delete from hosts using gone where hosts.routing_token = gone.routing_token),
+          revoked as (insert into revoked_tokens (routing_token, revoked_at) select routing_token, ${now} from gone
+            on conflict do nothing)
+        select routing_token from gone`
+    }),
+    /** Takes the account from the lists of those whom tunnels let in, and says which tunnels these are. */
+    dropFromLists: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ tunnelId: Schema.String }),
+      execute: (email) => sql`delete from tunnel_visitors where email = ${email} returning tunnel_id`
+    }),
+    dropBelongings: (subject: string, email: string | null) =>
+      Effect.all([
+        sql`delete from channels where owner = ${subject}`,
+        sql`delete from channel_claims where subject = ${subject}`,
+        sql`delete from pipelines where owner = ${subject}`,
+        sql`delete from portal_sessions where subject = ${subject}`,
+        ...(email === null
+          ? []
+          : [
+              sql`delete from channel_allowlist where email = ${email}`,
+              sql`delete from tunnel_access_requests where email = ${email}`
+            ])
+      ])
+  }
+})

@@ -1,0 +1,69 @@
+/** The public directory of agents: what an operator registered. It promises nobody that an agent still answers. */
+import { DirectoryEntry, type DirectoryRegistration } from "@catenet/domain/agents/Directory"
+import { AgentNotListed } from "@catenet/domain/agents/PipelineErrors"
+import { HolderKey } from "@catenet/domain/values/Keys"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { Context, Effect, Layer, Option } from "effect"
+import { Audits } from "../identity/Audits.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as Store from "./DirectoryStore.ts"
+
+/** What is looked for: entries that carry both tokens, each matched as a whole. */
+interface Search extends Page {
+  readonly role?: string
+  readonly skill?: string
+}
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const audits = yield* Audits
+  const entry = ({ cardUrl, holderPubkey, registeredAt, roleTags, skillIds }: Store.Entry) =>
+    new DirectoryEntry({
+      holder_pubkey: holderPubkey,
+      card_url: cardUrl,
+      role_tags: roleTags,
+      skill_ids: skillIds,
+      registered_at: registeredAt
+    })
+
+  return {
+    /** Registers an agent, or replaces all that was registered under its key. */
+    register: Effect.fn("Directory.register")(
+      function* (registration: DirectoryRegistration) {
+        const { card_url, holder_pubkey, role_tags, skill_ids } = registration
+        yield* store.put({
+          holderPubkey: holder_pubkey,
+          cardUrl: card_url,
+          roleTags: role_tags,
+          skillIds: skill_ids,
+          registeredAt: yield* unixSeconds
+        })
+        yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** Entries by holder key. */
+    search: Effect.fn("Directory.search")(function* ({ role, skill, ...page }: Search) {
+      const found = yield* paged(
+        page,
+        HolderKey,
+        (slice) => store.search({ role, skill, ...slice }),
+        ({ holderPubkey }) => holderPubkey
+      )
+      return found.map(entry)
+    }, Effect.orDie),
+
+    get: Effect.fn("Directory.get")(function* (holder: HolderKey) {
+      const found = yield* store.find(holder)
+      return yield* Option.isSome(found) ? Effect.succeed(entry(found.value)) : new AgentNotListed()
+    }, asDefects)
+  }
+})
+
+export class Directory extends Context.Service<Directory, Effect.Success<typeof make>>()("server/Directory") {
+  static readonly layer = Layer.effect(Directory, make)
+}

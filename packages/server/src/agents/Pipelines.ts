@@ -1,0 +1,100 @@
+/**
+ * The registry of pipelines. An id belongs to whoever published under it first, account or operator, until that owner
+ * withdraws it; publishing again replaces the specification.
+ */
+import type { Caller } from "@catenet/domain/api/Access"
+import { mostPipelinesOfAccount } from "@catenet/domain/values/Caps"
+import {
+  NotPipelineOwner,
+  PipelineIdTaken,
+  PipelineNotFound,
+  RoleTagRepeated,
+  RoleWithoutUnits
+} from "@catenet/domain/agents/PipelineErrors"
+import { PipelineId, type PipelineSpec, PublishedPipeline } from "@catenet/domain/agents/Pipeline"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import type { Subject } from "@catenet/domain/values/Subject"
+import { Context, Effect, Layer, Option } from "effect"
+import { Audits } from "../identity/Audits.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
+import * as Store from "./PipelineStore.ts"
+
+type Account = Caller["Service"]
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const audits = yield* Audits
+
+  const check = Effect.fnUntraced(function* ({ roles }: PipelineSpec) {
+    const tags = new Set<string>()
+    for (const { tag, units } of roles) {
+      if (tags.has(tag)) return yield* new RoleTagRepeated({ tag })
+      if (units === 0n) return yield* new RoleWithoutUnits({ tag })
+      tags.add(tag)
+    }
+  })
+
+  /** Whether the owner has the id now. Racing first publications wait for each other; one of them gets it. */
+  const put = Effect.fnUntraced(function* (actor: string, owner: Subject, spec: PipelineSpec) {
+    yield* check(spec)
+    if (spec.operator_pubkey_hex === null) {
+      yield* Effect.logWarning("A pipeline without an operator key has no role channels.", { pipeline: spec.id })
+    }
+    yield* store.lock(owner)
+    const stored = yield* store.put({ id: spec.id, owner, spec, publishedAt: yield* unixSeconds })
+    if (Option.isNone(stored)) {
+      yield* Effect.flatMap(store.isPublished(spec.id), within("pipelines of this account", mostPipelinesOfAccount))
+      return false
+    }
+    yield* audits.append(audit("pipeline_published", actor, spec.id, owner))
+    return true
+  }, store.transaction)
+
+  const listed = ({ id, owner }: Store.Listed) => new PublishedPipeline({ id, owner })
+
+  return {
+    /** An account publishes under its own name. */
+    publish: Effect.fn("Pipelines.publish")(function* ({ subject }: Account, spec: PipelineSpec) {
+      if (!(yield* put(subject, subject, spec))) return yield* new NotPipelineOwner()
+    }, asDefects),
+
+    /** An operator publishes for an owner. */
+    publishFor: Effect.fn("Pipelines.publishFor")(function* (owner: Subject, spec: PipelineSpec) {
+      if (!(yield* put("operator", owner, spec))) return yield* new PipelineIdTaken()
+    }, asDefects),
+
+    /** Takes a pipeline out of the registry; its id is free again. */
+    withdraw: Effect.fn("Pipelines.withdraw")(
+      function* ({ subject }: Account, id: PipelineId) {
+        const withdrawn = yield* store.remove(id, subject)
+        if (withdrawn.length > 0) return yield* audits.append(audit("pipeline_withdrawn", subject, id))
+        return yield* Option.isSome(yield* store.find(id)) ? new NotPipelineOwner() : new PipelineNotFound()
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** All pipelines, or those of one owner, by id. */
+    list: Effect.fn("Pipelines.list")(function* (page: Page, owner?: Subject) {
+      const found = yield* paged(
+        page,
+        PipelineId,
+        (slice) => store.list({ owner, ...slice }),
+        ({ id }) => id
+      )
+      return found.map(listed)
+    }, Effect.orDie),
+
+    get: Effect.fn("Pipelines.get")(function* (id: PipelineId) {
+      const found = yield* store.find(id)
+      return yield* Option.isSome(found) ? Effect.succeed(found.value.spec) : new PipelineNotFound()
+    }, asDefects)
+  }
+})
+
+export class Pipelines extends Context.Service<Pipelines, Effect.Success<typeof make>>()("server/Pipelines") {
+  static readonly layer = Layer.effect(Pipelines, make)
+}

@@ -1,0 +1,41 @@
+/**
+ * Where an operator's self-test leaves word of an agent under a routing token. Agents themselves register with an edge;
+ * nothing else reads these records. The token is kept as its hash.
+ */
+import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { hashOf } from "../runtime/Secrets.ts"
+import { asDefects } from "../store/Defects.ts"
+
+const Record = Schema.Struct({ tenant: Tenant, agent: AgentId })
+type Record = typeof Record.Type
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const find = SqlSchema.findOneOption({
+    Request: Schema.String,
+    Result: Record,
+    execute: (tokenHash) => sql`select tenant, agent from rendezvous where token_hash = ${tokenHash}`
+  })
+
+  return {
+    /** Leaves a record, in the place of the one before. */
+    leave: Effect.fn("Rendezvous.leave")(function* (token: RoutingToken, { agent, tenant }: Record) {
+      yield* sql`
+        insert into rendezvous ${sql.insert({ tokenHash: hashOf(token), tenant, agent })}
+        on conflict (token_hash) do update set tenant = excluded.tenant, agent = excluded.agent`
+    }, asDefects),
+
+    resolve: Effect.fn("Rendezvous.resolve")(function* (token: RoutingToken) {
+      const found = yield* find(hashOf(token))
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new RouteNotFound()
+    }, asDefects)
+  }
+})
+
+export class Rendezvous extends Context.Service<Rendezvous, Effect.Success<typeof make>>()("server/Rendezvous") {
+  static readonly layer = Layer.effect(Rendezvous, make)
+}

@@ -1,0 +1,26 @@
+/** Handlers of the `badges` group: the picture, which anybody may fetch and keep for five minutes. */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { Effect } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
+import { Badges } from "../tunnels/records/Badges.ts"
+
+const headers = {
+  "cache-control": "public, max-age=300",
+  // A badge is shown on other people's pages.
+  "cross-origin-resource-policy": "cross-origin"
+}
+
+const cached = HttpEffect.appendPreResponseHandler((_request, response) =>
+  Effect.succeed(HttpServerResponse.setHeaders(response, headers))
+)
+
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
+    const badges = yield* Badges
+    return HttpApiBuilder.group(ControlPlaneApi, "badges", (handlers) =>
+      handlers.handleAll({ svg: ({ params }) => Effect.tap(badges.picture(params.file), () => cached) })
+    )
+  })
+)

@@ -1,0 +1,58 @@
+/** Handlers of the `tunnelRecords` and `portalDownloads` groups: the same figures and files, for programs and for pages. */
+import { Caller } from "@catenet/domain/api/Access"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import type { TunnelId } from "@catenet/domain/values/Ids"
+import { Effect, Layer } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
+import { Receipts } from "../tunnels/records/Receipts.ts"
+import { Records } from "../tunnels/records/Records.ts"
+
+/** A browser saves the answer under this name. */
+const savedAs = (file: string) => () =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "content-disposition", `attachment; filename="${file}"`))
+  )
+
+const files = Effect.gen(function* () {
+  const records = yield* Records
+  const receipts = yield* Receipts
+  return {
+    receipts: (id: TunnelId, since: number | undefined) =>
+      Caller.use((caller) => receipts.export(caller, id, since ?? 0)).pipe(
+        Effect.tap(savedAs(since === undefined ? `receipts-${id}.jsonl` : `receipts-${id}-since-${since}.jsonl`))
+      ),
+    usageCsv: Caller.use(records.usageCsv).pipe(Effect.tap(savedAs("tunnel-usage.csv")))
+  }
+})
+
+const forPrograms = Handlers.layer(
+  Effect.gen(function* () {
+    const records = yield* Records
+    const { receipts, usageCsv } = yield* files
+    return HttpApiBuilder.group(ControlPlaneApi, "tunnelRecords", (handlers) =>
+      handlers.handleAll({
+        uptime: ({ params }) => Caller.use((caller) => records.uptime(caller, params.id)),
+        receipts: ({ params, query }) => receipts(params.id, query.since),
+        usage: ({ query }) => Caller.use((caller) => records.usage(caller, query)),
+        usageCsv: () => usageCsv,
+        fleet: ({ query }) => Caller.use((caller) => records.fleet(caller, query))
+      })
+    )
+  })
+)
+
+const forPages = Handlers.layer(
+  Effect.gen(function* () {
+    const { receipts, usageCsv } = yield* files
+    return HttpApiBuilder.group(ControlPlaneApi, "portalDownloads", (handlers) =>
+      handlers.handleAll({
+        receipts: ({ params, query }) => receipts(params.id, query.since),
+        usageCsv: () => usageCsv
+      })
+    )
+  })
+)
+
+export const layer = Layer.merge(forPrograms, forPages)

@@ -1,0 +1,33 @@
+/** Handlers of the `status` group. */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { DatabaseUnreachable } from "@catenet/domain/values/RequestErrors"
+import { NetworkInfo } from "@catenet/domain/edges/PlatformStatus"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Handlers from "../http/Handlers.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as MeshRoot from "../observability/MeshRoot.ts"
+import { Statuses } from "../observability/Statuses.ts"
+
+export const layer = Handlers.layer(
+  Effect.gen(function* () {
+    const statuses = yield* Statuses
+    const settings = yield* Settings
+    const root = yield* MeshRoot.make
+    const ports = new NetworkInfo({
+      mesh_edge_port: settings.meshEdgePort,
+      channel_broker_port: settings.channelBrokerPort ?? 0,
+      channel_relay_port: settings.channelRelayPort ?? 0,
+      ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort })
+    })
+    return HttpApiBuilder.group(ControlPlaneApi, "status", (handlers) =>
+      handlers.handleAll({
+        status: () => statuses.answer,
+        live: () => Effect.void,
+        ready: () => Effect.mapError(Effect.asVoid(statuses.ready), () => new DatabaseUnreachable()),
+        networkInfo: () => Effect.succeed(ports),
+        edgeCa: () => root
+      })
+    )
+  })
+)

@@ -1,0 +1,116 @@
+/**
+ * Certificate admission as agents ask for it. The routing token in the path must be the recorded owner of the hostname;
+ * a wrong token, a malformed one and one of another hostname are the same refusal.
+ */
+import { Admission } from "@catenet/domain/certificates/Admission"
+import { HostnameUnknown, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { type Admission as State, view } from "@catenet/domain/certificates/AdmissionMachine"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Equal, Layer, Option, Redacted, Schema } from "effect"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Outbox } from "../edges/Outbox.ts"
+import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
+import { Hosts } from "../tunnels/hostnames/Hosts.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as Store from "../tunnels/hostnames/HostStore.ts"
+import { Authorities } from "./CertificateAuthorities.ts"
+
+const readToken = Schema.decodeOption(RoutingToken)
+const readHostname = Schema.decodeOption(Hostname)
+
+const make = Effect.gen(function* () {
+  const hosts = yield* Hosts
+  const outbox = yield* Outbox
+  const authorities = yield* Authorities
+  const proofs = yield* HostnameProofs
+  const { tunnelOf } = yield* Store.make
+
+  /** Token and hostname of the path, where both could be ones of ours. */
+  const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
+    Effect.fromOption(
+      Option.all({ token: readToken(Redacted.value(path.routing_token)), hostname: readHostname(path.hostname) })
+    ).pipe(Effect.mapError(() => new NotHostnameOwner()))
+
+  const owned = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    const host = yield* hosts.find(hostname, { lock: true })
+    if (Option.isNone(host) || !Equal.equals(host.value.routingToken, token)) return yield* new NotHostnameOwner()
+    return host.value
+  })
+
+  const complete = Effect.fnUntraced(
+    function* (token: RoutingToken, hostname: Hostname) {
+      const host = yield* owned(token, hostname)
+      return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, { _tag: "Issued" })))
+    },
+    hosts.transaction,
+    Effect.catchTags({ NotAuthorized: () => new NotHostnameOwner(), NotQueued: Effect.die, NotLapsed: Effect.die })
+  )
+
+  const confirm = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    yield* hosts.step(yield* owned(token, hostname), { _tag: "RevertConfirmed" })
+  }, hosts.transaction)
+
+  /** Where the hostname stands, for the tunnel that owns it. */
+  const stateOf = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    const host = yield* hosts.find(hostname, { lock: false })
+    const tunnel = yield* tunnelOf(hostname, { lock: false })
+    if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
+    const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
+    if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
+      return yield* new NotHostnameOwner()
+    }
+    return Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission })
+  })
+
+  /** A name that its owner brought has its proof looked up again before it may be certified. */
+  const answer = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    const { ca, deadline, mayIssueNow, status } = view(yield* stateOf(token, hostname), yield* unixSeconds)
+    const isCertifiable = mayIssueNow && (yield* proofs.mayCertify(token, hostname))
+    return new Admission({
+      status,
+      may_issue_now: isCertifiable,
+      assigned_ca: ca === null || !isCertifiable ? null : authorities.describe(ca),
+      claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
+    })
+  })
+
+  return {
+    /** Whether the owner of a hostname may have a certificate issued now. */
+    mayIssue: Effect.fn("Admissions.mayIssue")(function* (token: RoutingToken, hostname: Hostname) {
+      const { mayIssueNow } = view(yield* stateOf(token, hostname), yield* unixSeconds)
+      return mayIssueNow && (yield* proofs.mayCertify(token, hostname))
+    }, asDefects),
+
+    /** Fails unless the token owns the hostname; one that nobody has is not told apart. */
+    owns: Effect.fn("Admissions.owns")(
+      function* (token: RoutingToken, hostname: Hostname) {
+        yield* stateOf(token, hostname)
+      },
+      Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
+      asDefects
+    ),
+
+    /** What the agent of this hostname is told. */
+    ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
+      const { hostname, token } = yield* read(path)
+      return yield* answer(token, hostname)
+    }, asDefects),
+
+    /** The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. */
+    complete: Effect.fn("Admissions.complete")(function* (path: Parameters<typeof read>[0]) {
+      const { hostname, token } = yield* read(path)
+      const receipt = yield* complete(token, hostname)
+      yield* outbox.deliver(receipt).pipe(
+        Effect.andThen(confirm(token, hostname)),
+        Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
+        Effect.timeoutOption("5 seconds")
+      )
+    }, asDefects)
+  }
+})
+
+export class Admissions extends Context.Service<Admissions, Effect.Success<typeof make>>()("server/Admissions") {
+  static readonly layer = Layer.effect(Admissions, make)
+}

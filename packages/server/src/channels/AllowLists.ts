@@ -1,0 +1,69 @@
+/** Whose verified e-mail addresses may claim a membership of a channel. */
+import type { Caller } from "@catenet/domain/api/Access"
+import type { ChannelId } from "@catenet/domain/channels/Channel"
+import type { Email } from "@catenet/domain/values/Email"
+import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { Context, Effect, Layer, Schema } from "effect"
+import { Audits } from "../identity/Audits.ts"
+import { Channels } from "./Channels.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
+import * as Store from "./ClaimStore.ts"
+
+type Account = Caller["Service"]
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const audits = yield* Audits
+  const { command, requireOwner } = yield* Channels
+
+  const recorded = Effect.fnUntraced(function* <E>(
+    change: Effect.Effect<ReadonlyArray<unknown>, E>,
+    action: string,
+    { subject }: Account,
+    channel: ChannelId,
+    email: Email
+  ) {
+    const changed = yield* change
+    if (changed.length > 0) yield* audits.append(audit(action, subject, channel, email))
+  })
+
+  /** The new entry, if it is new. */
+  const allowed = (channel: ChannelId, email: Email) =>
+    store.allow(channel, email).pipe(
+      Effect.tap(within("addresses on the allow-list of this channel", mostAllowedOfChannel)),
+      Effect.map((rows) => rows.filter(({ isNew }) => isNew))
+    )
+
+  return {
+    allow: Effect.fn("AllowLists.allow")((account: Account, channel: ChannelId, email: Email) =>
+      command(channel, account, recorded(allowed(channel, email), "channel_email_allowed", account, channel, email))
+    ),
+
+    /** Stops later claims; a membership that was claimed stays until it is removed. */
+    disallow: Effect.fn("AllowLists.disallow")((account: Account, channel: ChannelId, email: Email) =>
+      command(
+        channel,
+        account,
+        recorded(store.disallow(channel, email), "channel_email_disallowed", account, channel, email)
+      )
+    ),
+
+    list: Effect.fn("AllowLists.list")(function* (account: Account, channel: ChannelId, page: Page) {
+      yield* requireOwner(channel, account)
+      const found = yield* paged(
+        page,
+        Schema.String,
+        (slice) => store.allowed({ of: channel, ...slice }),
+        ({ email }) => email
+      )
+      return found.map(({ email }) => email)
+    }, asDefects)
+  }
+})
+
+export class AllowLists extends Context.Service<AllowLists, Effect.Success<typeof make>>()("server/AllowLists") {
+  static readonly layer = Layer.effect(AllowLists, make)
+}

@@ -1,0 +1,145 @@
+/** Channels, their members and the grants that wait for members. */
+import { Channel, ChannelId, DepositedGrant, Grant, Member } from "@catenet/domain/channels/Channel"
+import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
+import { HolderKey, type NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
+import { Array as Arr, Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Sealing } from "../store/Sealing.ts"
+import { keysetOn, Slice } from "../store/Slice.ts"
+
+const Registered = Schema.Struct({ channel: ChannelId, owner: Schema.String, operatorPubkey: OperatorKey })
+
+/** The channels of an account, and how many an operator allowed it if one did. */
+const counted = { held: Schema.Int, most: Schema.NullOr(Schema.Int) }
+const Counted = Schema.Struct(counted)
+export type Counted = typeof Counted.Type
+
+const MemberRow = Schema.Struct({ holder: HolderKey, noisePubkey: NoiseKey })
+
+const NewRow = Schema.Struct({
+  channel: ChannelId,
+  owner: Schema.String,
+  operatorPubkey: OperatorKey,
+  createdAt: Schema.Int
+})
+export type NewChannel = typeof NewRow.Type
+
+export interface NewMember {
+  readonly channel: ChannelId
+  readonly holder: HolderKey
+  readonly noisePubkey: NoiseKey
+  readonly noiseAttestation: NoiseAttestation
+}
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const keyset = keysetOn(sql)
+  const sealing = yield* Sealing
+  const deposited = SqlSchema.findAll({
+    Request: Slice,
+    Result: Schema.Struct({ holder: HolderKey, grant: sealing.column("channel_grants.grant_hex", Grant) }),
+    execute: (slice) => sql`
+      select holder, grant_hex as grant from channel_grants where channel = ${slice.of} ${keyset("holder", slice)}`
+  })
+
+  return {
+    transaction: sql.withTransaction,
+    /** Commands on one channel come one after the other, also on one that is not registered yet. */
+    lock: (channel: ChannelId) => sql`select pg_advisory_xact_lock(hashtextextended(${channel}, 3))`,
+    /** Taken in one order by everybody, so that commands with common channels never wait for each other. */
+    lockAll: (channels: ReadonlyArray<ChannelId>) => sql`
+      select pg_advisory_xact_lock(hashtextextended(channel, 3))
+      from json_array_elements_text(${JSON.stringify(channels.toSorted())}::json) as channel`,
+    /**
+     * What a registration is decided by; holds the locks of the channel and of the account until the transaction ends.
+     * The owner and its key are null where nobody has registered the channel.
+     */
+    toRegister: SqlSchema.findOne({
+      Request: Schema.Struct({ channel: ChannelId, owner: Schema.String }),
+      Result: Schema.Struct({
+        owner: Schema.NullOr(Schema.String),
+        operatorPubkey: Schema.NullOr(OperatorKey),
+        ...counted
+      }),
+      execute: ({ channel, owner }) => sql`select * from channel_to_register(${channel}, ${owner})`
+    }),
+
+    find: SqlSchema.findOneOption({
+      Request: ChannelId,
+      Result: Registered,
+      execute: (channel) => sql`select channel, owner, operator_pubkey from channels where channel = ${channel}`
+    }),
+    findAll: SqlSchema.findAll({
+      Request: Schema.Array(ChannelId),
+      Result: Registered,
+      execute: (channels) =>
+        sql`select channel, owner, operator_pubkey from channels where ${sql.in("channel", channels)}`
+    }),
+    insert: (rows: Arr.NonEmptyReadonlyArray<NewChannel>) =>
+      sql`insert into channels ${sql.insert(Arr.map(rows, (row) => ({ ...row })))} returning 1`,
+    rekey: (channel: ChannelId, operatorPubkey: string) =>
+      sql`update channels set operator_pubkey = ${operatorPubkey} where channel = ${channel}`,
+    drop: (channel: ChannelId) => sql`delete from channels where channel = ${channel}`,
+    /** Registers a channel with its audit entry where nobody has it and there is room; else nothing is changed. */
+    register: SqlSchema.findOne({
+      Request: Schema.Struct({ row: NewRow, usualMost: Schema.Int, actor: Schema.String, action: Schema.String }),
+      Result: Schema.Struct({ isNew: Schema.Boolean, refusal: Schema.NullOr(Schema.String) }),
+      execute: ({ action, actor, row: { channel, createdAt, operatorPubkey, owner }, usualMost }) => sql`
+        select is_new, refusal
+        from channel_register(${channel}, ${owner}, ${operatorPubkey}, ${usualMost}, ${actor}, ${action}, ${createdAt})`
+    }),
+    /** Holds the lock of the account until the transaction ends; it is taken after those of channels. */
+    counted: SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Counted,
+      execute: (owner) => sql`select held, most from channels_counted(${owner})`
+    }),
+    list: SqlSchema.findAll({
+      Request: Slice,
+      Result: Schema.Struct({ channel: ChannelId }),
+      execute: (slice) => sql`select channel from channels where owner = ${slice.of} ${keyset("channel", slice)}`
+    }),
+    describe: SqlSchema.findOneOption({
+      Request: Schema.Struct({ channel: ChannelId, owner: Schema.String }),
+      Result: Channel,
+      execute: ({ channel, owner }) =>
+        sql`
+        select channel, operator_pubkey as operator_pubkey,
+          (select count(*) from channel_members m where m.channel = c.channel) as members
+        from channels c where channel = ${channel} and owner = ${owner}`.withoutTransform
+    }),
+
+    /**
+     * A row, unless the member was there with the same key and attestation, or there is no room for one more; the caller
+     * holds the channel.
+     */
+    putMember: ({ channel, holder, noiseAttestation, noisePubkey }: NewMember) => sql`
+      insert into channel_members (channel, holder, noise_pubkey, noise_attestation)
+      select ${channel}, ${holder}, ${noisePubkey}, ${noiseAttestation}
+      where (select count(*) from channel_members where channel = ${channel} and holder <> ${holder}) < ${mostMembersOfChannel}
+      on conflict (channel, holder) do update
+      set noise_pubkey = excluded.noise_pubkey, noise_attestation = excluded.noise_attestation
+      where (channel_members.noise_pubkey, channel_members.noise_attestation)
+        is distinct from (excluded.noise_pubkey, excluded.noise_attestation)
+      returning 1`,
+    dropMember: (channel: ChannelId, holder: HolderKey) =>
+      sql`delete from channel_members where channel = ${channel} and holder = ${holder} returning 1`,
+    members: SqlSchema.findAll({
+      Request: Slice,
+      Result: MemberRow,
+      execute: (slice) =>
+        sql`select holder, noise_pubkey from channel_members where channel = ${slice.of} ${keyset("holder", slice)}`
+    }),
+    isMember: ({ channel, holder }: { readonly channel: ChannelId; readonly holder: HolderKey }) =>
+      sql`select 1 from channel_members where channel = ${channel} and holder = ${holder}`,
+    putGrant: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly grantHex: Grant }) =>
+      sql`insert into channel_grants ${sql.insert({ ...row, grantHex: sealing.seal("channel_grants.grant_hex", row.grantHex) })}
+        on conflict (channel, holder) do update set grant_hex = excluded.grant_hex`,
+    grants: (slice: typeof Slice.Type) =>
+      Effect.map(deposited(slice), (rows) => rows.map((row) => new DepositedGrant(row)))
+  }
+})
+
+/** As others see a member. */
+export const shown = ({ holder, noisePubkey }: typeof MemberRow.Type) =>
+  new Member({ holder, noise_pubkey: noisePubkey })

@@ -1,0 +1,61 @@
+/** Who may claim a membership, and who has. */
+import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
+import { ChannelId, Claim, ClaimedIdentity, Grant } from "@catenet/domain/channels/Channel"
+import { Email } from "@catenet/domain/values/Email"
+import { HolderKey } from "@catenet/domain/values/Keys"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Sealing } from "../store/Sealing.ts"
+import { keysetOn, Slice } from "../store/Slice.ts"
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const keyset = keysetOn(sql)
+  const grant = (yield* Sealing).column("channel_grants.grant_hex", Grant)
+  const identities = SqlSchema.findAll({
+    Request: Schema.Struct({ channel: ChannelId, subject: Schema.String }),
+    Result: Schema.Struct({ holder: HolderKey, grant: Schema.NullOr(grant) }),
+    execute: ({ channel, subject }) => sql`
+      select l.holder, g.grant_hex as grant from channel_claims l
+      left join channel_grants g on g.channel = l.channel and g.holder = l.holder
+      where l.channel = ${channel} and l.subject = ${subject} order by l.holder`
+  })
+  return {
+    transaction: sql.withTransaction,
+    /** Whether it is new on the list; no row where there is no room. The caller holds the channel. */
+    allow: (channel: ChannelId, email: Email) => sql<{ readonly isNew: boolean }>`
+      insert into channel_allowlist (channel, email) select ${channel}, ${email}
+      where (select count(*) from channel_allowlist where channel = ${channel} and email <> ${email}) < ${mostAllowedOfChannel}
+      on conflict (channel, email) do update set email = excluded.email returning xmax = 0 as is_new`,
+    /** A row, if it was on the list. */
+    disallow: (channel: ChannelId, email: Email) =>
+      sql`delete from channel_allowlist where channel = ${channel} and email = ${email} returning email`,
+    allowed: SqlSchema.findAll({
+      Request: Slice,
+      Result: Schema.Struct({ email: Email }),
+      execute: (slice) => sql`select email from channel_allowlist where channel = ${slice.of} ${keyset("email", slice)}`
+    }),
+    isAllowed: (channel: ChannelId, email: Email) =>
+      sql`select 1 from channel_allowlist where channel = ${channel} and email = ${email}`,
+
+    claimantOf: SqlSchema.findOneOption({
+      Request: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
+      Result: Schema.Struct({ subject: Schema.String }),
+      execute: ({ channel, holder }) =>
+        sql`select subject from channel_claims where channel = ${channel} and holder = ${holder}`
+    }),
+    putClaim: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly subject: string }) =>
+      sql`insert into channel_claims ${sql.insert({ ...row })} on conflict do nothing`,
+    claimsOf: SqlSchema.findAll({
+      Request: Schema.Struct({ ...Slice.fields, subject: Schema.String }),
+      Result: Claim,
+      execute: (slice) => sql`
+        select channel, case when exists (
+            select 1 from channel_claims l where l.channel = a.channel and l.subject = ${slice.subject}
+          ) then 'Claimed' else 'Pending' end as state
+        from channel_allowlist a where email = ${slice.of} ${keyset("channel", slice)}`
+    }),
+    identitiesOf: (place: { readonly channel: ChannelId; readonly subject: string }) =>
+      Effect.map(identities(place), (rows) => rows.map((row) => new ClaimedIdentity(row)))
+  }
+})

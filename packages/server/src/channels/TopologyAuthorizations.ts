@@ -1,0 +1,30 @@
+/**
+ * What the edges of topologies add to channel admission: while an operator key is bound, each edge opens one channel to
+ * its two ends, and to nobody else. Whether an end has a key to speak with there is not asked here.
+ */
+import type { ChannelId } from "@catenet/domain/channels/Channel"
+import { type HolderKey, OperatorKey } from "@catenet/domain/values/Keys"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const find = SqlSchema.findOneOption({
+    Request: Schema.Struct({ channel: Schema.String, holder: Schema.String }),
+    Result: Schema.Struct({ operatorPubkey: OperatorKey }),
+    execute: ({ channel, holder }) => sql`
+      select t.operator_pubkey from topology_edges e join topologies t on t.id = e.topology_id
+      where e.link = ${channel} and ${holder} in (e.a, e.b) limit 1`
+  })
+  return {
+    /** The operator in whose name an edge admits the holder to the channel, when there is one. */
+    operatorFor: (channel: ChannelId, holder: HolderKey): Effect.Effect<Option.Option<OperatorKey>> =>
+      Effect.orDie(find({ channel, holder })).pipe(Effect.map(Option.map(({ operatorPubkey }) => operatorPubkey)))
+  }
+})
+
+export class TopologyAuthorisations extends Context.Service<TopologyAuthorisations, Effect.Success<typeof make>>()(
+  "server/TopologyAuthorisations"
+) {
+  static readonly layer = Layer.effect(TopologyAuthorisations, make)
+}

@@ -1,0 +1,51 @@
+/** Chooses the DNS back end by what is configured: dynamic update where a server is named, deSEC where a token is. */
+import { Effect, Layer } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as Authoritative from "./Authoritative.ts"
+import * as Desec from "./Desec.ts"
+import { ChangeRefused, DnsProvider } from "./DnsProvider.ts"
+import * as Rfc2136 from "./Rfc2136.ts"
+
+const plain = (zone: string) => zone.toLowerCase().replace(/\.$/, "")
+
+const none: DnsProvider["Service"] = {
+  zone: undefined,
+  set: () => Effect.fail(new ChangeRefused({ why: "there is no DNS back end" })),
+  authoritative: Effect.succeed([])
+}
+
+const make = Effect.gen(function* () {
+  const settings = yield* Settings
+  const {
+    desecApiBase,
+    desecDomain,
+    desecToken,
+    dnsServers: named,
+    dnsUpdateKey,
+    dnsUpdateKeyName,
+    dnsUpdateServer
+  } = settings
+  if (dnsUpdateServer !== undefined && settings.dnsUpdateZone !== undefined && dnsUpdateKey !== undefined) {
+    const zone = plain(settings.dnsUpdateZone)
+    const key = { name: dnsUpdateKeyName, secret: dnsUpdateKey }
+    const { set } = yield* Rfc2136.make({ server: dnsUpdateServer, zone, key })
+    return { zone, set, authoritative: Effect.succeed(named ?? [dnsUpdateServer]) }
+  }
+  if (desecToken !== undefined && desecDomain !== undefined) {
+    const zone = plain(desecDomain)
+    const { set } = yield* Desec.make({ base: desecApiBase, zone, token: desecToken })
+    return { zone, set, authoritative: named === undefined ? Authoritative.ofZone(zone) : Effect.succeed(named) }
+  }
+  const isHalf = [dnsUpdateServer, settings.dnsUpdateZone, dnsUpdateKey, desecToken, desecDomain].some(
+    (value) => value !== undefined
+  )
+  if (isHalf) yield* Effect.logWarning("There is no DNS back end: only a part of a DNS back end is configured.")
+  return none
+})
+
+export const layer: Layer.Layer<DnsProvider, never, Settings | SecureRandom.SecureRandom> = Layer.effect(
+  DnsProvider,
+  make
+).pipe(Layer.provide(OutgoingHttp.layer))

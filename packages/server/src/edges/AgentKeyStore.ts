@@ -1,0 +1,78 @@
+/** The keys that may serve tunnels, and the grants through which some of them were enrolled. */
+import { AgentProof } from "@catenet/domain/edges/AgentProof"
+import { PublicKey } from "@catenet/domain/values/Keys"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
+
+/** Whether agent `a` was enrolled for tunnel `t` by name, said so that the index of those is used. */
+const isNamed = (sql: SqlClient.SqlClient) => sql`(a.tunnel <> '' and a.tunnel = t.id)`
+
+/** Whether edges know the keys of tunnel `t`: an agent was enrolled for it by name, or has proved a key. */
+const isKnown = (sql: SqlClient.SqlClient) => sql`
+  (t.agent_proved_at is not null or exists (select 1 from agents a where ${isNamed(sql)}))`
+
+/** The keys of agents that may serve tunnel `t`: those enrolled for it, and those enrolled for any of its owner's. */
+const keysOf = (sql: SqlClient.SqlClient) => sql`array(
+  select distinct a.pubkey from agents a
+  where ${isNamed(sql)} or (a.tunnel = '' and a.tenant = t.subject) order by a.pubkey)`
+
+/** The keys of tunnel `t` as edges know them: none where the token alone decides. */
+export const knownKeys = (sql: SqlClient.SqlClient) =>
+  sql`case when ${isKnown(sql)} then ${keysOf(sql)} else '{}'::text[] end`
+
+/** Whether the agents of tunnel `t` have to prove a key. */
+export const proofOf = (sql: SqlClient.SqlClient) => sql`
+  case when t.allow_unproved_agents then 'lifted' when t.agent_proved_at is not null then 'required' else 'optional' end`
+
+const Ordered = Schema.Struct({ routingToken: RoutingToken, keys: Schema.Array(PublicKey), proof: AgentProof })
+/** A tunnel with what its edges have to know. */
+export type Ordered = typeof Ordered.Type
+
+const Enrolled = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String })
+const Proved = Schema.Struct({ token: RoutingToken, key: PublicKey, now: Schema.Int })
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  /** The rows stay locked, so that the token that an order goes to is still the tunnel's when the order is written. */
+  const ordered = (where: Statement.Fragment) => sql`
+    select t.routing_token, ${knownKeys(sql)} as keys, ${proofOf(sql)} as proof from tunnels t
+    where ${where} order by t.id for share of t`
+  return {
+    /** What edges have to know of these tunnels. */
+    orders: SqlSchema.findAll({
+      Request: Schema.Array(Schema.String),
+      Result: Ordered,
+      execute: (ids) => ordered(sql`t.id = any(${ids}::text[])`)
+    }),
+    /** The tunnels that an enrolment touches and whose keys edges know. */
+    ordersAfter: SqlSchema.findAll({
+      Request: Enrolled,
+      Result: Ordered,
+      execute: ({ tenant, tunnel }) =>
+        ordered(sql`t.subject = ${tenant} and (${tunnel} = '' or t.id = ${tunnel}) and ${isKnown(sql)}`)
+    }),
+    /** Notes that an enrolled agent has proved its key; the tunnel, when this call is the one that notes it. */
+    prove: SqlSchema.findOneOption({
+      Request: Proved,
+      Result: Schema.Struct({ id: Schema.String }),
+      execute: ({ key, now, token }) => sql`
+        update tunnels t set agent_proved_at = ${now}
+        where t.routing_token = ${token} and t.agent_proved_at is null and ${key} = any(${keysOf(sql)}) returning t.id`
+    }),
+    /** Holds grants: a redemption through one of them has ended before, or finds none afterwards. */
+    holdGrants: (grantee: string, tunnel: string | null) => sql`
+      select 1 from tunnel_grants where grantee = ${grantee} and (${tunnel}::text is null or tunnel_id = ${tunnel})
+      order by tunnel_id for update`,
+    /** Ends grants with the keys and join tokens that hang on them, and says for which tunnels a key went. */
+    endGrants: SqlSchema.findAll({
+      Request: Schema.Struct({ grantee: Schema.String, tunnel: Schema.NullOr(Schema.String) }),
+      Result: Schema.Struct({ tunnelId: Schema.String, enrolled: Schema.Boolean }),
+      execute: ({ grantee, tunnel }) => sql`
+        delete from tunnel_grants g where grantee = ${grantee} and (${tunnel}::text is null or tunnel_id = ${tunnel})
+        returning tunnel_id,
+          exists (select 1 from agents a where a.tunnel = g.tunnel_id and a.grantee = g.grantee) as enrolled`
+    }),
+    transaction: sql.withTransaction
+  }
+})

@@ -1,0 +1,126 @@
+/** Edge servers, and what an edge has to know about tunnels when it boots. */
+import { Authorisation, EdgeNode, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { knownKeys, proofOf } from "./AgentKeyStore.ts"
+
+const Report = Schema.Struct({
+  id: Schema.String,
+  peerAddr: Schema.String,
+  pubkey: Schema.NullOr(Schema.String),
+  seenAt: Schema.Int
+})
+
+const Slice = Schema.Struct({
+  after: Schema.UndefinedOr(Schema.String),
+  limit: Schema.UndefinedOr(Schema.Int),
+  liveSince: Schema.Int
+})
+
+/** Where in the list of what an edge knows something is: hostnames first, then tunnels that have none, by their ids. */
+export const Place = Schema.Struct({ bare: Schema.Boolean, place: Schema.String })
+
+const Restored = Schema.Struct({
+  after: Schema.UndefinedOr(Place),
+  limit: Schema.UndefinedOr(Schema.Int)
+})
+
+/**
+ * What is known of a tunnel as it is answered, the token in plain. There may be many thousands, and each `Redacted` is
+ * an entry of one weak map: the collector is slow with those, and everything waits while the map is hashed anew.
+ */
+const Known = Schema.toEncoded(Schema.Struct({ ...Place.fields, ...Authorisation.fields }))
+
+const Revoked = Schema.toEncoded(Schema.Struct({ id: Schema.Int, token: RoutingToken }))
+
+/** Seconds for which a revocation is kept (docs/decisions/0014). */
+export const revokedSeconds = 90 * 86_400
+
+const Owner = Schema.Struct({
+  token: Schema.NullOr(RoutingToken),
+  host: Schema.NullOr(Hostname),
+  liveSince: Schema.Int
+})
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name`
+  return {
+    /** Nothing, when the edge is pinned to another key. The first key that is presented stays. */
+    report: SqlSchema.findOneOption({
+      Request: Report,
+      Result: Schema.Struct({ id: Schema.String }),
+      execute: (row) => sql`
+        insert into edge_nodes ${sql.insert(row)}
+        on conflict (id) do update set peer_addr = excluded.peer_addr, seen_at = excluded.seen_at,
+          pubkey = coalesce(edge_nodes.pubkey, excluded.pubkey)
+        where edge_nodes.pubkey is null or edge_nodes.pubkey = excluded.pubkey
+        returning id`
+    }),
+    /** By id. */
+    list: SqlSchema.findAll({
+      Request: Slice,
+      Result: ReportedEdge,
+      execute: ({ after, limit, liveSince }) =>
+        sql`select id as edge_id, peer_addr, pubkey, seen_at, seen_at >= ${liveSince} as live from edge_nodes
+        ${after === undefined ? sql`` : sql`where id > ${after}`} order by id ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+          .withoutTransform
+    }),
+    unpin: (id: string) => sql`update edge_nodes set pubkey = null where id = ${id} returning id`,
+    ownerOf: SqlSchema.findOneOption({
+      Request: Owner,
+      Result: EdgeNode,
+      execute: ({ host, liveSince, token }) =>
+        sql`
+        select e.id as edge_id, e.peer_addr as peer_addr from hosts h join edge_nodes e on e.id = h.edge_id
+        where e.seen_at >= ${liveSince} and (h.routing_token = ${token} or h.hostname = ${host})
+        order by h.hostname limit 1`.withoutTransform
+    }),
+    /**
+     * Every hostname, and every tunnel that has none: an order reaches every edge, and so does what is restored. What belongs to each is asked in a way that has to be
+     * looked up by its key: joined, all tunnels and revocations there are would be read for one edge.
+     */
+    knownTo: SqlSchema.findAll({
+      Request: Restored,
+      Result: Known,
+      execute: ({ after, limit = null }) => {
+        const bare = after?.bare === true
+        // Written with `<>`, which the planner takes to hold for nearly all rows: it then reads a page by the index.
+        return sql`
+        (select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
+            case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
+            case when h.claim = 'offered' then h.deadline end as admission_until,
+            coalesce(t.http_only, false) as http_only, coalesce(t.require_login, false) as require_login, ${ofTunnel}
+          from hosts h left join lateral (
+            select id, subject, access_policy, http_only, require_login, agent_proved_at, allow_unproved_agents, records_name
+            from tunnels where routing_token = h.routing_token limit 1) t on true
+          where h.hostname > ${bare ? null : (after?.place ?? "")}
+            and coalesce((select 1 from revoked_tokens r where r.routing_token = h.routing_token), 0) <> 1
+          order by h.hostname limit ${limit})
+        union all
+        (select true, t.id, t.routing_token, null, 'passthrough', t.access_policy, null::bigint, t.http_only, t.require_login,
+            ${ofTunnel} from tunnels t
+          where t.hostname is null and t.id > ${bare ? after.place : ""}
+            and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
+            and coalesce((select 1 from revoked_tokens r where r.routing_token = t.routing_token), 0) <> 1
+          order by t.id limit ${limit})
+        order by bare, place limit ${limit}`.withoutTransform
+      }
+    }),
+    revoked: SqlSchema.findAll({
+      Request: Schema.Struct({ after: Schema.UndefinedOr(Schema.Int), limit: Schema.UndefinedOr(Schema.Int) }),
+      Result: Revoked,
+      execute: ({ after, limit = null }) => sql`
+        select id, routing_token as token from revoked_tokens where id > ${after ?? 0} order by id limit ${limit}`
+    }),
+    /** Revocations that are old, and behind which nothing is left: no tunnel, no hostname, no order to an edge. */
+    pruneRevoked: (now: number) => sql`
+      delete from revoked_tokens r where revoked_at <= ${now - revokedSeconds}
+        and not exists (select 1 from tunnels t where t.routing_token = r.routing_token)
+        and not exists (select 1 from hosts h where h.routing_token = r.routing_token)
+        and not exists (select 1 from outbox o where o.queue = r.routing_token and o.refused_at is null)
+        and not exists (select 1 from outbox o where o.queue = r.routing_token and o.refused_at is not null)`
+  }
+})

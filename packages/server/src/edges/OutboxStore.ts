@@ -1,0 +1,127 @@
+/**
+ * The table of undelivered calls, a row for each edge that has to take one. A row is leased before it is delivered and
+ * deleted once acknowledged. A row may be leased only while no earlier row of its queue is left for the same edge, which
+ * keeps the calls about one tunnel in order.
+ */
+import { Effect, Schema } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { aboutOf, EdgeCall } from "./EdgeCall.ts"
+
+/** Seconds in which a lease is another's business. Far above the time limit of a call. */
+const leaseSeconds = 30
+
+const Leased = Schema.Struct({
+  id: Schema.Int,
+  queue: RoutingToken,
+  edge: Schema.String,
+  call: EdgeCall,
+  attempts: Schema.Int
+})
+export type Leased = typeof Leased.Type
+
+const encodeCall = Schema.encodeSync(EdgeCall)
+
+const Written = Schema.Struct({
+  queue: RoutingToken,
+  /** The edge of this replica's settings, which counts whether or not it has been named in the database. */
+  home: Schema.NullOr(Schema.String),
+  now: Schema.Int,
+  leasedUntil: Schema.Int,
+  call: Schema.toType(EdgeCall)
+})
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  /**
+   * Where an edge does not take its orders, the later of two about the same is enough, and nothing counts before the end
+   * of a token: what waits for an edge is bounded by what there is, and a revocation waits behind nothing. Rows that wait
+   * and rows that were refused stand in different indexes.
+   */
+  const supersede = ({ call, now, queue }: typeof Written.Encoded & { readonly call: EdgeCall }) => sql`
+    with queued as materialized (
+      select id, edge, attempts, leased_until from outbox where queue = ${queue} and refused_at is null
+      union all select id, edge, attempts, leased_until from outbox where queue = ${queue} and refused_at is not null)
+    delete from outbox o using queued q where o.id = q.id and o.leased_until <= ${now}
+      and ${call._tag === "Revoke" ? sql`true` : sql`o.about = ${aboutOf(call)}`}
+      and exists (select 1 from queued f where f.edge = q.edge and f.attempts > 0 and f.leased_until <= ${now})`
+
+  /** A row for each live edge. Rows of one queue get their ids in the order of commit, because the lock is held to the end. */
+  const insert = SqlSchema.findAll({
+    Request: Written,
+    Result: Schema.Struct({ id: Schema.Int }),
+    execute: (written) => {
+      const { call, home, leasedUntil, now, queue } = written
+      return sql`select pg_advisory_xact_lock(hashtextextended(${queue}, 1))`.pipe(
+        Effect.andThen(supersede(written)),
+        Effect.andThen(sql`
+          insert into outbox (queue, edge, about, call, created_at, due_at, leased_until)
+          select ${queue}, edge_id, ${aboutOf(call)}, ${PgTypes.jsonb(encodeCall(call))}, ${now}, ${now}, ${leasedUntil}
+          from (select edge_id from edge_addresses where expires_at > ${now}
+            union select ${home}::text where ${home}::text is not null) as live
+          order by edge_id returning id`)
+      )
+    }
+  })
+
+  const isFirst = sql`not exists (
+    select 1 from outbox earlier where earlier.queue = o.queue and earlier.edge = o.edge and earlier.id < o.id
+      and earlier.refused_at is null)`
+
+  const lease = (now: number, where: Statement.Fragment, limit: number) => sql`
+    update outbox set leased_until = ${now + leaseSeconds}, attempts = attempts + 1
+    where id in (
+      select o.id from outbox o where o.refused_at is null and ${where} and ${isFirst}
+      order by o.due_at, o.id limit ${limit} for update skip locked)
+    returning id, queue, edge, call, attempts`
+
+  return {
+    insert,
+    /** The first rows that are due of the queues of these edges. */
+    leaseDue: SqlSchema.findAll({
+      Request: Schema.Struct({ now: Schema.Int, edges: Schema.Array(Schema.String), limit: Schema.Int }),
+      Result: Leased,
+      execute: ({ edges, limit, now }) =>
+        lease(now, sql`o.due_at <= ${now} and o.leased_until <= ${now} and o.edge = any(${edges}::text[])`, limit)
+    }),
+    /** The first row of one queue, due or not; `own` are rows whose lease the caller already holds. */
+    leaseFirst: SqlSchema.findOneOption({
+      Request: Schema.Struct({
+        now: Schema.Int,
+        queue: RoutingToken,
+        edge: Schema.String,
+        own: Schema.Array(Schema.Int)
+      }),
+      Result: Leased,
+      execute: ({ edge, now, own, queue }) =>
+        lease(
+          now,
+          sql`o.queue = ${queue} and o.edge = ${edge} and (o.leased_until <= ${now} or o.id = any(${own}::bigint[]))`,
+          1
+        )
+    }),
+    /** The edges that have not taken some of these rows. */
+    edgesOf: SqlSchema.findAll({
+      Request: Schema.Array(Schema.Int),
+      Result: Schema.Struct({ edge: Schema.String }),
+      execute: (ids) => sql`
+        select distinct edge from outbox where id = any(${ids}::bigint[]) and refused_at is null order by edge`
+    }),
+    /** How many of these rows an edge has still to take. */
+    remaining: SqlSchema.findOne({
+      Request: Schema.Struct({ edge: Schema.String, ids: Schema.Array(Schema.Int) }),
+      Result: Schema.Struct({ remaining: Schema.Int }),
+      execute: ({ edge, ids }) => sql`
+        select count(*) as remaining from outbox
+        where id = any(${ids}::bigint[]) and edge = ${edge} and refused_at is null`
+    }),
+    acknowledge: (id: number) => sql`delete from outbox where id = ${id}`,
+    postpone: (id: number, dueAt: number) =>
+      sql`update outbox set due_at = ${dueAt}, leased_until = 0 where id = ${id}`,
+    refuse: (id: number, now: number, refusal: string) =>
+      sql`update outbox set refused_at = ${now}, refusal = ${refusal} where id = ${id}`,
+    notify: sql`select pg_notify('outbox', '')`
+  }
+})

@@ -1,0 +1,62 @@
+/**
+ * Which keys may serve a tunnel, as its edges know it: they get every change through the outbox, in the transaction that
+ * makes the change.
+ */
+import type { PublicKey } from "@catenet/domain/values/Keys"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Option } from "effect"
+import { Audits } from "../identity/Audits.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import type { EdgeCall } from "../edges/EdgeCall.ts"
+import { Outbox } from "../edges/Outbox.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as Store from "../edges/AgentKeyStore.ts"
+
+/** The order that brings a tunnel's keys to an edge. */
+export const orderOf = ({ keys, proof }: Store.Ordered): EdgeCall => ({ _tag: "SetAgentKeys", keys, proof })
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const outbox = yield* Outbox
+  const audits = yield* Audits
+
+  /** Tells edges how the keys of these tunnels stand now. */
+  const announce = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+    if (ids.length === 0) return
+    const orders = yield* store.orders(ids)
+    yield* Effect.forEach(orders, (ordered) => outbox.append(ordered.routingToken, orderOf(ordered)))
+  })
+
+  return {
+    announce,
+
+    /**
+     * Ends the grant of one tunnel, or all grants of an account: the keys enrolled through it and the join tokens that
+     * were not redeemed go with it. Answers the tunnels whose grant ended.
+     */
+    endGrants: Effect.fnUntraced(function* (grantee: string, tunnel: string | null) {
+      yield* store.holdGrants(grantee, tunnel)
+      const ended = yield* store.endGrants({ grantee, tunnel })
+      yield* announce(ended.flatMap(({ enrolled, tunnelId }) => (enrolled ? [tunnelId] : [])))
+      return ended.map(({ tunnelId }) => tunnelId)
+    }),
+
+    /** An edge saw an agent prove this key. Where it is an enrolled one, every agent of the tunnel has to from now on. */
+    proved: Effect.fn("AgentKeys.proved")(
+      function* (token: RoutingToken, key: PublicKey) {
+        const proved = yield* store.prove({ token, key, now: yield* unixSeconds })
+        if (Option.isNone(proved)) return
+        const { id } = proved.value
+        yield* announce([id])
+        yield* audits.append(audit("agent_proved", "edge", id, key))
+      },
+      store.transaction,
+      asDefects
+    )
+  }
+})
+
+export class AgentKeys extends Context.Service<AgentKeys, Effect.Success<typeof make>>()("server/AgentKeys") {
+  static readonly layer = Layer.effect(AgentKeys, make)
+}

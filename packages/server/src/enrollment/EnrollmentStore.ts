@@ -1,0 +1,81 @@
+/** Join tokens by their hash, and the agents bound by redeeming one. */
+import { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import { Effect, Schema, Struct } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { keysetOn, SliceOfAll } from "../store/Slice.ts"
+
+const Batch = Schema.Struct({ idempotencyKey: Schema.String, tenant: Schema.String, count: Schema.Int })
+
+/**
+ * Who a join token was made for. `tunnel` is empty when it is for any tunnel of the tenant. `grantee` is whom it was given
+ * to when that is not the tenant: token and enrolled key are good only as long as that grant.
+ */
+const Issued = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String, grantee: Schema.NullOr(Schema.String) })
+export type Issued = typeof Issued.Type
+
+const Redemption = Schema.Struct({
+  tokenHash: Schema.String,
+  agent: Schema.String,
+  pubkey: Schema.String,
+  now: Schema.Int
+})
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Answers the new ones: tokens that a repeated batch derives again are there already. */
+    insert: ({ grantee, tenant, tunnel }: Issued, createdAt: number, tokenHashes: ReadonlyArray<string>) => sql`
+      insert into join_tokens (token_hash, tenant, tunnel, grantee, created_at)
+      select token_hash, ${tenant}, ${tunnel}, ${grantee}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
+      on conflict (token_hash) do nothing returning token_hash`,
+    /** The batch that has this key, which is the given one when the key is fresh. */
+    claimBatch: SqlSchema.findOne({
+      Request: Batch,
+      Result: Batch.mapFields(Struct.pick(["tenant", "count"])),
+      execute: (batch) => sql`
+        insert into join_batches ${sql.insert(batch)}
+        on conflict (idempotency_key) do update set idempotency_key = excluded.idempotency_key
+        returning tenant, count`
+    }),
+    /**
+     * Whom it was for, when this call is the one that spends the token. Racing calls wait here for each other. A grant is
+     * held before its token, in the order in which the end of a grant takes them.
+     */
+    spend: SqlSchema.findOneOption({
+      Request: Redemption,
+      Result: Issued,
+      execute: ({ tokenHash, agent, now }) => sql`
+        with granted as materialized (
+          select g.tunnel_id from join_tokens j join tunnel_grants g on g.tunnel_id = j.tunnel and g.grantee = j.grantee
+          where j.token_hash = ${tokenHash} for key share of g),
+        wanted as materialized (
+          select token_hash, grantee from join_tokens where token_hash = ${tokenHash} and redeemed_at is null
+            and (grantee is null or exists (select 1 from granted)) for update)
+        update join_tokens j set redeemed_at = ${now}, redeemed_by = ${agent}, grantee = null
+        from wanted w where j.token_hash = w.token_hash returning j.tenant, j.tunnel, w.grantee`
+    }),
+    outstanding: SqlSchema.findAll({
+      Request: SliceOfAll,
+      Result: OutstandingJoinToken,
+      execute: (slice) =>
+        sql`select token_hash, tenant, nullif(tunnel, '') as tunnel, created_at from join_tokens
+          where redeemed_at is null ${keysetOn(sql)("token_hash", slice)}`.withoutTransform
+    }),
+    /** Whom a spent token was for, and whether this key is the one that it enrolled and that may still serve. */
+    spentFor: SqlSchema.findOneOption({
+      Request: Redemption.mapFields(Struct.pick(["tokenHash", "pubkey"])),
+      Result: Schema.Struct({ tenant: Schema.String, enrolled: Schema.Boolean }),
+      execute: ({ pubkey, tokenHash }) => sql`
+        select t.tenant, exists (
+          select 1 from agents a
+          where a.tenant = t.tenant and a.agent = t.redeemed_by and a.tunnel = t.tunnel and a.pubkey = ${pubkey}
+        ) as enrolled
+        from join_tokens t where t.token_hash = ${tokenHash}`
+    }),
+    bind: ({ grantee, tenant, tunnel }: Issued, row: typeof Redemption.Type) => sql`
+      insert into agents (tenant, agent, tunnel, grantee, pubkey, bound_at)
+      values (${tenant}, ${row.agent}, ${tunnel}, ${grantee}, ${row.pubkey}, ${row.now})
+      on conflict on constraint agents_once do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
+    transaction: sql.withTransaction
+  }
+})

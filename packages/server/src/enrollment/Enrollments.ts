@@ -1,0 +1,160 @@
+/**
+ * How an agent becomes one of ours: an operator issues a join token for a tenant, the agent redeems it once with a
+ * proof that it holds the key it enrols with.
+ */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import {
+  AgentAlreadyEnrolled,
+  BatchCountOutOfRange,
+  IdempotencyKeyReused,
+  JoinProofRefused,
+  JoinTokenSpent,
+  JoinTokenUnknown
+} from "@catenet/domain/enrollment/EnrollmentErrors"
+import { Tenant } from "@catenet/domain/enrollment/Agent"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { JoinToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Audits } from "../identity/Audits.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Outbox } from "../edges/Outbox.ts"
+import { bytesOf, freshHex64, hashOf, tokenBytes } from "../runtime/Secrets.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as AgentKeys from "./AgentKeys.ts"
+import * as AgentKeyStore from "../edges/AgentKeyStore.ts"
+import * as Store from "./EnrollmentStore.ts"
+
+export interface Redemption {
+  readonly token: JoinToken
+  readonly agent: string
+  /** 64 hex. */
+  readonly pubkey: string
+  /** 128 hex. */
+  readonly proof: string
+}
+
+const tokenFrom = Schema.decodeSync(JoinToken)
+const Issued = Schema.Struct({ token: JoinToken })
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const keys = yield* AgentKeyStore.make
+  const outbox = yield* Outbox
+  const audits = yield* Audits
+  const { once } = yield* Idempotency
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.map(Effect.provideService(freshHex64, SecureRandom.SecureRandom, random), (hex) =>
+    tokenFrom(hex)
+  )
+
+  /** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
+  const issued = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
+    const fresh = yield* store.insert({ tenant, tunnel: "", grantee: null }, yield* unixSeconds, tokens.map(hashOf))
+    if (fresh.length > 0) yield* audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
+    return tokens
+  })
+
+  /** Tokens that follow from the key of their batch can be given again without having been kept. */
+  const derived = Effect.fnUntraced(
+    function* (tenant: string, count: number, idempotencyKey: string, secret: Redacted.Redacted<Uint8Array>) {
+      const batch = yield* store.claimBatch({ idempotencyKey, tenant, count })
+      if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
+      const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}`))
+      const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
+      return yield* issued(
+        tenant,
+        Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
+      )
+    },
+    store.transaction,
+    asDefects
+  )
+
+  const spend = Effect.fnUntraced(
+    function* (redemption: Redemption) {
+      const { agent, pubkey } = redemption
+      const row = { tokenHash: hashOf(redemption.token), agent, pubkey, now: yield* unixSeconds }
+      const spent = yield* store.spend(row)
+      if (Option.isSome(spent)) {
+        yield* store.bind(spent.value, row)
+        yield* audits.append(audit("agent_enrolled", spent.value.tenant, agent, pubkey))
+        const served = yield* keys.ordersAfter(spent.value)
+        const told = yield* Effect.forEach(served, (ordered) =>
+          outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
+        )
+        return { tenant: Tenant.make(spent.value.tenant), told }
+      }
+      const before = yield* store.spentFor(row)
+      if (Option.isNone(before)) return yield* new JoinTokenUnknown()
+      const { enrolled, tenant } = before.value
+      return yield* enrolled ? new AgentAlreadyEnrolled({ tenant: Tenant.make(tenant) }) : new JoinTokenSpent()
+    },
+    store.transaction,
+    asDefects
+  )
+
+  return {
+    /** A fresh single-use join token for a tenant. Only its hash is kept. */
+    issue: Effect.fn("Enrolments.issue")(function* (tenant: string, key?: string) {
+      const repeat =
+        key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
+      const command = Effect.gen(function* () {
+        const token = yield* fresh
+        yield* issued(tenant, [token])
+        return { token }
+      })
+      return yield* once(repeat, Issued, command)
+    }, asDefects),
+    /** Those that nobody has redeemed. */
+    outstanding: Effect.fn("Enrolments.outstanding")(
+      (page: Page) => paged(page, Schema.String, store.outstanding, (token) => token.token_hash),
+      Effect.orDie
+    ),
+    /** A fresh single-use join token that enrols an agent for one tunnel. A grantee's ends with the grant. */
+    issueFor: Effect.fn("Enrolments.issueFor")(function* (to: Store.Issued) {
+      const token = yield* fresh
+      yield* store.insert(to, yield* unixSeconds, [hashOf(token)])
+      return token
+    }),
+    /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
+    issueBatch: Effect.fn("Enrolments.issueBatch")(function* (options: {
+      readonly tenant: string
+      readonly count: number
+      readonly idempotencyKey: string | undefined
+      readonly secret: Redacted.Redacted<Uint8Array>
+    }) {
+      const { count, idempotencyKey, secret, tenant } = options
+      if (count < 1 || count > 100) return yield* new BatchCountOutOfRange({ count })
+      return idempotencyKey === undefined
+        ? yield* Effect.replicateEffect(fresh, count).pipe(
+            Effect.flatMap((tokens) => issued(tenant, tokens)),
+            store.transaction,
+            Effect.orDie
+          )
+        : yield* derived(tenant, count, idempotencyKey, secret)
+    }),
+    /** Spends a join token and binds the agent; answers the tenant. The proof is looked at before the token. */
+    redeem: Effect.fn("Enrolments.redeem")(function* (redemption: Redemption) {
+      const { pubkey, proof, token } = redemption
+      if (!Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof)))
+        return yield* new JoinProofRefused()
+      const { tenant, told } = yield* spend(redemption)
+      // The agent goes to an edge next, which should know its key by then; otherwise it is refused once and comes again.
+      yield* Effect.forEach(told, outbox.deliver, { concurrency: 8, discard: true }).pipe(
+        Effect.timeoutOption("2 seconds"),
+        Effect.ignore
+      )
+      return tenant
+    })
+  }
+})
+
+export class Enrolments extends Context.Service<Enrolments, Effect.Success<typeof make>>()("server/Enrolments") {
+  static readonly layer = Layer.effect(Enrolments, make)
+}

@@ -1,0 +1,76 @@
+/**
+ * What the addresses of the gate share: the cookies that they give and take, and the hosts and paths that they read.
+ */
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
+import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
+import { Option, Record, Redacted, Schema } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+/** The visitor's session. It is this platform's at the gate's own addresses, and a host's where a proxy asks for it. */
+export const sessionCookie = "ct_gate_session"
+/** What the browser keeps at a host that began to sign in there; the code that it comes back with is good in it alone. */
+export const browserCookie = "__Host-ct_gate_browser"
+/** The secret of a sign-in that is under way. */
+export const secretCookie = "__Host-ct_gate_state"
+/** Where it leads, to offer another try; nothing is decided by it. */
+export const targetCookie = "ct_gate_target"
+
+const closed = { httpOnly: true, secure: true, sameSite: "lax" } as const
+const forHost = { ...closed, path: "/" }
+const forGate = { ...closed, path: "/gate" }
+
+/** Gives the browser a session of so many seconds, at this host alone. */
+export const withSession = (token: Redacted.Redacted, seconds: number) =>
+  HttpServerResponse.setCookieUnsafe(sessionCookie, Redacted.value(token), { ...forHost, maxAge: `${seconds} seconds` })
+
+export const withoutSession = HttpServerResponse.expireCookieUnsafe(sessionCookie, forHost)
+
+export const withBrowser = (token: Redacted.Redacted, seconds: number) =>
+  HttpServerResponse.setCookieUnsafe(browserCookie, Redacted.value(token), { ...forHost, maxAge: `${seconds} seconds` })
+
+/** What the platform is told of `browserCookie`: it can check it and not use it. */
+export const browserHash = (token: Redacted.Redacted): string => Tokens.hashText(native, token)
+
+export const readBrowser = Schema.decodeUnknownOption(BrowserHash)
+
+/** Gives the browser what it needs to come back from the provider within so many seconds. */
+export const withSignIn = (secret: Redacted.Redacted, target: string, seconds: number) => (response: Response) =>
+  response.pipe(
+    HttpServerResponse.setCookieUnsafe(secretCookie, Redacted.value(secret), {
+      ...forHost,
+      maxAge: `${seconds} seconds`
+    }),
+    HttpServerResponse.setCookieUnsafe(targetCookie, target, { ...forGate, maxAge: `${seconds} seconds` })
+  )
+
+export const withoutSignIn = (response: Response) =>
+  response.pipe(
+    HttpServerResponse.expireCookieUnsafe(secretCookie, forHost),
+    HttpServerResponse.expireCookieUnsafe(targetCookie, forGate)
+  )
+
+/** The secret in a cookie. */
+export const cookieOf = (request: Request, name: string): Option.Option<Redacted.Redacted> => {
+  const text = Option.getOrElse(Record.get(request.cookies, name), () => "")
+  return text === "" ? Option.none() : Option.some(Redacted.make(text))
+}
+
+export const queryOf = (url: string): URLSearchParams => new URL(url, "http://localhost").searchParams
+
+/** A path and its query, as a proxy hands them on. */
+export const queryPathOf = (uri: string): { readonly path: string; readonly query: URLSearchParams } => {
+  const [path = "", query = ""] = uri.split(/\?(.*)/su)
+  return { path, query: new URLSearchParams(query) }
+}
+
+/** What is no host name is the name of no gate. */
+export const readHost = Schema.decodeUnknownOption(Hostname)
+
+/** A header takes no more than ASCII; the path is written as a browser would write it. */
+export const addressAt = (host: string, path: string): string => new URL(returnPath(path), `https://${host}`).href

@@ -1,0 +1,103 @@
+/**
+ * `GET /gate/check`: the question of a proxy beside the origin whether a visitor may pass. It is answered in headers. The
+ * visitor has a say in the host, so one that cannot be read is not waved through as one without a gate.
+ *
+ * A visitor comes back from signing in with a code, and goes by an address of its own: the answers to these two give and
+ * take the cookie of the host, and a proxy hands them on like every other that turns a visitor away.
+ */
+import * as Tokens from "@catenet/crypto/Tokens"
+import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
+import { GateToken } from "@catenet/domain/values/Tokens"
+import { Effect, Equal, Option, Predicate, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { signInLifetime } from "../identity/BegunSignIns.ts"
+import { refuse } from "../http/RefusalPages.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as Browser from "./GateBrowser.ts"
+import { Gate } from "./Gate.ts"
+import { entryPath, exitPath, GateCodes } from "./GateCodes.ts"
+import { GateSessions } from "../tunnels/GateSessions.ts"
+import { GateSignIns } from "./GateSignIns.ts"
+
+const identityHeader = "x-gate-email"
+
+/**
+ * The host in a list, where it may stand with its port, which is nothing to the gate, and once for every proxy on the way.
+ * Two different hosts are none.
+ */
+const hostIn = (text: string) => {
+  const [host = Option.none(), ...others] = text
+    .split(",")
+    .map((each) => Browser.readHost(each.trim().replace(/:\d*$/u, "")))
+  return others.every((other) => Equal.equals(other, host)) ? host : Option.none()
+}
+
+const bearerOf = (header: string | undefined) =>
+  Option.map(Option.fromNullishOr(/^Bearer (.+)$/u.exec(header ?? "")?.[1]), (text) => Redacted.make(text))
+
+const readCode = Schema.decodeUnknownOption(GateToken)
+
+/** Comes in by its code, or leaves; nothing for a visitor who does neither. */
+const passage = Effect.gen(function* () {
+  const codes = yield* GateCodes
+  const sessions = yield* GateSessions
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, host: string) {
+    const asked = Browser.queryPathOf(request.headers["x-forwarded-uri"] ?? "")
+    const session = Browser.cookieOf(request, Browser.sessionCookie)
+    if (asked.path === exitPath) {
+      if (Option.isSome(session)) yield* sessions.close(session.value, host)
+      const back = returnPath(asked.query.get("return") ?? "/")
+      return Option.some(Browser.withoutSession(HttpServerResponse.redirect(back, { status: 303 })))
+    }
+    const code = readCode(asked.query.get("code"))
+    if (asked.path !== entryPath || Option.isNone(code)) return Option.none()
+    const kept = Browser.cookieOf(request, Browser.browserCookie)
+    const browser = Option.match(kept, { onNone: () => "", onSome: Browser.browserHash })
+    const entered = codes.redeem({ host, browser, code: code.value }).pipe(
+      Effect.map(({ path, seconds, session }) =>
+        Browser.withSession(session, seconds)(HttpServerResponse.redirect(path, { status: 303 }))
+      ),
+      Effect.catchTag("GateCodeRefused", (refusal) => refuse(request, refusal, [{ href: "/", text: "Try again" }]))
+    )
+    return Option.some(yield* entered)
+  })
+})
+
+export const check = Effect.gen(function* () {
+  const gate = yield* Gate
+  const pass = yield* passage
+  const random = yield* SecureRandom.SecureRandom
+  const { available } = yield* GateSignIns
+  const { portalBaseUrl } = yield* Settings
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { headers } = request
+    // Some proxies hand on the visitor's headers beside a query of their own: neither may speak for the other.
+    const asked = [headers["x-forwarded-host"], Browser.queryOf(request.url).get("host")].filter(Predicate.isNotNullish)
+    const named = hostIn(asked.join(","))
+    if (Option.isNone(named)) {
+      const errors = [{ path: ["host"], message: "Expected one host, in x-forwarded-host or in the query" }]
+      return yield* HttpServerRespondable.toResponse(new MalformedRequest({ errors }))
+    }
+    const host = named.value
+    const bearer = bearerOf(headers["authorization"])
+    const identity = yield* gate.identify({ host, session: Browser.cookieOf(request, Browser.sessionCookie), bearer })
+    const passing = identity.pipe(Option.exists((name) => name === "")) ? Option.none() : yield* pass(request, host)
+    if (Option.isSome(passing)) return passing.value
+    if (Option.isSome(identity))
+      return HttpServerResponse.empty({ status: 200, headers: { [identityHeader]: identity.value } })
+    if (!available) return HttpServerResponse.empty({ status: 401 })
+    // The browser that began keeps what it has: it may have begun in two of its windows.
+    const kept = Option.filter(Browser.cookieOf(request, Browser.browserCookie), (token) =>
+      Option.isSome(readCode(Redacted.value(token)))
+    )
+    const token = Option.isSome(kept) ? kept.value : Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+    const start = new URL("/gate/start", portalBaseUrl)
+    start.searchParams.set("host", host)
+    start.searchParams.set("return", returnPath(headers["x-forwarded-uri"]))
+    start.searchParams.set("browser", Browser.browserHash(token))
+    return Browser.withBrowser(token, signInLifetime)(HttpServerResponse.redirect(start.href, { status: 302 }))
+  })
+})

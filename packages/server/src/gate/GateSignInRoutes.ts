@@ -1,0 +1,140 @@
+/**
+ * `GET /gate/start`, `/gate/callback` and `/gate/logout`: a visitor signs in for one gated host, and out again. They lead
+ * only to hosts of tunnels here and to the provider; whatever else is asked for leads to the platform itself.
+ *
+ * A sign-in that began at the host goes back there with a code. One that began here leaves a session at this address, and
+ * the host, which does not know the visitor, sends it here again: then the session gives the code.
+ */
+import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErrors"
+import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
+import { Effect, Option } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientAddresses } from "../http/ClientAddresses.ts"
+import { signInLifetime } from "../identity/BegunSignIns.ts"
+import { refusalOf } from "../identity/ProviderError.ts"
+import { Limits } from "../http/Limits.ts"
+import { refuse } from "../http/RefusalPages.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as Browser from "./GateBrowser.ts"
+import { Gate } from "./Gate.ts"
+import { exitPath, GateCodes } from "./GateCodes.ts"
+import { GateSessions, loginLifetime } from "../tunnels/GateSessions.ts"
+import { GateSignIns } from "./GateSignIns.ts"
+
+/** A longer path is not remembered: it would not fit into the cookie. */
+const longestPath = 2048
+
+const gateAddress = (path: string, host: string, back?: string) =>
+  `${path}?${new URLSearchParams({ host, ...(back === undefined ? {} : { return: back }) }).toString()}`
+
+/** Another try, where the browser still knows what it wanted. It is checked like the first. */
+const againFrom = (request: HttpServerRequest.HttpServerRequest) => {
+  const [, host, path] = /^([^|]+)\|(.*)$/su.exec(request.cookies[Browser.targetCookie] ?? "") ?? []
+  const named = Browser.readHost(host)
+  if (Option.isNone(named)) return []
+  return [{ href: gateAddress("/gate/start", named.value, returnPath(path)), text: "Try again" }]
+}
+
+const seeOther = (address: string) => HttpServerResponse.redirect(address, { status: 303 })
+
+export const start = Effect.gen(function* () {
+  const signIns = yield* GateSignIns
+  const sessions = yield* GateSessions
+  const codes = yield* GateCodes
+  const limits = yield* Limits
+  const { budgetKey } = yield* ClientAddresses
+  const { anonymousWritesPerMinute, gateCookieDomain } = yield* Settings
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
+    const query = Browser.queryOf(request.url)
+    const asked = returnPath(query.get("return") ?? "/")
+    const path = asked.length > longestPath ? "/" : asked
+    const browser = Option.getOrNull(Browser.readBrowser(query.get("browser")))
+    const begun = Effect.gen(function* () {
+      const named = Browser.readHost(query.get("host"))
+      if (gateCookieDomain === undefined) return yield* new GateNotConfigured()
+      if (Option.isNone(named)) return yield* signIns.available ? new HostNotGated() : new GateNotConfigured()
+      const host = named.value
+      yield* limits.take(`gate ${budgetKey(request)}`, anonymousWritesPerMinute)
+      const session = Browser.cookieOf(request, Browser.sessionCookie)
+      if (browser !== null && Option.isSome(session)) {
+        const visitor = yield* sessions.visitorOf(session.value, host)
+        if (Option.isSome(visitor)) return seeOther(yield* codes.mint({ host, path, browser }, visitor.value))
+      }
+      const { secret, url } = yield* signIns.begin(host, path, browser)
+      return seeOther(url.href).pipe(Browser.withSignIn(secret, `${host}|${path}`, signInLifetime))
+    })
+    return yield* Effect.catchTag(begun, ["GateNotConfigured", "HostNotGated", "RateLimited"], (refusal) =>
+      refuse(request, refusal)
+    )
+  })
+})
+
+export const callback = Effect.gen(function* () {
+  const signIns = yield* GateSignIns
+  const sessions = yield* GateSessions
+  const codes = yield* GateCodes
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
+    const query = Browser.queryOf(request.url)
+    const finished = Effect.gen(function* () {
+      if (!signIns.available) return yield* new GateNotConfigured()
+      const failed = refusalOf(query)
+      if (failed !== undefined) return yield* failed
+      const missing = ["code", "state"].filter((name) => (query.get(name) ?? "") === "")
+      if (missing.length > 0) {
+        return yield* new MalformedRequest({
+          errors: missing.map((name) => ({ path: [name], message: "Expected a value" }))
+        })
+      }
+      const secret = Browser.cookieOf(request, Browser.secretCookie)
+      const { browser, host, path, visitor } = yield* signIns.finish({ secret, query })
+      if (browser !== null) {
+        return Browser.withoutSignIn(seeOther(yield* codes.mint({ host, path, browser }, visitor)))
+      }
+      return seeOther(Browser.addressAt(host, path)).pipe(
+        Browser.withSession(yield* sessions.open(visitor, host), loginLifetime),
+        Browser.withoutSignIn
+      )
+    })
+    return yield* finished.pipe(
+      Effect.catchTags({
+        GateNotConfigured: (refusal) => refuse(request, refusal),
+        HostNotGated: (refusal) => refuse(request, refusal),
+        MalformedRequest: (refusal) => refuse(request, refusal, againFrom(request)),
+        SignInRefused: (refusal) => refuse(request, refusal, againFrom(request)),
+        SignInCancelled: (refusal) => refuse(request, refusal, againFrom(request)),
+        SignInFailed: (refusal) => refuse(request, refusal, againFrom(request)),
+        VisitorNotAllowed: (refusal) =>
+          refuse(request, refusal, [
+            { href: gateAddress("/gate/request-access", refusal.host), text: "Ask the owner for access" },
+            ...againFrom(request)
+          ])
+      })
+    )
+  })
+})
+
+/** Ends the session at this address, and leads to where the host's own ends. */
+export const logout = Effect.gen(function* () {
+  const gate = yield* Gate
+  const sessions = yield* GateSessions
+  const { gateCookieDomain, portalBaseUrl } = yield* Settings
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (gateCookieDomain === undefined) return yield* refuse(request, new GateNotConfigured())
+    if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
+    const query = Browser.queryOf(request.url)
+    const session = Browser.cookieOf(request, Browser.sessionCookie)
+    if (Option.isSome(session)) yield* sessions.close(session.value)
+    const named = Browser.readHost(query.get("host"))
+    const isOurs = Option.isSome(named) && (yield* gate.knows(named.value))
+    if (!isOurs) return Browser.withoutSession(seeOther(new URL(portalBaseUrl).href))
+    const address = new URL(exitPath, `https://${named.value}`)
+    address.searchParams.set("return", returnPath(query.get("return") ?? "/"))
+    return Browser.withoutSession(seeOther(address.href))
+  })
+})

@@ -1,0 +1,111 @@
+/**
+ * Access tokens of the identity provider: signature, issuer, audience, kind, expiry and not-before are checked. An ID
+ * token or a refresh token is not an access token. A verified token is remembered until it expires or the provider's keys
+ * change, so that each key set checks its signature once. A token for login gates is none for accounts, and the other way round.
+ */
+import { Email } from "@catenet/domain/values/Email"
+import { Subject } from "@catenet/domain/values/Subject"
+import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { type JWTPayload, type JWTVerifyResult, jwtVerify } from "jose"
+import { hash as digest } from "node:crypto"
+import { Settings } from "../settings/Settings.ts"
+import type { Identity } from "./EmailDomains.ts"
+import { KeySet } from "./KeySet.ts"
+
+/** The token does not verify. Why is for the log, not for the caller. */
+export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly cause?: unknown }> {}
+
+interface Remembered {
+  readonly identity: Identity
+  readonly expiresAt: number
+  /** The key set that verified it. */
+  readonly generation: number
+}
+
+const remembered = 10_000
+/** Seconds that the provider's clock may differ from ours. */
+const clockTolerance = 30
+
+/** Who a token is of. A client's own token is named after the client; people have no such name. */
+const readEmail = Schema.decodeUnknownOption(Email)
+
+const identityOf = (subject: Subject, payload: JWTPayload): Identity => {
+  const email = payload["email_verified"] === true ? Option.getOrNull(readEmail(payload["email"])) : null
+  const azp = payload["azp"]
+  const isOwn = typeof azp === "string" && payload["preferred_username"] === `service-account-${azp.toLowerCase()}`
+  return { subject, email, client: isOwn ? azp : undefined }
+}
+
+const readSubject = Schema.decodeUnknownOption(Subject)
+
+const isAccessToken = ({ payload, protectedHeader }: JWTVerifyResult) =>
+  payload["typ"] === "Bearer" || /^(?:application\/)?at\+jwt$/i.test(protectedHeader.typ ?? "")
+
+const make = Effect.gen(function* () {
+  const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
+  const { generation, getKey } = yield* KeySet
+  const known = new Map<string, Remembered>()
+  const isForGate = ({ aud }: JWTPayload) =>
+    gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
+  const isForAccounts = ({ aud }: JWTPayload) =>
+    oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
+
+  const remember = (hash: string, entry: Remembered) => {
+    if (known.size >= remembered) for (const oldest of known.keys()) if (known.delete(oldest)) break
+    known.set(hash, entry)
+  }
+
+  const verified = (token: Redacted.Redacted, millis: number, audience: string | undefined) =>
+    Effect.tryPromise({
+      try: () =>
+        jwtVerify(Redacted.value(token), getKey, {
+          algorithms: ["RS256"],
+          requiredClaims: ["exp", "sub"],
+          clockTolerance,
+          currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(millis)),
+          ...(oidcIssuer === undefined ? {} : { issuer: oidcIssuer }),
+          ...(audience === undefined ? {} : { audience })
+        }),
+      catch: (cause) => new TokenRefused({ cause })
+    })
+
+  const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
+    // Taken before: keys that change meanwhile ask again.
+    const by = generation()
+    const read = yield* verified(token, millis, oidcAccessAudience)
+    const subject = readSubject(read.payload.sub)
+    if (Option.isNone(subject) || !isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
+    const identity = identityOf(subject.value, read.payload)
+    remember(hash, { identity, expiresAt: read.payload.exp ?? 0, generation: by })
+    return identity
+  })
+
+  return {
+    /** Who a valid token is of. */
+    verify: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      const millis = yield* Clock.currentTimeMillis
+      const hash = digest("sha256", Redacted.value(token), "base64")
+      const before = known.get(hash)
+      if (before !== undefined && before.generation === generation()) {
+        if (before.expiresAt * 1000 > millis) return before.identity
+        known.delete(hash)
+        return yield* new TokenRefused({})
+      }
+      known.delete(hash)
+      return yield* check(token, hash, millis)
+    }),
+
+    /** The same for a token that is made for login gates alone; where their audience is not configured there is none. */
+    verifyForGate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      if (gateAccessAudience === undefined) return yield* new TokenRefused({})
+      const read = yield* verified(token, yield* Clock.currentTimeMillis, gateAccessAudience)
+      const subject = readSubject(read.payload.sub)
+      if (Option.isSome(subject) && isAccessToken(read) && !isForAccounts(read.payload)) return subject.value
+      return yield* new TokenRefused({})
+    })
+  }
+})
+
+export class AccessTokens extends Context.Service<AccessTokens, Effect.Success<typeof make>>()("server/AccessTokens") {
+  static readonly layer = Layer.effect(AccessTokens, make)
+}

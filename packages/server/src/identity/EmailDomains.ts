@@ -1,0 +1,68 @@
+/**
+ * Which people may use the platform, by the domain of their e-mail address. It binds whoever calls, by session or by
+ * access token. A service account has no address: it may what its owner may, whose address is the last one that was
+ * seen here. Where no domains are configured, everybody may and nothing is asked.
+ */
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import type { Email } from "@catenet/domain/values/Email"
+import { EmailDomainRefused } from "@catenet/domain/identity/AuthenticationErrors"
+import type { Subject } from "@catenet/domain/values/Subject"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Settings } from "../settings/Settings.ts"
+import { asDefects } from "../store/Defects.ts"
+
+/** Who calls: a person with an address that the provider has verified, or a client of the provider. */
+export interface Identity {
+  readonly subject: Subject
+  readonly email: Email | null
+  /** Only of a token that a client has for itself. */
+  readonly client: string | undefined
+}
+
+/** Subjects whose address was written down by this process. */
+const remembered = 10_000
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { allowedEmailDomains } = yield* Settings
+  const domains = allowedEmailDomains === undefined ? undefined : new Set(allowedEmailDomains.map(lowerAscii))
+  const written = new Map<Subject, Email>()
+
+  const allows = (email: string | null | undefined): boolean =>
+    domains === undefined || (email != null && domains.has(email.slice(email.lastIndexOf("@") + 1)))
+
+  /** An address that changes at the provider changes here, when its owner calls. */
+  const record = Effect.fnUntraced(function* (subject: Subject, email: Email) {
+    if (written.get(subject) === email) return
+    yield* sql`insert into account_emails ${sql.insert({ subject, email })}
+      on conflict (subject) do update set email = excluded.email where account_emails.email <> excluded.email`
+    if (written.size >= remembered) written.clear()
+    written.set(subject, email)
+  }, asDefects)
+
+  const ownerOf = Effect.fnUntraced(function* (client: string) {
+    const [owner] = yield* sql<{ email: string }>`select e.email from service_accounts s
+      join account_emails e on e.subject = s.owner where s.client_id = ${client} and s.state = 'active'`
+    return owner?.email
+  }, asDefects)
+
+  const check = Effect.fnUntraced(function* ({ client, email, subject }: Identity) {
+    if (email !== null) yield* record(subject, email)
+    const asked = email === null && client !== undefined ? yield* ownerOf(client) : email
+    if (!allows(asked)) return yield* new EmailDomainRefused()
+  })
+
+  return {
+    record,
+    /** Fails for those who may not. */
+    require: (identity: Identity): Effect.Effect<void, EmailDomainRefused> =>
+      domains === undefined ? Effect.void : check(identity)
+  }
+})
+
+export class EmailDomains extends Context.Service<EmailDomains, Effect.Success<typeof make>>()(
+  "server/access/EmailDomains"
+) {
+  static readonly layer = Layer.effect(EmailDomains, make)
+}

@@ -1,0 +1,113 @@
+/**
+ * The keys that verify access tokens. They are fetched in the background until they are there, then again every ten
+ * minutes and when a token names one that is not known; what was fetched last holds while the provider is away.
+ */
+import { Clock, Context, Data, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import { createLocalJWKSet, errors, importSPKI, type JWTVerifyGetKey } from "jose"
+import { readFile } from "node:fs/promises"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
+import { Settings } from "../settings/Settings.ts"
+
+/** The file that CT_OIDC_PUBKEY_PATH names holds no usable key. The start is refused. */
+export class PublicKeyUnusable extends Data.TaggedError("PublicKeyUnusable")<{ readonly cause: unknown }> {
+  override get message() {
+    return "CT_OIDC_PUBKEY_PATH does not name a PEM file with an RSA public key; correct it or leave it unset."
+  }
+}
+
+const Key = Schema.Struct({
+  kty: Schema.Literal("RSA"),
+  kid: Schema.optionalKey(Schema.String),
+  use: Schema.optionalKey(Schema.Literal("sig")),
+  alg: Schema.optionalKey(Schema.Literal("RS256")),
+  n: Schema.String,
+  e: Schema.String
+})
+
+const Published = Schema.Struct({ keys: Schema.Array(Schema.Unknown) })
+const readKey = Schema.decodeUnknownOption(Key)
+
+/** Milliseconds between two fetches that an unknown key asks for, so that nobody can make us hammer the provider. */
+const coolDownMillis = 3_000
+
+/** Soon at first, then patiently. */
+const untilThere = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("10 seconds")])
+
+const fromFile = (path: string) =>
+  Effect.tryPromise({
+    try: async (): Promise<JWTVerifyGetKey> => {
+      const key = await importSPKI(await readFile(path, "utf8"), "RS256")
+      return () => key
+    },
+    catch: (cause) => new PublicKeyUnusable({ cause })
+  })
+
+const fetched = (issuer: string) =>
+  Effect.gen(function* () {
+    const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
+    let keys: JWTVerifyGetKey | undefined
+    let askedAt = 0
+    let generation = 0
+    let published = ""
+
+    const fetchKeys = Effect.gen(function* () {
+      askedAt = yield* Clock.currentTimeMillis
+      const response = yield* client.get(`${issuer}/protocol/openid-connect/certs`)
+      const answer = yield* HttpClientResponse.schemaBodyJson(Published)(response)
+      const usable = answer.keys.flatMap((key) => Option.toArray(readKey(key)))
+      if (usable.length === 0) return yield* Effect.fail("no usable key is published")
+      const text = JSON.stringify(usable)
+      if (text === published) return
+      keys = createLocalJWKSet({ keys: usable })
+      published = text
+      generation += 1
+    }).pipe(Effect.timeout("10 seconds"))
+
+    const quietly = fetchKeys.pipe(
+      Effect.catchCause((cause) =>
+        Effect.logDebug("The provider's keys could not be fetched; the last ones hold.", cause)
+      )
+    )
+    yield* Effect.retry(Effect.sandbox(fetchKeys), untilThere).pipe(
+      Effect.andThen(Effect.repeat(quietly, Schedule.spaced("10 minutes"))),
+      Effect.forkScoped
+    )
+    const context = yield* Effect.context<never>()
+
+    const getKey: JWTVerifyGetKey = async (header, token) => {
+      if (keys === undefined) throw new errors.JWKSNoMatchingKey()
+      try {
+        return await keys(header, token)
+      } catch (cause) {
+        const unknown = cause instanceof errors.JWKSNoMatchingKey
+        const now = await Effect.runPromiseWith(context)(Clock.currentTimeMillis)
+        if (!unknown || now - askedAt < coolDownMillis) throw cause
+        await Effect.runPromiseWith(context)(quietly)
+        return keys(header, token)
+      }
+    }
+    return { usable: () => keys !== undefined, generation: () => generation, getKey }
+  }).pipe(Effect.provide(OutgoingHttp.layer))
+
+const make = Effect.gen(function* () {
+  const { oidcIssuer, oidcPublicKeyPath } = yield* Settings
+  if (oidcIssuer === undefined)
+    return { usable: () => false, generation: () => 0, getKey: () => Promise.reject(new errors.JWKSNoMatchingKey()) }
+  if (oidcPublicKeyPath !== undefined)
+    return { usable: () => true, generation: () => 0, getKey: yield* fromFile(oidcPublicKeyPath) }
+  return yield* fetched(oidcIssuer)
+})
+
+export class KeySet extends Context.Service<
+  KeySet,
+  {
+    /** Whether a key is known. While none is, no token can be verified and `/me/*` is not there. */
+    readonly usable: () => boolean
+    /** Another number for every set of keys: what was verified by an earlier set is verified again. */
+    readonly generation: () => number
+    readonly getKey: JWTVerifyGetKey
+  }
+>()("server/KeySet") {
+  static readonly layer = Layer.effect(KeySet, make)
+}

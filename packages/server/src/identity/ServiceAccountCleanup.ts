@@ -1,0 +1,17 @@
+/** Ends in the background what was left of service accounts, on whichever replica comes first. */
+import { Effect, Layer, Schedule } from "effect"
+import { Settings } from "../settings/Settings.ts"
+import { ServiceAccounts } from "./ServiceAccounts.ts"
+
+const work = Effect.gen(function* () {
+  const { sweep } = yield* ServiceAccounts
+  const { serviceAccountSweepSeconds } = yield* Settings
+  yield* sweep().pipe(
+    Effect.repeat({ while: (count) => count > 0 }),
+    Effect.catchCause((cause) => Effect.logWarning("Service accounts could not be swept; it is tried again.", cause)),
+    Effect.repeat(Schedule.spaced(`${serviceAccountSweepSeconds} seconds`))
+  )
+})
+
+/** Runs as long as the layer lives. */
+export const layer = Layer.effectDiscard(Effect.forkScoped(work))

@@ -1,0 +1,80 @@
+/**
+ * Portal sessions. The cookie holds a random token, the database its hash: signing out ends the session wherever the
+ * cookie was copied to. A session ends after ten hours, or two without use.
+ */
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
+import type { Email } from "@catenet/domain/values/Email"
+import type { Subject } from "@catenet/domain/values/Subject"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Sealing } from "../store/Sealing.ts"
+import * as Store from "./SessionStore.ts"
+
+/** Seconds from sign-in to the end, whatever happens. */
+export const lifetime = 36_000
+/** Seconds without a request after which a session ends. */
+export const idleTime = 7_200
+/** A session's last use is written at most this often, in seconds. */
+const touchSpacing = 60
+
+export interface SignIn {
+  readonly subject: Subject
+  /** Only an address that the identity provider says it has verified. */
+  readonly email: Email | null
+  /** Handed back to the provider at sign-out. */
+  readonly idToken: string | null
+  readonly userAgent: string
+}
+
+const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const random = yield* SecureRandom.SecureRandom
+  const sealing = yield* Sealing
+  const sealed = (idToken: string | null) =>
+    idToken === null ? null : sealing.seal("portal_sessions.id_token", idToken)
+
+  return {
+    /** Opens a session; answers what the cookie is to hold. Every sign-in has a token of its own. */
+    open: Effect.fn("Sessions.open")(function* (signIn: SignIn) {
+      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+      const now = yield* unixSeconds
+      const userAgent = signIn.userAgent.slice(0, 256)
+      const times = { createdAt: now, seenAt: now, expiresAt: now + lifetime }
+      yield* Effect.orDie(
+        store.insert({ ...signIn, ...times, idToken: sealed(signIn.idToken), userAgent, tokenHash: hashOf(token) })
+      )
+      return token
+    }),
+
+    /** The live session of a cookie. */
+    find: Effect.fn("Sessions.find")(function* (token: Redacted.Redacted) {
+      const now = yield* unixSeconds
+      const tokenHash = hashOf(token)
+      const found = yield* store.find({ tokenHash, now, idleSince: now - idleTime })
+      if (Option.isSome(found) && now - found.value.seenAt >= touchSpacing) yield* store.touch(tokenHash, now)
+      return found
+    }, Effect.orDie),
+
+    /** Ends the session of a cookie; answers the id token that it held, when it was still live. */
+    close: Effect.fn("Sessions.close")(function* (token: Redacted.Redacted) {
+      const now = yield* unixSeconds
+      const [ended] = yield* store.remove({ tokenHash: hashOf(token), now, idleSince: now - idleTime })
+      if (ended?.idToken == null) return Option.none()
+      return Option.some(yield* Effect.fromResult(sealing.open("portal_sessions.id_token", ended.idToken)))
+    }, Effect.orDie),
+
+    /** Ends every session of an account. */
+    closeAllOf: (subject: Subject) => Effect.asVoid(Effect.orDie(store.removeAllOf(subject))),
+
+    /** Forgets sessions that are over. */
+    sweep: Effect.flatMap(unixSeconds, (now) => Effect.orDie(store.removeOver(now, now - idleTime)))
+  }
+})
+
+export class Sessions extends Context.Service<Sessions, Effect.Success<typeof make>>()("server/Sessions") {
+  static readonly layer = Layer.effect(Sessions, make)
+}

@@ -1,0 +1,105 @@
+/**
+ * The number of live tunnels, as the edges say it: each live edge is asked and the answers are added up. An edge that hangs
+ * delays no answer: it is asked in the background, and what it says late counts for the next caller. Until then it is silent,
+ * and named. One edge alone is read at its metrics page, where the settings name one.
+ */
+import { Clock, Data, Effect, Fiber, Option, Scope } from "effect"
+import { HttpClient } from "effect/http"
+import type { EdgeAddress } from "../edges/EdgeAddressStore.ts"
+import * as EdgeClient from "../edges/EdgeClient.ts"
+import { LiveEdges } from "../edges/LiveEdges.ts"
+import { Settings } from "../settings/Settings.ts"
+
+/** No edge says how many tunnels are live. */
+export class GaugeUnknown extends Data.TaggedError("GaugeUnknown")<{ readonly silent: ReadonlyArray<string> }> {}
+
+/** A tunnel with agents at two edges is live at each of them. `silent`: the edges whose tunnels are not in the sum. */
+export interface Reading {
+  readonly tunnels: number
+  readonly silent: ReadonlyArray<string>
+}
+
+const sample = /^ct_edge_active_tunnels(?:\{[^}]*\})? (\d+)(?:\.0+)?(?: \d+)?$/m
+
+/** How long an answer is waited for. */
+const patience = "200 millis"
+/** How long an answer counts when no newer one comes. */
+const worthMillis = 10_000
+
+/** One edge's number: asks it for at most two seconds, of which the caller spends the first fifth of one. */
+const remembering = Effect.fnUntraced(function* <E>(question: Effect.Effect<number, E>) {
+  const scope = yield* Effect.scope
+  let last: { readonly tunnels: number; readonly at: number } | undefined
+  let asking: Fiber.Fiber<unknown, unknown> | undefined
+  const ask = question.pipe(
+    Effect.timeout("2 seconds"),
+    Effect.flatMap((tunnels) => Effect.map(Clock.currentTimeMillis, (at) => (last = { tunnels, at })))
+  )
+  return Effect.gen(function* () {
+    if (asking === undefined || asking.pollUnsafe() !== undefined) asking = yield* Effect.forkIn(ask, scope)
+    const asked = yield* Effect.timeoutOption(Fiber.await(asking), patience)
+    const now = yield* Clock.currentTimeMillis
+    // An edge that has answered, but not with a number, is not represented by what it said before.
+    const failed = Option.isSome(asked) && asked.value._tag === "Failure"
+    return last === undefined || failed || now - last.at >= worthMillis
+      ? Option.none<number>()
+      : Option.some(last.tunnels)
+  })
+})
+
+interface Known {
+  readonly url: string
+  readonly tunnels: Effect.Effect<Option.Option<number>>
+}
+
+export const make = Effect.gen(function* () {
+  const { edgeMetricsUrl } = yield* Settings
+  const edges = yield* LiveEdges
+  const clientAt = yield* EdgeClient.make
+  const http = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
+  const scope = yield* Effect.scope
+
+  const page =
+    edgeMetricsUrl === undefined
+      ? undefined
+      : http.get(edgeMetricsUrl).pipe(
+          Effect.flatMap((response) => response.text),
+          Effect.flatMap((text) => Effect.fromOption(Option.fromNullishOr(sample.exec(text)?.[1]))),
+          Effect.map(Number)
+        )
+  const read = page === undefined ? undefined : yield* remembering(page)
+
+  const question = ({ id, url }: EdgeAddress): Effect.Effect<Known["tunnels"]> => {
+    if (read !== undefined && id === edges.homeId) return Effect.succeed(read)
+    if (Option.isNone(clientAt)) return Effect.succeed(Effect.succeedNone)
+    const asked = Effect.flatMap(clientAt.value(url), ({ facts }) => facts.activeTunnels())
+    const tunnels = Effect.map(asked, ({ active_tunnels }) => active_tunnels)
+    return Effect.provideService(remembering(tunnels), Scope.Scope, scope)
+  }
+
+  const known = new Map<string, Known>()
+  const numberOf = Effect.fnUntraced(function* (edge: EdgeAddress) {
+    let one = known.get(edge.id)
+    if (one?.url !== edge.url) {
+      one = { url: edge.url, tunnels: yield* question(edge) }
+      known.set(edge.id, one)
+    }
+    return { id: edge.id, tunnels: yield* one.tunnels }
+  })
+
+  return Effect.gen(function* () {
+    const live = yield* edges.all
+    // What only the settings name is asked as they say: at its metrics page or not at all.
+    if (live.every(({ id }) => id === edges.home?.id)) {
+      const tunnels = read === undefined ? Option.none<number>() : yield* read
+      if (Option.isNone(tunnels)) return yield* new GaugeUnknown({ silent: [] })
+      return { tunnels: tunnels.value, silent: [] } satisfies Reading
+    }
+    for (const id of known.keys()) if (!live.some((edge) => edge.id === id)) known.delete(id)
+    const numbers = yield* Effect.forEach(live, numberOf, { concurrency: "unbounded" })
+    const told = numbers.flatMap(({ tunnels }) => Option.toArray(tunnels))
+    const silent = numbers.flatMap(({ id, tunnels }) => (Option.isNone(tunnels) ? [id] : []))
+    if (told.length === 0) return yield* new GaugeUnknown({ silent })
+    return { tunnels: told.reduce((sum, each) => sum + each, 0), silent } satisfies Reading
+  })
+})

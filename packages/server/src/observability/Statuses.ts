@@ -1,0 +1,115 @@
+/**
+ * What anyone may know. Counts that are more than five seconds old are read again while whoever asks gets the old ones;
+ * when nobody has asked for so long that they are worth nothing, he waits for the new ones. An answer never fails.
+ */
+import { Status } from "@catenet/domain/edges/PlatformStatus"
+import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { KeySet } from "../identity/KeySet.ts"
+import { LiveEdges } from "../edges/LiveEdges.ts"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
+import * as EdgeGauge from "./EdgeGauge.ts"
+import * as Store from "./StatusStore.ts"
+
+const freshMillis = 5_000
+/** Older counts are told to nobody. */
+const worthlessMillis = 10_000
+
+type Facts = Omit<Status, "uptime_seconds" | "oidc_enabled">
+
+const unknown: Facts = {
+  ready: false,
+  tunnels: 0,
+  agents: 0,
+  accounts: 0,
+  payments_confirmed: 0,
+  pipelines_published: 0,
+  agents_directory: 0
+}
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const gauge = yield* EdgeGauge.make
+  const keys = yield* KeySet
+  const clock = yield* Clock.Clock
+  const started = clock.currentTimeMillisUnsafe()
+  const scope = yield* Effect.scope
+
+  const read = Effect.gen(function* () {
+    const { accounts, agents, directory, hosts, payments, pipelines } = yield* store.counts()
+    const { silent, tunnels } = yield* Effect.catchTag(gauge, "GaugeUnknown", ({ silent }) =>
+      Effect.succeed({ tunnels: hosts, silent })
+    )
+    return {
+      ready: true,
+      tunnels,
+      ...(silent.length === 0 ? {} : { silent_edges: silent }),
+      agents,
+      accounts,
+      payments_confirmed: payments,
+      pipelines_published: pipelines,
+      agents_directory: directory
+    }
+  }).pipe(
+    Effect.timeout("5 seconds"),
+    Effect.orElseSucceed(() => unknown)
+  )
+
+  let facts = yield* read
+  let readAt = yield* Clock.currentTimeMillis
+  const refresh = Effect.gen(function* () {
+    facts = yield* read
+    readAt = yield* Clock.currentTimeMillis
+  })
+  let reading: Fiber.Fiber<void> | undefined
+  /** One for all who ask meanwhile. */
+  const refreshing = Effect.suspend(() =>
+    reading !== undefined && reading.pollUnsafe() === undefined
+      ? Effect.succeed(reading)
+      : Effect.map(Effect.forkIn(refresh, scope), (fiber) => (reading = fiber))
+  )
+
+  const encode = Schema.encodeSync(Schema.fromJsonString(Status))
+  const answerAt = (uptime: number, oidc: boolean) =>
+    HttpServerResponse.text(
+      encode(
+        new Status({
+          ...facts,
+          uptime_seconds: uptime,
+          oidc_enabled: oidc
+        })
+      ),
+      { contentType: "application/json" }
+    )
+  let answered = { uptime: -1, facts, oidc: false, answer: answerAt(0, false) }
+
+  /** The answer as it is sent, made once a second at most. */
+  const told = (now: number) => {
+    const uptime = Math.floor((now - started) / 1000)
+    const oidc = keys.usable()
+    if (answered.uptime !== uptime || answered.facts !== facts || answered.oidc !== oidc) {
+      answered = { uptime, facts, oidc, answer: answerAt(uptime, oidc) }
+    }
+    return answered.answer
+  }
+
+  return {
+    /** The answer as long as it is fresh. */
+    standing: () => {
+      const now = clock.currentTimeMillisUnsafe()
+      return now - readAt < freshMillis ? told(now) : undefined
+    },
+    answer: Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const age = now - readAt
+      if (age < freshMillis) return Effect.succeed(told(now))
+      if (age < worthlessMillis) return Effect.as(refreshing, told(now))
+      return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, told))
+    }),
+    /** Succeeds when the database can be read. */
+    ready: Effect.timeout(store.ping, "2 seconds")
+  }
+})
+
+export class Statuses extends Context.Service<Statuses, Effect.Success<typeof make>>()("server/Statuses") {
+  static readonly layer = Layer.effect(Statuses, make).pipe(Layer.provide([OutgoingHttp.layerToEdges, LiveEdges.layer]))
+}

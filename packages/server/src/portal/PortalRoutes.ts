@@ -1,0 +1,122 @@
+/**
+ * `GET /portal`, `/portal/login`, `/portal/callback` and `/portal/logout`: people sign in to the portal, and out again.
+ * They are redirects, so they are no part of the JSON API; the session cookie that they give is.
+ */
+import { SignInNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
+import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { Effect, Option, Record, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientAddresses } from "../http/ClientAddresses.ts"
+import type { Extra } from "../http/Routes.ts"
+import { signInLifetime } from "../identity/BegunSignIns.ts"
+import { refusalOf } from "../identity/ProviderError.ts"
+import { Limits } from "../http/Limits.ts"
+import { refuse } from "../http/RefusalPages.ts"
+import { lifetime } from "../identity/Sessions.ts"
+import { Settings } from "../settings/Settings.ts"
+import { sessionCookie } from "./Forms.ts"
+import { nextPath } from "./NextPath.ts"
+import { PortalSignIns } from "./PortalSignIns.ts"
+
+export const addresses: Extra = [
+  ["GET", "/portal"],
+  ["GET", "/portal/login"],
+  ["GET", "/portal/callback"],
+  ["GET", "/portal/logout"]
+]
+
+const secretCookie = "__Host-ct_portal_state"
+const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
+
+/** The providers behind the provider that may be asked for by name. */
+const shortcuts: ReadonlySet<string> = new Set(["google", "github", "gitlab"])
+
+const queryOf = ({ url }: HttpServerRequest.HttpServerRequest) => new URL(url, "http://localhost").searchParams
+
+const cookieOf = (request: HttpServerRequest.HttpServerRequest, name: string) =>
+  Option.map(Record.get(request.cookies, name), (text) => Redacted.make(text))
+
+const again = [{ href: "/portal/login", text: "Sign in" }]
+
+const login = Effect.gen(function* () {
+  const signIns = yield* PortalSignIns
+  const limits = yield* Limits
+  const { budgetKey } = yield* ClientAddresses
+  const { anonymousWritesPerMinute } = yield* Settings
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
+    const query = queryOf(request)
+    const shortcut = query.get("kc_idp_hint") ?? ""
+    const address = query.get("login_hint") ?? ""
+    const wishes = {
+      ...(shortcuts.has(shortcut) ? { kc_idp_hint: shortcut } : {}),
+      ...(address === "" ? {} : { login_hint: address })
+    }
+    return yield* limits.take(`sign-in ${budgetKey(request)}`, anonymousWritesPerMinute).pipe(
+      Effect.andThen(signIns.begin(nextPath(query.get("next")), wishes, query.has("register"))),
+      Effect.map(({ secret, url }) =>
+        HttpServerResponse.redirect(url.href, { status: 303 }).pipe(
+          HttpServerResponse.setCookieUnsafe(secretCookie, Redacted.value(secret), {
+            ...cookie,
+            maxAge: `${signInLifetime} seconds`
+          })
+        )
+      ),
+      Effect.catchTag(["RateLimited", "SignInNotConfigured"], (refusal) => refuse(request, refusal))
+    )
+  })
+})
+
+const callback = Effect.gen(function* () {
+  const signIns = yield* PortalSignIns
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
+    const query = queryOf(request)
+    const missing = ["code", "state"].filter((name) => (query.get(name) ?? "") === "")
+    const errors = missing.map((name) => ({ path: [name], message: "Expected a value" }))
+    const secret = cookieOf(request, secretCookie)
+    const userAgent = request.headers["user-agent"] ?? ""
+    const finished = Effect.gen(function* () {
+      const failed = refusalOf(query)
+      if (failed !== undefined && signIns.available) return yield* failed
+      if (missing.length > 0 && signIns.available) return yield* new MalformedRequest({ errors })
+      return yield* signIns.finish({ secret, query, userAgent })
+    })
+    return yield* finished.pipe(
+      Effect.map(({ next, session }) =>
+        HttpServerResponse.redirect(next, { status: 303 }).pipe(
+          HttpServerResponse.setCookieUnsafe(sessionCookie, Redacted.value(session), {
+            ...cookie,
+            maxAge: `${lifetime} seconds`
+          }),
+          HttpServerResponse.expireCookieUnsafe(secretCookie, cookie)
+        )
+      ),
+      Effect.catch((refusal) => refuse(request, refusal, refusal instanceof SignInNotConfigured ? [] : again))
+    )
+  })
+})
+
+const logout = Effect.gen(function* () {
+  const signIns = yield* PortalSignIns
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
+    const session = cookieOf(request, sessionCookie)
+    const url = Option.isSome(session) ? yield* signIns.end(session.value) : Option.none<URL>()
+    return HttpServerResponse.redirect(Option.isSome(url) ? url.value.href : "/", { status: 303 }).pipe(
+      HttpServerResponse.expireCookieUnsafe(sessionCookie, cookie)
+    )
+  })
+})
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    yield* router.add("GET", "/portal", yield* login)
+    yield* router.add("GET", "/portal/login", yield* login)
+    yield* router.add("GET", "/portal/callback", yield* callback)
+    yield* router.add("GET", "/portal/logout", yield* logout)
+  })
+)

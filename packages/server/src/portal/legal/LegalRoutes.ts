@@ -1,0 +1,110 @@
+/**
+ * What the operator tells the world: legal pages, `llms.txt`, `security.txt` and the metadata of RFC 9728. All come from
+ * configuration and are read once. What is not configured and cannot be said without it is not there.
+ */
+import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import { DateTime, Effect } from "effect"
+import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { Extra } from "../../http/Routes.ts"
+import { Settings } from "../../settings/Settings.ts"
+import * as LlmsTxt from "./LlmsTxt.ts"
+import * as Page from "./LegalPage.ts"
+import * as ProtectedResource from "./ProtectedResource.ts"
+import * as SecurityTxt from "./SecurityTxt.ts"
+import * as Texts from "./LegalTexts.ts"
+
+export const addresses: Extra = [
+  ["GET", "/impressum"],
+  ["GET", "/datenschutz"],
+  ["GET", "/nutzungsbedingungen"],
+  ["GET", "/llms.txt"],
+  ["GET", "/.well-known/security.txt"],
+  ["GET", "/.well-known/oauth-protected-resource"]
+]
+
+const cached = { "cache-control": "public, max-age=300" }
+const plain = "text/plain; charset=utf-8"
+
+/** The operator's own file in place of ours. */
+const replaced = (folder: string | undefined, file: string) =>
+  folder === undefined
+    ? Effect.succeed(undefined)
+    : Effect.tryPromise(() => readFile(join(folder, file), "utf8")).pipe(
+        Effect.orElseSucceed((): string | undefined => undefined)
+      )
+
+const notThere = HttpServerRespondable.toResponse(new RouteNotFound())
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const settings = yield* Settings
+    const {
+      legalFolder,
+      oidcIssuer: issuer,
+      portalBaseUrl,
+      securityContact: contact,
+      securityPolicy: policy
+    } = settings
+    const { origin } = portalBaseUrl
+    const operator: Texts.Operator = {
+      name: settings.operatorName,
+      address: settings.operatorAddress ?? [],
+      email: settings.operatorEmail,
+      phone: settings.operatorPhone,
+      vatId: settings.operatorVatId,
+      responsible: settings.operatorResponsible
+    }
+
+    const pages = [
+      ["/impressum", "Impressum", Texts.impressum],
+      ["/datenschutz", "Datenschutz", Texts.datenschutz],
+      ["/nutzungsbedingungen", "Nutzungsbedingungen", Texts.nutzungsbedingungen]
+    ] as const
+    for (const [path, title, ours] of pages) {
+      const theirs = yield* replaced(legalFolder, `${path.slice(1)}.html`)
+      const page = Page.render(title, theirs === undefined ? ours(operator) : new Page.Markup(theirs))
+      const answer = HttpServerResponse.text(page, {
+        contentType: "text/html; charset=utf-8",
+        headers: { ...cached, "content-security-policy": Page.contentPolicy }
+      })
+      yield* router.add("GET", path, Effect.succeed(answer))
+    }
+
+    const { channelBrokerPort, meshEdgePort } = settings
+    const llms =
+      (yield* replaced(legalFolder, "llms.txt")) ?? LlmsTxt.render({ origin, issuer, meshEdgePort, channelBrokerPort })
+    yield* router.add(
+      "GET",
+      "/llms.txt",
+      Effect.succeed(HttpServerResponse.text(llms, { contentType: plain, headers: cached }))
+    )
+
+    yield* router.add(
+      "GET",
+      "/.well-known/security.txt",
+      contact === undefined
+        ? notThere
+        : Effect.map(DateTime.now, (now) =>
+            HttpServerResponse.text(SecurityTxt.render({ origin, contact, policy }, now), {
+              contentType: plain,
+              headers: cached
+            })
+          )
+    )
+
+    yield* router.add(
+      "GET",
+      "/.well-known/oauth-protected-resource",
+      issuer === undefined
+        ? notThere
+        : Effect.succeed(
+            HttpServerResponse.text(ProtectedResource.render({ origin, issuer }), {
+              contentType: "application/json",
+              headers: cached
+            })
+          )
+    )
+  })
+)

@@ -1,0 +1,136 @@
+/**
+ * Changes of the seal key. At the start a value whose key `CT_CP_SEAL_KEY` lacks is refused, before anything is served.
+ * Then, and once a minute because another replica may still seal under an older key, values of other keys and those from
+ * before sealing are sealed under the first key.
+ */
+import { Effect, Layer, Schedule } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { SettingRefused } from "../settings/Variable.ts"
+import { outlasting } from "./Away.ts"
+import { type Place, Sealing } from "./Sealing.ts"
+
+interface Column {
+  readonly place: Place
+  readonly table: string
+  readonly column: string
+}
+
+const columnAt = (place: Place): Column => {
+  const [table = "", column = ""] = place.split(".")
+  return { place, table, column }
+}
+
+const places: Readonly<Record<Place, true>> = {
+  "alerts.secret": true,
+  "bridges.grant_hex": true,
+  "channel_grants.grant_hex": true,
+  "portal_sessions.id_token": true
+}
+const columns = Object.keys(places).map((place) => columnAt(place as Place))
+
+const batchSize = 200
+/** Characters of `s1.`, eight hex digits and the dot behind them. */
+const prefixLength = 12
+
+interface Stored {
+  /** Where the row stands, good until the end of the transaction that locked it. */
+  readonly at: string
+  readonly text: string
+}
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const sealing = yield* Sealing
+  const prefixOf = (column: string) => sql`left(${sql(column)}, ${sql.literal(String(prefixLength))}) collate "C"`
+
+  /** The next key id, in order, that a column holds; each look is one step in the index. */
+  const nextKeyId = ({ column, table }: Column, after: string) =>
+    Effect.map(
+      sql<{ readonly prefix: string | null }>`
+        select min(${prefixOf(column)}) as prefix from ${sql(table)}
+        where ${sql(column)} is not null and ${prefixOf(column)} > ${after} and ${prefixOf(column)} < 's1/'`,
+      ([row]) => row?.prefix ?? undefined
+    )
+
+  const keyIds = (column: Column) =>
+    Effect.gen(function* () {
+      const found: Array<string> = []
+      for (
+        let prefix = yield* nextKeyId(column, "s1.");
+        prefix !== undefined;
+        prefix = yield* nextKeyId(column, prefix)
+      )
+        found.push(prefix.slice(3, -1))
+      return found
+    })
+
+  const selectOthers = ({ column, table }: Column, side: Statement.Fragment) =>
+    sql<Stored>`
+      select ctid::text as at, ${sql(column)} as text from ${sql(table)}
+      where ${sql(column)} is not null and ${prefixOf(column)} ${side} ${sealing.prefix}
+      order by ${prefixOf(column)} limit ${batchSize} for update skip locked`
+
+  /** Seals a batch of one column anew and answers how many values that were. */
+  const batch = (each: Column, side: Statement.Fragment) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        const rows = yield* selectOthers(each, side)
+        const sealed = yield* Effect.forEach(rows, ({ at, text }) =>
+          Effect.map(Effect.fromResult(sealing.open(each.place, text)), (plain) => ({
+            at,
+            text: sealing.seal(each.place, plain)
+          }))
+        )
+        yield* sql`
+          update ${sql(each.table)} set ${sql(each.column)} = sealed.text
+          from json_to_recordset(${JSON.stringify(sealed)}::json) as sealed (at text, text text)
+          where ${sql(each.table)}.ctid = sealed.at::tid`
+        return rows.length
+      })
+    )
+
+  const sides = [sql.literal("<"), sql.literal(">")]
+
+  const column = (each: Column) =>
+    Effect.gen(function* () {
+      let sealed = 0
+      for (const side of sides)
+        for (let last = batchSize; last === batchSize; sealed += last) last = yield* batch(each, side)
+      if (sealed > 0)
+        yield* Effect.logInfo("Values are sealed under the first key of CT_CP_SEAL_KEY now.", {
+          values: sealed,
+          place: each.place
+        })
+      return sealed
+    })
+
+  return {
+    /** Fails when a value was sealed under a key that is not there. */
+    check: Effect.gen(function* () {
+      for (const each of columns)
+        for (const id of yield* keyIds(each))
+          if (!sealing.keyIds.includes(id))
+            return yield* new SettingRefused({
+              variable: "CT_CP_SEAL_KEY",
+              problem: `lacks the key ${id}, under which values of ${each.place} are sealed`,
+              remedy: "add that key behind the first one and start again"
+            })
+    }),
+    /** Seals everything under the first key; how many values that were. */
+    run: Effect.map(Effect.forEach(columns, column), (counts) => counts.reduce((sum, count) => sum + count, 0)),
+    keyIds: Effect.map(Effect.forEach(columns, keyIds), (found) => new Set(found.flat()))
+  }
+})
+
+/** Checks the keys, then seals in the background for as long as the layer lives. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { check, run } = yield* make
+    yield* Effect.catchTag(outlasting(check), "SqlError", Effect.die)
+    yield* run.pipe(
+      Effect.catchCause((cause) => Effect.logWarning("Values could not be sealed under the first key.", cause)),
+      Effect.repeat(Schedule.spaced("1 minute")),
+      Effect.forkScoped
+    )
+  })
+)

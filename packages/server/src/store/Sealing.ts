@@ -1,0 +1,99 @@
+/**
+ * Secrets that the database must give back, sealed under keys that it does not hold: a copy of the database or a backup
+ * opens none of them. `CT_CP_SEAL_KEY` gives the keys; the first one seals, all of them open.
+ */
+import { native } from "@catenet/crypto/native"
+import * as SealedText from "@catenet/crypto/SealedText"
+import { Context, Effect, FileSystem, Layer, Redacted, Result, Schema, SchemaGetter, SchemaIssue } from "effect"
+import { Settings } from "../settings/Settings.ts"
+import * as Forms from "../settings/Forms.ts"
+import { SettingRefused } from "../settings/Variable.ts"
+
+/** The columns that hold sealed text. */
+export type Place = "alerts.secret" | "bridges.grant_hex" | "channel_grants.grant_hex" | "portal_sessions.id_token"
+
+const refused = (variable: string, problem: string, remedy: string) => new SettingRefused({ variable, problem, remedy })
+
+const readFile = (path: string) =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const text = yield* files
+      .readFileString(path)
+      .pipe(
+        Effect.mapError(() =>
+          refused("CT_CP_SEAL_KEY_FILE", `names ${path}, which cannot be read`, "correct it and start again")
+        )
+      )
+    return yield* Schema.decodeEffect(Forms.secretKeys.schema)(text.trim().split(/\s+/u).join(",")).pipe(
+      Effect.mapError(() =>
+        refused(
+          "CT_CP_SEAL_KEY_FILE",
+          `names ${path}, which does not hold ${Forms.secretKeys.expected}`,
+          "correct it and start again"
+        )
+      )
+    )
+  })
+
+const readKeys = Effect.gen(function* () {
+  const { sealKeyFile, sealKeys } = yield* Settings
+  if (sealKeys !== undefined) return sealKeys
+  if (sealKeyFile !== undefined) return yield* readFile(sealKeyFile)
+  return yield* refused(
+    "CT_CP_SEAL_KEY",
+    "is not set",
+    "set it, or CT_CP_SEAL_KEY_FILE, to 64 random hex digits (openssl rand -hex 32) and keep them apart from the database"
+  )
+})
+
+type Secret = Redacted.Redacted<Uint8Array>
+
+const make = ([first, ...others]: readonly [Secret, ...ReadonlyArray<Secret>]) => {
+  const keyFrom = (secret: Secret) => SealedText.keyOf(native, Redacted.value(secret))
+  const current = keyFrom(first)
+  const keys = [current, ...others.map(keyFrom)]
+
+  const seal = (place: Place, text: string) => SealedText.seal(native, current, place, text)
+
+  /** Text from before sealing is read as it stands; it is sealed at the next start (`Reseal`). */
+  const open = (
+    place: Place,
+    stored: string
+  ): Result.Result<string, SealedText.SealKeyMissing | SealedText.SealBroken> =>
+    SealedText.keyIdOf(stored) === undefined ? Result.succeed(stored) : SealedText.open(native, keys, place, stored)
+
+  return {
+    seal,
+    open,
+    /** What is stored of a text that is only compared and easy to guess, such as an address. A new first key makes others. */
+    pseudonym: (place: string, text: string) => SealedText.pseudonym(native, current, place, text),
+    /** What every text sealed now begins with. */
+    prefix: SealedText.prefixOf(current),
+    /** The ids of all keys, the one that seals first. */
+    keyIds: keys.map(({ id }) => id),
+    /** A column: sealed text in the database, a value of `schema` here. */
+    column: <A>(place: Place, schema: Schema.Codec<A, string>): Schema.Codec<A, string> =>
+      Schema.String.pipe(
+        Schema.decodeTo(schema, {
+          decode: SchemaGetter.transformEffect((stored: string) =>
+            Effect.fromResult(
+              Result.mapError(open(place, stored), ({ message }) => new SchemaIssue.InvalidValue({ message }))
+            )
+          ),
+          encode: SchemaGetter.transform((text: string) => seal(place, text))
+        })
+      )
+  }
+}
+
+const fromSettings = Effect.gen(function* () {
+  const [first, ...others] = yield* readKeys
+  // The form of both variables wants one key at least.
+  return first === undefined ? yield* Effect.die("no seal key") : make([first, ...others])
+})
+
+export class Sealing extends Context.Service<Sealing, ReturnType<typeof make>>()("server/Sealing") {
+  static readonly layer = Layer.effect(Sealing, fromSettings)
+  /** With keys of the caller's: the first one seals, all open. */
+  static readonly layerOf = (...keys: readonly [Secret, ...ReadonlyArray<Secret>]) => Layer.succeed(Sealing, make(keys))
+}

@@ -1,0 +1,48 @@
+/** The table of agents: whose each is, whether its key has signed for that account, and in which topology it is. */
+import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
+import type { HolderKey } from "@catenet/domain/values/Keys"
+import type { Assignment } from "@catenet/domain/topologies/AgentAssignment"
+import { AgentKind } from "@catenet/domain/topologies/Topology"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+const Agent = Schema.Struct({
+  owner: Schema.String,
+  proved: Schema.Boolean,
+  topologyId: Schema.NullOr(Schema.String),
+  kind: Schema.NullOr(AgentKind)
+})
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Commands about one agent come one after the other, the first one for it included. */
+    lock: (agent: HolderKey) => sql`select pg_advisory_xact_lock(hashtextextended(${agent}, 3))`,
+    find: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Agent,
+      execute: (agent) => sql`select owner, proved, topology_id, kind from topology_agents where agent = ${agent}`
+    }),
+    /** No row where there is no room; the caller holds the topology. A name stays where agent and account stay. */
+    assign: (
+      agent: HolderKey,
+      { kind, owner, proved, topology }: Extract<Assignment, { readonly _tag: "Assigned" }>
+    ) => sql`
+      insert into topology_agents as g (agent, owner, proved, topology_id, kind)
+      select ${agent}, ${owner}, ${proved}::boolean, ${topology}, ${kind}
+      where (select count(*) from topology_agents where topology_id = ${topology} and agent <> ${agent})
+        < ${mostAgentsOfTopology}
+      on conflict (agent) do update
+        set owner = excluded.owner, proved = excluded.proved, topology_id = excluded.topology_id, kind = excluded.kind,
+          label = case when (g.owner, g.topology_id) = (excluded.owner, excluded.topology_id) then g.label end
+      returning 1`,
+    release: (agent: HolderKey) =>
+      sql`update topology_agents set topology_id = null, kind = null, label = null where agent = ${agent}`,
+    label: (agent: HolderKey, label: string) => sql`update topology_agents set label = ${label} where agent = ${agent}`,
+    membersOf: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ agent: Schema.String }),
+      execute: (id) => sql`select agent from topology_agents where topology_id = ${id} order by agent`
+    })
+  }
+})

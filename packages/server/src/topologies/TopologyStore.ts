@@ -1,0 +1,123 @@
+/** The tables of topologies: what a command reads of one while it holds its lock, and what it writes. */
+import { mostEdgesOfTopology, mostSharesOfTopology } from "@catenet/domain/values/Caps"
+import type { ChannelId } from "@catenet/domain/channels/Channel"
+import { Email } from "@catenet/domain/values/Email"
+import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
+import { OperatorKey, Signature } from "@catenet/domain/values/Keys"
+import type { Link } from "@catenet/domain/topologies/OperatorBinding"
+import { Subject } from "@catenet/domain/values/Subject"
+import { OverlayMode } from "@catenet/domain/topologies/Topology"
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+const Fresh = Schema.Struct({ id: TopologyId, netUuid: NetUuid, owner: Subject, createdAt: Schema.Int })
+
+const Head = Schema.Struct({
+  owner: Subject,
+  overlayMode: OverlayMode,
+  operatorPubkey: Schema.NullOr(OperatorKey),
+  operatorProof: Schema.NullOr(Signature),
+  /** Those of the asked addresses that it is shared with. */
+  shares: Schema.Array(Email)
+})
+export type Head = typeof Head.Type
+
+const Edge = Schema.Struct({ a: Schema.String, b: Schema.String, channel: Schema.NullOr(Schema.String) })
+
+/** Which edges a command needs: one, all at an agent, or all. */
+export type Edges = { readonly link: Link } | { readonly agent: string } | "all"
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const isOne = (id: string, { a, b }: Link) => sql`topology_id = ${id} and a = ${a} and b = ${b}`
+  const isAt = (id: string, agent: string) => sql`topology_id = ${id} and (a = ${agent} or b = ${agent})`
+
+  const edges = SqlSchema.findAll({
+    Request: Schema.Struct({ id: Schema.String, which: Schema.Any }),
+    Result: Edge,
+    execute: ({ id, which }: { readonly id: string; readonly which: Edges }) => sql`
+      select a, b, note as channel from topology_edges where ${
+        which === "all" ? sql`topology_id = ${id}` : "link" in which ? isOne(id, which.link) : isAt(id, which.agent)
+      } order by a, b`
+  })
+
+  return {
+    /** Nothing where the account has `most` already; those of one account are made one after the other. */
+    insertWithin: ({ createdAt, id, netUuid, owner }: typeof Fresh.Type, most: number) =>
+      Effect.andThen(
+        sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 21))`,
+        sql`insert into topologies (id, net_uuid, owner, created_at)
+          select ${id}, ${netUuid}, ${owner}, ${createdAt}::bigint
+          where (select count(*) from topologies where owner = ${owner}) < ${most} returning id`
+      ),
+    /** Commands on one topology come one after the other. */
+    lock: (id: string) => sql`select 1 from topologies where id = ${id} for update`,
+    /** Several, always in the same order. */
+    lockAll: (ids: ReadonlyArray<string>) =>
+      sql`select 1 from topologies where id = any(${ids}::text[]) order by id for update`,
+    head: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, emails: Schema.Array(Schema.String) }),
+      Result: Head,
+      execute: ({ emails, id }) => sql`
+        select t.owner, t.overlay_mode, t.operator_pubkey, t.operator_proof, array(
+          select s.email from topology_shares s where s.topology_id = t.id and s.email = any(${emails}::text[])) as shares
+        from topologies t where t.id = ${id}`
+    }),
+    edges: (id: string, which: Edges) => edges({ id, which }),
+    /** No row where there is no room; the caller holds the topology. */
+    addEdge: (id: string, { a, b }: Link) => sql`
+      insert into topology_edges (topology_id, a, b) select ${id}, ${a}, ${b}
+      where (select count(*) from topology_edges where topology_id = ${id}) < ${mostEdgesOfTopology} returning 1`,
+    removeEdge: (id: string, link: Link) => sql`delete from topology_edges where ${isOne(id, link)}`,
+    removeEdgesAt: (id: string, agent: string) => sql`delete from topology_edges where ${isAt(id, agent)}`,
+    note: (id: string, link: Link, channel: ChannelId | null) =>
+      sql`update topology_edges set note = ${channel} where ${isOne(id, link)}`,
+    /** Writes down the channels that edges open; null closes them. */
+    setLinks: (id: string, links: ReadonlyArray<Link & { readonly link: string | null }>) => sql`
+      update topology_edges e set link = c.link
+      from jsonb_to_recordset(${PgTypes.jsonb(links)}) as c(a text, b text, link text)
+      where e.topology_id = ${id} and e.a = c.a and e.b = c.b`,
+    setMode: (id: string, mode: OverlayMode) => sql`update topologies set overlay_mode = ${mode} where id = ${id}`,
+    bind: (id: string, operator: OperatorKey | null, proof: Signature | null) =>
+      sql`update topologies set operator_pubkey = ${operator}, operator_proof = ${proof} where id = ${id}`,
+    /** No row where there is no room; the caller holds the topology, which has no such share. */
+    share: (id: string, email: Email) => sql`
+      insert into topology_shares (topology_id, email) select ${id}, ${email}
+      where (select count(*) from topology_shares where topology_id = ${id}) < ${mostSharesOfTopology} returning 1`,
+    unshare: (id: string, email: Email) =>
+      sql`delete from topology_shares where topology_id = ${id} and email = ${email}`,
+    shares: SqlSchema.findAll({
+      Request: Schema.Struct({
+        id: Schema.String,
+        after: Schema.UndefinedOr(Schema.String),
+        limit: Schema.UndefinedOr(Schema.Int)
+      }),
+      Result: Schema.Struct({ email: Email }),
+      execute: ({ after, id, limit }) => sql`
+        select email from topology_shares
+        where topology_id = ${id} ${after === undefined ? sql`` : sql`and email > ${after}`}
+        order by email ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+    }),
+    /** Its agents go home, its edges and shares go with it. */
+    remove: (id: string) =>
+      Effect.andThen(
+        sql`update topology_agents set topology_id = null, kind = null, label = null where topology_id = ${id}`,
+        sql`delete from topologies where id = ${id}`
+      ),
+    /** Everything of an account: its topologies, its agents wherever they are, and what is shared with its address. */
+    removeAllOf: (subject: string, email: string | null) =>
+      Effect.all([
+        sql`select 1 from topologies where owner = ${subject}
+          or id in (select topology_id from topology_agents where owner = ${subject}) order by id for update`,
+        sql`delete from topology_edges e using topology_agents g
+          where g.owner = ${subject} and e.topology_id = g.topology_id and g.agent in (e.a, e.b)`,
+        sql`delete from topology_agents where owner = ${subject}`,
+        sql`update topology_agents set topology_id = null, kind = null, label = null
+          where topology_id in (select id from topologies where owner = ${subject})`,
+        sql`delete from topologies where owner = ${subject}`,
+        sql`delete from topology_shares where email = ${email}`
+      ]),
+    transaction: sql.withTransaction
+  }
+})

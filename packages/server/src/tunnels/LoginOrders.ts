@@ -1,0 +1,45 @@
+/**
+ * Tells the edges that the visitors of a tunnel have to be asked about anew: the switch, the list of those who may pass, a
+ * share link or a session has changed. Written in the transaction of the change, so that no edge learns of it earlier.
+ */
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Outbox } from "../edges/Outbox.ts"
+
+const Gated = Schema.Struct({ routingToken: RoutingToken, required: Schema.Boolean })
+
+const make = Effect.gen(function* () {
+  const outbox = yield* Outbox
+  const sql = yield* SqlClient.SqlClient
+  /** Under a lock, so that the last order about a tunnel says what the last change left. */
+  const ofTunnel = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Gated,
+    execute: (id) => sql`select routing_token, require_login as required from tunnels where id = ${id} for share`
+  })
+  const ofHost = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Gated,
+    execute: (host) => sql`
+      select routing_token, require_login as required from tunnels where require_login and routing_token = coalesce(
+        (select h.routing_token from hosts h where h.hostname = ${host}),
+        (select o.routing_token from tunnels o where o.hostname = ${host})) for share`
+  })
+  const append = (found: ReadonlyArray<typeof Gated.Type>) =>
+    Effect.forEach(found, ({ required, routingToken }) => outbox.append(routingToken, { _tag: "SetLogin", required }), {
+      discard: true
+    })
+  return {
+    /** After a change of the tunnel or of what hangs on it. */
+    tunnelChanged: (id: string) => Effect.flatMap(ofTunnel(id), append),
+    /** After the end of a session at the host. */
+    sessionEnded: (host: string) => Effect.flatMap(ofHost(host), append)
+  }
+})
+
+export class LoginOrders extends Context.Service<LoginOrders, Effect.Success<typeof make>>()(
+  "server/gate/LoginOrders"
+) {
+  static readonly layer = Layer.effect(LoginOrders, make)
+}

@@ -1,0 +1,190 @@
+/**
+ * Links that let a visitor past the login gate of one host for a while. The token is shown once, in the link; what is
+ * kept is its hash. A link is redeemed and revoked under its row's lock, so a single-use link has one user.
+ */
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
+import type { Caller } from "@catenet/domain/api/Access"
+import { HostNotGated, ShareLinkRefused } from "@catenet/domain/tunnels/GateErrors"
+import {
+  LoginNotRequired,
+  ShareLinkLimitReached,
+  ShareLinkNeedsGelb,
+  ShareLinkNotFound,
+  TunnelNotFound,
+  TunnelWithoutHostname
+} from "@catenet/domain/tunnels/TunnelErrors"
+import { ShareLinkId } from "@catenet/domain/values/Ids"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import * as Rules from "@catenet/domain/tunnels/ShareLinkMachine"
+import { MintedShareLink, ShareLink, type ShareTtl } from "@catenet/domain/tunnels/ShareLink"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Audits } from "../identity/Audits.ts"
+import { GateSessions } from "./GateSessions.ts"
+import { LoginOrders } from "./LoginOrders.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { freshHex32 } from "../runtime/Secrets.ts"
+import { Settings } from "../settings/Settings.ts"
+import { asDefects } from "../store/Defects.ts"
+import * as Store from "./ShareLinkStore.ts"
+
+type Account = Caller["Service"]
+
+const After = Schema.Struct({ createdAt: Schema.Int, id: ShareLinkId })
+/** Seconds for which an expired link is still listed: thirty days. */
+const listedFor = 30 * 86_400
+const longestToken = 128
+
+const ruled = ({ tunnelId, ...link }: Store.Link): Rules.ShareLink => ({ ...link, tunnel: tunnelId })
+
+const shown = (link: Store.Link, now: number) => {
+  const state = Rules.stateOf(ruled(link), now)
+  return new ShareLink({
+    id: link.id,
+    label: link.label,
+    single_use: link.singleUse,
+    created_at: link.createdAt,
+    expires_at: link.expiresAt,
+    state: state === "active, opened" ? "opened" : state
+  })
+}
+
+export interface ShareRequest {
+  readonly ttl: ShareTtl
+  readonly single_use?: boolean
+  readonly label?: string
+}
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const audits = yield* Audits
+  const sessions = yield* GateSessions
+  const orders = yield* LoginOrders
+  const { once } = yield* Idempotency
+  const { portalBaseUrl } = yield* Settings
+  const random = yield* SecureRandom.SecureRandom
+
+  const owned = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
+    const found = yield* store.tunnel({ id, subject, lock })
+    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+  })
+
+  const urlOf = (host: string, token: Redacted.Redacted) => {
+    const url = new URL("/gate/share", portalBaseUrl)
+    url.searchParams.set("host", host)
+    url.searchParams.set("token", Redacted.value(token))
+    return url.href
+  }
+
+  const mint = Effect.fnUntraced(
+    function* (account: Account, tunnelId: string, { label = "", single_use: singleUse = false, ttl }: ShareRequest) {
+      const { gelb, host, loginRequired } = yield* owned(account, tunnelId, true)
+      const now = yield* unixSeconds
+      const links = (yield* store.living({ tunnelId, now })).map(ruled)
+      const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, random))
+      const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
+      const { effects, next } = yield* Effect.fromResult(Rules.mint(tunnel, { id, ttl, singleUse, label }, now))
+      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+      const tokenHash = Tokens.hashText(native, token)
+      const { expiresAt } = next
+      yield* store.insert({
+        id,
+        tunnelId,
+        host: next.host,
+        label: next.label,
+        singleUse,
+        tokenHash,
+        createdAt: now,
+        expiresAt
+      })
+      yield* Effect.forEach(effects, audits.append, { discard: true })
+      return new MintedShareLink({ id, url: urlOf(next.host, token), expires_at: UnixSeconds.make(expiresAt) })
+    },
+    Effect.catchTags({
+      LoginNotRequired: () => new LoginNotRequired(),
+      NoHostname: () => new TunnelWithoutHostname(),
+      NotGelb: () => new ShareLinkNeedsGelb(),
+      TooManyLinks: () => new ShareLinkLimitReached(),
+      // The schema of the request knows the lives and the form of a label.
+      UnknownLife: Effect.die,
+      InvalidLabel: Effect.die
+    })
+  )
+
+  return {
+    /** Mints a link; its address is in this answer only. */
+    mint: Effect.fn("ShareLinks.mint")(
+      (account: Account, tunnelId: string, request: ShareRequest, key: string | undefined) =>
+        once(
+          key === undefined
+            ? undefined
+            : { caller: account.subject, operation: `mint-share-link ${tunnelId}`, key, request },
+          MintedShareLink,
+          mint(account, tunnelId, request)
+        ),
+      asDefects
+    ),
+
+    /** Newest first. */
+    list: Effect.fn("ShareLinks.list")(function* (account: Account, tunnelId: string, page: Page) {
+      yield* owned(account, tunnelId, false)
+      const now = yield* unixSeconds
+      const found = yield* paged(
+        page,
+        After,
+        (slice) => store.list({ tunnelId, ...slice }),
+        ({ createdAt, id }) => ({ createdAt, id })
+      )
+      return found.map((link) => shown(link, now))
+    }, asDefects),
+
+    /** Ends a link and the sessions that it gave. */
+    revoke: Effect.fn("ShareLinks.revoke")(
+      function* (account: Account, tunnelId: string, id: string) {
+        yield* owned(account, tunnelId, false)
+        const found = yield* store.lock({ id, tunnelId })
+        if (Option.isNone(found) || found.value.revoked) return yield* new ShareLinkNotFound()
+        const { effects, next } = Rules.revoke(ruled(found.value), account.subject)
+        yield* store.save(next)
+        yield* orders.tunnelChanged(tunnelId)
+        yield* Effect.forEach(effects, audits.append, { discard: true })
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** A visitor follows a link to `host`, in lower case. Answers what the cookie is to hold, and until when. */
+    redeem: Effect.fn("ShareLinks.redeem")(
+      function* (host: string, token: Redacted.Redacted) {
+        if ((yield* store.isGated(host)).length === 0) return yield* new HostNotGated()
+        const { length } = Redacted.value(token)
+        const found =
+          length === 0 || length > longestToken
+            ? Option.none()
+            : yield* store.lockByToken(Tokens.hashText(native, token))
+        if (Option.isNone(found)) return yield* new ShareLinkRefused()
+        const now = yield* unixSeconds
+        const { effects, next } = yield* Effect.mapError(
+          Effect.fromResult(Rules.redeem(ruled(found.value), host, now)),
+          () => new ShareLinkRefused()
+        )
+        yield* store.save(next)
+        for (const effect of effects) if (effect._tag === "Audit") yield* audits.append(effect)
+        const session = yield* sessions.openShared(found.value.id, host, next.expiresAt)
+        return { session, seconds: next.expiresAt - now }
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** Forgets links that ended a month ago. */
+    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - listedFor))))
+  }
+})
+
+export class ShareLinks extends Context.Service<ShareLinks, Effect.Success<typeof make>>()("server/ShareLinks") {
+  static readonly layer = Layer.effect(ShareLinks, make)
+}

@@ -1,0 +1,156 @@
+/** The table of tunnels, as their owners and grantees see them. */
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelId } from "@catenet/domain/values/Ids"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import type { Audit } from "@catenet/domain/values/AuditEffect"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { Refusal } from "../identity/AuditStore.ts"
+import { keysetOn, SliceOfAll } from "../store/Slice.ts"
+import { proofOf } from "../edges/AgentKeyStore.ts"
+import type { Kept } from "../http/IdempotencyStore.ts"
+
+const Fresh = Schema.Struct({
+  id: TunnelId,
+  subject: Schema.String,
+  name: Schema.String,
+  hostname: Schema.NullOr(Hostname),
+  routingToken: RoutingToken,
+  createdAt: Schema.Int
+})
+
+const Seen = Schema.Struct({
+  id: TunnelId,
+  subject: Schema.String,
+  name: TunnelName,
+  hostname: Schema.NullOr(Hostname),
+  routingToken: RoutingToken,
+  bridgeMode: BridgeMode
+})
+/** A tunnel as commands need it. */
+export type Seen = typeof Seen.Type
+
+const encodeFresh = Schema.encodeSync(Fresh)
+const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
+
+const { hostname_proof: _, ...shown } = Tunnel.fields
+/** A tunnel as it is shown, with the claim of a host name that its owner brought. */
+const ShownRow = Schema.Struct({
+  ...shown,
+  claimed: Schema.NullOr(Hostname),
+  proved_at: Schema.NullOr(UnixSeconds),
+  checked_at: Schema.NullOr(UnixSeconds),
+  provisioned: Schema.Boolean
+})
+export type ShownRow = typeof ShownRow.Type
+
+interface Enrolled extends Refusal {
+  readonly isNew: boolean
+}
+
+export interface Change {
+  readonly name?: string
+  readonly requireLogin?: boolean
+  readonly allowAnyLogin?: boolean
+  readonly allowUnprovedAgents?: boolean
+}
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode from tunnels t`
+  /** With where its hostname stands. */
+  const shownTo = (viewer: string) => sql`
+    select t.id, t.name, t.hostname, c.hostname as claimed, c.proved_at, c.checked_at, coalesce(c.provisioned, true)
+      as provisioned, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline, t.require_login,
+      t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at,
+      ${proofOf(sql)} as agent_proof
+    from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
+      left join hostname_claims c on c.tunnel_id = t.id`
+  /** Two index reads; a condition with `or` would read the table. */
+  const isVisible = (subject: string) => sql`t.id in (
+    select id from tunnels where subject = ${subject}
+    union all select tunnel_id from tunnel_grants where grantee = ${subject})`
+
+  return {
+    insert: (tunnel: typeof Fresh.Type) => sql`insert into tunnels ${sql.insert(encodeFresh(tunnel))} returning 1`,
+    /** The same where the account has room; commands that count its tunnels come one after the other. */
+    insertWithin: (tunnel: typeof Fresh.Type, usualMost: number) => {
+      const { createdAt, hostname, id, name, routingToken, subject } = encodeFresh(tunnel)
+      return sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
+        select ${id}, ${subject}, ${name}, ${hostname}, ${routingToken}, ${createdAt}
+        from tunnels_counted(${subject}) where held < coalesce(most, ${usualMost}) returning 1`
+    },
+    /**
+     * The same for a tunnel without a hostname, with its audit entry and the answer that is kept for its key. It changes
+     * nothing where the key was used before or the account has no room.
+     */
+    enrol: (tunnel: typeof Fresh.Type, usualMost: number, { action, actor }: Audit, kept: Kept | undefined) => {
+      const { createdAt, id, name, routingToken, subject } = encodeFresh(tunnel)
+      const { keyHash = null, nonce = null, requestHash = null, sealed = null } = kept ?? {}
+      return sql<Enrolled>`select is_new, refusal from tunnel_enrol(${id}, ${subject}, ${name}, ${routingToken},
+        ${usualMost}, ${actor}, ${action}, ${createdAt}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed})`
+    },
+    all: SqlSchema.findAll({
+      Request: SliceOfAll,
+      Result: TunnelOfSubject,
+      execute: (slice) =>
+        sql`select id, subject, name, hostname, created_at from tunnels
+          where true ${keysetOn(sql)("id", slice)}`.withoutTransform
+    }),
+    counted: SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Schema.Struct({ held: Schema.Int, most: Schema.NullOr(Schema.Int) }),
+      execute: (subject) => sql`select held, most from tunnels_counted(${subject})`
+    }),
+    list: SqlSchema.findAll({
+      Request: Schema.Struct({
+        subject: Schema.String,
+        after: Schema.UndefinedOr(After),
+        limit: Schema.UndefinedOr(Schema.Int)
+      }),
+      Result: ShownRow,
+      execute: ({ after, limit, subject }) =>
+        sql`${shownTo(subject)} where ${isVisible(subject)}
+        ${after === undefined ? sql`` : sql`and (t.created_at, t.id) > (${after.createdAt}, ${after.id})`}
+        order by t.created_at, t.id ${limit === undefined ? sql`` : sql`limit ${limit}`}`.withoutTransform
+    }),
+    /** What is shown of a tunnel to an account that owns it or was granted it. */
+    shown: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: ShownRow,
+      execute: ({ id, subject }) =>
+        sql`${shownTo(subject)} where t.id = ${id} and ${isVisible(subject)}`.withoutTransform
+    }),
+    /** A tunnel that the account owns. */
+    owned: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: Seen,
+      execute: ({ id, subject }) => sql`${seen} where t.id = ${id} and t.subject = ${subject}`
+    }),
+    /** The same, which nothing else changes before the transaction ends. */
+    hold: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: Seen,
+      execute: ({ id, subject }) => sql`${seen} where t.id = ${id} and t.subject = ${subject} for update`
+    }),
+    /** A tunnel that the account owns or was granted. */
+    visible: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: Seen,
+      execute: ({ id, subject }) => sql`${seen} where t.id = ${id} and ${isVisible(subject)}`
+    }),
+    change: (id: string, change: Change) => sql`update tunnels set ${sql.update({ ...change })} where id = ${id}`,
+    /** Removes the tunnel with all that hangs on it; its token is worthless for ever, at every edge. */
+    remove: (tunnel: Seen, now: number) => {
+      const { routing_token } = { routing_token: Schema.encodeSync(RoutingToken)(tunnel.routingToken) }
+      return Effect.all([
+        sql`delete from tunnels where id = ${tunnel.id}`,
+        sql`delete from hosts where routing_token = ${routing_token}`,
+        sql`insert into revoked_tokens ${sql.insert({ routing_token, revoked_at: now })} on conflict do nothing`
+      ])
+    },
+    transaction: sql.withTransaction
+  }
+})

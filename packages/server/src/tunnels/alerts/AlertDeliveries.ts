@@ -1,0 +1,150 @@
+/**
+ * Delivers what alerts have to say: signed, at most three times, and exactly once by however many replicas. A delivery
+ * that was begun by a replica that died is made again under the same message id, by which a receiver knows it.
+ */
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as AlertWebhook from "@catenet/crypto/webhook/AlertWebhook"
+import type { AlertEvent } from "@catenet/domain/tunnels/Alert"
+import { DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
+import type { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { afterAttempt, deliveriesLeft, retryPauses } from "@catenet/domain/tunnels/AlertDelivery"
+import type { AlertSecret } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { unixSeconds } from "../../runtime/Now.ts"
+import { asDefects } from "../../store/Defects.ts"
+import * as Store from "./AlertDeliveryStore.ts"
+import { Receivers } from "./AlertReceivers.ts"
+
+/** Seconds over which the budget counts. */
+const budgetWindow = 3600
+/** Seconds for which the log is kept: thirty days. */
+const keptFor = 30 * 86_400
+
+/**
+ * What the log says of a delivery, and all that it says: more would let an account ask about machines that only the
+ * service reaches.
+ */
+const said = { ok: "delivered", failed: "not delivered", forbidden: "refused by policy" } as const
+const forbidden = { _tag: "Failed" } as const
+
+/** Something to report, and to whom. */
+export interface Report {
+  readonly subject: string
+  readonly tunnelId: string
+  readonly event: AlertEvent
+  readonly since: number
+  readonly thresholdSeconds: number
+}
+
+/** Where a report goes, and as what. */
+interface Destination {
+  readonly name: string
+  readonly webhookUrl: string
+  readonly secret: AlertSecret
+}
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const receivers = yield* Receivers
+  const random = yield* SecureRandom.SecureRandom
+
+  const spent = Effect.fnUntraced(function* (subject: string, now: number) {
+    const times = yield* store.spent({ subject, since: now - budgetWindow })
+    return times.map(({ at }) => at)
+  })
+
+  /** Whether the account has a delivery left. Nobody else takes it before the transaction ends. */
+  const mayDeliver = Effect.fnUntraced(function* (subject: string) {
+    yield* store.lockAccount(subject)
+    const now = yield* unixSeconds
+    return deliveriesLeft(yield* spent(subject, now), now) > 0
+  })
+
+  const record = Effect.fnUntraced(function* (report: Report, status: Store.Row["status"], detail: string) {
+    const messageId = `msg_${Hex.encode(yield* random.randomBytes(16))}`
+    const at = yield* unixSeconds
+    yield* store.insert({ ...report, messageId, at, status, detail })
+    return { messageId, at }
+  })
+
+  const send = Effect.fnUntraced(function* (
+    report: Omit<Report, "subject">,
+    { messageId, at }: { readonly messageId: string; readonly at: UnixSeconds },
+    { name, secret, webhookUrl }: Destination,
+    pauses: ReadonlyArray<number>
+  ) {
+    const message = AlertWebhook.sign(native, secret, messageId, {
+      event: report.event,
+      tunnelId: report.tunnelId,
+      name,
+      since: BigInt(report.since),
+      thresholdSecs: BigInt(report.thresholdSeconds),
+      sentAt: BigInt(at)
+    })
+    for (let attempt = 1; ; attempt++) {
+      const answer = yield* receivers.post(webhookUrl, message).pipe(
+        Effect.catchTags({
+          ReceiverUnreachable: () => Effect.succeed(null),
+          ReceiverForbidden: () => Effect.succeed("forbidden" as const)
+        })
+      )
+      const next = answer === "forbidden" ? forbidden : afterAttempt(attempt, answer, pauses)
+      if (next._tag === "RetryIn") yield* Effect.sleep(`${next.seconds} seconds`)
+      else {
+        const status = next._tag === "Delivered" ? ("ok" as const) : ("failed" as const)
+        const detail = next === forbidden ? said.forbidden : said[status]
+        yield* store.settle(messageId, status, detail)
+        return { at, event: report.event, status, detail }
+      }
+    }
+  })
+
+  return {
+    mayDeliver,
+
+    /** Inside the caller's transaction: leaves a report to be delivered by whichever replica comes first. */
+    enqueue: (report: Report) => Effect.asVoid(record(report, "pending", "")),
+
+    /** Inside the caller's transaction: writes down that the budget held a report back. */
+    skip: (report: Report) => Effect.asVoid(record(report, "skipped", "the account's budget is spent")),
+
+    /**
+     * Inside the caller's transaction: takes one delivery out of the budget for `now`. What is returned makes it, once,
+     * after the transaction.
+     */
+    reserve: Effect.fn("Deliveries.reserve")(function* (report: Report, destination: Destination) {
+      if (!(yield* mayDeliver(report.subject))) {
+        const now = yield* unixSeconds
+        const [oldest = now] = yield* spent(report.subject, now)
+        return yield* new DeliveryBudgetSpent({ retry_after: Math.max(1, oldest + budgetWindow - now) })
+      }
+      const named = yield* record(report, "failed", said.failed)
+      return asDefects(send(report, named, destination, []))
+    }),
+
+    /** Takes over pending deliveries. */
+    lease: (limit: number) => Effect.flatMap(unixSeconds, (now) => store.lease({ now, limit })),
+
+    /** Makes a pending delivery, with its retries. */
+    deliver: Effect.fn("Deliveries.deliver")(function* (pending: Store.Pending) {
+      const { at, messageId, name, secret, webhookUrl } = pending
+      const destination =
+        name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
+      yield* destination === undefined
+        ? store.settle(messageId, "failed", said.failed)
+        : send(pending, { messageId, at }, destination, retryPauses)
+    }),
+
+    /** The log of a tunnel, newest first. */
+    list: store.list,
+
+    /** Forgets old lines of the log. */
+    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
+  }
+})
+
+export class Deliveries extends Context.Service<Deliveries, Effect.Success<typeof make>>()("server/AlertDeliveries") {
+  static readonly layer = Layer.effect(Deliveries, make).pipe(Layer.provide(Receivers.layer))
+}

@@ -1,0 +1,34 @@
+/** The two loops of alerts: one looks at tunnels, one delivers, so that a slow receiver holds up nobody's look. */
+import { Effect, FiberSet, Layer } from "effect"
+import { Settings } from "../../settings/Settings.ts"
+import { unending } from "../../runtime/RetryForever.ts"
+import { Deliveries } from "./AlertDeliveries.ts"
+import { Outages } from "./Outages.ts"
+
+/** Deliveries that one replica makes at the same time. */
+const atOnce = 64
+
+const looking = Effect.gen(function* () {
+  const { alertIntervalSeconds } = yield* Settings
+  const { lookAtDue } = yield* Outages
+  // Looks of different tunnels become due at different times.
+  const pause = `${Math.min(alertIntervalSeconds, 5)} seconds` as const
+  yield* Effect.andThen(lookAtDue, Effect.sleep(pause)).pipe(unending("The outage check"))
+})
+
+const delivering = Effect.gen(function* () {
+  const { deliver, lease } = yield* Deliveries
+  const running = yield* FiberSet.make<void>()
+  yield* Effect.gen(function* () {
+    const free = atOnce - (yield* FiberSet.size(running))
+    const pending = free === 0 ? [] : yield* lease(free)
+    for (const each of pending) {
+      const safe = Effect.catchCause(deliver(each), (cause) => Effect.logError("A delivery failed.", cause))
+      yield* FiberSet.run(running, safe)
+    }
+    if (pending.length === 0) yield* Effect.sleep("1 second")
+  }).pipe(unending("Taking deliveries"))
+})
+
+/** Runs as long as the layer lives. */
+export const layer = Layer.effectDiscard(Effect.andThen(Effect.forkScoped(looking), Effect.forkScoped(delivering)))

@@ -1,0 +1,103 @@
+/** The dead-man alert of a tunnel, as its owner sets, tries and removes it. The secret is shown once, when it is made. */
+import { Alert, AlertDelivery, SavedAlert } from "@catenet/domain/tunnels/Alert"
+import type { Caller } from "@catenet/domain/api/Access"
+import { AlertNotFound, AlertRefused } from "@catenet/domain/tunnels/TunnelErrors"
+import { readAlertForm } from "@catenet/domain/tunnels/AlertForm"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { AlertSecret } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Audits } from "../../identity/Audits.ts"
+import { paged, type Page } from "../../http/Paging.ts"
+import { unixSeconds } from "../../runtime/Now.ts"
+import { freshHex64 } from "../../runtime/Secrets.ts"
+import { asDefects } from "../../store/Defects.ts"
+import { Tunnels } from "../Tunnels.ts"
+import { Deliveries } from "./AlertDeliveries.ts"
+import * as Store from "./AlertStore.ts"
+
+type Account = Caller["Service"]
+
+const secretFrom = Schema.decodeSync(AlertSecret)
+
+const shown = ({ since, state, thresholdSeconds, webhookUrl }: Store.Alert) =>
+  new Alert({ webhook_url: webhookUrl, threshold_minutes: thresholdSeconds / 60, state, since })
+
+const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const tunnels = yield* Tunnels
+  const deliveries = yield* Deliveries
+  const audits = yield* Audits
+  const random = yield* SecureRandom.SecureRandom
+
+  const find = Effect.fnUntraced(function* (account: Account, id: string) {
+    yield* tunnels.owned(id, account)
+    const found = yield* store.find(id)
+    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AlertNotFound()
+  })
+
+  return {
+    get: Effect.fn("Alerts.get")((account: Account, id: string) => Effect.map(find(account, id), shown), asDefects),
+
+    /** Creates the alert, or replaces where it goes and when; what was watched so far and the secret stay. */
+    save: Effect.fn("Alerts.save")(
+      function* (
+        account: Account,
+        id: string,
+        form: { readonly webhookUrl: string; readonly thresholdMinutes: string }
+      ) {
+        const read = readAlertForm(form.webhookUrl, form.thresholdMinutes)
+        if (Result.isFailure(read)) return yield* new AlertRefused(read.failure)
+        const { thresholdSeconds } = read.success
+        // As it will be called: without blanks and control characters, which neither a table nor a socket takes.
+        const { href: webhookUrl, origin } = new URL(read.success.webhookUrl)
+        yield* tunnels.owned(id, account)
+        const secret = secretFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+        const now = yield* unixSeconds
+        const { created } = yield* store.put({ tunnelId: id, webhookUrl, thresholdSeconds, secret, now })
+        const detail = `${origin} ${thresholdSeconds} s${created ? " created" : ""}`
+        yield* audits.append(audit("tunnel_alert_set", account.subject, id, detail))
+        const alert = shown(yield* Effect.catchTag(find(account, id), "AlertNotFound", Effect.die))
+        return new SavedAlert(created ? { alert, secret } : { alert })
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    /** Sends one message now, without a second attempt. */
+    test: Effect.fn("Alerts.test")(function* (account: Account, id: string) {
+      const { name, secret, since, subject, thresholdSeconds, webhookUrl } = yield* find(account, id)
+      const report = { subject, tunnelId: id, event: "tunnel.test", since, thresholdSeconds } as const
+      const send = yield* store.transaction(deliveries.reserve(report, { name, secret, webhookUrl }))
+      const outcome = new AlertDelivery(yield* send)
+      const detail = `${outcome.status}: ${outcome.detail}`
+      yield* audits.append(audit("tunnel_alert_test", account.subject, id, detail))
+      return outcome
+    }, asDefects),
+
+    remove: Effect.fn("Alerts.remove")(
+      function* (account: Account, id: string) {
+        yield* tunnels.owned(id, account)
+        if ((yield* store.remove(id)).length === 0) return yield* new AlertNotFound()
+        yield* audits.append(audit("tunnel_alert_deleted", account.subject, id))
+      },
+      store.transaction,
+      asDefects
+    ),
+
+    deliveries: Effect.fn("Alerts.deliveries")(function* (account: Account, id: string, page: Page) {
+      yield* find(account, id)
+      const found = yield* paged(
+        page,
+        Schema.Int,
+        (slice) => deliveries.list({ tunnelId: id, ...slice }),
+        (delivery) => delivery.id
+      )
+      return found.map(({ at, detail, event, status }) => new AlertDelivery({ at, detail, event, status }))
+    }, asDefects)
+  }
+})
+
+export class Alerts extends Context.Service<Alerts, Effect.Success<typeof make>>()("server/Alerts") {
+  static readonly layer = Layer.effect(Alerts, make)
+}

@@ -1,0 +1,161 @@
+/** Recorded ownership of hostnames, with the state of their certificate admission laid out in columns for the sweep. */
+import { Effect, Option, Redacted, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import { TunnelStatus } from "@catenet/domain/certificates/Admission"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import type { Admission } from "@catenet/domain/certificates/AdmissionMachine"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+
+/** One row, as `hostColumns` selects it. */
+export const HostRow = Schema.Struct({
+  hostname: Hostname,
+  routingToken: RoutingToken,
+  edgeId: Schema.String,
+  authorizedAt: Schema.Int,
+  status: TunnelStatus,
+  claim: Schema.NullOr(Schema.Literals(["queued", "offered", "lapsed"])),
+  ca: Schema.NullOr(Schema.String),
+  queuedAt: Schema.NullOr(Schema.Int),
+  deadline: Schema.NullOr(Schema.Int),
+  retryAt: Schema.NullOr(Schema.Int),
+  lapses: Schema.Int,
+  pendingRevert: Schema.Boolean,
+  loggedAt: Schema.NullOr(Schema.Int)
+})
+type HostRow = typeof HostRow.Type
+
+const encodeRow = Schema.encodeSync(HostRow)
+
+/** A hostname that is recorded as owned. */
+export interface Host {
+  readonly hostname: Hostname
+  readonly routingToken: RoutingToken
+  readonly edgeId: string
+  readonly authorizedAt: number
+  readonly admission: Admission
+}
+
+/** The columns of a state; what a state does not have is null, which the table's constraints hold. */
+const columnsOf = (admission: Admission): Omit<HostRow, "hostname" | "routingToken" | "edgeId" | "authorizedAt"> => {
+  const none = { claim: null, ca: null, queuedAt: null, deadline: null, retryAt: null, lapses: 0, loggedAt: null }
+  switch (admission._tag) {
+    case "Rot":
+      return { ...none, status: "rot", pendingRevert: false }
+    case "Gruen":
+      return {
+        ...none,
+        status: "gruen",
+        ca: admission.ca,
+        loggedAt: admission.loggedAt,
+        pendingRevert: admission.pendingRevert
+      }
+    case "Gelb": {
+      const { claim } = admission
+      const gelb = { ...none, status: "gelb", pendingRevert: false, lapses: claim.lapses } as const
+      switch (claim._tag) {
+        case "Queued":
+          return { ...gelb, claim: "queued", queuedAt: claim.queuedAt }
+        case "Offered":
+          return { ...gelb, claim: "offered", ca: claim.ca, deadline: claim.deadline }
+        case "Lapsed":
+          return { ...gelb, claim: "lapsed", retryAt: claim.retryAt }
+      }
+    }
+  }
+}
+
+const admissionOf = (row: HostRow): Admission => {
+  if (row.status === "rot") return { _tag: "Rot" }
+  const { ca, deadline, lapses, loggedAt, pendingRevert, queuedAt, retryAt } = row
+  if (row.status === "gruen") return { _tag: "Gruen", ca, loggedAt, pendingRevert }
+  if (ca !== null && deadline !== null) return { _tag: "Gelb", claim: { _tag: "Offered", ca, deadline, lapses } }
+  if (retryAt !== null) return { _tag: "Gelb", claim: { _tag: "Lapsed", retryAt, lapses } }
+  return { _tag: "Gelb", claim: { _tag: "Queued", queuedAt: queuedAt ?? row.authorizedAt, lapses } }
+}
+
+/** A row with its columns put together to a state. */
+export const hostOf = (row: HostRow): Host => ({ ...row, admission: admissionOf(row) })
+
+/** The columns of `HostRow`. */
+export const hostColumns = (sql: SqlClient.SqlClient) =>
+  sql.literal(
+    `hostname, routing_token, edge_id, authorized_at, status, claim, ca, queued_at, deadline, retry_at, lapses,
+    pending_revert, logged_at`
+  )
+
+/** The tunnel of a hostname, as far as authorising the hostname is concerned. */
+const TunnelOfHost = Schema.Struct({
+  routingToken: RoutingToken,
+  accessPolicy: Schema.NullOr(AccessPolicy),
+  httpOnly: Schema.Boolean
+})
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const find = SqlSchema.findOneOption({
+    Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
+    Result: HostRow,
+    execute: ({ hostname, lock }) =>
+      sql`select ${hostColumns(sql)} from hosts where hostname = ${hostname} ${lock ? sql`for update` : sql``}`
+  })
+  const tunnelOf = SqlSchema.findOneOption({
+    Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
+    Result: TunnelOfHost,
+    execute: ({ hostname, lock }) => sql`
+      select routing_token, access_policy, http_only from tunnels
+      where hostname = ${hostname} ${lock ? sql`for share` : sql``}`
+  })
+  const heldAbove = SqlSchema.findOne({
+    Request: Schema.Struct({ ancestors: Schema.Array(Schema.String), token: RoutingToken }),
+    Result: Schema.Struct({ found: Schema.Boolean }),
+    execute: ({ ancestors, token }) => sql`
+      select exists (select 1 from hosts h left join tunnels t on t.routing_token = h.routing_token
+        where ${sql.in("h.hostname", ancestors)} and h.routing_token <> ${token}
+          and t.subject is distinct from (select subject from tunnels where routing_token = ${token})) as found`
+  })
+  const revoked = SqlSchema.findOne({
+    Request: RoutingToken,
+    Result: Schema.Struct({ found: Schema.Boolean }),
+    execute: (token) => sql`select exists (select 1 from revoked_tokens where routing_token = ${token}) as found`
+  })
+  const gated = SqlSchema.findOneOption({
+    Request: RoutingToken,
+    Result: Schema.Struct({ requireLogin: Schema.Boolean }),
+    execute: (token) => sql`select require_login from tunnels where routing_token = ${token} for share`
+  })
+  return {
+    /** Whether a name above leads to somebody else's tunnel. */
+    heldAbove: (ancestors: ReadonlyArray<string>, token: RoutingToken) =>
+      ancestors.length === 0
+        ? Effect.succeed(false)
+        : Effect.map(heldAbove({ ancestors, token }), ({ found }) => found),
+    /** Whether the token was revoked; its tunnel, where there is one, stays until the end of the transaction. */
+    isRevoked: (token: RoutingToken) =>
+      sql`select 1 from tunnels where routing_token = ${Redacted.value(token)} for share`.pipe(
+        Effect.andThen(revoked(token)),
+        Effect.map(({ found }) => found)
+      ),
+    find: (hostname: string, options: { readonly lock: boolean }) =>
+      Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf)),
+    save: ({ admission, ...ownership }: Host) => {
+      const { hostname, ...rest } = encodeRow({ ...ownership, ...columnsOf(admission) })
+      return sql`insert into hosts ${sql.insert({ hostname, ...rest })}
+        on conflict (hostname) do update set ${sql.update(rest)}`
+    },
+    tunnelOf: (hostname: string, options: { readonly lock: boolean }) => tunnelOf({ hostname, ...options }),
+    /** Whether visitors of the token's tunnel have to log in, which nobody changes before the transaction ends. */
+    requiresLogin: (token: RoutingToken) =>
+      Effect.map(
+        gated(token),
+        Option.exists(({ requireLogin }) => requireLogin)
+      ),
+    logIssuance: (row: {
+      readonly ca: string
+      readonly domain: string
+      readonly hostname: string
+      readonly at: number
+    }) => sql`insert into issuances ${sql.insert(row)}`,
+    transaction: sql.withTransaction
+  }
+})

@@ -1,0 +1,82 @@
+/**
+ * The table of host names that owners brought. A tunnel gets the name itself when its proof was seen; until then the name
+ * is only here, and other tunnels may claim it as well.
+ */
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelId } from "@catenet/domain/values/Ids"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Effect, Redacted, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+
+const Claim = Schema.Struct({
+  tunnelId: TunnelId,
+  hostname: Hostname,
+  routingToken: RoutingToken,
+  provedAt: Schema.NullOr(Schema.Int),
+  checkedAt: Schema.NullOr(Schema.Int),
+  provisioned: Schema.Boolean,
+  /** Whether the name leads to the tunnel. */
+  isHeld: Schema.Boolean,
+  /** Whether the tunnel's orders have all reached the edge. */
+  isSettled: Schema.Boolean
+})
+/** A claim with what it is about. */
+export type Claim = typeof Claim.Type
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const claim = sql`select c.tunnel_id, c.hostname, t.routing_token, c.proved_at, c.checked_at, c.provisioned,
+    t.hostname is not distinct from c.hostname as is_held,
+    not exists (select 1 from outbox o where o.queue = t.routing_token and o.refused_at is null) as is_settled
+    from hostname_claims c join tunnels t on t.id = c.tunnel_id`
+
+  return {
+    insert: (row: { readonly tunnelId: TunnelId; readonly hostname: Hostname; readonly target: Hostname | null }) =>
+      sql`insert into hostname_claims ${sql.insert(row)}`,
+    ofTunnel: SqlSchema.findOneOption({
+      Request: TunnelId,
+      Result: Claim,
+      execute: (id) => sql`${claim} where c.tunnel_id = ${id}`
+    }),
+    /** The same, and nobody else changes the tunnel or its claim before the end of the transaction. */
+    locked: SqlSchema.findOneOption({
+      Request: TunnelId,
+      Result: Claim,
+      execute: (id) => sql`${claim} where c.tunnel_id = ${id} for update of c, t`
+    }),
+    ofToken: SqlSchema.findOneOption({
+      Request: Schema.Struct({ token: RoutingToken, hostname: Hostname }),
+      Result: Claim,
+      execute: ({ hostname, token }) => sql`${claim} where t.routing_token = ${token} and c.hostname = ${hostname}`
+    }),
+    /** The claim of the tunnel that has the name, where its owner brought it. */
+    holder: SqlSchema.findOneOption({
+      Request: Hostname,
+      Result: Claim,
+      execute: (hostname) => sql`${claim} where t.hostname = ${hostname} and c.hostname = ${hostname}`
+    }),
+    proved: (id: TunnelId, now: number) =>
+      sql`update hostname_claims set proved_at = ${now}, checked_at = ${now} where tunnel_id = ${id}`,
+    missed: (id: TunnelId, now: number) =>
+      sql`update hostname_claims set proved_at = null, checked_at = ${now} where tunnel_id = ${id}`,
+    /** The name leads to the tunnel from now on. */
+    attach: ({ hostname, tunnelId }: Claim) => sql`update tunnels set hostname = ${hostname} where id = ${tunnelId}`,
+    /** The tunnel loses the name, and claims it as before its proof. */
+    detach: ({ hostname, routingToken, tunnelId }: Claim) =>
+      Effect.all([
+        sql`update tunnels set hostname = null where id = ${tunnelId} and hostname = ${hostname}`,
+        sql`delete from hosts where hostname = ${hostname} and routing_token = ${Redacted.value(routingToken)}`,
+        sql`update hostname_claims set proved_at = null where tunnel_id = ${tunnelId}`
+      ]),
+    /** An operator gives the name: to the tunnel of this token where it claims the name, and without a proof. */
+    provision: (token: RoutingToken, hostname: Hostname) =>
+      Effect.all([
+        sql`update hostname_claims c set provisioned = true from tunnels t
+          where t.id = c.tunnel_id and c.hostname = ${hostname} and t.routing_token = ${Redacted.value(token)}`,
+        sql`update tunnels t set hostname = ${hostname} from hostname_claims c
+          where t.id = c.tunnel_id and c.hostname = ${hostname} and t.routing_token = ${Redacted.value(token)}
+            and t.hostname is null`
+      ]),
+    transaction: sql.withTransaction
+  }
+})

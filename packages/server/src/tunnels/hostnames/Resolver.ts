@@ -1,0 +1,64 @@
+/**
+ * Asks the world's DNS whether one of the records that prove a host name is there: by the resolvers of the system, or by
+ * those of CT_CP_DNS_RESOLVERS. Nothing is remembered between two questions.
+ */
+import type { ProofRecord } from "@catenet/domain/tunnels/HostnameClaim"
+import { Context, Effect, Layer, Semaphore } from "effect"
+import * as Dns from "node:dns/promises"
+import { isIPv6 } from "node:net"
+import { Settings } from "../../settings/Settings.ts"
+
+/** `missing`: DNS answered, and no record is there. `unanswered`: it did not answer. */
+export type Outcome = "proved" | "missing" | "unanswered"
+
+/** Host names that one process looks up at a time; more wait. */
+const mostAtOnce = 16
+
+/** No such name, no such record, or a name that DNS cannot have. Everything else says nothing. */
+const absent = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"])
+
+const isAbsent = (error: unknown) =>
+  typeof error === "object" && error !== null && "code" in error && absent.has(String(error.code))
+
+const plain = (name: string) => name.toLowerCase().replace(/\.$/u, "")
+
+const valuesOf = async (resolver: Dns.Resolver, { name, type }: ProofRecord): Promise<ReadonlyArray<string>> =>
+  type === "TXT"
+    ? (await resolver.resolveTxt(name)).map((strings) => strings.join(""))
+    : (await resolver.resolveCname(name)).map(plain)
+
+const look = (resolver: Dns.Resolver, record: ProofRecord): Promise<Outcome> =>
+  valuesOf(resolver, record).then(
+    (values) => (values.includes(record.value) ? "proved" : "missing"),
+    (error) => (isAbsent(error) ? "missing" : "unanswered")
+  )
+
+const make = Effect.gen(function* () {
+  const { dnsResolvers } = yield* Settings
+  const places = yield* Semaphore.make(mostAtOnce)
+  const servers = dnsResolvers?.map(({ host, port }) => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`))
+
+  return {
+    /** Whether one of the records is in DNS. */
+    look: Effect.fn("Resolver.look")((records: ReadonlyArray<ProofRecord>) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          const resolver = new Dns.Resolver({ timeout: 1500, tries: 2 })
+          if (servers !== undefined) resolver.setServers(servers)
+          return resolver
+        }),
+        (resolver) =>
+          Effect.promise(async (): Promise<Outcome> => {
+            const outcomes = await Promise.all(records.map((record) => look(resolver, record)))
+            if (outcomes.includes("proved")) return "proved"
+            return outcomes.includes("unanswered") ? "unanswered" : "missing"
+          }),
+        (resolver) => Effect.sync(() => resolver.cancel())
+      ).pipe(places.withPermits(1))
+    )
+  }
+})
+
+export class Resolver extends Context.Service<Resolver, Effect.Success<typeof make>>()("server/Resolver") {
+  static readonly layer = Layer.effect(Resolver, make)
+}

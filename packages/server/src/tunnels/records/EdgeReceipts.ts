@@ -1,0 +1,99 @@
+/**
+ * Fetches receipts from the edges. They are read by the parser of signed records and not by the typed client, which
+ * would drop what it does not know: a receipt that lost a member no longer verifies.
+ */
+import * as AdminHeader from "@catenet/crypto/AdminHeader"
+import * as Json from "@catenet/crypto/Json"
+import * as Receipt from "@catenet/crypto/receipt/Receipt"
+import type * as Export from "@catenet/crypto/receipt/Export"
+import { ReceiptsUnavailable } from "@catenet/domain/tunnels/TunnelErrors"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import type { EdgeAddress } from "../../edges/EdgeAddressStore.ts"
+import { LiveEdges } from "../../edges/LiveEdges.ts"
+import * as OutgoingHttp from "../../http/OutgoingHttp.ts"
+import { Settings } from "../../settings/Settings.ts"
+
+/** Receipts of one export. */
+export const pageSize = 1000
+
+const unavailable = (reason: string) => new ReceiptsUnavailable({ reason })
+
+/** The page as the edge writes it; each receipt is read as what it is signed as. */
+const decode = Schema.decodeUnknownResult(
+  Schema.Struct({ pubkey: Schema.String, edge_id: Schema.String, receipts: Schema.Array(Schema.Unknown) })
+)
+
+const read = (text: string): Result.Result<Export.Export, ReceiptsUnavailable> =>
+  Json.parse(text).pipe(
+    Result.flatMap(decode),
+    Result.flatMap(({ edge_id: edgeId, pubkey, receipts }) =>
+      Result.map(Result.all(receipts.map(Receipt.json.fromJson)), (all) => ({
+        header: { pubkey, edgeId },
+        receipts: all
+      }))
+    ),
+    Result.mapError(() => unavailable("the edge's answer cannot be read"))
+  )
+
+const make = Effect.gen(function* () {
+  const { adminToken } = yield* Settings
+  const edges = yield* LiveEdges
+  const client = yield* HttpClient.HttpClient
+
+  const ask = Effect.fnUntraced(function* (
+    { url }: EdgeAddress,
+    admin: Redacted.Redacted<Uint8Array>,
+    token: RoutingToken,
+    since: number
+  ) {
+    const request = HttpClientRequest.get(new URL("internal/tunnel/receipts", url), {
+      urlParams: { limit: pageSize, since }
+    }).pipe(
+      HttpClientRequest.setHeaders({
+        [AdminHeader.name]: Redacted.value(AdminHeader.value(admin)),
+        "x-ct-routing-token": Redacted.value(token)
+      })
+    )
+    const { status, text } = yield* Effect.gen(function* () {
+      const response = yield* client.execute(request)
+      return { status: response.status, text: yield* response.text }
+    }).pipe(
+      Effect.timeout("2 seconds"),
+      Effect.mapError(() => unavailable("the edge cannot be reached"))
+    )
+    if (status === 404) return Option.none<Export.Export>()
+    if (status !== 200) return yield* unavailable(`the edge answered ${status}`)
+    return Option.some(yield* Effect.fromResult(read(text)))
+  })
+
+  return {
+    /**
+     * Receipts of a tunnel after `since`, ascending, at most a page for each edge that has some: an edge signs a chain of
+     * its own. Whatever goes wrong at one of them is said in one sentence that names it where there are several.
+     */
+    pages: Effect.fn("EdgeReceipts.pages")(function* (token: RoutingToken, since: number) {
+      const all = yield* edges.all
+      if (adminToken === undefined || all.length === 0) return yield* unavailable("no edge is configured")
+      const named = ({ id }: EdgeAddress) =>
+        Effect.mapError((problem: ReceiptsUnavailable) =>
+          all.length === 1 ? problem : unavailable(`${problem.reason} (${id})`)
+        )
+      const found = yield* Effect.forEach(all, (edge) => named(edge)(ask(edge, adminToken, token, since)), {
+        concurrency: "unbounded"
+      })
+      const pages = found.flatMap(Option.toArray)
+      const [first] = pages
+      if (first === undefined) return yield* unavailable("the edge keeps no receipts")
+      const filled = pages.filter(({ receipts }) => receipts.length > 0)
+      return filled.length === 0 ? [first] : filled
+    })
+  }
+})
+
+export class EdgeReceipts extends Context.Service<EdgeReceipts, Effect.Success<typeof make>>()("server/EdgeReceipts") {
+  /** On the caller's view of which edges live. */
+  static readonly layerNoDeps = Layer.effect(EdgeReceipts, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
+  static readonly layer = EdgeReceipts.layerNoDeps.pipe(Layer.provide(LiveEdges.layer))
+}

@@ -1,0 +1,43 @@
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { assert, describe, it } from "@effect/vitest"
+import { HttpApi, OpenApi } from "effect/http-api"
+import { SchemaAST } from "effect"
+import { render } from "../../src/api/ApiDocsPage.ts"
+
+const document = OpenApi.fromApi(ControlPlaneApi)
+const page = render(document)
+
+/** What people read of the section of a route. */
+const sectionOf = (method: string, path: string) => {
+  const parts = page.split("<section id=").slice(1)
+  const found = parts.find((part) => part.includes(`<b>${method}</b> <code>${path}</code></h3>`))
+  return (found ?? assert.fail(`no section for ${method} ${path}`)).split("</section>")[0] ?? ""
+}
+
+describe("the readable page of the API", () => {
+  it("says of every route what it is for, what it takes, and every code that it refuses with", () => {
+    HttpApi.reflect(ControlPlaneApi, {
+      onGroup: () => {},
+      onEndpoint: ({ endpoint, middleware }) => {
+        const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
+        const section = sectionOf(endpoint.method, path)
+        const methods = document.paths[path] ?? {}
+        const operation = methods[endpoint.method.toLowerCase() as "get"]
+        const entity = (sign: string) => `&#${sign.charCodeAt(0)};`
+        assert.include(section, `<p>${operation?.summary?.replace(/[&<>"']/g, entity)}</p>`)
+        for (const { in: place, name, required } of operation?.parameters ?? [])
+          if (place !== "path") assert.include(section, `<code>${name}${required ? "" : "?"}</code>`)
+        for (const errors of [endpoint.error, ...Array.from(middleware, ({ error }) => error)])
+          for (const { ast } of errors) assert.include(section, `<code>${SchemaAST.resolveIdentifier(ast)}</code>`)
+      }
+    })
+  })
+
+  it("has every route once, under the heading of its group", () => {
+    const routes = Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length
+    assert.strictEqual(page.split("<section id=").length - 1, routes)
+    assert.strictEqual(page.split('<li><a href="#').length - 1, routes)
+    for (const { description } of document.tags ?? []) assert.include(page, `<h2>${description}</h2>`)
+    assert.notMatch(page, /undefined|\[object/)
+  })
+})

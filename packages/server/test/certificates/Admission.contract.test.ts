@@ -1,0 +1,127 @@
+import { layer } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { keyName, NameServer, secret } from "../dns/NameServer.ts"
+import * as Contract from "../harness/Contract.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const world = Layer.unwrap(
+  Effect.map(NameServer, ({ port }) =>
+    TestServer.layer({
+      CT_CP_DNS_UPDATE_SERVER: `127.0.0.1:${port}`,
+      CT_CP_DNS_UPDATE_ZONE: "example.test",
+      CT_CP_DNS_UPDATE_KEY_NAME: keyName,
+      CT_CP_DNS_UPDATE_KEY: secret.toString("base64")
+    })
+  )
+).pipe(Layer.provideMerge(Layer.mergeAll(NameServer.layer, TestIssuer.layer)))
+
+const hostname = "own.example.test"
+const queuedName = "queued.example.test"
+const outside = "own.elsewhere.test"
+const broughtName = "brought.example.test"
+
+const provision = (name: string) =>
+  Effect.flatMap(
+    TestServer.raw("/admin/provision-tunnel", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-ct-admin-token": TestServer.adminToken },
+      body: JSON.stringify({ subject: "s", name: "n", hostname: name })
+    }),
+    (response) => Effect.promise(() => response.json() as Promise<{ readonly routing_token: string }>)
+  )
+
+/** As if the tunnel's owner had brought the name and proved it just now. */
+const brought = (name: string) =>
+  Effect.flatMap(TestDatabase, ({ url }) =>
+    Effect.provide(
+      SqlClient.SqlClient.use(
+        (sql) => sql`insert into hostname_claims (tunnel_id, hostname, proved_at, checked_at)
+          select id, hostname, extract(epoch from now())::bigint, extract(epoch from now())::bigint
+          from tunnels where hostname = ${name}`
+      ),
+      PgClient.layer({ url, maxConnections: 1 })
+    )
+  )
+
+const offer = (name: string) =>
+  Effect.flatMap(TestDatabase, ({ url }) =>
+    Effect.provide(
+      SqlClient.SqlClient.use(
+        (sql) => sql`update hosts set claim = 'offered', queued_at = null, ca = 'letsencrypt', deadline = 9999999999
+          where hostname = ${name}`
+      ),
+      PgClient.layer({ url, maxConnections: 1 })
+    )
+  )
+
+const authority = {
+  name: "letsencrypt",
+  directory_url: "https://acme-v02.api.letsencrypt.org/directory",
+  requires_eab: false,
+  eab_kid: null,
+  eab_hmac_key_b64url: null
+}
+const queued = { status: "gelb", may_issue_now: false, assigned_ca: null, claim_deadline: null }
+const offered = { status: "gelb", may_issue_now: true, assigned_ca: authority, claim_deadline: 9_999_999_999 }
+const done = { status: "gruen", may_issue_now: true, assigned_ca: authority, claim_deadline: null }
+
+const elsewhere = "dns01/Challenges.test.ts, whose servers behave that way, has it"
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("certificate admission", (it) => {
+  it.effect("holds its contract", () =>
+    Effect.gen(function* () {
+      const { routing_token } = yield* provision(hostname)
+      const waiting = yield* provision(queuedName)
+      const other = yield* provision(outside)
+      yield* offer(hostname)
+      yield* offer(outside)
+      const own = { routing_token, hostname }
+      const mine = yield* provision(broughtName)
+      yield* brought(broughtName)
+      yield* offer(broughtName)
+      const brokered = { token: mine.routing_token, hostname: broughtName, value: "v" }
+      const inQueue = { routing_token: waiting.routing_token, hostname: queuedName }
+      const foreign = { routing_token: "ab".repeat(32), hostname }
+      const body = { token: routing_token, hostname, value: "v" }
+      const early = { token: waiting.routing_token, hostname: queuedName, value: "v" }
+      const notOurZone = { token: other.routing_token, hostname: outside, value: "v" }
+      const unknown = { ...body, hostname: "no.test" }
+      yield* Contract.hold(
+        "admission",
+        "nobody",
+        [
+          { call: "admission", at: inQueue, status: 200, answer: queued },
+          { call: "admission", at: own, status: 200, answer: offered },
+          { call: "admission", at: foreign, status: 403, code: "NotHostnameOwner" },
+          { call: "admission", at: { routing_token: "zz", hostname }, status: 403, code: "NotHostnameOwner" },
+          { call: "admission", at: { ...own, hostname: "no.test" }, status: 404, code: "HostnameUnknown" },
+          { call: "setChallenge", body: early, status: 425, code: "NotAdmitted" },
+          { call: "setChallenge", body: unknown, status: 404, code: "HostnameUnknown" },
+          { call: "setChallenge", body: { ...body, token: "ab".repeat(32) }, status: 403, code: "NotHostnameOwner" },
+          { call: "setChallenge", body: notOurZone, status: 502, code: "DnsProviderFailed" },
+          { call: "setChallenge", body: brokered, status: 403, code: "ChallengeNotBrokered" },
+          { call: "clearChallenge", body: brokered, status: 403, code: "ChallengeNotBrokered" },
+          { call: "setChallenge", body, status: 200 },
+          { call: "setChallenge", body: { ...body, value: "w" }, status: 200, because: "it replaces the value" },
+          { call: "clearChallenge", body: unknown, status: 403, code: "NotHostnameOwner" },
+          { call: "clearChallenge", body: notOurZone, status: 502, code: "DnsProviderFailed" },
+          { call: "clearChallenge", body, status: 200 },
+          { call: "clearChallenge", body, status: 200, because: "it is not there any more" },
+          { call: "issuanceComplete", at: foreign, status: 403, code: "NotHostnameOwner" },
+          { call: "issuanceComplete", at: { ...own, hostname: "no.test" }, status: 403, code: "NotHostnameOwner" },
+          { call: "issuanceComplete", at: own, status: 200 },
+          { call: "issuanceComplete", at: own, status: 200, because: "it is a renewal" },
+          { call: "admission", at: own, status: 200, answer: done }
+        ],
+        {
+          "setChallenge DnsBusy": elsewhere,
+          "setChallenge DnsNotConverged": elsewhere
+        }
+      )
+    })
+  )
+})

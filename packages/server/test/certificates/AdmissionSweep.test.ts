@@ -1,0 +1,284 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { claimWindow } from "@catenet/domain/certificates/AdmissionMachine"
+import { Clock, ConfigProvider, Effect, Layer, Redacted, References } from "effect"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import { SqlClient } from "effect/sql"
+import { Audits } from "../../src/identity/Audits.ts"
+import { Admissions } from "../../src/certificates/Admissions.ts"
+import { Authorities } from "../../src/certificates/CertificateAuthorities.ts"
+import { Sweep } from "../../src/certificates/AdmissionSweep.ts"
+import * as SweepLoop from "../../src/certificates/AdmissionSweepLoop.ts"
+import { AddressRecords } from "../../src/tunnels/hostnames/AddressRecords.ts"
+import * as DnsProvider from "../../src/dns/ConfiguredDns.ts"
+import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
+import { HostnameProofs } from "../../src/tunnels/hostnames/HostnameProofs.ts"
+import { HostnameRules } from "../../src/tunnels/hostnames/HostnameRules.ts"
+import { Resolver } from "../../src/tunnels/hostnames/Resolver.ts"
+import { Limits } from "../../src/http/Limits.ts"
+import { Outbox } from "../../src/edges/Outbox.ts"
+import { Hosts } from "../../src/tunnels/hostnames/Hosts.ts"
+import { Settings } from "../../src/settings/Settings.ts"
+import * as Database from "../../src/store/Database.ts"
+import { RecordingEdge } from "../harness/RecordingEdge.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+
+const settings = (variables: Readonly<Record<string, string>>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const edge = yield* RecordingEdge
+      return Settings.layer.pipe(
+        Layer.provide(
+          ConfigProvider.layer(
+            ConfigProvider.fromUnknown({
+              CT_CP_DATABASE_URL: Redacted.value(url),
+              CT_CP_SEAL_KEY: "5e".repeat(32),
+              CT_CP_EDGE_ADMIN_URL: edge.url,
+              CT_CP_EDGE_ADMIN_TOKEN: "ad".repeat(32),
+              ...variables
+            })
+          )
+        )
+      )
+    })
+  )
+
+const replica = (
+  variables: Readonly<Record<string, string>> = {},
+  loop: Layer.Layer<never, never, Settings | Sweep> = Layer.empty
+) =>
+  Layer.fresh(
+    loop.pipe(
+      Layer.provideMerge(Layer.mergeAll(Sweep.layer, Admissions.layer)),
+      Layer.provide(Authorities.layer),
+      Layer.provide(HostnameProofs.layer),
+      Layer.provideMerge(Hosts.layer),
+      Layer.provide(Layer.mergeAll(Resolver.layer, Limits.layer, HostnameRules.layer)),
+      Layer.provide(AddressRecords.layer),
+      Layer.provide(DnsProvider.layer),
+      Layer.provide(Layer.merge(Audits.layer, SecureRandom.layerWebCrypto)),
+      Layer.provideMerge(Outbox.layer),
+      Layer.provide(EdgeAdmin.layer),
+      Layer.provideMerge(Database.layerClient),
+      Layer.provide(settings(variables))
+    )
+  ).pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal")))
+
+const world = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)
+
+const inDatabase = <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+  Effect.flatMap(TestDatabase, ({ url }) =>
+    Effect.provide(Effect.flatMap(SqlClient.SqlClient, use), PgClient.layer({ url, maxConnections: 1 }))
+  )
+
+const now = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
+const tokenOf = (n: number) => n.toString(16).padStart(64, "0")
+
+/** A hostname in the state that its columns say. */
+const insert = (n: number, hostname: string, state: Readonly<Record<string, unknown>>) =>
+  inDatabase(
+    (sql) =>
+      sql`insert into hosts ${sql.insert({
+        hostname,
+        routing_token: tokenOf(n),
+        edge_id: "primary",
+        authorized_at: 1,
+        status: "gelb",
+        ...state
+      })}`
+  )
+
+const read = (like: string) =>
+  inDatabase(
+    (sql) => sql<{
+      hostname: string
+      status: string
+      claim: string | null
+      ca: string | null
+      lapses: number
+      pending_revert: boolean
+    }>`
+      select hostname, status, claim, ca, lapses, pending_revert from hosts where hostname like ${like} order by queued_at, hostname`
+  )
+
+const tick = Effect.flatMap(Sweep, (sweep) => sweep.tick())
+
+/** The tick on three replicas at once, some times. */
+const together = (times: number, variables: Readonly<Record<string, string>> = {}) =>
+  Effect.gen(function* () {
+    const replicas = yield* Effect.all([1, 2, 3].map(() => Layer.build(replica(variables))))
+    for (let n = 0; n < times; n++) {
+      yield* Effect.forEach(replicas, (context) => Effect.provide(tick, context), { concurrency: 3 })
+    }
+  }).pipe(Effect.scoped)
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of certificate admission", (it) => {
+  it.effect("gives each domain its budget and no more, the oldest first, with three replicas at work", () =>
+    Effect.gen(function* () {
+      for (let n = 0; n < 45; n++) {
+        yield* insert(n, `h${String(n).padStart(2, "0")}.full.test`, { claim: "queued", queued_at: 1000 + n })
+      }
+      for (let n = 45; n < 48; n++) yield* insert(n, `h${n}.free.test`, { claim: "queued", queued_at: 5000 + n })
+      yield* together(3)
+      const full = yield* read("%.full.test")
+      const offered = full.filter(({ claim }) => claim === "offered")
+      assert.deepStrictEqual(
+        offered.map(({ hostname }) => hostname).sort(),
+        Array.from({ length: 40 }, (_, n) => `h${String(n).padStart(2, "0")}.full.test`)
+      )
+      assert.isTrue(offered.every(({ ca }) => ca === "letsencrypt"))
+      assert.strictEqual(full.filter(({ claim }) => claim === "queued").length, 5)
+      assert.isTrue((yield* read("%.free.test")).every(({ claim }) => claim === "offered"))
+
+      // With an account at another authority, the rest is offered that one; the first one's week stays counted.
+      yield* together(2, { CT_CP_ACME_EAB_ZEROSSL_KID: "kid-1", CT_CP_ACME_EAB_ZEROSSL_HMAC: "c2VjcmV0" })
+      const rest = (yield* read("%.full.test")).filter(({ ca }) => ca !== "letsencrypt")
+      assert.deepStrictEqual(
+        rest.map(({ ca, claim }) => [claim, ca]),
+        Array.from({ length: 5 }, () => ["offered", "zerossl"])
+      )
+      const asked = yield* Effect.provide(
+        Effect.flatMap(Admissions, ({ ask }) =>
+          ask({ routing_token: Redacted.make(tokenOf(44)), hostname: "h44.full.test" })
+        ),
+        yield* Layer.build(replica({ CT_CP_ACME_EAB_ZEROSSL_KID: "kid-1", CT_CP_ACME_EAB_ZEROSSL_HMAC: "c2VjcmV0" }))
+      )
+      assert.deepInclude(asked.assigned_ca, {
+        name: "zerossl",
+        requires_eab: true,
+        eab_kid: "kid-1",
+        eab_hmac_key_b64url: "c2VjcmV0"
+      })
+    })
+  )
+
+  it.effect(
+    "offers an authority of the operator's own, with its binding, and still knows those it no longer offers",
+    () =>
+      Effect.gen(function* () {
+        const own = {
+          CT_CP_ACME_CAS: "house https://ca.house.example/acme/directory 2",
+          CT_CP_ACME_EAB_HOUSE_KID: "kid-2",
+          CT_CP_ACME_EAB_HOUSE_HMAC: "c2VjcmV0"
+        }
+        for (let n = 70; n < 73; n++) yield* insert(n, `h${n}.house.test`, { claim: "queued", queued_at: 1000 + n })
+        yield* together(2, own)
+        const now = (yield* read("%.house.test")).map(({ ca, claim, hostname }) => `${hostname} ${claim} ${ca}`)
+        assert.deepStrictEqual(now.toSorted(), [
+          "h70.house.test offered house",
+          "h71.house.test offered house",
+          "h72.house.test queued null"
+        ])
+        const described = (hostname: string, n: number, variables: Readonly<Record<string, string>>) =>
+          Effect.provide(
+            Effect.flatMap(Admissions, ({ ask }) => ask({ routing_token: Redacted.make(tokenOf(n)), hostname })),
+            Layer.unwrap(Effect.map(Layer.build(replica(variables)), Layer.succeedContext))
+          ).pipe(Effect.map(({ assigned_ca }) => assigned_ca))
+        assert.deepInclude(yield* described("h70.house.test", 70, own), {
+          name: "house",
+          directory_url: "https://ca.house.example/acme/directory",
+          requires_eab: true,
+          eab_kid: "kid-2",
+          eab_hmac_key_b64url: "c2VjcmV0"
+        })
+        assert.deepInclude(yield* described("h00.full.test", 0, own), { name: "letsencrypt" })
+        assert.isNull(yield* described("h70.house.test", 70, {}), "nobody knows where it is any more")
+      }).pipe(Effect.scoped)
+  )
+
+  it.effect("counts what was issued in the last seven days, and no longer", () =>
+    Effect.gen(function* () {
+      const at = yield* now
+      for (const [domain, age] of [
+        ["spent.test", 604_000],
+        ["over.test", 604_900]
+      ] as const) {
+        yield* inDatabase(
+          (sql) => sql`insert into issuances (ca, domain, hostname, at)
+            select 'letsencrypt', ${domain}, 'x', ${at - age} from generate_series(1, 40)`
+        )
+        yield* insert(100, `a.${domain}`, { claim: "queued", queued_at: 1 })
+      }
+      yield* together(1)
+      assert.deepInclude((yield* read("a.spent.test"))[0], { claim: "queued" })
+      assert.deepInclude((yield* read("a.over.test"))[0], { claim: "offered" })
+    })
+  )
+
+  it.effect("ends offers that nobody took, once, and brings them back after the back-off", () =>
+    Effect.gen(function* () {
+      const at = yield* now
+      yield* insert(200, "a.late.test", { claim: "offered", ca: "letsencrypt", deadline: at - 1, lapses: 2 })
+      yield* insert(201, "b.late.test", { claim: "offered", ca: "letsencrypt", deadline: at + 3600 })
+      yield* insert(202, "c.late.test", { claim: "lapsed", retry_at: at - 1, lapses: 1 })
+      yield* insert(203, "d.late.test", { claim: "lapsed", retry_at: at + 3600, lapses: 1 })
+      yield* insert(204, "e.late.test", { claim: "queued", queued_at: 1 })
+      yield* inDatabase((sql) => sql`insert into revoked_tokens values (${tokenOf(204)}, 1)`)
+      yield* together(3)
+      assert.deepStrictEqual(
+        (yield* read("%.late.test")).map(({ claim, hostname, lapses }) => [hostname, claim, lapses]).sort(),
+        [
+          ["a.late.test", "lapsed", 3],
+          ["b.late.test", "offered", 0],
+          ["c.late.test", "offered", 1],
+          ["d.late.test", "lapsed", 1],
+          ["e.late.test", "queued", 0]
+        ]
+      )
+    })
+  )
+
+  it.effect("tells the edge about gelb once, and believes that it has what left the outbox", () =>
+    Effect.gen(function* () {
+      const edge = yield* RecordingEdge
+      yield* insert(300, "new.told.test", { status: "rot", claim: null })
+      yield* insert(301, "own.told.test", { status: "gruen", claim: null, pending_revert: true })
+      const gruen = { status: "gruen", claim: null, pending_revert: true }
+      yield* insert(302, "soon.told.test", gruen)
+      yield* insert(303, "again.told.test", gruen)
+      const order = JSON.stringify({ _tag: "AuthorizeHost", hostname: "x.test", tier: "passthrough" })
+      const at = yield* now
+      yield* inDatabase(
+        (sql) => sql`insert into outbox (queue, call, created_at, due_at, refused_at, refusal) values
+          (${tokenOf(302)}, ${order}::jsonb, 1, ${at + 3600}, null, null),
+          (${tokenOf(303)}, ${order}::jsonb, 1, 1, ${at - 30_000}, 'it answered 400')`
+      )
+      yield* together(3)
+      assert.deepInclude((yield* read("new.told.test"))[0], { status: "gelb", claim: "offered" })
+      const pending = (yield* read("%.told.test")).filter((row) => row.pending_revert)
+      assert.deepStrictEqual(pending.map(({ hostname }) => hostname).sort(), ["again.told.test", "soon.told.test"])
+
+      const context = yield* Layer.build(replica())
+      yield* Effect.provide(
+        Effect.flatMap(Outbox, ({ deliverAll }) => deliverAll),
+        context
+      )
+      yield* together(1)
+      const [path = "", until = 0] = (yield* edge.about(tokenOf(300), 1))[0]?.path.split("&admission_until=") ?? []
+      assert.match(path, /new\.told\.test\?channel_tier=gelb$/)
+      assert.approximately(Number(until), at + claimWindow, 60)
+      assert.match((yield* edge.about(tokenOf(303), 1))[0]?.path ?? "", /again\.told\.test$/)
+      assert.lengthOf(
+        edge.orders.filter(({ path }) => path.includes(".told.test")),
+        2
+      )
+      const left = (yield* read("%.told.test")).filter((row) => row.pending_revert)
+      assert.deepStrictEqual(
+        left.map(({ hostname }) => hostname),
+        ["soon.told.test"]
+      )
+    })
+  )
+
+  it.effect("runs by itself only where it is enabled", () =>
+    Effect.gen(function* () {
+      yield* insert(400, "a.loop.test", { claim: "queued", queued_at: 1 })
+      const isOffered = Effect.map(read("a.loop.test"), ([row]) => row?.claim === "offered")
+      yield* Effect.scoped(Effect.andThen(Layer.build(replica({}, SweepLoop.layer)), Effect.yieldNow))
+      assert.isFalse(yield* isOffered)
+      yield* Layer.build(replica({ CT_CP_ACME_BROKER_ENABLED: "1" }, SweepLoop.layer))
+      yield* isOffered.pipe(Effect.repeat({ until: (offered) => offered }), Effect.timeout("60 seconds"))
+    })
+  )
+})

@@ -1,0 +1,144 @@
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { Subject } from "@catenet/domain/values/Subject"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import * as TestServer from "../harness/TestServer.ts"
+import { keyName, NameServer, secret } from "../dns/NameServer.ts"
+
+const world = Layer.unwrap(
+  Effect.map(NameServer, ({ port }) =>
+    TestServer.layer({
+      CT_CP_DNS_UPDATE_SERVER: `127.0.0.1:${port}`,
+      CT_CP_DNS_UPDATE_ZONE: "zone.test.",
+      CT_CP_DNS_UPDATE_KEY_NAME: keyName,
+      CT_CP_DNS_UPDATE_KEY: secret.toString("base64"),
+      CT_CP_DNS_TIMEOUT_SECS: "3"
+    })
+  )
+).pipe(Layer.provideMerge(NameServer.layer))
+
+/** A tunnel whose hostname may issue now, or not. */
+const tunnel = (hostname: string, mayIssue: boolean) =>
+  Effect.gen(function* () {
+    const { provisioning } = yield* TestServer.client
+    const { routing_token } = yield* provisioning.provisionTunnel({
+      headers: {},
+      payload: { subject: Subject.make("owner"), name: "site", hostname: Schema.decodeSync(Hostname)(hostname) }
+    })
+    const { url } = yield* TestDatabase
+    if (mayIssue) {
+      yield* Effect.provide(
+        SqlClient.SqlClient.use(
+          (sql) => sql`update hosts set claim = 'offered', queued_at = null, ca = 'letsencrypt', deadline = 9999999999
+            where hostname = ${hostname}`
+        ),
+        PgClient.layer({ url })
+      )
+    }
+    return Redacted.value(routing_token)
+  })
+
+const post = (path: string, body: Record<string, string>) =>
+  Effect.gen(function* () {
+    const headers = { "content-type": "application/json" }
+    const response = yield* TestServer.raw(path, { method: "POST", headers, body: JSON.stringify(body) })
+    const text = yield* Effect.promise(() => response.text())
+    return { status: response.status, code: text === "" ? undefined : JSON.parse(text).code, response }
+  })
+const set = (token: string, hostname: string, value = "abc-DEF_123") =>
+  post("/agent/dns01-challenge", { token, hostname, value })
+const clear = (token: string, hostname: string) => post("/agent/dns01-challenge/clear", { token, hostname })
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the DNS-01 broker, by dynamic update", (it) => {
+  it.effect("publishes a challenge, waits until it is seen, replaces it and takes it away", () =>
+    Effect.gen(function* () {
+      const { texts } = yield* NameServer
+      const token = yield* tunnel("a.zone.test", true)
+      const name = "_acme-challenge.a.zone.test"
+      assert.strictEqual((yield* set(token, "A.zone.test.")).status, 200)
+      assert.strictEqual(texts.get(name), "abc-DEF_123")
+      assert.strictEqual((yield* set(token, "a.zone.test", "second")).status, 200)
+      assert.strictEqual(texts.get(name), "second")
+      assert.strictEqual((yield* clear(token, "a.zone.test")).status, 200)
+      assert.isFalse(texts.has(name))
+      assert.strictEqual((yield* clear(token, "a.zone.test")).status, 200)
+    })
+  )
+
+  it.effect("serves only the owner of a hostname, and only when it may issue", () =>
+    Effect.gen(function* () {
+      const { texts } = yield* NameServer
+      const token = yield* tunnel("b.zone.test", false)
+      const other = yield* tunnel("c.zone.test", true)
+      const wrong = "0".repeat(64)
+      const cases = [
+        [yield* set(token, "nobody.zone.test"), 404, "HostnameUnknown"],
+        [yield* set(wrong, "b.zone.test"), 403, "NotHostnameOwner"],
+        [yield* set(other, "b.zone.test"), 403, "NotHostnameOwner"],
+        [yield* set(token, "b.zone.test"), 425, "NotAdmitted"],
+        [yield* clear(other, "b.zone.test"), 403, "NotHostnameOwner"],
+        [yield* clear(token, "nobody.zone.test"), 403, "NotHostnameOwner"],
+        [yield* set(other, "c.zone.test", "x".repeat(256)), 400, "MalformedRequest"]
+      ] as const
+      for (const [{ code, status }, ...expected] of cases) assert.deepStrictEqual([status, code], expected)
+      assert.strictEqual(texts.size, 0)
+    })
+  )
+
+  it.effect(
+    "says what went wrong: the zone is not ours, the server refuses, lies, is silent, or does not show it",
+    () =>
+      Effect.gen(function* () {
+        const { behave } = yield* NameServer
+        const outside = yield* tunnel("a.elsewhere.test", true)
+        assert.deepInclude(yield* set(outside, "a.elsewhere.test"), { status: 502, code: "DnsProviderFailed" })
+        const token = yield* tunnel("d.zone.test", true)
+        for (const [how, status, code] of [
+          ["refusing", 502, "DnsProviderFailed"],
+          ["unsigned", 502, "DnsProviderFailed"],
+          ["hidden", 504, "DnsNotConverged"],
+          ["silent", 502, "DnsProviderFailed"]
+        ] as const) {
+          yield* behave(how)
+          assert.deepInclude(yield* set(token, "d.zone.test"), { status, code }, how)
+        }
+        yield* behave("well")
+      })
+  )
+
+  it.effect("waits for a bounded number of challenges, and answers the others when to come again", () =>
+    Effect.gen(function* () {
+      const { behave } = yield* NameServer
+      const token = yield* tunnel("e.zone.test", true)
+      yield* behave("hidden")
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 40 }, (_, n) => n),
+        () => set(token, "e.zone.test"),
+        { concurrency: "unbounded" }
+      )
+      yield* behave("well")
+      const busy = answers.filter(({ status }) => status === 503)
+      assert.strictEqual(busy.length, 8)
+      assert.strictEqual(answers.filter(({ status }) => status === 504).length, 32)
+      for (const { code, response } of busy) {
+        assert.strictEqual(code, "DnsBusy")
+        assert.strictEqual(response.headers.get("retry-after"), "5")
+      }
+      assert.strictEqual((yield* set(token, "e.zone.test")).status, 200)
+    })
+  )
+})
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("without a DNS back end", (it) => {
+  it.effect("there is no broker", () =>
+    Effect.gen(function* () {
+      const token = yield* tunnel("a.zone.test", true)
+      assert.deepInclude(yield* set(token, "a.zone.test"), { status: 404, code: "RouteNotFound" })
+      assert.deepInclude(yield* post("/agent/dns01-challenge", {}), { status: 404, code: "RouteNotFound" })
+      assert.deepInclude(yield* clear(token, "a.zone.test"), { status: 404, code: "RouteNotFound" })
+    })
+  )
+})

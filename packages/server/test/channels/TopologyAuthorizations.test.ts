@@ -1,0 +1,140 @@
+import * as ChannelIds from "@catenet/crypto/ChannelIds"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as Proof from "@catenet/crypto/OperatorBinding"
+import { ChannelId } from "@catenet/domain/channels/Channel"
+import { Email } from "@catenet/domain/values/Email"
+import type { TopologyId } from "@catenet/domain/values/Ids"
+import { HolderKey } from "@catenet/domain/values/Keys"
+import { OperatorBinding } from "@catenet/domain/topologies/Topology"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { TopologyAuthorisations } from "../../src/channels/TopologyAuthorizations.ts"
+import { bearerOf, database, sessionOf, world } from "../harness/Accounts.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const holder = (digit: string) => Schema.decodeSync(HolderKey)(digit.repeat(64))
+const [a, b, c] = [holder("a"), holder("b"), holder("c")]
+const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
+const publicOf = (byte: number) => native.ed25519.publicKey(Redacted.value(seedOf(byte)))
+
+const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, "hex"))
+const channelOf = (byte: number, x: HolderKey, y: HolderKey) =>
+  Schema.decodeSync(ChannelId)(Hex.encode(ChannelIds.link(native, publicOf(byte), bytes(x), bytes(y))))
+const binding = (byte: number, id: TopologyId) => ({
+  params: { id },
+  payload: Schema.decodeSync(OperatorBinding)({
+    operator_pubkey: Hex.encode(publicOf(byte)),
+    proof: Hex.encode(Proof.sign(native, seedOf(byte), id))
+  })
+})
+
+/** What an edge would learn: the operator in whose name each holder may join the channel of the link. */
+const admitted = (byte: number, x: HolderKey, y: HolderKey) =>
+  Effect.gen(function* () {
+    const { operatorFor } = yield* TopologyAuthorisations
+    const channel = channelOf(byte, x, y)
+    const both = yield* Effect.all([operatorFor(channel, x), operatorFor(channel, y)])
+    assert.isTrue(Option.isNone(yield* operatorFor(channel, holder("9"))), "nobody else")
+    assert.isTrue(Option.isNone(yield* operatorFor(channelOf(7, x, y), x)), "no other channel")
+    for (const operator of both) {
+      if (Option.isSome(operator)) assert.strictEqual(operator.value as string, Hex.encode(publicOf(byte)))
+    }
+    return both.map(Option.isSome)
+  }).pipe(Effect.provide(TopologyAuthorisations.layer.pipe(Layer.provide(database))))
+
+const yes = [true, true]
+const no = [false, false]
+
+const account = (sub: string) =>
+  Effect.map(
+    Effect.flatMap(bearerOf(sub), (bearer) => TestServer.clientAs({ bearer })),
+    ({ topologies }) => topologies
+  )
+
+layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a topology", (it) => {
+  it.effect("admit both their ends while an operator is bound, and only then", () =>
+    Effect.gen(function* () {
+      const ada = yield* account("ada")
+      const { id } = yield* ada.create({ headers: {} })
+      const params = { id }
+      yield* ada.addEdge({ headers: {}, params, payload: { a, b } })
+      assert.deepStrictEqual(yield* admitted(1, a, b), no, "unbound")
+      yield* ada.bindOperator(binding(1, id))
+      assert.deepStrictEqual(yield* admitted(1, a, b), yes, "drawn before the binding")
+      yield* ada.addEdge({ headers: {}, params, payload: { a: c, b } })
+      assert.deepStrictEqual(yield* admitted(1, b, c), yes, "drawn after it")
+      assert.deepStrictEqual(yield* admitted(1, a, c), no, "not drawn")
+      yield* ada.bindOperator(binding(2, id))
+      assert.deepStrictEqual(yield* admitted(1, a, b), no, "another operator is another channel")
+      assert.deepStrictEqual(yield* admitted(2, a, b), yes)
+      yield* ada.removeEdge({ params, payload: { a: b, b: a } })
+      assert.deepStrictEqual(yield* admitted(2, a, b), no, "erased")
+      assert.deepStrictEqual(yield* admitted(2, b, c), yes)
+      yield* ada.unbindOperator({ params })
+      assert.deepStrictEqual(yield* admitted(2, b, c), no, "unbound again")
+    })
+  )
+
+  it.effect("end with their agent, and with the topology", () =>
+    Effect.gen(function* () {
+      const ada = yield* account("ada")
+      const { id } = yield* ada.create({ headers: {} })
+      const params = { id }
+      yield* ada.assignAgent({ headers: {}, params, payload: { agent: a } })
+      yield* ada.bindOperator(binding(3, id))
+      yield* ada.addEdge({ headers: {}, params, payload: { a, b } })
+      yield* ada.addEdge({ headers: {}, params, payload: { a: b, b: c } })
+      yield* ada.unassignAgent({ params: { id, agent: a } })
+      assert.deepStrictEqual(yield* admitted(3, a, b), no)
+      assert.deepStrictEqual(yield* admitted(3, b, c), yes)
+      yield* ada.remove({ params })
+      assert.deepStrictEqual(yield* admitted(3, b, c), no)
+    })
+  )
+
+  it.effect("leave nothing behind of an account that ends", () =>
+    Effect.gen(function* () {
+      const ada = yield* account("ann")
+      const params = { id: (yield* ada.create({ headers: {} })).id }
+      const email = Schema.decodeSync(Email)("ben@b.example")
+      yield* ada.share({ params, payload: { email } })
+      const session = yield* sessionOf("ben", email)
+      const origin = "https://localhost"
+      const { accounts, topologies: ben } = yield* TestServer.clientAs({ session, origin })
+      const own = { id: (yield* ben.create({ headers: {} })).id }
+      const [hers, his] = [holder("d"), holder("e")]
+      yield* ada.assignAgent({ headers: {}, params, payload: { agent: hers } })
+      yield* ben.assignAgent({ headers: {}, params, payload: { agent: his } })
+      yield* ada.addEdge({ headers: {}, params, payload: { a: hers, b: his } })
+
+      yield* accounts.remove({ payload: { confirm: "DELETE" } })
+      const left = yield* ada.get({ params })
+      assert.deepStrictEqual(left.agents, [[hers, "peer"]])
+      assert.deepStrictEqual(left.edges, [])
+      assert.deepStrictEqual((yield* ada.listShares({ params, query: {} })).emails, [])
+      const again = yield* account("ben")
+      assert.strictEqual((yield* Effect.flip(again.get({ params: own })))._tag, "TopologyNotFound")
+      yield* ada.assignAgent({ headers: {}, params, payload: { agent: his } })
+    })
+  )
+
+  it.effect("are in the log of who did what, without the public id", () =>
+    Effect.gen(function* () {
+      const ada = yield* account("Eve")
+      const { id, net_uuid } = yield* ada.create({ headers: {} })
+      yield* ada.addEdge({ headers: {}, params: { id }, payload: { a: b, b: a } })
+      yield* ada.bindOperator(binding(4, id))
+      const sql = yield* SqlClient.SqlClient
+      const entries = yield* sql`select actor, action, target, detail from audit_log where target = ${id} order by id`
+      const key = Hex.encode(publicOf(4))
+      assert.deepStrictEqual(entries, [
+        { actor: "eve", action: "topology_created", target: id, detail: "" },
+        { actor: "eve", action: "topology_edge_added", target: id, detail: `${a} ${b}` },
+        { actor: "eve", action: "topology_operator_bound", target: id, detail: key }
+      ])
+      assert.notInclude(JSON.stringify(yield* sql`select * from audit_log`), net_uuid)
+    }).pipe(Effect.provide(database))
+  )
+})

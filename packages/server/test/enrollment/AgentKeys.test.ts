@@ -1,0 +1,137 @@
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import { EdgeId } from "@catenet/domain/edges/EdgeNode"
+import { PublicKey, Signature } from "@catenet/domain/values/Keys"
+import { Subject } from "@catenet/domain/values/Subject"
+import type { JoinToken } from "@catenet/domain/values/Tokens"
+import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { tokenBytes } from "../../src/runtime/Secrets.ts"
+import { RecordingEdge } from "../harness/RecordingEdge.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const world = Layer.unwrap(
+  Effect.gen(function* () {
+    const { issuer } = yield* TestIssuer
+    const { url } = yield* RecordingEdge
+    return TestServer.layer({
+      CT_OIDC_ISSUER: issuer,
+      CT_CP_HOSTNAME_ZONE: "zone.example",
+      CT_CP_EDGE_ADMIN_URL: url
+    })
+  })
+).pipe(Layer.provideMerge(Layer.merge(TestIssuer.layer, RecordingEdge.layer)))
+
+const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
+const keyOf = (byte: number) =>
+  Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(byte)))))
+
+/** An agent enrols with the key of this byte. */
+const enrol = Effect.fnUntraced(function* (token: JoinToken, agent: string, byte: number) {
+  const { enrollment } = yield* TestServer.client
+  const proof = Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seedOf(byte), tokenBytes(token))))
+  return yield* enrollment.redeem({ payload: { token, agent: AgentId.make(agent), pubkey: keyOf(byte), proof } })
+})
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys that may serve a tunnel", (it) => {
+  it.effect(
+    "are those enrolled for it and for any tunnel of its owner; the edge learns each change and all at boot",
+    () =>
+      Effect.gen(function* () {
+        const edge = yield* RecordingEdge
+        const { token: bearerOf } = yield* TestIssuer
+        const ada = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "ada" }) })
+        const { edges, enrollment } = yield* TestServer.client
+        const create = (name: string) =>
+          ada.tunnels
+            .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
+            .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+        const params = { id: (yield* create("camera")).id }
+        const camera = yield* ada.tunnels.install({ headers: {}, params })
+        const spare = yield* ada.tunnels.install({ headers: {}, params })
+        const printer = yield* ada.tunnels.install({ headers: {}, params: { id: (yield* create("printer")).id } })
+        const told = (count: number) =>
+          Effect.map(edge.about(Redacted.value(camera.routing_token), count), (orders) =>
+            orders.flatMap(({ body, path }) =>
+              path.startsWith("/internal/tunnel/agent-keys?") ? [JSON.parse(body)] : []
+            )
+          )
+        const sorted = (...bytes: ReadonlyArray<number>) => bytes.map((byte): string => keyOf(byte)).sort()
+
+        yield* enrol(camera.join_token, "a", 1)
+        yield* enrol(spare.join_token, "b", 2)
+        assert.deepStrictEqual(yield* told(3), [sorted(1), sorted(1, 2)])
+        const again = yield* ada.tunnels.install({ headers: {}, params })
+        yield* enrol(again.join_token, "b", 3)
+        const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant: Tenant.make("ada") } })
+        yield* enrol(token, "c", 4)
+        assert.deepStrictEqual((yield* told(5)).slice(2), [sorted(1, 3), sorted(1, 3, 4)])
+
+        const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
+        const keys = new Map(known.map((entry) => [Redacted.value(entry.token), entry.agent_keys]))
+        assert.deepStrictEqual<ReadonlyArray<string> | undefined>(
+          keys.get(Redacted.value(camera.routing_token)),
+          sorted(1, 3, 4)
+        )
+        assert.deepStrictEqual(keys.get(Redacted.value(printer.routing_token)), [])
+      })
+  )
+
+  it.effect("are not brought by a join token of a grantee once the grant is gone, unless it was redeemed before", () =>
+    Effect.gen(function* () {
+      const { token: bearerOf } = yield* TestIssuer
+      const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "owner" }) })
+      const grantee = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "grantee" }) })
+      const { id } = yield* owner.tunnels
+        .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)("shared") } })
+        .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+      const install = (of: typeof owner) => of.tunnels.install({ headers: {}, params: { id } })
+      const granted = { params: { id }, payload: { grantee: Subject.make("grantee") } }
+      const withdrawn = { params: { id, grantee: Subject.make("grantee") } }
+
+      yield* owner.tunnels.grant(granted)
+      const redeemed = yield* install(grantee)
+      const outstanding = yield* install(grantee)
+      const own = yield* install(owner)
+      yield* enrol(redeemed.join_token, "a", 1)
+      yield* owner.tunnels.ungrant(withdrawn)
+      assert.strictEqual((yield* Effect.flip(install(grantee)))._tag, "TunnelNotFound")
+      assert.strictEqual((yield* Effect.flip(enrol(outstanding.join_token, "b", 2)))._tag, "JoinTokenUnknown")
+      assert.strictEqual((yield* Effect.flip(enrol(redeemed.join_token, "b", 2)))._tag, "JoinTokenSpent")
+      assert.strictEqual((yield* enrol(own.join_token, "c", 3)).tenant, "owner")
+    })
+  )
+
+  it.effect("are not brought by a join token that a grantee asked for while the grant was taken away", () =>
+    Effect.gen(function* () {
+      const { token: bearerOf } = yield* TestIssuer
+      const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "hasty-owner" }) })
+      const grantee = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "hasty-grantee" }) })
+      const { id } = yield* owner.tunnels
+        .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)("shared") } })
+        .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+      yield* owner.tunnels.grant({ params: { id }, payload: { grantee: Subject.make("hasty-grantee") } })
+      const { url } = yield* TestDatabase
+      const asking = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`delete from tunnel_grants where tunnel_id = ${id}`
+            const asking = yield* Effect.forkChild(grantee.tunnels.install({ headers: {}, params: { id } }))
+            yield* Effect.repeat(waiting, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") })
+            return asking
+          })
+        )
+      }).pipe(Effect.provide(PgClient.layer({ url })))
+      assert.strictEqual((yield* Effect.flip(Fiber.join(asking)))._tag, "TunnelNotFound")
+    })
+  )
+})

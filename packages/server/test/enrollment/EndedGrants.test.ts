@@ -1,0 +1,205 @@
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { AgentId } from "@catenet/domain/enrollment/Agent"
+import { EdgeId } from "@catenet/domain/edges/EdgeNode"
+import { PublicKey, Signature } from "@catenet/domain/values/Keys"
+import { Subject } from "@catenet/domain/values/Subject"
+import type { Installation } from "@catenet/domain/tunnels/Tunnel"
+import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { tokenBytes } from "../../src/runtime/Secrets.ts"
+import { RecordingEdge } from "../harness/RecordingEdge.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const world = Layer.unwrap(
+  Effect.gen(function* () {
+    const { issuer } = yield* TestIssuer
+    const { url } = yield* RecordingEdge
+    return TestServer.layer({ CT_OIDC_ISSUER: issuer, CT_CP_EDGE_ADMIN_URL: url })
+  })
+).pipe(Layer.provideMerge(Layer.merge(TestIssuer.layer, RecordingEdge.layer)))
+
+const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
+const keyOf = (byte: number) =>
+  Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(byte)))))
+const keys = (...bytes: ReadonlyArray<number>) => bytes.map((byte): string => keyOf(byte)).sort()
+
+/** An agent enrols with the key of this byte, under the name that the installation gave it. */
+const enrol = Effect.fnUntraced(function* ({ agent_id, join_token: token }: Installation, byte: number) {
+  const { enrollment } = yield* TestServer.client
+  const proof = Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seedOf(byte), tokenBytes(token))))
+  return yield* enrollment.redeem({ payload: { token, agent: AgentId.make(agent_id), pubkey: keyOf(byte), proof } })
+})
+
+/** A tunnel of `name`, granted to `name-guest`, and what both may do with it. */
+const shared = Effect.fnUntraced(function* (name: string) {
+  const { token: bearerOf } = yield* TestIssuer
+  const edge = yield* RecordingEdge
+  const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: name }) })
+  const guest = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: `${name}-guest` }) })
+  const { id } = yield* owner.tunnels
+    .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
+    .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+  const grantee = Subject.make(`${name}-guest`)
+  yield* owner.tunnels.grant({ params: { id }, payload: { grantee } })
+  const install = (of: typeof owner) => of.tunnels.install({ headers: {}, params: { id } })
+  const { routing_token: token } = yield* install(owner)
+  return {
+    id,
+    owner,
+    guest,
+    token,
+    install,
+    ungrant: owner.tunnels.ungrant({ params: { id, grantee } }),
+    /** The newest of so many orders about the tunnel. */
+    ordered: (count: number) =>
+      Effect.map(edge.about(Redacted.value(token), count), (orders) => {
+        assert.strictEqual(orders.length, count)
+        const last = orders.at(-1)
+        return { keys: JSON.parse(last?.body ?? ""), proof: last?.path.split("?proof=")[1] }
+      }),
+    count: Effect.sync(() => edge.orders.filter((order) => order.token === Redacted.value(token)).length)
+  }
+})
+
+const proved = (token: Installation["routing_token"], byte: number) =>
+  Effect.flatMap(TestServer.client, ({ edges }) => edges.agentProved({ payload: { token, key: keyOf(byte) } }))
+
+const other = Effect.flatMap(TestDatabase, ({ url }) => Effect.succeed(PgClient.layer({ url })))
+const blocked = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
+  yield* Effect.repeat(waiting, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") })
+})
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that ends", (it) => {
+  it.effect("takes the keys enrolled through it along, and leaves the owner's, which it had not replaced", () =>
+    Effect.gen(function* () {
+      const { guest, install, ordered, owner, ungrant } = yield* shared("ada")
+      yield* enrol(yield* install(owner), 1)
+      yield* enrol(yield* install(guest), 2)
+      assert.deepStrictEqual(yield* ordered(2), { keys: keys(1, 2), proof: "optional" })
+      yield* ungrant
+      assert.deepStrictEqual(yield* ordered(3), { keys: keys(1), proof: "optional" })
+    })
+  )
+
+  it.effect("leaves a tunnel that nothing may serve where its only key went and proofs are needed", () =>
+    Effect.gen(function* () {
+      const { guest, install, ordered, token, ungrant } = yield* shared("bo")
+      yield* enrol(yield* install(guest), 3)
+      yield* proved(token, 3)
+      assert.deepStrictEqual(yield* ordered(2), { keys: keys(3), proof: "required" })
+      yield* ungrant
+      assert.deepStrictEqual(yield* ordered(3), { keys: [], proof: "required" })
+      const { edges } = yield* TestServer.client
+      const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
+      const mine = known.find((entry) => Redacted.value(entry.token) === Redacted.value(token))
+      assert.deepStrictEqual([mine?.agent_keys, mine?.agent_proof], [[], "required"])
+    })
+  )
+
+  it.effect("ends with the account of the grantee", () =>
+    Effect.gen(function* () {
+      const { guest, install, ordered } = yield* shared("cy")
+      yield* enrol(yield* install(guest), 4)
+      assert.deepStrictEqual(yield* ordered(1), { keys: keys(4), proof: "optional" })
+      yield* guest.accounts.remove({ payload: { confirm: "DELETE" } })
+      assert.deepStrictEqual(yield* ordered(2), { keys: [], proof: "optional" })
+    })
+  )
+
+  it.effect("while its join token is redeemed, leaves either no key or a key that it drops", () =>
+    Effect.gen(function* () {
+      const { guest, id, install } = yield* shared("di")
+      const sessions = yield* other
+      const asked = yield* install(guest)
+      const redeeming = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`delete from tunnel_grants where tunnel_id = ${id}`
+            const redeeming = yield* Effect.forkChild(enrol(asked, 5))
+            yield* blocked
+            return redeeming
+          })
+        )
+      }).pipe(Effect.provide(sessions))
+      assert.strictEqual((yield* Effect.flip(Fiber.join(redeeming)))._tag, "JoinTokenUnknown")
+
+      const again = yield* shared("ed")
+      const ending = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`insert into agents (tenant, agent, tunnel, grantee, pubkey, bound_at)
+              values ('ed', 'a', ${again.id}, 'ed-guest', ${keyOf(6)}, 1)`
+            const ending = yield* Effect.forkChild(again.ungrant)
+            yield* blocked
+            return ending
+          })
+        )
+      }).pipe(Effect.provide(sessions))
+      yield* Fiber.join(ending)
+      assert.deepStrictEqual(yield* again.ordered(1), { keys: [], proof: "optional" })
+    })
+  )
+
+  it.effect("and redemptions through it never block each other for good", () =>
+    Effect.gen(function* () {
+      const { guest, install, owner, id, ungrant } = yield* shared("flo")
+      for (let round = 0; round < 8; round++) {
+        const asked = yield* install(guest)
+        const [redeemed] = yield* Effect.all([Effect.result(enrol(asked, 7)), Effect.result(ungrant)], {
+          concurrency: "unbounded"
+        })
+        if (redeemed._tag === "Failure") assert.strictEqual(redeemed.failure._tag, "JoinTokenUnknown")
+        yield* owner.tunnels.grant({ params: { id }, payload: { grantee: Subject.make("flo-guest") } })
+      }
+    })
+  )
+})
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the first proof of an enrolled key", (it) => {
+  it.effect("makes proofs needed once, however many edges report it, and for that key only", () =>
+    Effect.gen(function* () {
+      const { count, id, install, ordered, owner, token } = yield* shared("ada")
+      yield* enrol(yield* install(owner), 1)
+      yield* proved(token, 2)
+      assert.strictEqual((yield* owner.tunnels.get({ params: { id } })).agent_proof, "optional")
+      yield* Effect.all(
+        Array.from({ length: 4 }, () => proved(token, 1)),
+        { concurrency: "unbounded", discard: true }
+      )
+      assert.deepStrictEqual(yield* ordered(2), { keys: keys(1), proof: "required" })
+      assert.strictEqual((yield* owner.tunnels.get({ params: { id } })).agent_proof, "required")
+      yield* Effect.sleep("100 millis")
+      assert.strictEqual(yield* count, 2)
+    })
+  )
+
+  it.effect("counts no more where the owner lets agents in that cannot prove, until that is taken back", () =>
+    Effect.gen(function* () {
+      const { guest, id, install, ordered, owner, token } = yield* shared("bo")
+      yield* enrol(yield* install(owner), 1)
+      yield* proved(token, 1)
+      const change = (allow_unproved_agents: boolean) =>
+        owner.tunnels.change({ params: { id }, payload: new TunnelChange({ allow_unproved_agents }) })
+      assert.strictEqual((yield* change(true)).agent_proof, "lifted")
+      assert.deepStrictEqual(yield* ordered(3), { keys: keys(1), proof: "lifted" })
+      assert.strictEqual((yield* change(false)).agent_proof, "required")
+      assert.deepStrictEqual(yield* ordered(4), { keys: keys(1), proof: "required" })
+      const foreign = guest.tunnels.change({
+        params: { id },
+        payload: new TunnelChange({ allow_unproved_agents: true })
+      })
+      assert.strictEqual((yield* Effect.flip(foreign))._tag, "TunnelNotFound")
+    })
+  )
+})

@@ -1,0 +1,98 @@
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { PgClient } from "@effect/sql-pg"
+import { layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { bytesOf } from "../../src/runtime/Secrets.ts"
+import * as Contract from "../harness/Contract.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const world = TestServer.layer().pipe(Layer.provideMerge(TestIssuer.layer))
+const first = Redacted.make(new Uint8Array(32).fill(7))
+const second = Redacted.make(new Uint8Array(32).fill(8))
+
+const post = (path: string, body: unknown) =>
+  Effect.flatMap(
+    TestServer.raw(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-ct-admin-token": TestServer.adminToken },
+      body: JSON.stringify(body)
+    }),
+    (response) => Effect.promise(() => response.json() as Promise<any>)
+  )
+
+const redemption = (token: string, proven = token, seed = first) => {
+  const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
+  const proof = Hex.encode(Proof.prove(native, seed, Redacted.make(bytesOf(proven))))
+  return { token, agent: "agent", pubkey, proof }
+}
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("enrolment", (it) => {
+  it.effect("holds its contract", () =>
+    Effect.gen(function* () {
+      const operator = "operator" as const
+      const { token } = yield* post("/enroll/issue", { tenant: "t" })
+      const { token: bootstrap } = yield* post("/bootstrap/mint", { secret: "s" })
+      const { token: late } = yield* post("/bootstrap/mint", { secret: "s", ttl_secs: 0 })
+      const { url } = yield* TestDatabase
+      yield* Effect.provide(
+        SqlClient.SqlClient.use((sql) => sql`update bootstrap_tokens set expires_at = 1 where expires_at = created_at`),
+        PgClient.layer({ url })
+      )
+      const header = { "idempotency-key": "mine" }
+      const unknown = "99".repeat(32)
+      yield* Contract.hold("enrollment", operator, [
+        { call: "issue", as: operator, headers: header, body: { tenant: "a" }, status: 200 },
+        {
+          call: "issue",
+          as: operator,
+          headers: header,
+          body: { tenant: "b" },
+          status: 409,
+          code: "IdempotencyKeyReused"
+        },
+        { call: "issueBatch", as: operator, headers: header, body: { tenant: "a", count: 2 }, status: 200 },
+        {
+          call: "issueBatch",
+          as: operator,
+          body: { tenant: "a", count: 0 },
+          status: 400,
+          code: "BatchCountOutOfRange"
+        },
+        {
+          call: "issueBatch",
+          as: operator,
+          body: { tenant: "a", count: 3, idempotency_key: "mine" },
+          status: 409,
+          code: "IdempotencyKeyReused"
+        },
+        { call: "outstanding", as: operator, status: 200 },
+        { call: "outstanding", as: operator, query: "?cursor=", status: 400, code: "MalformedRequest" },
+        { call: "outstandingBootstraps", as: operator, status: 200 },
+        { call: "outstandingBootstraps", as: operator, query: "?limit=0", status: 400, code: "MalformedRequest" },
+        { call: "redeem", body: redemption(token, unknown), status: 403, code: "JoinProofRefused" },
+        { call: "redeem", body: redemption(unknown), status: 404, code: "JoinTokenUnknown" },
+        { call: "redeem", body: redemption(token), status: 200, answer: { tenant: "t" } },
+        { call: "redeem", body: redemption(token), status: 409, code: "AgentAlreadyEnrolled" },
+        { call: "redeem", body: redemption(token, token, second), status: 409, code: "JoinTokenSpent" },
+        { call: "mintBootstrap", as: operator, headers: header, body: { secret: "a" }, status: 200 },
+        {
+          call: "mintBootstrap",
+          as: operator,
+          headers: header,
+          body: { secret: "b" },
+          status: 409,
+          code: "IdempotencyKeyReused"
+        },
+        { call: "redeemBootstrap", body: { token: bootstrap }, status: 200, answer: { secret: "s" } },
+        { call: "redeemBootstrap", body: { token: bootstrap }, status: 409, code: "BootstrapTokenSpent" },
+        { call: "redeemBootstrap", body: { token: late }, status: 410, code: "BootstrapTokenExpired" },
+        { call: "redeemBootstrap", body: { token: unknown }, status: 404, code: "BootstrapTokenUnknown" }
+      ])
+    })
+  )
+})

@@ -1,0 +1,17 @@
+/** The proof with which an agent of the tests redeems a join token. */
+import * as Proof from "@catenet/crypto/Enrolment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { AgentId } from "@catenet/domain/enrollment/Agent"
+import { PublicKey, Signature } from "@catenet/domain/values/Keys"
+import type { JoinToken } from "@catenet/domain/values/Tokens"
+import { Redacted, Schema } from "effect"
+import { tokenBytes } from "../../src/runtime/Secrets.ts"
+
+const seed = Redacted.make(new Uint8Array(32).fill(7))
+const pubkey = Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seed))))
+
+export const redemption = (token: JoinToken, agent: string) => {
+  const proof = Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seed, tokenBytes(token))))
+  return { payload: { token, agent: AgentId.make(agent), pubkey, proof } }
+}

@@ -1,0 +1,115 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Accounts from "../harness/Accounts.ts"
+import * as Contract from "../harness/Contract.ts"
+import { world as plainWorld } from "../harness/Accounts.ts"
+import { TestRealm } from "./TestRealm.ts"
+import { account, world } from "./ServiceAccountsWorld.ts"
+
+const ada = { bearer: "ada" }
+const bob = { bearer: "bob" }
+const id = (digit: string) => `sa-${digit.repeat(32)}`
+const at = (digit: string) => ({ at: { client_id: id(digit) } })
+const broken = ({ body, path }: { readonly body: string; readonly path: string }) =>
+  path.includes("broken") || body.includes("broken")
+
+/** Accounts that are on record: of ada 1 and 2, of which the provider has lost 2 and fails for 3; of `full` all fifty. */
+const onRecord = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { decide, idp } = yield* TestRealm
+  decide((call) => (broken(call) ? "refuse" : "pass"))
+  const client = idp.store.clientById(idp.store.client("manager")?.id ?? "")
+  assert(client !== undefined)
+  idp.store.putClient({ ...client, id: "internal-1", clientId: id("1"), managementRoles: [] })
+  const row = (owner: string, clientId: string, place: number, internalId: string) => ({
+    clientId,
+    owner,
+    name: `${owner} ${place}`,
+    state: "active",
+    place,
+    internalId,
+    createdAt: 1000 + place,
+    dueAt: 0
+  })
+  const numbered = (n: number) => `sa-${String(n).padStart(32, "0")}`
+  yield* sql`insert into service_accounts ${sql.insert([
+    row("ada", id("1"), 1, "internal-1"),
+    row("ada", id("2"), 2, "lost"),
+    row("ada", id("3"), 3, "broken"),
+    ...Array.from({ length: 50 }, (_, n) => row("full", numbered(n + 1), n + 1, "unused"))
+  ])}`
+}).pipe(Effect.provide(Accounts.database))
+
+const listed = (place: number) => ({
+  client_id: id(String(place)),
+  name: `ada ${place}`,
+  created_at: 1000 + place
+})
+const key = { "idempotency-key": "a key of mine" }
+
+const rows: ReadonlyArray<Contract.Row> = [
+  { call: "list", as: ada, status: 200, answer: [1, 2, 3].map(listed), because: "oldest first, without secrets" },
+  { call: "list", as: ada, query: "?limit=1", status: 200, answer: [listed(1)] },
+  { call: "list", as: bob, status: 200, answer: [], because: "nothing of others is seen" },
+  { call: "get", as: ada, ...at("1"), status: 200, answer: listed(1) },
+  { call: "get", as: bob, ...at("1"), status: 404, code: "ServiceAccountNotFound" },
+  { call: "get", as: ada, at: { client_id: "no-client-id" }, status: 404, code: "ServiceAccountNotFound" },
+  { call: "create", as: ada, headers: key, body: { name: " build server " }, status: 200 },
+  { call: "create", as: ada, headers: key, body: { name: "another" }, status: 409, code: "IdempotencyKeyReused" },
+  { call: "create", as: bob, headers: key, body: { name: "another" }, status: 200, because: "keys are the caller's" },
+  { call: "create", as: ada, body: { name: " " }, status: 400, code: "MalformedRequest" },
+  { call: "create", as: ada, body: { name: "x".repeat(201) }, status: 400, code: "MalformedRequest" },
+  { call: "create", as: ada, body: { name: 7 }, status: 422, code: "WrongShape" },
+  {
+    call: "create",
+    as: { bearer: "full" },
+    body: { name: "one more" },
+    status: 400,
+    code: "ServiceAccountLimitReached"
+  },
+  { call: "create", as: ada, body: { name: "broken" }, status: 502, code: "IdentityProviderFailed" },
+  { call: "rotate", as: ada, ...at("1"), status: 200 },
+  { call: "rotate", as: bob, ...at("1"), status: 404, code: "ServiceAccountNotFound" },
+  { call: "rotate", as: ada, ...at("9"), status: 404, code: "ServiceAccountNotFound" },
+  { call: "rotate", as: ada, ...at("2"), status: 502, code: "IdentityProviderFailed", because: "it is gone there" },
+  { call: "remove", as: bob, ...at("1"), status: 404, code: "ServiceAccountNotFound" },
+  { call: "remove", as: ada, ...at("9"), status: 404, code: "ServiceAccountNotFound" },
+  { call: "remove", as: ada, ...at("3"), status: 502, code: "IdentityProviderFailed" },
+  { call: "get", as: ada, ...at("3"), status: 200, because: "nothing was changed" },
+  { call: "remove", as: ada, ...at("2"), status: 204, because: "what is gone there can be deleted here" },
+  { call: "remove", as: ada, ...at("1"), status: 204 },
+  { call: "remove", as: ada, ...at("1"), status: 404, code: "ServiceAccountNotFound" }
+]
+
+const elsewhere = "is asked of a server without a provider"
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
+  it.effect("answer as declared", () =>
+    Effect.andThen(
+      onRecord,
+      Contract.hold("serviceAccounts", ada, rows, {
+        "create IdentityProviderNotConfigured": elsewhere,
+        "rotate IdentityProviderNotConfigured": elsewhere,
+        "remove IdentityProviderNotConfigured": elsewhere
+      })
+    )
+  )
+})
+
+layer(plainWorld(), { excludeTestServices: true, timeout: "60 seconds" })("without a provider", (it) => {
+  it.effect("there is nothing to make, renew or delete accounts with", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const row = { clientId: id("1"), owner: "ada", name: "x", state: "active", place: 1, internalId: "i" }
+      yield* sql`insert into service_accounts ${sql.insert({ ...row, createdAt: 1, dueAt: 0 })}`
+      const mine = yield* account("ada")
+      const answers = [yield* mine.create("x"), yield* mine.rotate(id("1")), yield* mine.remove(id("1"))]
+      for (const { body, status } of answers) {
+        assert.deepStrictEqual([status, body.code], [503, "IdentityProviderNotConfigured"])
+      }
+      assert.strictEqual((yield* mine.rotate(id("2"))).status, 404)
+      assert.strictEqual((yield* mine.get(id("1"))).status, 200)
+    }).pipe(Effect.provide(Accounts.database))
+  )
+})

@@ -1,0 +1,87 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { type ChildProcess, spawn } from "node:child_process"
+import { freePort } from "../../../stack/src/Ports.ts"
+import { bearerOf } from "../harness/Accounts.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import { adminToken } from "../harness/TestServer.ts"
+import { type Call, TestRealm } from "./TestRealm.ts"
+import { account, agreed, rows, settings, world } from "./ServiceAccountsWorld.ts"
+
+/** The program as a process of its own; it sweeps so seldom that somebody else has to. */
+const victim = Effect.gen(function* () {
+  const { url } = yield* TestDatabase
+  const port = yield* freePort("127.0.0.1")
+  const process_ = yield* Effect.acquireRelease(
+    Effect.map(settings, (variables) =>
+      spawn(process.execPath, [`${import.meta.dirname}/../../src/main.ts`], {
+        stdio: "ignore",
+        env: {
+          NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+          ...variables,
+          CT_CP_SERVICE_ACCOUNT_TICK_SECS: "3600",
+          CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
+          CT_CP_DATABASE_URL: Redacted.value(url),
+          CT_CP_SEAL_KEY: "5e".repeat(32),
+          CT_CP_EDGE_ADMIN_TOKEN: adminToken
+        }
+      })
+    ),
+    (child) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+  const here = yield* HttpServer.HttpServer
+  const there = Effect.provideService(HttpServer.HttpServer, {
+    ...here,
+    address: { ...here.address, port } as typeof here.address
+  })
+  yield* Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/healthz`)).pipe(
+    Effect.tapError(() => Effect.sleep("50 millis")),
+    Effect.eventually,
+    Effect.timeout("120 seconds"),
+    Effect.orDie
+  )
+  yield* there(bearerOf("nobody"))
+  return { process: process_, there }
+})
+
+const killed = (child: ChildProcess) =>
+  Effect.callback<void>((resume) => {
+    child.once("exit", () => resume(Effect.void))
+    child.kill("SIGKILL")
+  })
+
+const steps: ReadonlyArray<{ readonly method: string; readonly path: RegExp; readonly states: ReadonlyArray<string> }> =
+  [
+    { method: "POST", path: /\/clients$/, states: ["active", "pending"] },
+    { method: "GET", path: /\/client-secret$/, states: ["active", "pending"] },
+    { method: "DELETE", path: /./, states: ["releasing"] }
+  ]
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
+  for (const { method, path, states } of steps) {
+    it.effect(`leave nothing behind when the program is killed while it waits for ${method} ${path.source}`, () =>
+      Effect.gen(function* () {
+        const { calls, decide } = yield* TestRealm
+        const { process: child, there } = yield* victim
+        const mine = yield* account("ada")
+        const { client_id: id } = (yield* mine.create("kept")).body
+        const isIt = (call: Call) => call.method === method && path.test(call.path)
+        const seen = calls.length
+        decide((call) => (isIt(call) ? "hang" : "pass"))
+        yield* Effect.forkScoped(Effect.ignoreCause(there(method === "DELETE" ? mine.remove(id) : mine.create("lost"))))
+        yield* Effect.sync(() => calls.slice(seen).some(isIt)).pipe(
+          Effect.tap((reached) => (reached ? Effect.void : Effect.sleep("10 millis"))),
+          Effect.repeat({ until: (reached) => reached }),
+          Effect.timeout("60 seconds")
+        )
+        yield* killed(child)
+        assert.deepStrictEqual((yield* rows).map(({ state }) => state).sort(), states)
+        decide(() => "pass")
+        const left = method === "DELETE" ? 0 : 1
+        assert.strictEqual(yield* agreed, left)
+        if (left === 1) assert.strictEqual((yield* mine.remove(id)).status, 204)
+      })
+    )
+  }
+})

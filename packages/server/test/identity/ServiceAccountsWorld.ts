@@ -1,0 +1,82 @@
+/** A server that administers a realm of its own, and the requests of its callers. */
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
+import * as Accounts from "../harness/Accounts.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+import { clients, TestRealm, variables } from "./TestRealm.ts"
+
+/** The variables of its servers. */
+export const settings = Effect.gen(function* () {
+  const { issuer } = yield* TestIssuer
+  return { CT_OIDC_ISSUER: issuer, ...(yield* variables) }
+})
+
+export const world = Layer.unwrap(Effect.map(settings, TestServer.layer)).pipe(
+  Layer.provideMerge(Layer.merge(TestIssuer.layer, TestRealm.layer))
+)
+
+/** A second replica over the same database and the same realm. */
+export const second = Effect.gen(function* () {
+  const context = yield* Layer.build(TestServer.replica(yield* settings))
+  const there = Effect.provideService(HttpServer.HttpServer, Context.get(context, HttpServer.HttpServer))
+  yield* there(Accounts.bearerOf("nobody"))
+  return there
+})
+
+const json = (response: Response) =>
+  Effect.promise(async () => {
+    const text = await response.text()
+    return { status: response.status, body: text === "" ? undefined : (JSON.parse(text) as any) }
+  })
+
+/** Requests of one account; the token is fetched once. */
+export const account = (subject: string) =>
+  Effect.map(Accounts.bearerOf(subject), (token) => {
+    const send = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+      Effect.flatMap(
+        TestServer.raw(`/me/service-accounts${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) })
+        }),
+        json
+      )
+    return {
+      create: (name: string, key?: string) =>
+        send("POST", "", { name }, key === undefined ? {} : { "idempotency-key": key }),
+      list: Effect.map(send("GET", ""), ({ body }) => body as ReadonlyArray<{ client_id: string; name: string }>),
+      get: (id: string) => send("GET", `/${id}`),
+      rotate: (id: string) => send("POST", `/${id}/rotate`),
+      remove: (id: string) => send("DELETE", `/${id}`)
+    }
+  })
+
+/** Every row of the table, whatever its state. */
+export const rows = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ clientId: string; state: string; owner: string }>`select client_id, state, owner from service_accounts`
+).pipe(Effect.provide(Accounts.database), Effect.orDie)
+
+/** Lets everything that waits for the sweep be due now. */
+export const makeDue = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`update service_accounts set due_at = 0 where state <> 'active'`
+).pipe(Effect.provide(Accounts.database), Effect.orDie)
+
+/** Waits until the table and the realm hold the same accounts, all of them active, and answers how many. */
+export const agreed = Effect.gen(function* () {
+  yield* makeDue
+  const here = yield* rows
+  const there = yield* clients
+  const same = here.every(({ clientId, state }) => state === "active" && there.includes(clientId))
+  return same && here.length === there.length ? here.length : undefined
+}).pipe(
+  Effect.tap((count) => (count === undefined ? Effect.sleep("50 millis") : Effect.void)),
+  Effect.repeat({ until: (count) => count !== undefined }),
+  Effect.timeout("60 seconds"),
+  Effect.orDie,
+  Effect.tap((count) => Effect.sync(() => assert.isDefined(count)))
+)

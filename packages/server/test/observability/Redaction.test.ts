@@ -1,0 +1,114 @@
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
+import { redacted } from "@catenet/domain/values/Redaction"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Layer, Logger, Redacted, References } from "effect"
+import { FetchHttpClient, HttpServer } from "effect/http"
+import { Otlp } from "effect/observability"
+import { SqlClient } from "effect/sql"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Server from "../../src/Server.ts"
+import { Settings } from "../../src/settings/Settings.ts"
+import * as Accounts from "../harness/Accounts.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+/** One of each kind of secret that a request can carry. */
+const secrets = {
+  hex: "5ec7e7".repeat(11).slice(0, 64),
+  url: "S3cr3t_-".repeat(6).slice(0, 43),
+  encoded: "%35%45".repeat(32)
+}
+const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzZWNyZXQifQ.c2lnbmF0dXJlLW9mLXNlY3JldA"
+
+/** Everything that a program says: log lines, and what its traces are exported as. */
+const overheard = Effect.gen(function* () {
+  const said: Array<string> = []
+  const collector = createServer((request, response) => {
+    request.setEncoding("utf8").on("data", (text: string) => said.push(text))
+    request.on("end", () => response.end("{}"))
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void collector.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => collector.close())
+  )
+  const baseUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+  const into = (logger: Logger.Logger<unknown, string>) =>
+    Logger.make<unknown, void>((options) => void said.push(redacted(logger).log(options)))
+  const listening = Otlp.layer({ baseUrl, resource: { serviceName: "test" }, tracerExportInterval: "200 millis" }).pipe(
+    Layer.provide([RedactedTelemetry.layer, FetchHttpClient.layer]),
+    Layer.provideMerge(Logger.layer([into(Logger.formatLogFmt), into(Logger.formatJson)])),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Debug"))
+  )
+  return { said, listening }
+})
+
+const calls = Object.values(ControlPlaneApi.groups).flatMap((group) => Object.values(group.endpoints))
+
+layer(Accounts.world(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {
+  it.effect("is in a log, a trace or a problem, whatever route fails", () =>
+    Effect.gen(function* () {
+      const { said, listening } = yield* overheard
+      const { url } = yield* TestDatabase
+      const { issuer } = yield* TestIssuer
+      const bearer = yield* Accounts.bearerOf("ada")
+      const session = yield* Accounts.sessionOf("ada", "ada@example.test")
+      const variables = {
+        CT_CONTROL_PLANE_LISTEN: "127.0.0.1:0",
+        CT_CP_DATABASE_URL: Redacted.value(url),
+        CT_CP_EDGE_ADMIN_TOKEN: TestServer.adminToken,
+        CT_CP_REQUESTS_PER_MIN: "0",
+        CT_CP_SHUTDOWN_GRACE_SECS: "1",
+        CT_CP_SEAL_KEY: "5e".repeat(32),
+        CT_OIDC_ISSUER: issuer
+      }
+      const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(variables))))
+      const loud = yield* Layer.build(
+        Layer.fresh(Server.layer.pipe(Layer.provide(settings), Layer.provideMerge(listening)))
+      )
+      const on = Effect.provideService(HttpServer.HttpServer, Context.get(loud, HttpServer.HttpServer))
+      yield* on(Accounts.ready)
+      const admin = Context.get(yield* Layer.build(PgClient.layer({ url, maxConnections: 1 })), SqlClient.SqlClient)
+      // Every statement fails from now on.
+      yield* admin`alter schema public rename to gone`
+      const answers: Array<string> = []
+      let faults = 0
+      for (const [index, { method, path }] of calls.entries())
+        for (const secret of [secrets.hex, index % 2 === 0 ? secrets.url : secrets.encoded]) {
+          const address = path.replace(/:[a-z_]+/gu, secret)
+          const query = `?token=${secret}&invite=${secret}&code=hush-code&host=a.example.test&return=/${secret}`
+          const body = JSON.stringify({
+            token: secret,
+            secret,
+            pubkey: secret,
+            proof: secret.repeat(2),
+            invite: secret
+          })
+          for (const credential of [
+            { "x-ct-admin-token": TestServer.adminToken, authorization: `Bearer ${bearer}` },
+            { authorization: `Bearer ${jwt}`, cookie: `__Host-ct_portal_session=${session}` }
+          ] as ReadonlyArray<Record<string, string>>) {
+            const headers = { ...credential, "content-type": "application/json", accept: "application/json" }
+            const sent = method === "GET" || method === "HEAD" ? {} : { body }
+            const response = yield* on(TestServer.raw(`${address}${query}`, { method, headers, ...sent }))
+            if (response.status >= 500) faults += 1
+            answers.push(yield* Effect.promise(() => response.text()))
+          }
+        }
+      yield* admin`alter schema gone rename to public`
+      yield* Effect.sleep("500 millis")
+      assert.isAbove(faults, 100)
+      const texts = [...said, ...answers]
+      assert.isAbove(said.filter((text) => text.includes("resourceSpans")).length, 0)
+      assert.isAbove(said.filter((text) => text.includes("A request failed")).length, 100)
+      for (const secret of [...Object.values(secrets), jwt, bearer, session, TestServer.adminToken, "hush-code"]) {
+        const leak = texts.find((text) => text.includes(secret))
+        const at = leak?.indexOf(secret) ?? 0
+        assert.isUndefined(leak?.slice(Math.max(0, at - 200), at + 100), secret)
+      }
+    }).pipe(Effect.scoped)
+  )
+})

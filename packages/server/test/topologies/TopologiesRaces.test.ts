@@ -1,0 +1,181 @@
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as PlacementProof from "@catenet/crypto/PlacementProof"
+import { HolderKey, Signature } from "@catenet/domain/values/Keys"
+import { TopologyEdge } from "@catenet/domain/topologies/Topology"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { bearerOf, database, world } from "../harness/Accounts.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const fromHex = Schema.decodeSync(HolderKey)
+const holder = (digit: string) => fromHex(digit.repeat(64))
+
+/** A client of each of two replicas on one database. */
+const clients = (sub: string) =>
+  Effect.gen(function* () {
+    const bearer = yield* bearerOf(sub)
+    const { issuer } = yield* TestIssuer
+    const context = yield* Layer.build(TestServer.replica({ CT_OIDC_ISSUER: issuer }))
+    const first = yield* TestServer.clientAs({ bearer })
+    const second = yield* Effect.provideService(
+      TestServer.clientAs({ bearer }),
+      HttpServer.HttpServer,
+      Context.get(context, HttpServer.HttpServer)
+    )
+    yield* second.topologies
+      .list({ query: {} })
+      .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+    return [first.topologies, second.topologies] as const
+  })
+
+/** Runs all at once; how often each outcome was seen. */
+const tally = <A, E extends { readonly _tag: string }, R>(commands: ReadonlyArray<Effect.Effect<A, E, R>>) =>
+  Effect.map(
+    Effect.all(
+      commands.map((command) => Effect.match(command, { onSuccess: () => "won", onFailure: ({ _tag }) => _tag })),
+      { concurrency: "unbounded" }
+    ),
+    (outcomes) =>
+      Object.fromEntries([...Map.groupBy(outcomes, (outcome) => outcome)].map(([tag, all]) => [tag, all.length]))
+  )
+
+const times = 40
+
+layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two replicas", (it) => {
+  it.effect("an agent is placed once, however many places are wanted for it at once", () =>
+    Effect.gen(function* () {
+      const ada = yield* clients("ada")
+      const places = yield* Effect.replicateEffect(ada[0].create({ headers: {} }), times / 2)
+      const payload = { agent: holder("a") }
+      const wanted = places.flatMap(({ id }) =>
+        ada.map((replica) => replica.assignAgent({ headers: {}, params: { id }, payload }))
+      )
+      const outcomes = yield* tally(wanted)
+      assert.deepStrictEqual(outcomes, { won: 1, AgentAssigned: times - 1 })
+      const views = yield* Effect.forEach(places, ({ id }) => ada[1].get({ params: { id } }))
+      assert.strictEqual(views.flatMap(({ agents }) => agents).length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("an agent that nobody knew becomes the property of one account", () =>
+    Effect.gen(function* () {
+      const accounts = yield* Effect.all([clients("bob"), clients("carol")])
+      const places = yield* Effect.forEach(accounts, ([first]) => first.create({ headers: {} }))
+      const outcomes = yield* tally(
+        Array.from({ length: times }, (_, n) => {
+          const who = n % 2 === 0 ? 0 : 1
+          const id = places[who]?.id
+          assert(id !== undefined)
+          return accounts[who][n % 4 < 2 ? 0 : 1].assignAgent({
+            headers: {},
+            params: { id },
+            payload: { agent: holder("b") }
+          })
+        })
+      )
+      assert.deepStrictEqual(outcomes, { won: 1, AgentAssigned: times / 2 - 1, NotAgentOwner: times / 2 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("an edge is drawn once, from whichever end, and erased once", () =>
+    Effect.gen(function* () {
+      const ada = yield* clients("dan")
+      const params = { id: (yield* ada[0].create({ headers: {} })).id }
+      const [a, b] = [holder("c"), holder("d")]
+      const ends = (n: number) => ({ headers: {}, params, payload: n % 4 < 2 ? { a, b } : { a: b, b: a } })
+      const by = (n: number) => ada[n % 2 === 0 ? 0 : 1]
+      const all = Array.from({ length: times }, (_, n) => n)
+      assert.deepStrictEqual(yield* tally(all.map((n) => by(n).addEdge(ends(n)))), {
+        won: 1,
+        EdgeRefused: times - 1
+      })
+      assert.deepStrictEqual((yield* ada[1].get({ params })).edges, [new TopologyEdge({ a, b })])
+      assert.deepStrictEqual(yield* tally(all.map((n) => by(n).removeEdge(ends(n)))), {
+        won: 1,
+        EdgeNotFound: times - 1
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a topology that is removed while agents come to it leaves none behind", () =>
+    Effect.gen(function* () {
+      const ada = yield* clients("eve")
+      const { id } = yield* ada[0].create({ headers: {} })
+      const agents = Array.from({ length: 16 }, (_, n) => holder(n.toString(16)).replace(/^./, "f") as HolderKey)
+      const coming = agents.map((agent, n) =>
+        ada[n % 2 === 0 ? 0 : 1].assignAgent({ headers: {}, params: { id }, payload: { agent } })
+      )
+      const outcomes = yield* tally([...coming.slice(0, 8), ada[1].remove({ params: { id } }), ...coming.slice(8)])
+      assert.strictEqual((outcomes["won"] ?? 0) + (outcomes["TopologyNotFound"] ?? 0), agents.length + 1)
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`select agent from topology_agents where topology_id = ${id}`, [])
+    }).pipe(Effect.provide(database), Effect.scoped)
+  )
+
+  it.effect(
+    "proofs that take agents from each other's topologies, which also change and end, do not wait for ever",
+    () =>
+      Effect.gen(function* () {
+        const [gus, hal, ida] = yield* Effect.all([clients("gus"), clients("hal"), clients("ida")])
+        const [his, hers, third] = yield* Effect.all([gus, hal, ida].map(([one]) => one.create({ headers: {} })))
+        assert(his !== undefined && hers !== undefined && third !== undefined)
+        const seeds = Array.from({ length: 24 }, (_, n) => Redacted.make(new Uint8Array(32).fill(n + 100)))
+        const agents = seeds.map((seed) => fromHex(Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))))
+        const everyThird = (n: number) => [his, hers, third][n % 3]!.id
+        const placed = agents.map((agent, n) =>
+          Effect.andThen(
+            [gus, hal, ida][n % 3]![0].assignAgent({ headers: {}, params: { id: everyThird(n) }, payload: { agent } }),
+            [gus, hal, ida][n % 3]![1].addEdge({
+              headers: {},
+              params: { id: everyThird(n) },
+              payload: { a: agent, b: holder("0") }
+            })
+          )
+        )
+        yield* Effect.all(placed, { concurrency: 4 })
+
+        const taking = agents.map((agent, n) => {
+          const [subject, by, { id }] = n % 2 === 0 ? (["gus", gus, his] as const) : (["hal", hal, hers] as const)
+          const proof = PlacementProof.sign(native, seeds[n]!, { topologyId: id, subject })
+          const payload = { agent, proof: Schema.decodeSync(Signature)(Hex.encode(proof)) }
+          return by[n % 4 < 2 ? 0 : 1].assignAgent({ headers: {}, params: { id }, payload })
+        })
+        const leaving = agents.map((agent, n) =>
+          [gus, hal, ida][n % 3]![n % 2]!.unassignAgent({ params: { id: everyThird(n), agent } })
+        )
+        const ending = [ida[0].remove({ params: { id: third.id } })]
+        const commands: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
+          ...taking,
+          ...ending,
+          ...leaving
+        ]
+        const outcomes = yield* tally(commands)
+        const known = ["won", "AgentAssigned", "AgentNotAssigned", "TopologyNotFound"]
+        assert.deepStrictEqual(new Set(Object.keys(outcomes)).difference(new Set(known)), new Set())
+        const sql = yield* SqlClient.SqlClient
+        const owners = yield* sql<{ owner: string; n: number }>`select owner, count(*)::integer as n
+        from topology_agents where agent = any(${agents}::text[]) group by owner order by owner`
+        assert.deepStrictEqual(owners, [
+          { owner: "gus", n: 12 },
+          { owner: "hal", n: 12 }
+        ])
+      }).pipe(Effect.provide(database), Effect.scoped)
+  )
+
+  it.effect("one key makes one topology", () =>
+    Effect.gen(function* () {
+      const ada = yield* clients("fay")
+      const headers = { "idempotency-key": "once" }
+      const made = yield* Effect.all(
+        Array.from({ length: 12 }, (_, n) => ada[n % 2 === 0 ? 0 : 1].create({ headers })),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(new Set(made.map(({ id }) => id)).size, 1)
+      assert.strictEqual((yield* ada[0].list({ query: {} })).length, 1)
+    }).pipe(Effect.scoped)
+  )
+})

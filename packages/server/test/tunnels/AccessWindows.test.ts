@@ -1,0 +1,93 @@
+import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { FactsEdge } from "./records/FactsEdge.ts"
+import { account, tunnel, world } from "./records/RecordsWorld.ts"
+
+const policy = Schema.decodeSync(AccessPolicy)
+const office = { tz_offset_minutes: 60, slots: [{ day: 0, start_minute: 540, end_minute: 1020 }] }
+
+layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the access window of a tunnel", (it) => {
+  it.effect("reaches the edge as saved, re-armed and cleared, in that order, and again with the hostname", () =>
+    Effect.gen(function* () {
+      const edge = yield* FactsEdge
+      const { id, token } = yield* tunnel("ada", "cam", "cam.example.test")
+      const { provisioning, tunnelControls } = yield* account("ada")
+      const params = { id }
+      const before = yield* tunnelControls.getAccess({ params })
+      assert.deepStrictEqual([before.policy, before.open, before.next_change], [null, true, null])
+
+      const set = yield* tunnelControls.setAccess({ params, payload: policy({ schedule: office }) })
+      assert.deepStrictEqual(set.policy, policy({ schedule: office }))
+      assert.isNotNull(set.next_change)
+      const unarmed = yield* tunnelControls.rearmAccess({ params })
+      assert.deepStrictEqual(unarmed.policy, policy({ schedule: office }), "a schedule alone opens by itself")
+
+      const soon = Math.floor(Date.now() / 1000) + 600
+      yield* tunnelControls.setAccess({ params, payload: policy({ schedule: office, expires_at: soon }) })
+      const rearmed = yield* tunnelControls.rearmAccess({ params })
+      const expiresAt = rearmed.policy?.expires_at ?? 0
+      assert.approximately(expiresAt, Date.now() / 1000 + 86_400, 60)
+      assert.deepStrictEqual(rearmed.policy?.schedule, policy({ schedule: office }).schedule)
+
+      yield* provisioning.authorizeHost({
+        params: {
+          routing_token: Schema.decodeSync(RoutingToken)(token),
+          hostname: Schema.decodeSync(Hostname)("cam.example.test")
+        }
+      })
+      yield* tunnelControls.clearAccess({ params })
+      yield* tunnelControls.clearAccess({ params })
+      const whole = { expires_at: expiresAt, schedule: office }
+      assert.deepStrictEqual(yield* edge.policies(token, 6), [
+        { expires_at: null, schedule: office },
+        { expires_at: soon, schedule: office },
+        whole,
+        whole,
+        null,
+        null
+      ])
+      assert.isNull((yield* tunnelControls.getAccess({ params })).policy)
+    })
+  )
+
+  it.effect("is closed for good once expired, until it is armed again", () =>
+    Effect.gen(function* () {
+      const { id } = yield* tunnel("bob", "cam")
+      const { tunnelControls } = yield* account("bob")
+      const params = { id }
+      // Late enough for the answer to what is set now.
+      const soon = Math.floor(Date.now() / 1000) + 4
+      const set = yield* tunnelControls.setAccess({ params, payload: policy({ expires_at: soon }) })
+      assert.deepStrictEqual([set.open, set.next_change as number | null], [true, soon])
+      const closed = yield* tunnelControls.getAccess({ params }).pipe(
+        Effect.tap(({ open }) => (open ? Effect.sleep("50 millis") : Effect.void)),
+        Effect.repeat({ until: ({ open }) => !open }),
+        Effect.timeout("60 seconds")
+      )
+      assert.isNull(closed.next_change)
+      assert.isTrue((yield* tunnelControls.rearmAccess({ params })).open)
+    })
+  )
+
+  it.effect("waits for an edge that is away, and is what was saved last when it is back", () =>
+    Effect.gen(function* () {
+      const edge = yield* FactsEdge
+      const { id, token } = yield* tunnel("cleo", "cam")
+      const { tunnelControls } = yield* account("cleo")
+      yield* edge.away(true)
+      yield* tunnelControls.setAccess({ params: { id }, payload: policy({ schedule: office }) })
+      yield* tunnelControls.clearAccess({ params: { id } })
+      yield* edge.away(false)
+      // An order that has failed is dropped for the later one, so the edge is told one or two of them.
+      const told = yield* edge.policies(token, 1).pipe(
+        Effect.tap((found) => (found.at(-1) === null ? Effect.void : Effect.sleep("20 millis"))),
+        Effect.repeat({ until: (found) => found.at(-1) === null }),
+        Effect.timeout("60 seconds")
+      )
+      assert.isAtMost(told.length, 2)
+    })
+  )
+})

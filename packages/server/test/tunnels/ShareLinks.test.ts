@@ -1,0 +1,265 @@
+import type { TunnelId } from "@catenet/domain/values/Ids"
+import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { Email } from "@catenet/domain/values/Email"
+import { SqlClient } from "effect/sql"
+import { hash } from "node:crypto"
+import { database, ready } from "../harness/Accounts.ts"
+import * as TestServer from "../harness/TestServer.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
+import { account, tunnel, variables, world } from "./records/RecordsWorld.ts"
+
+const zone = {
+  CT_GATE_ACCESS_AUD: "gates",
+  CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_OIDC_CLIENT_ID: "portal",
+  CT_PORTAL_BASE_URL: "https://portal.zone.example"
+}
+
+const gated = (sub: string, host: string) => tunnel(sub, "cam", host, true)
+
+const mint = (
+  sub: string,
+  id: TunnelId,
+  options: { readonly ttl: "1h" | "24h" | "7d"; readonly single_use?: boolean }
+) =>
+  Effect.flatMap(account(sub), ({ tunnelControls }) =>
+    tunnelControls.mintShareLink({ params: { id }, headers: {}, payload: options })
+  )
+
+/** Follows a link on this server. */
+const follow = (url: string, init: RequestInit = {}) => {
+  const { pathname, search } = new URL(url)
+  return TestServer.raw(`${pathname}${search}`, init)
+}
+
+const sessionIn = (response: Response) =>
+  /ct_gate_session=([^;]+)/.exec(response.headers.get("set-cookie") ?? "")?.[1] ?? ""
+
+/** What the platform is told of the browser that a gate has sent to sign in. */
+const browserIn = (response: Response) =>
+  hash("sha256", /__Host-ct_gate_browser=([\w-]{43});/.exec(response.headers.get("set-cookie") ?? "")?.[1] ?? "")
+
+const check = (host: string, headers: Readonly<Record<string, string>> = {}) =>
+  TestServer.raw("/gate/check", { headers: { "x-forwarded-host": host, ...headers } })
+
+const withCookie = (session: string) => ({ cookie: `other=1; ct_gate_session=${session}` })
+
+layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share links", (it) => {
+  it.effect("let a visitor past the gate of their host until they are revoked", () =>
+    Effect.gen(function* () {
+      const { id } = yield* gated("ada", "cam.zone.example")
+      yield* gated("ada", "other.zone.example")
+      const link = yield* mint("ada", id, { ttl: "24h" })
+      assert.match(link.url, /^https:\/\/portal\.zone\.example\/gate\/share\?host=cam\.zone\.example&token=[\w-]{43}$/)
+
+      const anonymous = yield* check("cam.zone.example", { "x-forwarded-uri": "/a?b=c" })
+      assert.strictEqual(anonymous.status, 302)
+      assert.strictEqual(
+        anonymous.headers.get("location"),
+        `https://portal.zone.example/gate/start?host=cam.zone.example&return=%2Fa%3Fb%3Dc&browser=${browserIn(anonymous)}`
+      )
+
+      const seen = yield* follow(link.url, { method: "HEAD" })
+      assert.strictEqual(seen.status, 204)
+      const passed = yield* follow(`${link.url}&return=/photos?year=2026`)
+      assert.strictEqual(passed.status, 303)
+      assert.strictEqual(passed.headers.get("location"), "https://cam.zone.example/photos?year=2026")
+      const cookie = passed.headers.get("set-cookie") ?? ""
+      for (const part of ["Path=/", "HttpOnly", "Secure", "SameSite=Lax"]) assert.include(cookie, part)
+      assert.notInclude(cookie, "Domain", "no other tenant's host is sent it")
+      const age = Number(/Max-Age=(\d+)/.exec(cookie)?.[1])
+      assert.approximately(age, 86_400, 20)
+
+      const session = sessionIn(passed)
+      const inside = yield* check("CAM.zone.example", withCookie(session))
+      assert.strictEqual(inside.status, 200)
+      assert.strictEqual(inside.headers.get("x-gate-email"), `share:${link.id}`)
+      assert.strictEqual((yield* check("other.zone.example", withCookie(session))).status, 302, "one host only")
+
+      const { tunnelControls } = yield* account("ada")
+      const [listed] = yield* tunnelControls.listShareLinks({ params: { id }, query: {} })
+      assert.deepInclude(listed, { id: link.id, state: "opened", single_use: false, label: null })
+      yield* tunnelControls.revokeShareLink({ params: { id, link_id: link.id } })
+      assert.strictEqual((yield* check("cam.zone.example", withCookie(session))).status, 302)
+      assert.strictEqual((yield* follow(link.url)).status, 403)
+      const twice = yield* Effect.flip(tunnelControls.revokeShareLink({ params: { id, link_id: link.id } }))
+      assert.strictEqual(twice._tag, "ShareLinkNotFound")
+    })
+  )
+
+  it.effect("of a single use have one user, on however many replicas they are followed at once", () =>
+    Effect.gen(function* () {
+      const { id } = yield* gated("bob", "bob.zone.example")
+      const link = yield* mint("bob", id, { ttl: "1h", single_use: true })
+      const built = yield* Layer.build(TestServer.replica({ ...variables, ...zone }))
+      const there = Effect.provide(follow(link.url), built)
+      const answers = yield* Effect.all(
+        Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? follow(link.url) : there)),
+        { concurrency: "unbounded" }
+      )
+      const winners = answers.filter(({ status }) => status === 303)
+      assert.strictEqual(winners.length, 1)
+      assert.isTrue(answers.every(({ status }) => status === 303 || status === 403))
+      const [winner] = winners
+      assert(winner !== undefined)
+      const inside = yield* check("bob.zone.example", withCookie(sessionIn(winner)))
+      assert.strictEqual(inside.status, 200, "the session goes on after the link is used up")
+      const refused = yield* follow(link.url)
+      assert.strictEqual(refused.headers.get("content-type"), "text/html; charset=utf-8")
+      assert.include(yield* Effect.promise(() => refused.text()), "<h1>Share link refused</h1>")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("end with their time, and are worth nothing elsewhere or half", () =>
+    Effect.gen(function* () {
+      const { id } = yield* gated("cleo", "cleo.zone.example")
+      yield* gated("cleo", "cleo-2.zone.example")
+      yield* tunnel("cleo", "open", "open.zone.example")
+      const link = yield* mint("cleo", id, { ttl: "7d" })
+      const wrong = (change: (query: URLSearchParams) => void) => {
+        const url = new URL(link.url)
+        change(url.searchParams)
+        return Effect.map(follow(url.href), ({ status }) => status)
+      }
+      assert.strictEqual(yield* wrong((query) => query.set("host", "cleo-2.zone.example")), 403)
+      assert.strictEqual(yield* wrong((query) => query.set("token", "A".repeat(43))), 403)
+      assert.strictEqual(yield* wrong((query) => query.set("token", "A".repeat(10_000))), 403)
+      assert.strictEqual(yield* wrong((query) => query.delete("token")), 403)
+      assert.strictEqual(yield* wrong((query) => query.set("host", "open.zone.example")), 404)
+      assert.strictEqual(yield* wrong((query) => query.set("host", "nobody.zone.example")), 404)
+      assert.strictEqual(yield* wrong((query) => query.delete("host")), 404)
+      assert.strictEqual(yield* wrong((query) => query.set("host", "CLEO.zone.example")), 303)
+      const away = yield* follow(`${link.url}&return=//evil.example/x`)
+      assert.strictEqual(away.headers.get("location"), "https://cleo.zone.example/")
+      const odd = yield* follow(`${link.url}&return=${encodeURIComponent("/grüße\u{1F600}")}`)
+      assert.strictEqual(odd.headers.get("location"), "https://cleo.zone.example/gr%C3%BC%C3%9Fe%F0%9F%98%80")
+
+      const session = sessionIn(away)
+      assert.strictEqual((yield* check("cleo.zone.example", withCookie(session))).status, 200)
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`with l as (update share_links set expires_at = 1 where id = ${link.id})
+          update gate_sessions set expires_at = 1 where share_link_id = ${link.id}`
+      ).pipe(Effect.provide(Layer.fresh(database)))
+      assert.strictEqual((yield* follow(link.url)).status, 403)
+      assert.strictEqual((yield* check("cleo.zone.example", withCookie(session))).status, 302)
+      const json = yield* follow(link.url, { headers: { accept: "application/json" } })
+      assert.deepInclude(yield* Effect.promise(() => json.json()), { code: "ShareLinkRefused", status: 403 })
+    })
+  )
+
+  it.effect("are at most fifty active ones a tunnel, however many are asked for at once", () =>
+    Effect.gen(function* () {
+      const { id } = yield* gated("dan", "dan.zone.example")
+      const { tunnelControls } = yield* account("dan")
+      const results = yield* Effect.all(
+        Array.from({ length: 60 }, () => Effect.result(mint("dan", id, { ttl: "1h" }))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(results.filter((result) => result._tag === "Success").length, 50)
+      const [link] = yield* tunnelControls.listShareLinks({ params: { id }, query: { limit: 1 } })
+      assert(link !== undefined)
+      yield* tunnelControls.revokeShareLink({ params: { id, link_id: link.id } })
+      yield* mint("dan", id, { ttl: "1h" })
+      assert.strictEqual((yield* Effect.flip(mint("dan", id, { ttl: "1h" })))._tag, "ShareLinkLimitReached")
+    })
+  )
+
+  it.effect("are minted once for one key", () =>
+    Effect.gen(function* () {
+      const { id } = yield* gated("gus", "gus.zone.example")
+      const { tunnelControls } = yield* account("gus")
+      const headers = { "idempotency-key": "again" }
+      const again = tunnelControls.mintShareLink({ params: { id }, headers, payload: { ttl: "1h" } })
+      const made = yield* Effect.all(
+        Array.from({ length: 6 }, () => again),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(new Set(made.map(({ url }) => url)).size, 1)
+      assert.strictEqual((yield* tunnelControls.listShareLinks({ params: { id }, query: {} })).length, 1)
+    })
+  )
+
+  it.effect("ask no gate where there is none, and let accounts pass by token that the owner lets in", () =>
+    Effect.gen(function* () {
+      const { id } = yield* gated("hal", "hal.zone.example")
+      const { tunnels } = yield* account("hal")
+      const bearer = (sub: string, aud: unknown) =>
+        Effect.map(
+          Effect.andThen(
+            ready,
+            TestIssuer.use(({ token }) => token({ sub, aud }))
+          ),
+          (token) => ({
+            authorization: `Bearer ${token}`
+          })
+        )
+      const passes = (sub: string, aud: unknown = "gates") =>
+        Effect.flatMap(bearer(sub, aud), (headers) =>
+          Effect.map(check("hal.zone.example", headers), ({ status }) => status)
+        )
+      assert.strictEqual(yield* passes("hal", "catenet"), 302, "a token for accounts opens no gate")
+      const own = TestServer.raw("/me/tunnels", { headers: yield* bearer("hal", ["gates", "catenet"]) })
+      assert.strictEqual((yield* own).status, 401, "a token for gates opens no account")
+      assert.strictEqual(yield* passes("hal"), 200)
+      assert.strictEqual(yield* passes("ivy@example.test"), 302)
+      yield* tunnels.allowVisitor({ params: { id }, payload: { email: Schema.decodeSync(Email)("ivy@example.test") } })
+      assert.strictEqual(yield* passes("ivy@example.test"), 200)
+      assert.strictEqual(yield* passes("jon"), 302)
+      yield* tunnels.change({ params: { id }, payload: new TunnelChange({ allow_any_login: true }) })
+      assert.strictEqual(yield* passes("jon"), 200)
+      assert.strictEqual((yield* check("hal.zone.example", { authorization: "Bearer nonsense" })).status, 302)
+      yield* tunnels.change({ params: { id }, payload: new TunnelChange({ require_login: false }) })
+      const open = yield* check("hal.zone.example", { "x-gate-email": "forged" })
+      assert.deepStrictEqual([open.status, open.headers.get("x-gate-email")], [200, ""])
+      assert.strictEqual((yield* TestServer.raw("/gate/check")).status, 400)
+      assert.strictEqual((yield* TestServer.raw("/gate/share?host=%00&token=%00")).status, 404)
+      assert.strictEqual((yield* TestServer.raw("/gate/check?host=hal.zone.example")).status, 200)
+    })
+  )
+
+  it.effect("are asked for, however the visitor writes the host", () =>
+    Effect.gen(function* () {
+      yield* gated("uma", "uma.zone.example")
+      const host = "uma.zone.example"
+      const written = [
+        `${host}:443`,
+        `${host}:8443`,
+        `${host}:`,
+        `${host}.`,
+        `${host}.:443`,
+        "UMA.zone.example:443",
+        `${host}:443, UMA.zone.example`
+      ]
+      for (const same of [...written, `${host}:443, ${host}`])
+        assert.strictEqual((yield* check(same)).status, 302, same)
+      for (const odd of [
+        `${host}:443:443`,
+        `${host}/`,
+        `a@${host}`,
+        `other.zone.example, ${host}`,
+        `${host},`,
+        "[::1]:443",
+        ":443"
+      ])
+        assert.strictEqual((yield* check(odd)).status, 400, odd)
+      assert.strictEqual((yield* TestServer.raw("/gate/check?host=%00")).status, 400)
+      const both = (header: string, query: string) =>
+        TestServer.raw(`/gate/check?host=${query}`, { headers: { "x-forwarded-host": header }, redirect: "manual" })
+      assert.strictEqual((yield* both(host, `${host}:443`)).status, 302)
+      assert.strictEqual((yield* both("other.zone.example", host)).status, 400)
+    })
+  )
+
+  it.effect("lead nowhere without a domain for the cookie", () =>
+    Effect.gen(function* () {
+      const { id } = yield* gated("kim", "kim.zone.example")
+      const link = yield* mint("kim", id, { ttl: "1h" })
+      const bare = yield* Layer.build(TestServer.replica(variables))
+      assert.strictEqual((yield* Effect.provide(follow(link.url), bare)).status, 503)
+      assert.strictEqual((yield* Effect.provide(check("kim.zone.example"), bare)).status, 401)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,268 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { NameServer } from "../../dns/NameServer.ts"
+import { RecordingEdge } from "../../harness/RecordingEdge.ts"
+import { PublicDns } from "./PublicDns.ts"
+import { ask, claimed, create, offer, routed, sql, tokenOf, verify, world } from "./HostnamesWorld.ts"
+
+const zone = "tunnels.zone.example"
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a host name that an account asks for", (it) => {
+  it.effect("is never the zone, what is above it, the platform's own or a public suffix", () =>
+    Effect.gen(function* () {
+      for (const [hostname, reason] of [
+        [zone, "zone"],
+        ["zone.example", "zone"],
+        ["example", "zone"],
+        [`portal.${zone}`, "platform"],
+        [`MAIL.${zone}.`, "platform"],
+        [`${"0f".repeat(16)}.${zone}`, "platform"],
+        ["127.0.0.1", "platform"],
+        ["com", "public-suffix"],
+        ["co.uk", "public-suffix"],
+        ["github.io", "public-suffix"],
+        ["localhost", "public-suffix"]
+      ] as const) {
+        const expected = { status: 409, code: "HostnameReserved", reason }
+        assert.deepInclude((yield* create("eve", hostname)).body, expected, hostname)
+        const provisioned = { subject: "eve", name: "n", hostname }
+        const { body, status } = yield* ask("operator", "/admin/provision-tunnel", provisioned)
+        if (hostname === "localhost") assert.strictEqual(status, 200, "a network's own name, by an operator")
+        else assert.deepInclude(body, expected, hostname)
+        const order = `/registry/authorize-host/${"ab".repeat(32)}/${hostname}`
+        const ordered = yield* ask("operator", order, undefined, "POST")
+        if (hostname !== "localhost") assert.deepInclude(ordered.body, expected, hostname)
+      }
+      assert.isEmpty((yield* ask("eve", "/me/tunnels")).body.filter((made: any) => made.hostname !== "localhost"))
+    })
+  )
+
+  it.effect("one label below the zone is given at once", () =>
+    Effect.gen(function* () {
+      const { body } = yield* create("ada", `cam.${zone}`)
+      assert.deepInclude(body, { hostname: `cam.${zone}`, hostname_proof: null, status: "gelb" })
+      assert.deepInclude((yield* verify("ada", body.id)).body, { status: 409, code: "NoHostnameToVerify" })
+      assert.deepInclude((yield* create("eve", `cam.${zone}`)).body, { status: 409, code: "HostnameTaken" })
+    })
+  )
+
+  it.effect("outside the zone is pending, and leads nowhere before it is proved", () =>
+    Effect.gen(function* () {
+      const { orders } = yield* RecordingEdge
+      for (const hostname of ["www.google.com", `two.labels.${zone}`]) {
+        const { body, status } = yield* create("eve", hostname)
+        assert.strictEqual(status, 200)
+        assert.deepInclude(body, { hostname: null, status: "rot" })
+        const [txt, cname] = body.hostname_proof.records
+        assert.deepInclude(body.hostname_proof, { hostname, state: "pending", checked_at: null })
+        assert.deepInclude(txt, { type: "TXT", name: `_catenet-challenge.${hostname}` })
+        assert.match(txt.value, /^catenet-tunnel=[0-9a-f]{32}$/)
+        assert.deepInclude(cname, { type: "CNAME", name: hostname })
+        assert.match(cname.value, /^[0-9a-f]{32}\.tunnels\.zone\.example$/)
+        const refused = yield* verify("eve", body.id)
+        assert.deepInclude(refused.body, { status: 409, code: "HostnameNotProved", hostname })
+        assert.deepStrictEqual(refused.body.records, body.hostname_proof.records)
+        assert.isEmpty(orders.filter(({ path }) => path.includes(hostname)))
+        const token = yield* tokenOf("eve", body.id)
+        assert.strictEqual((yield* ask("eve", `/agent/acme-admission/${token}/${hostname}`)).status, 404)
+        const challenge = { token, hostname, value: "mine" }
+        assert.strictEqual((yield* ask("eve", "/agent/dns01-challenge", challenge)).status, 404)
+      }
+      assert.strictEqual((yield* NameServer).texts.size, 0)
+    })
+  )
+
+  it.effect("below another tenant's host is refused, below an own one it can be proved", () =>
+    Effect.gen(function* () {
+      const shop = yield* claimed("ada", "shop.example.org")
+      const early = yield* claimed("eve", "early.shop.example.org")
+      assert.strictEqual((yield* verify("ada", shop.id)).status, 200)
+      const below = { status: 409, code: "HostnameReserved", reason: "below-another-host" }
+      assert.deepInclude((yield* create("eve", "login.shop.example.org")).body, below)
+      assert.deepInclude((yield* create("eve", `login.cam.${zone}`)).body, below)
+      assert.deepInclude((yield* verify("eve", early.id)).body, below, "claimed before, proved after")
+      const order = `/registry/authorize-host/${"cd".repeat(32)}/x.shop.example.org`
+      assert.deepInclude((yield* ask("operator", order, undefined, "POST")).body, below)
+      const own = yield* claimed("ada", "login.shop.example.org")
+      assert.deepInclude((yield* verify("ada", own.id)).body, { hostname: "login.shop.example.org" })
+    })
+  )
+})
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a proof of a host name", (it) => {
+  it.effect("is a TXT record, or a CNAME to the tunnel's given name, which has address records", () =>
+    Effect.gen(function* () {
+      const dns = yield* PublicDns
+      const txt = yield* claimed("ada", "txt.example.org")
+      const proved = yield* verify("ada", txt.id)
+      assert.deepInclude(proved.body, { hostname: "txt.example.org", status: "gelb" })
+      assert.deepInclude(proved.body.hostname_proof, { state: "proved" })
+      assert.isNumber(proved.body.hostname_proof.checked_at)
+      assert.deepStrictEqual(yield* routed("txt.example.org"), [yield* tokenOf("ada", txt.id)])
+
+      const { body } = yield* create("ada", "cname.example.org")
+      const target: string = body.hostname_proof.records[1].value
+      yield* dns.publish("CNAME", "cname.example.org", `other.${target}`)
+      assert.strictEqual((yield* verify("ada", body.id)).status, 409)
+      yield* dns.publish("CNAME", "cname.example.org", target.toUpperCase())
+      assert.deepInclude((yield* verify("ada", body.id)).body, { hostname: "cname.example.org" })
+      assert.deepStrictEqual(yield* routed("cname.example.org"), [yield* tokenOf("ada", body.id)])
+      const wanted = sql((sql) => sql`select 1 from address_records where hostname = ${target} and wanted`)
+      assert.strictEqual((yield* wanted).length, 1)
+      assert.strictEqual((yield* ask("ada", `/me/tunnels/${body.id}`, undefined, "DELETE")).status, 200)
+      assert.strictEqual((yield* wanted).length, 0)
+    })
+  )
+
+  it.effect("is of one tunnel: another tunnel's record proves nothing, nor does another's account see it", () =>
+    Effect.gen(function* () {
+      const first = yield* claimed("ada", "mine.example.org")
+      const second = (yield* create("eve", "mine.example.org")).body
+      assert.deepInclude((yield* verify("eve", second.id)).body, { code: "HostnameNotProved" })
+      assert.deepInclude((yield* verify("eve", first.id)).body, { status: 404, code: "TunnelNotFound" })
+      assert.strictEqual((yield* verify("ada", first.id)).status, 200)
+      const dns = yield* PublicDns
+      yield* dns.publish("TXT", first.name, first.value, second.hostname_proof.records[0].value)
+      assert.deepInclude((yield* verify("eve", second.id)).body, { status: 409, code: "HostnameTaken" })
+      yield* dns.publish("TXT", first.name, second.hostname_proof.records[0].value)
+      assert.deepInclude((yield* verify("eve", second.id)).body, { hostname: "mine.example.org" }, "it was sold")
+      assert.deepInclude((yield* ask("ada", `/me/tunnels/${first.id}`)).body, { hostname: null, status: "rot" })
+      assert.strictEqual((yield* routed("mine.example.org")).at(-1), yield* tokenOf("eve", second.id))
+    })
+  )
+
+  it.effect("of two tunnels at once gives the name to one", () =>
+    Effect.gen(function* () {
+      const dns = yield* PublicDns
+      const claims = yield* Effect.forEach(["ada", "eve"], (sub) => claimed(sub, "race.example.org"))
+      yield* dns.publish("TXT", claims[0]!.name, ...claims.map(({ value }) => value))
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, (_, n) => verify(n % 2 === 0 ? "ada" : "eve", claims[n % 2]!.id)),
+        { concurrency: "unbounded" }
+      )
+      const of = (n: number) => new Set(answers.filter((_, at) => at % 2 === n).map(({ status }) => status))
+      assert.deepStrictEqual([of(0), of(1)].map((each) => [...each].join()).sort(), ["200", "409"])
+      assert.strictEqual(new Set(yield* routed("race.example.org")).size, 1)
+    })
+  )
+
+  it.effect("is not missing while DNS does not answer, and an account may look 30 times a minute", () =>
+    Effect.gen(function* () {
+      const dns = yield* PublicDns
+      const { id } = yield* claimed("kim", "slow.example.org")
+      yield* dns.behave("failing")
+      assert.deepInclude((yield* verify("kim", id)).body, { status: 502, code: "DnsUnanswered" })
+      yield* dns.behave("well")
+      const answers = yield* Effect.all(
+        Array.from({ length: 30 }, () => verify("kim", id)),
+        { concurrency: 4 }
+      )
+      const spent = answers.filter(({ status }) => status === 429).length
+      assert.isTrue(spent === 1 || spent === 0, "one, unless the minute changed between")
+      assert.strictEqual(answers.filter(({ status }) => status === 200).length, 30 - spent)
+    })
+  )
+})
+
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a certificate for a host name", (it) => {
+  const mayIssue = (token: string, hostname: string) =>
+    Effect.map(ask("nobody", `/agent/acme-admission/${token}/${hostname}`), ({ body }) => body)
+
+  it.effect("needs its proof again: gone from DNS, or DNS silent, is no certificate", () =>
+    Effect.gen(function* () {
+      const dns = yield* PublicDns
+      const hostname = "again.example.org"
+      const { id, name, value } = yield* claimed("ada", hostname)
+      yield* verify("ada", id)
+      const token = yield* tokenOf("ada", id)
+      yield* offer(hostname)
+      const before = dns.asked()
+      assert.deepInclude(yield* mayIssue(token, hostname), { may_issue_now: true })
+      assert.isAbove(dns.asked(), before)
+      yield* offer(hostname)
+      yield* dns.behave("failing")
+      assert.deepInclude(yield* mayIssue(token, hostname), { may_issue_now: false, assigned_ca: null })
+      yield* dns.behave("well")
+      assert.deepInclude(yield* mayIssue(token, hostname), { may_issue_now: true })
+      yield* offer(hostname)
+      yield* dns.publish("TXT", name)
+      assert.deepInclude(yield* mayIssue(token, hostname), { may_issue_now: false, assigned_ca: null })
+      assert.deepInclude((yield* ask("ada", `/me/tunnels/${id}`)).body.hostname_proof, { state: "pending" })
+      yield* dns.publish("TXT", name, value)
+      assert.deepInclude(yield* mayIssue(token, hostname), { may_issue_now: true })
+    })
+  )
+
+  it.effect("has its challenge published for given and provisioned names alone", () =>
+    Effect.gen(function* () {
+      const { texts } = yield* NameServer
+      const given = (yield* create("ada", `given.${zone}`)).body
+      const { body: made } = yield* ask("operator", "/admin/provision-tunnel", {
+        subject: "ada",
+        name: "n",
+        hostname: "provisioned.zone.example"
+      })
+      const proved = yield* claimed("ada", "proved.zone.example")
+      yield* verify("ada", proved.id)
+      for (const [hostname, token, status] of [
+        [`given.${zone}`, yield* tokenOf("ada", given.id), 200],
+        ["provisioned.zone.example", made.routing_token, 200],
+        ["proved.zone.example", yield* tokenOf("ada", proved.id), 403]
+      ] as const) {
+        yield* offer(hostname)
+        const answer = yield* ask("nobody", "/agent/dns01-challenge", { token, hostname, value: "v" })
+        assert.strictEqual(answer.status, status, hostname)
+        if (status === 403) assert.strictEqual(answer.body.code, "ChallengeNotBrokered")
+        assert.strictEqual(texts.has(`_acme-challenge.${hostname}`), status === 200)
+        texts.set(`_acme-challenge.${hostname}`, "the operator's own")
+        const cleared = yield* ask("nobody", "/agent/dns01-challenge/clear", { token, hostname })
+        assert.strictEqual(cleared.status, status, hostname)
+        assert.strictEqual(texts.has(`_acme-challenge.${hostname}`), status !== 200)
+      }
+    })
+  )
+
+  it.effect("is an operator's to allow, without a proof", () =>
+    Effect.gen(function* () {
+      const { body } = yield* create("ada", "allowed.example.org")
+      const token = yield* tokenOf("ada", body.id)
+      const order = (hostname: string) =>
+        ask("operator", `/registry/authorize-host/${token}/${hostname}`, undefined, "POST")
+      assert.strictEqual((yield* order("allowed.example.org")).status, 200)
+      const { body: after } = yield* ask("ada", `/me/tunnels/${body.id}`)
+      assert.deepInclude(after, { hostname: "allowed.example.org", hostname_proof: null, status: "gelb" })
+      yield* offer("allowed.example.org")
+      assert.deepInclude(yield* mayIssue(token, "allowed.example.org"), { may_issue_now: true })
+    })
+  )
+
+  it.effect("is not for the token of a deleted tunnel, whose names are free again", () =>
+    Effect.gen(function* () {
+      const { body } = yield* create("ada", `gone.${zone}`)
+      const token = yield* tokenOf("ada", body.id)
+      yield* ask("ada", `/me/tunnels/${body.id}`, undefined, "DELETE")
+      for (const hostname of [`gone.${zone}`, `new.${zone}`]) {
+        const refused = yield* ask("operator", `/registry/authorize-host/${token}/${hostname}`, undefined, "POST")
+        assert.deepInclude(refused.body, { status: 409, code: "RoutingTokenRevoked" })
+        assert.deepInclude((yield* create("eve", hostname)).body, { hostname })
+      }
+    })
+  )
+
+  it.effect("leaves no name with a token that is revoked while it is authorized", () =>
+    Effect.gen(function* () {
+      for (let n = 0; n < 8; n++) {
+        const { body } = yield* create("ada", `race-${n}.${zone}`)
+        const token = yield* tokenOf("ada", body.id)
+        yield* Effect.all(
+          [
+            ask("operator", `/registry/authorize-host/${token}/free-${n}.${zone}`, undefined, "POST"),
+            ask("ada", `/me/tunnels/${body.id}`, undefined, "DELETE")
+          ],
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(yield* sql((sql) => sql`select hostname from hosts where routing_token = ${token}`), [])
+      }
+    })
+  )
+})

@@ -1,0 +1,142 @@
+import * as Caps from "@catenet/domain/values/Caps"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { account, ask, otherReplica } from "../channels/Asking.ts"
+import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
+import { database, world } from "../harness/Accounts.ts"
+
+const ada = account("ada")
+const hex = (n: number, digits = 64) => n.toString(16).padStart(digits, "0")
+const channel = idOf("full")
+const tunnel = "1".repeat(32)
+const topology = "2".repeat(32)
+const role = { service: "SafetyCheck", units: 1, tag: "t" }
+
+interface Case {
+  readonly of: string
+  readonly limit: number
+  /** Inserts so many rows, numbered by n from 1. */
+  readonly fill: string
+  readonly path: string
+  /** A body for each n: those from 1 to `limit` - 1 are there. */
+  readonly body: (n: number) => unknown
+  readonly count: string
+  /** Whether one that is there may be added again. */
+  readonly repeatable: boolean
+}
+
+const cases: ReadonlyArray<Case> = [
+  {
+    of: "members of this channel",
+    limit: Caps.mostMembersOfChannel,
+    fill: `insert into channel_members select '${channel}', md5('m' || n) || md5('h' || n), repeat('0', 64), repeat('0', 128)`,
+    path: `/me/channels/${channel}/members`,
+    body: (n) => materialOf(channel, `member ${n}`),
+    count: `channel_members where channel = '${channel}'`,
+    repeatable: false
+  },
+  {
+    of: "addresses on the allow-list of this channel",
+    limit: Caps.mostAllowedOfChannel,
+    fill: `insert into channel_allowlist select '${channel}', 'v' || n || '@example.test'`,
+    path: `/me/channels/${channel}/allowlist`,
+    body: (n) => ({ email: `v${n}@example.test` }),
+    count: `channel_allowlist where channel = '${channel}'`,
+    repeatable: true
+  },
+  {
+    of: "visitors of this tunnel",
+    limit: Caps.mostVisitorsOfTunnel,
+    fill: `insert into tunnel_visitors select '${tunnel}', 'v' || n || '@example.test'`,
+    path: `/me/tunnels/${tunnel}/login-allowlist`,
+    body: (n) => ({ email: `v${n}@example.test` }),
+    count: `tunnel_visitors where tunnel_id = '${tunnel}'`,
+    repeatable: true
+  },
+  {
+    of: "grants of this tunnel",
+    limit: Caps.mostGrantsOfTunnel,
+    fill: `insert into tunnel_grants select '${tunnel}', 'guest-' || n`,
+    path: `/me/tunnels/${tunnel}/grants`,
+    body: (n) => ({ grantee: `guest-${n}` }),
+    count: `tunnel_grants where tunnel_id = '${tunnel}'`,
+    repeatable: true
+  },
+  {
+    of: "agents of this topology",
+    limit: Caps.mostAgentsOfTopology,
+    fill: `insert into topology_agents (agent, owner, topology_id, kind)
+      select lpad(to_hex(n), 64, '0'), 'ada', '${topology}', 'peer'`,
+    path: `/me/topologies/${topology}/agents`,
+    body: (n) => ({ agent: hex(n) }),
+    count: `topology_agents where topology_id = '${topology}'`,
+    repeatable: false
+  },
+  {
+    of: "edges of this topology",
+    limit: Caps.mostEdgesOfTopology,
+    fill: `insert into topology_edges (topology_id, a, b) select '${topology}', lpad(to_hex(n), 64, '0'), repeat('f', 64)`,
+    path: `/me/topologies/${topology}/edges`,
+    body: (n) => ({ a: hex(n), b: "f".repeat(64) }),
+    count: `topology_edges where topology_id = '${topology}'`,
+    repeatable: false
+  },
+  {
+    of: "shares of this topology",
+    limit: Caps.mostSharesOfTopology,
+    fill: `insert into topology_shares select '${topology}', 'v' || n || '@example.test'`,
+    path: `/me/topologies/${topology}/share`,
+    body: (n) => ({ email: `v${n}@example.test` }),
+    count: `topology_shares where topology_id = '${topology}'`,
+    repeatable: true
+  },
+  {
+    of: "pipelines of this account",
+    limit: Caps.mostPipelinesOfAccount,
+    fill: `insert into pipelines select 'p' || n, 'ada', '{}', 1`,
+    path: "/me/pipelines",
+    body: (n) => ({ spec: { id: `p${n}`, roles: [role] } }),
+    count: "pipelines where owner = 'ada'",
+    repeatable: true
+  }
+]
+
+layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
+  "what has as many as it may have",
+  (it) => {
+    it.effect("takes none more, at two replicas at once, and says which limit that is", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const elsewhere = yield* otherReplica
+        yield* sql`insert into channels values (${channel}, 'ada', ${keyOf("operator")}, 1)`
+        yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
+          values (${tunnel}, 'ada', 'n', ${"3".repeat(64)}, 1)`
+        yield* sql`insert into topologies (id, net_uuid, owner, created_at) values (${topology}, ${topology}, 'ada', 1)`
+        for (const { body, count, fill, limit, of, path, repeatable } of cases) {
+          const add = (n: number) => ask(ada, path, body(n))
+          const counted = Effect.map(
+            sql.unsafe<{ n: number }>(`select count(*)::int as n from ${count}`),
+            ([row]) => row?.n
+          )
+          yield* sql.unsafe(`${fill} from generate_series(1, ${limit - 2}) n`)
+          assert.strictEqual((yield* add(limit - 1)).status, 200, of)
+          const answers = yield* Effect.forEach(
+            [0, 1, 2, 3],
+            (n) => (n % 2 === 0 ? add(limit + n) : elsewhere(add(limit + n))),
+            { concurrency: 4 }
+          )
+          assert.strictEqual(yield* counted, limit, of)
+          const refused = answers.filter(({ status }) => status !== 200)
+          assert.strictEqual(refused.length, 3, of)
+          for (const { body: problem, status } of refused) {
+            assert.deepInclude(problem, { code: "LimitReached", of, limit })
+            assert.strictEqual(status, 403)
+          }
+          if (repeatable) assert.strictEqual((yield* add(limit - 1)).status, 200, `${of}: one that is there`)
+          assert.strictEqual(yield* counted, limit, of)
+        }
+      })
+    )
+  }
+)
