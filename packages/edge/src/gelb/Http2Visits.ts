@@ -10,7 +10,7 @@ import {
   type ServerHttp2Stream
 } from "node:http2"
 import type { TLSSocket } from "node:tls"
-import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { cutAfter } from "../listen/Linger.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
@@ -81,8 +81,9 @@ export class Http2Visit {
     this.blocks = new HeaderBlocks(this.session, options.headMillis)
     this.session.setLocalWindowSize(CONNECTION_WINDOW)
     this.session.on("error", () => undefined)
-    // Settings that the visitor never acknowledged keep a session for ever; what it leads to must not stay with it.
-    this.session.once("close", () => this.session.removeAllListeners())
+    // Settings that the visitor never acknowledged keep a session for as long as it leads to its native half, which its socket
+    // and the error that ended it do.
+    this.session.once("close", () => silence(this.session))
     this.session.on("goaway", () => {
       this.visitorLeaves = true
     })

@@ -42,7 +42,8 @@ export interface ListenerOptions {
 type Probes = Map<Socket, () => void>
 
 const seenProbe = (socket: Socket, probes: Probes) => {
-  for (const [probe, seen] of probes) if (probe.localPort === socket.remotePort) return seen
+  for (const [probe, seen] of probes)
+    if (probe.localPort === socket.remotePort && probe.localAddress === socket.remoteAddress) return seen
   return undefined
 }
 

@@ -1,13 +1,34 @@
 /**
  * The fuzz run's end of each connection: it says its bytes in two pieces and leaves, in order or not. TLS sessions are
  * resumed, three of four in the cheaper TLS 1.2, so that tens of thousands of handshakes fit into a minute. Which seed used
- * which port is remembered.
+ * which port is remembered, and to how many of each kind the edge said something: an edge that turns the run away would pass all
+ * else. They come from many addresses of the loopback network, since limits for one address would do so.
  */
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect, createSecureContext, type SecureContext, type SecureVersion, type TLSSocket } from "node:tls"
 import type { Random } from "./Mutation.ts"
 
 const LIFE_MILLIS = 25
+/**
+ * The edge runs in the same event loop: a turn of it may take longer than a life, which would then end before anything is read. In
+ * so many turns an answer can come from an origin.
+ */
+const LIFE_TURNS = 40
+/** Only Linux gives the whole of 127/8 to a machine. */
+const ADDRESSES = process.platform === "linux" ? 200 : 1
+
+/** How one connection is made and what it is counted as. */
+export interface Session {
+  readonly kind: string
+  readonly seed: number
+  readonly chance: Random
+}
+
+interface Reached {
+  sessions: number
+  /** So many of them heard something after their handshake, if they had one. */
+  answered: number
+}
 
 export interface TlsTarget {
   readonly port: number
@@ -19,25 +40,27 @@ export interface TlsTarget {
 }
 
 export class Clients {
-  /** The seed of each connection, by the ports at its ends; a pair of ports is used again after its connection. */
+  /** The seed of each connection, by its ends, which are used again after it. */
   readonly seedOf = new Map<string, number>()
+  readonly reached = new Map<string, Reached>()
   readonly #contexts = new Map<string, SecureContext>()
   readonly #sessions = new Map<string, Buffer>()
 
-  async tcp(port: number, bytes: Buffer, seed: number, chance: Random): Promise<void> {
-    await this.#say(await this.#dial(port, seed), bytes, chance)
+  async tcp(port: number, bytes: Buffer, session: Session): Promise<void> {
+    await this.#say(await this.#dial(port, session), bytes, session)
   }
 
-  async tls(target: TlsTarget, bytes: Buffer, seed: number, chance: Random): Promise<void> {
-    const raw = await this.#dial(target.port, seed)
-    const version = chance.below(4) === 0 ? "TLSv1.3" : target.lowest
-    await this.#say(await this.#secure(raw, target, version), bytes, chance)
+  async tls(target: TlsTarget, bytes: Buffer, session: Session): Promise<void> {
+    const raw = await this.#dial(target.port, session)
+    const version = session.chance.below(4) === 0 ? "TLSv1.3" : target.lowest
+    await this.#say(await this.#secure(raw, target, version), bytes, session)
   }
 
-  #dial(port: number, seed: number): Promise<Socket> {
+  #dial(port: number, { seed }: Session): Promise<Socket> {
+    const localAddress = `127.0.0.${1 + (seed % ADDRESSES)}`
     return new Promise((resolve, reject) => {
-      const socket = connectTcp({ host: "127.0.0.1", port, noDelay: true }, () => {
-        this.seedOf.set(`${socket.localPort} ${port}`, seed)
+      const socket = connectTcp({ host: "127.0.0.1", port, localAddress, noDelay: true }, () => {
+        this.seedOf.set(`${localAddress} ${socket.localPort} ${port}`, seed)
         resolve(socket)
       })
       socket.once("error", reject)
@@ -67,16 +90,26 @@ export class Clients {
     })
   }
 
-  #say(socket: Socket, bytes: Buffer, { below }: Random): Promise<void> {
+  #say(socket: Socket, bytes: Buffer, { chance, kind }: Session): Promise<void> {
+    const reached = this.reached.get(kind) ?? { sessions: 0, answered: 0 }
+    this.reached.set(kind, reached)
+    reached.sessions += 1
     return new Promise((resolve) => {
-      const timer = setTimeout(() => socket.destroy(), LIFE_MILLIS)
+      const afterTurns = (left: number): void => {
+        if (left === 0) return void socket.destroy()
+        if (!socket.destroyed) setImmediate(afterTurns, left - 1)
+      }
+      const timer = setTimeout(afterTurns, LIFE_MILLIS, LIFE_TURNS)
       socket.once("close", () => {
         clearTimeout(timer)
         resolve()
       })
-      socket.on("data", () => {})
-      const cut = below(bytes.length + 1)
-      const endsInOrder = below(3) === 0
+      socket.once("data", () => {
+        reached.answered += 1
+      })
+      socket.resume()
+      const cut = chance.below(bytes.length + 1)
+      const endsInOrder = chance.below(3) === 0
       socket.write(bytes.subarray(0, cut))
       setImmediate(() => {
         if (socket.destroyed) return

@@ -33,3 +33,14 @@ export const guard = <E extends EventEmitter>(emitter: E, onFault: OnFault): E =
   }
   return Object.assign(emitter, { emit: guarded })
 }
+
+const emitNothing: Emit = () => false
+
+/**
+ * For an emitter that has closed but may be kept for longer: it has no listeners any more, emits nothing, and keeps nothing of
+ * what its boundary led to.
+ */
+export const silence = (emitter: EventEmitter): void => {
+  emitter.removeAllListeners()
+  Object.assign(emitter, { emit: emitNothing })
+}

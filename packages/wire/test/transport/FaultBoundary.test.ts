@@ -2,7 +2,7 @@ import { duplexPair } from "node:stream"
 import { EventEmitter } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
 import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
-import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { guard, silence } from "@catenet/wire/transport/FaultBoundary"
 import { FaultLog } from "@catenet/wire/transport/FaultLog"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { splice } from "@catenet/wire/transport/Splice"
@@ -23,6 +23,16 @@ describe("a fault", () => {
     emitter.emit("error", new Error("that nothing listens for"))
     assert.deepStrictEqual(heard, [[1, 2]])
     assert.deepStrictEqual(faults.map(String), ["Error: injected", "Error: that nothing listens for"])
+  })
+
+  it("of an emitter that was silenced after its end cannot happen, and nothing is kept by it", () => {
+    const faults: Array<unknown> = []
+    const emitter = guard(new EventEmitter(), (error) => faults.push(error))
+    emitter.on("end", fault)
+    silence(emitter)
+    emitter.emit("end")
+    emitter.emit("error", new Error("that nothing listens for"))
+    assert.deepStrictEqual([faults, emitter.eventNames()], [[], []])
   })
 
   it("is told at most once a minute, with how many were not told", () => {
