@@ -43,6 +43,10 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
     title: "Thirty minutes of mixed visitors",
     run: onStack(async (stack) => (await import("./soak.ts")).rows(stack))
   },
+  floods: {
+    title: "One tunnel while another is flooded",
+    run: onStack(async (stack) => (await import("./floods.ts")).rows(stack))
+  },
   wire: { title: "Carriers", run: async () => (await import("../../wire/bench/rows.ts")).rows() },
   crypto: { title: "Signing and sealing", run: async () => (await import("../../crypto/bench/rows.ts")).rows() }
 }

@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
 import { readAll, servingAgent } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
+import { preface, resets } from "./Frames.ts"
 
 const T = token("1")
 const HOST = "app.zone.test"
@@ -14,22 +15,6 @@ const HEADERS = 1
 const RESET = 3
 const GOAWAY = 7
 const ENHANCE_YOUR_CALM = 11
-
-const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), http2Frame(4, 0, 0, Buffer.alloc(0))])
-
-/** Requests that are reset in the packet they begin in; `code` is what the visitor says about it. */
-const resets = (count: number, code: number) => {
-  const frames = Array.from({ length: count }, (_, index) => {
-    const id = Buffer.alloc(4)
-    id.writeUInt32BE(index * 2 + 1)
-    const numbered = (frame: Buffer) => (id.copy(frame, 5), frame)
-    return [
-      numbered(http2Frame(HEADERS, 5, 0, http2Fields(0x82, HOST))),
-      numbered(http2Frame(RESET, 0, 0, Buffer.of(0, 0, 0, code)))
-    ]
-  })
-  return Buffer.concat([preface, ...frames.flat()])
-}
 
 const visitor = (world: World, localAddress = "127.0.0.1") =>
   Effect.acquireRelease(
@@ -81,12 +66,12 @@ describe("a visitor that resets its HTTP/2 streams", () => {
       for (const code of [8, 0]) {
         const address = `127.0.0.${code + 1}`
         const within = yield* visitor(edge, address)
-        within.resume().write(resets(RESETS_PER_MINUTE - 50, code))
+        within.resume().write(Buffer.concat([preface, resets(HOST, RESETS_PER_MINUTE - 50, code)]))
         yield* Effect.sleep(300)
         assert.isFalse(within.destroyed || within.readableEnded, "within the budget")
         const over = yield* visitor(edge, address)
         const heard = Effect.promise(() => readAll(over))
-        over.write(resets(200, code))
+        over.write(Buffer.concat([preface, resets(HOST, 200, code)]))
         assert.deepStrictEqual(goodbye(yield* heard), { type: GOAWAY, code: ENHANCE_YOUR_CALM })
         assert.isTrue((yield* Effect.exit(visitor(edge, address)))._tag === "Failure", "refused for a while")
       }

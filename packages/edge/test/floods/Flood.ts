@@ -1,0 +1,104 @@
+/** One flood while it runs: its connections, all from one address of the loopback network, eight being made at a time. */
+import { connect as connectTcp, type Socket } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
+
+/** What a flood is aimed at. */
+export interface Target {
+  readonly frontDoor: number
+  readonly mesh: number
+  /** PEM that visitors trust, and PEM that agents trust. */
+  readonly visitorRoot: string
+  readonly agentRoot: string
+  /** A gelb host of the flooder's own tunnel. */
+  readonly host: string
+}
+
+const AT_ONCE = 8
+/** So many connections stay open, the newest ones. */
+const HELD = 200
+const ADDRESS = process.platform === "linux" ? { localAddress: "127.0.0.9" } : {}
+
+export class Flood {
+  readonly target: Target
+  /** Connections that were made so far. */
+  connections = 0
+  #isRunning = true
+  readonly #open = new Set<Socket>()
+  readonly #held: Array<Socket> = []
+
+  constructor(target: Target) {
+    this.target = target
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  /** Does this again and again, eight times at once. */
+  repeat(one: () => Promise<void>): void {
+    const worker = async () => {
+      while (this.#isRunning) await one().catch(() => this.pause(1))
+    }
+    for (let index = 0; index < AT_ONCE; index++) void worker()
+  }
+
+  tcp(port: number): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const socket: Socket = connectTcp({ host: "127.0.0.1", port, noDelay: true, ...ADDRESS }, () => resolve(socket))
+      this.#track(socket, reject)
+    })
+  }
+
+  async tls(to: "visitor" | "agent", alpn: ReadonlyArray<string>): Promise<TLSSocket> {
+    const { agentRoot, frontDoor, host, mesh, visitorRoot } = this.target
+    const raw = await this.tcp(to === "visitor" ? frontDoor : mesh)
+    const whom = to === "visitor" ? { servername: host, ca: visitorRoot } : { servername: "localhost", ca: agentRoot }
+    return new Promise((resolve, reject) => {
+      const offers = alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }
+      const socket: TLSSocket = connect({ socket: raw, ...whom, ...offers }, () => resolve(socket))
+      this.#track(socket, reject)
+    })
+  }
+
+  /** Keeps the connection open until newer ones take its place. */
+  hold(socket: Socket): void {
+    socket.resume()
+    this.#held.push(socket)
+    if (this.#held.length > HELD) this.#held.shift()?.destroy()
+  }
+
+  /** Says this on every connection that is held, again and again. */
+  drip(bytes: Buffer): void {
+    const timer = setInterval(() => {
+      if (!this.#isRunning) return clearInterval(timer)
+      for (const socket of this.#held) if (socket.writable) socket.write(bytes)
+    }, 20)
+  }
+
+  pause(millis: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, millis))
+  }
+
+  /** Resolves when something was heard, or the other side has gone. */
+  heard(socket: Socket): Promise<void> {
+    return new Promise((resolve) => {
+      socket.once("data", () => resolve()).once("close", () => resolve())
+      socket.resume()
+    })
+  }
+
+  stop(): void {
+    this.#isRunning = false
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  #track(socket: Socket, failed: (error: Error) => void): void {
+    this.connections += 1
+    this.#open.add(socket)
+    socket.once("close", () => {
+      this.#open.delete(socket)
+      failed(new Error("closed"))
+    })
+    socket.on("error", failed)
+  }
+}
