@@ -1,12 +1,15 @@
 /**
  * Forgets what is over: sessions and sign-ins, answers kept for repetition, claim invites, invitations' challenges,
- * counts of past minutes, payments that were never made, orders of edges that are gone. Every replica does it; each statement removes what is there, so
+ * counts of past minutes, payments that were never made, orders of edges that are gone,
+ * one-time tokens. Every replica does it; each statement removes what is there, so
  * that doing it twice does no harm and nothing depends on when.
  */
 import { Effect, Layer, Schedule } from "effect"
+import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { ClaimInvites } from "./channels/ClaimInvites.ts"
 import { Edges } from "./edges/Edges.ts"
 import { LiveEdges } from "./edges/LiveEdges.ts"
+import { Enrolments } from "./enrollment/Enrollments.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Invitations } from "./channels/Invitations.ts"
 import { Limits } from "./http/Limits.ts"
@@ -24,7 +27,9 @@ const work = Effect.gen(function* () {
     yield* Payments,
     yield* PortalSignIns,
     yield* LiveEdges,
-    yield* Edges
+    yield* Edges,
+    yield* Enrolments,
+    yield* Bootstraps
   ]
   yield* Effect.forEach(
     owners,

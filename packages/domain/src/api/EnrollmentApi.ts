@@ -13,6 +13,7 @@ import {
   JoinTokenSpent,
   JoinTokenUnknown
 } from "../enrollment/EnrollmentErrors.ts"
+import { LimitReached } from "../values/RequestErrors.ts"
 import { NewPublicKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/OutstandingTokens.ts"
@@ -29,13 +30,13 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       headers: idempotencyHeader,
       payload: Schema.Struct({ tenant: Tenant }),
       success: Schema.Struct({ token: JoinToken }),
-      error: IdempotencyKeyReused
+      error: [IdempotencyKeyReused, LimitReached]
     }).middleware(AdminAccess),
     HttpApiEndpoint.post("issueBatch", "/enroll/issue-batch", {
       headers: idempotencyHeader,
       payload: Schema.Struct({ tenant: Tenant, count: Schema.Int, idempotency_key: Schema.optionalKey(line(255)) }),
       success: Schema.Struct({ tokens: Schema.Array(JoinToken) }),
-      error: [BatchCountOutOfRange, IdempotencyKeyReused]
+      error: [BatchCountOutOfRange, IdempotencyKeyReused, LimitReached]
     }).middleware(AdminAccess),
     HttpApiEndpoint.post("redeem", "/enroll/redeem", {
       payload: Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: NewPublicKey, proof: Signature }),
@@ -46,7 +47,7 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       headers: idempotencyHeader,
       payload: Schema.Struct({ secret: BootstrapSecret, ttl_secs: Schema.optionalKey(Count) }),
       success: Schema.Struct({ token: BootstrapToken }),
-      error: IdempotencyKeyReused
+      error: [IdempotencyKeyReused, LimitReached]
     }).middleware(AdminAccess),
     HttpApiEndpoint.post("redeemBootstrap", "/bootstrap/redeem", {
       payload: Schema.Struct({ token: BootstrapToken }),

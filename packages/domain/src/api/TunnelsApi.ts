@@ -65,12 +65,12 @@ const writes = [
     error: TunnelNotFound
   }).middleware(ReadsBody),
   HttpApiEndpoint.delete("remove", "/me/tunnels/:id", { params: id, success: done, error: TunnelNotFound }),
-  /** Mints a join token every time, or once for one key; earlier ones stay good until they are redeemed. */
+  /** Mints a join token every time, or once for one key; earlier ones stay good until they are redeemed or end. */
   HttpApiEndpoint.post("install", "/me/tunnels/:id/install", {
     params: id,
     headers: idempotencyHeader,
     success: Installation,
-    error: TunnelNotFound
+    error: [TunnelNotFound, LimitReached]
   }).middleware(ReadsParameters),
   HttpApiEndpoint.post("rotateToken", "/me/tunnels/:id/rotate-token", {
     params: id,

@@ -22,3 +22,18 @@ export const mostEdgesOfTopology = 4_000
 export const mostSharesOfTopology = 100
 
 export const mostPipelinesOfAccount = 100
+export const mostTopologiesOfAccount = 100
+
+/** Join tokens of a tenant that no agent has redeemed. Those that were given to a grantee count for that grantee alone. */
+export const mostJoinTokensOfTenant = 1_000
+/** Seconds for which a join token that no agent redeems is good. */
+export const unusedJoinTokenSeconds = 90 * 86_400
+/** Seconds for which a redeemed join token is remembered, for the agent that did not hear the answer. */
+export const redeemedJoinTokenSeconds = 30 * 86_400
+/** Seconds for which the key of a batch of join tokens gives the same tokens again. */
+export const joinBatchSeconds = 90 * 86_400
+
+/** Bootstrap tokens, in all, that still give out a secret. */
+export const mostBootstrapTokens = 10_000
+/** Seconds for which a bootstrap token is remembered after it was redeemed or has expired. */
+export const endedBootstrapSeconds = 30 * 86_400

@@ -5,6 +5,7 @@
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
+import { endedBootstrapSeconds, mostBootstrapTokens } from "@catenet/domain/values/Caps"
 import {
   BootstrapTokenExpired,
   BootstrapTokenSpent,
@@ -20,6 +21,7 @@ import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex64, hashOf, tokenBytes } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as Store from "./BootstrapStore.ts"
 
 const context = Bytes.fromText("catenet bootstrap secret v1")
@@ -53,7 +55,8 @@ const make = Effect.gen(function* () {
         const createdAt = yield* unixSeconds
         const expiresAt = Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER)
         const tokenHash = hashOf(token)
-        yield* store.insert({ tokenHash, sealed: seal(token, secret), createdAt, expiresAt })
+        const inserted = yield* store.insert({ tokenHash, sealed: seal(token, secret), createdAt, expiresAt })
+        yield* within("bootstrap tokens that still give out a secret", mostBootstrapTokens)(inserted)
         yield* audits.append(audit("bootstrap_minted", "operator", tokenHash))
         return { token }
       })
@@ -83,7 +86,10 @@ const make = Effect.gen(function* () {
       const { expiresAt, sealed } = spent.value
       if (!Bootstrap.alive(now, BigInt(expiresAt))) return yield* new BootstrapTokenExpired()
       return Redacted.make(yield* Effect.orDie(Effect.fromResult(open(token, sealed))), { label: "bootstrap secret" })
-    }, asDefects)
+    }, asDefects),
+
+    /** Forgets tokens that were over long ago; each is unknown from then on. */
+    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - endedBootstrapSeconds))))
   }
 })
 

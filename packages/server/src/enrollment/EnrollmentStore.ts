@@ -1,10 +1,22 @@
 /** Join tokens by their hash, and the agents bound by redeeming one. */
+import {
+  joinBatchSeconds,
+  mostJoinTokensOfTenant,
+  redeemedJoinTokenSeconds,
+  unusedJoinTokenSeconds
+} from "@catenet/domain/values/Caps"
 import { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { keysetOn, SliceOfAll } from "../store/Slice.ts"
 
-const Batch = Schema.Struct({ idempotencyKey: Schema.String, tenant: Schema.String, count: Schema.Int })
+const Batch = Schema.Struct({
+  idempotencyKey: Schema.String,
+  tenant: Schema.String,
+  count: Schema.Int,
+  salt: Schema.String,
+  createdAt: Schema.Int
+})
 
 /**
  * Who a join token was made for. `tunnel` is empty when it is for any tunnel of the tenant. `grantee` is whom it was given
@@ -23,19 +35,25 @@ const Redemption = Schema.Struct({
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
-    /** Answers the new ones: tokens that a repeated batch derives again are there already. */
-    insert: ({ grantee, tenant, tunnel }: Issued, createdAt: number, tokenHashes: ReadonlyArray<string>) => sql`
-      insert into join_tokens (token_hash, tenant, tunnel, grantee, created_at)
-      select token_hash, ${tenant}, ${tunnel}, ${grantee}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
-      on conflict (token_hash) do nothing returning token_hash`,
+    /** All of them, or no row where there is no room; those of one tenant are made one after the other. */
+    insert: ({ grantee, tenant, tunnel }: Issued, createdAt: number, tokenHashes: ReadonlyArray<string>) =>
+      Effect.andThen(
+        sql`select pg_advisory_xact_lock(hashtextextended(${tenant}, 22))`,
+        sql`insert into join_tokens (token_hash, tenant, tunnel, grantee, created_at)
+          select token_hash, ${tenant}, ${tunnel}, ${grantee}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
+          where (select count(*) from join_tokens
+            where tenant = ${tenant} and coalesce(grantee, '') = ${grantee ?? ""} and redeemed_at is null)
+            <= ${mostJoinTokensOfTenant - tokenHashes.length}
+          returning token_hash`
+      ),
     /** The batch that has this key, which is the given one when the key is fresh. */
     claimBatch: SqlSchema.findOne({
       Request: Batch,
-      Result: Batch.mapFields(Struct.pick(["tenant", "count"])),
+      Result: Batch.mapFields(Struct.pick(["tenant", "count", "salt"])),
       execute: (batch) => sql`
         insert into join_batches ${sql.insert(batch)}
         on conflict (idempotency_key) do update set idempotency_key = excluded.idempotency_key
-        returning tenant, count`
+        returning tenant, count, salt`
     }),
     /**
      * Whom it was for, when this call is the one that spends the token. Racing calls wait here for each other. A grant is
@@ -76,6 +94,20 @@ export const make = Effect.gen(function* () {
       insert into agents (tenant, agent, tunnel, grantee, pubkey, bound_at)
       values (${tenant}, ${row.agent}, ${tunnel}, ${grantee}, ${row.pubkey}, ${row.now})
       on conflict on constraint agents_once do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
+    /**
+     * A pruned token is unknown and stays so: no batch gives it again. The count of redemptions stays what it was.
+     */
+    prune: (now: number) =>
+      sql.withTransaction(
+        Effect.all([
+          sql`with gone as (
+            delete from join_tokens where redeemed_at < ${now - redeemedJoinTokenSeconds} returning 1)
+            update pruned_redemptions set count = count + (select count(*) from gone)
+            where exists (select 1 from gone)`,
+          sql`delete from join_tokens where redeemed_at is null and created_at < ${now - unusedJoinTokenSeconds}`,
+          sql`delete from join_batches where salt <> '' and created_at < ${now - joinBatchSeconds}`
+        ])
+      ),
     transaction: sql.withTransaction
   }
 })

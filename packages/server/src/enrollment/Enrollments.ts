@@ -15,6 +15,7 @@ import {
   JoinTokenUnknown
 } from "@catenet/domain/enrollment/EnrollmentErrors"
 import { Tenant } from "@catenet/domain/enrollment/Agent"
+import { mostJoinTokensOfTenant } from "@catenet/domain/values/Caps"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { JoinToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
@@ -26,6 +27,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { bytesOf, freshHex64, hashOf, tokenBytes } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
+import { within } from "../store/Within.ts"
 import * as AgentKeys from "./AgentKeys.ts"
 import * as AgentKeyStore from "../edges/AgentKeyStore.ts"
 import * as Store from "./EnrollmentStore.ts"
@@ -49,28 +51,34 @@ const make = Effect.gen(function* () {
   const audits = yield* Audits
   const { once } = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.map(Effect.provideService(freshHex64, SecureRandom.SecureRandom, random), (hex) =>
-    tokenFrom(hex)
-  )
+  const freshSalt = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
+  const fresh = Effect.map(freshSalt, (hex) => tokenFrom(hex))
+
+  const insert = Effect.fnUntraced(function* (to: Store.Issued, tokens: ReadonlyArray<JoinToken>) {
+    const inserted = yield* store.insert(to, yield* unixSeconds, tokens.map(hashOf))
+    yield* within("join tokens that no agent has redeemed", mostJoinTokensOfTenant)(inserted)
+  })
 
   /** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
   const issued = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
-    const fresh = yield* store.insert({ tenant, tunnel: "", grantee: null }, yield* unixSeconds, tokens.map(hashOf))
-    if (fresh.length > 0) yield* audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
+    yield* insert({ tenant, tunnel: "", grantee: null }, tokens)
+    yield* audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
     return tokens
   })
 
-  /** Tokens that follow from the key of their batch can be given again without having been kept. */
+  /**
+   * Tokens that follow from the key of their batch can be given again without having been kept. They are stored when the
+   * batch is new and never again: one that was redeemed and pruned must not come back as a fresh one.
+   */
   const derived = Effect.fnUntraced(
     function* (tenant: string, count: number, idempotencyKey: string, secret: Redacted.Redacted<Uint8Array>) {
-      const batch = yield* store.claimBatch({ idempotencyKey, tenant, count })
+      const own = yield* freshSalt
+      const batch = yield* store.claimBatch({ idempotencyKey, tenant, count, salt: own, createdAt: yield* unixSeconds })
       if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
-      const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}`))
+      const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}${batch.salt}`))
       const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
-      return yield* issued(
-        tenant,
-        Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
-      )
+      const tokens = Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
+      return batch.salt === own ? yield* issued(tenant, tokens) : tokens
     },
     store.transaction,
     asDefects
@@ -119,7 +127,7 @@ const make = Effect.gen(function* () {
     /** A fresh single-use join token that enrols an agent for one tunnel. A grantee's ends with the grant. */
     issueFor: Effect.fn("Enrolments.issueFor")(function* (to: Store.Issued) {
       const token = yield* fresh
-      yield* store.insert(to, yield* unixSeconds, [hashOf(token)])
+      yield* insert(to, [token])
       return token
     }),
     /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
@@ -135,7 +143,7 @@ const make = Effect.gen(function* () {
         ? yield* Effect.replicateEffect(fresh, count).pipe(
             Effect.flatMap((tokens) => issued(tenant, tokens)),
             store.transaction,
-            Effect.orDie
+            asDefects
           )
         : yield* derived(tenant, count, idempotencyKey, secret)
     }),
@@ -151,7 +159,9 @@ const make = Effect.gen(function* () {
         Effect.ignore
       )
       return tenant
-    })
+    }),
+    /** Forgets tokens that are over. */
+    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now))))
   }
 })
 

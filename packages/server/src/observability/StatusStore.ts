@@ -21,7 +21,8 @@ export const make = Effect.gen(function* () {
       Result: Counts,
       execute: () => sql`select
         (select count(*) from hosts) as hosts,
-        (select count(*) from join_tokens where redeemed_at is not null) as agents,
+        (select count(*) from join_tokens where redeemed_at is not null)
+          + (select count from pruned_redemptions) as agents,
         (select count(*) from accounts) as accounts, (select count(*) from payment_intents where confirmed) as payments,
         (select count(*) from pipelines) as pipelines, (select count(*) from directory_agents) as directory`
     }),

@@ -1,6 +1,6 @@
 /** Topologies as a whole: made, listed, seen, shared and removed. What is drawn on one is in `Drawings`. */
 import type { Caller } from "@catenet/domain/api/Access"
-import { mostSharesOfTopology } from "@catenet/domain/values/Caps"
+import { mostSharesOfTopology, mostTopologiesOfAccount } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
 import {
   NetworkUnknown,
@@ -28,9 +28,6 @@ import * as Views from "./TopologyQueries.ts"
 
 type Account = Caller["Service"]
 
-/** Topologies that an account may have. */
-const mostTopologies = 100
-
 const idFrom = Schema.decodeSync(TopologyId)
 const netUuidFrom = Schema.decodeSync(NetUuid)
 
@@ -45,8 +42,8 @@ const make = Effect.gen(function* () {
 
   const insert = Effect.fnUntraced(function* (owner: Account["subject"]) {
     const ids = { id: idFrom(yield* fresh), netUuid: netUuidFrom(yield* fresh) }
-    const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, mostTopologies)
-    if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(mostTopologies) })
+    const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, mostTopologiesOfAccount)
+    if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(mostTopologiesOfAccount) })
     yield* audits.append(audit("topology_created", owner, ids.id))
     return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
   }, store.transaction)

@@ -55,7 +55,7 @@ const rows: Readonly<Record<string, string>> = {
   revoked_tokens: `(routing_token, revoked_at) select md5('r' || n) || md5('s' || n), ${recent}`,
   issuances: `(ca, domain, hostname, at) select 'ca', 'd' || (n % 5000) || '.example.test', ${host}, ${recent}`,
   outbox: `(queue, edge, call, created_at, due_at) select ${hex(64)}, 'primary', '{"_tag":"Revoke"}', n, ${later} + n`,
-  join_tokens: `(token_hash, tenant, created_at) select ${hex(64)}, 't', n`,
+  join_tokens: `(token_hash, tenant, created_at) select ${hex(64)}, 't' || n % 1000, ${recent}`,
   join_batches: `select 'key ' || n, 't', 1`,
   agents: `(tenant, agent, tunnel, pubkey, bound_at)
     select ${subject}, 'a' || n, case when n % 2 = 0 then ${hex(32)} else '' end, ${hex(64)}, n`,

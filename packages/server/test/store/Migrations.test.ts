@@ -163,6 +163,7 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           }
           if (number === 54) {
             yield* sql`insert into topology_agents (agent, owner) values (${"d".repeat(64)}, 's')`
+            yield* sql`insert into join_batches values ('key', 's', 2)`
           }
           if (number === 12) {
             const account = "5".repeat(64)
@@ -215,6 +216,8 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           agents.map(({ grantee, pubkey }) => [pubkey, grantee]),
           [["c".repeat(64), null]]
         )
+        const batches = yield* sql`select count, salt from join_batches`
+        assert.deepStrictEqual({ ...batches[0] }, { count: 2, salt: "" }, "its tokens follow from its key alone")
         const placed = yield* sql`select owner, proved from topology_agents`
         assert.deepStrictEqual({ ...placed[0] }, { owner: "s", proved: false })
         const seen = yield* sql<{ subject: string; email: string }>`select subject, email from account_emails`

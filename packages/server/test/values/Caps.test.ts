@@ -11,10 +11,13 @@ const hex = (n: number, digits = 64) => n.toString(16).padStart(digits, "0")
 const channel = idOf("full")
 const tunnel = "1".repeat(32)
 const topology = "2".repeat(32)
+const recent = "extract(epoch from now())::bigint"
 const role = { service: "SafetyCheck", units: 1, tag: "t" }
 
 interface Case {
   readonly of: string
+  /** Who asks; ada, when not said. */
+  readonly as?: "operator"
   readonly limit: number
   /** Inserts so many rows, numbered by n from 1. */
   readonly fill: string
@@ -99,6 +102,38 @@ const cases: ReadonlyArray<Case> = [
     body: (n) => ({ spec: { id: `p${n}`, roles: [role] } }),
     count: "pipelines where owner = 'ada'",
     repeatable: true
+  },
+  {
+    of: "join tokens that no agent has redeemed",
+    limit: Caps.mostJoinTokensOfTenant,
+    fill: `insert into join_tokens (token_hash, tenant, created_at)
+      select lpad(to_hex(n), 64, '0'), 'ada', ${recent}`,
+    path: `/me/tunnels/${tunnel}/install`,
+    body: () => ({}),
+    count: "join_tokens where tenant = 'ada'",
+    repeatable: false
+  },
+  {
+    of: "join tokens that no agent has redeemed",
+    as: "operator",
+    limit: Caps.mostJoinTokensOfTenant,
+    fill: `insert into join_tokens (token_hash, tenant, created_at)
+      select md5('t' || n) || md5('u' || n), 'tenant', ${recent}`,
+    path: "/enroll/issue-batch",
+    body: () => ({ tenant: "tenant", count: 1 }),
+    count: "join_tokens where tenant = 'tenant'",
+    repeatable: false
+  },
+  {
+    of: "bootstrap tokens that still give out a secret",
+    as: "operator",
+    limit: Caps.mostBootstrapTokens,
+    fill: `insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at)
+      select lpad(to_hex(n), 64, '0'), '\\x00', 1, ${recent} + 600`,
+    path: "/bootstrap/mint",
+    body: () => ({ secret: "s" }),
+    count: "bootstrap_tokens",
+    repeatable: false
   }
 ]
 
@@ -113,8 +148,8 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
         yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
           values (${tunnel}, 'ada', 'n', ${"3".repeat(64)}, 1)`
         yield* sql`insert into topologies (id, net_uuid, owner, created_at) values (${topology}, ${topology}, 'ada', 1)`
-        for (const { body, count, fill, limit, of, path, repeatable } of cases) {
-          const add = (n: number) => ask(ada, path, body(n))
+        for (const { as = ada, body, count, fill, limit, of, path, repeatable } of cases) {
+          const add = (n: number) => ask(as, path, body(n))
           const counted = Effect.map(
             sql.unsafe<{ n: number }>(`select count(*)::int as n from ${count}`),
             ([row]) => row?.n

@@ -47,6 +47,7 @@ import * as httpOnly from "./0050_http_only.ts"
 import * as asciiCase from "./0053_ascii_case.ts"
 import * as hostsOfNoEdge from "./0054_hosts_of_no_edge.ts"
 import * as provedPlacements from "./0055_proved_placements.ts"
+import * as countedTokens from "./0056_counted_tokens.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -93,5 +94,6 @@ export const migrations = {
   "0050_http_only": httpOnly.up,
   "0053_ascii_case": asciiCase.up,
   "0054_hosts_of_no_edge": hostsOfNoEdge.up,
-  "0055_proved_placements": provedPlacements.up
+  "0055_proved_placements": provedPlacements.up,
+  "0056_counted_tokens": countedTokens.up
 } as const

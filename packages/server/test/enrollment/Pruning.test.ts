@@ -1,0 +1,104 @@
+/** One-time tokens that are over go, each at its time, and none of them comes back as a fresh one. */
+import * as Caps from "@catenet/domain/values/Caps"
+import { Tenant } from "@catenet/domain/enrollment/Agent"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { unixSeconds } from "../../src/runtime/Now.ts"
+import { hashOf } from "../../src/runtime/Secrets.ts"
+import { TestDatabase } from "../harness/TestDatabase.ts"
+import * as TestServer from "../harness/TestServer.ts"
+import { redemption } from "../enrollment/Redemption.ts"
+
+const database = Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url })))
+const tenant = Tenant.make("pruned")
+
+/** Every replica prunes as it starts. */
+const prunedUntil = <A>(gone: Effect.Effect<ReadonlyArray<A>, unknown, SqlClient.SqlClient>) =>
+  Effect.andThen(
+    Layer.build(TestServer.replica()),
+    Effect.retry(
+      Effect.flatMap(gone, (rows) => (rows.length === 0 ? Effect.void : Effect.fail("they are still there"))),
+      { schedule: Schedule.spaced("50 millis"), times: 100 }
+    )
+  )
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
+  "one-time tokens that are over",
+  (it) => {
+    it.effect("are pruned at their time and not a second before", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const now = yield* unixSeconds
+        // A minute on either side: the clock goes on while the test runs.
+        const join = (mark: string, createdAt: number, redeemedAt: number | null) =>
+          sql`insert into join_tokens ${sql.insert({ token_hash: mark.repeat(64), tenant, created_at: createdAt, redeemed_at: redeemedAt, redeemed_by: redeemedAt === null ? null : "a" })}`
+        const bootstrap = (mark: string, expiresAt: number, redeemedAt: number | null) =>
+          sql`insert into bootstrap_tokens ${sql.insert({ token_hash: mark.repeat(64), sealed: redeemedAt === null ? new Uint8Array(1) : null, created_at: 1, expires_at: expiresAt, redeemed_at: redeemedAt })}`
+        yield* join("1", now - Caps.unusedJoinTokenSeconds - 60, null)
+        yield* join("2", now - Caps.unusedJoinTokenSeconds + 60, null)
+        yield* join("3", 1, now - Caps.redeemedJoinTokenSeconds - 60)
+        yield* join("4", 1, now - Caps.redeemedJoinTokenSeconds + 60)
+        yield* bootstrap("5", now - Caps.endedBootstrapSeconds - 60, null)
+        yield* bootstrap("6", now - Caps.endedBootstrapSeconds + 60, null)
+        yield* bootstrap("7", now + 600, now - Caps.endedBootstrapSeconds - 60)
+        yield* bootstrap("8", now + 600, now - Caps.endedBootstrapSeconds + 60)
+        const over = ["1", "3", "5", "7"].map((mark) => mark.repeat(64))
+        yield* prunedUntil(sql`select token_hash from join_tokens where token_hash = any(${over}::text[])
+        union all select token_hash from bootstrap_tokens where token_hash = any(${over}::text[])`)
+        const left = yield* sql<{ token_hash: string }>`
+        select token_hash from join_tokens union all select token_hash from bootstrap_tokens order by 1`
+        assert.deepStrictEqual(
+          left.map(({ token_hash }) => token_hash[0]),
+          ["2", "4", "6", "8"]
+        )
+        const [counted] = yield* sql<{ count: bigint }>`select count from pruned_redemptions`
+        assert.strictEqual(counted?.count, 1n, "a redemption that is counted stays counted")
+      }).pipe(Effect.provide(database), Effect.scoped)
+    )
+
+    it.effect("do not come back with the key of their batch", () =>
+      Effect.gen(function* () {
+        const { enrollment } = yield* TestServer.client
+        const sql = yield* SqlClient.SqlClient
+        const batch = { headers: {}, payload: { tenant, count: 2, idempotency_key: "batch" } }
+        const { tokens } = yield* enrollment.issueBatch(batch)
+        const [first] = tokens
+        assert(first !== undefined)
+        yield* enrollment.redeem(redemption(first, "a"))
+        yield* sql`update join_tokens set redeemed_at = 1 where token_hash = ${hashOf(first)}`
+        yield* prunedUntil(sql`select 1 from join_tokens where token_hash = ${hashOf(first)}`)
+        const again = yield* enrollment.issueBatch(batch)
+        assert.deepStrictEqual(again.tokens.map(Redacted.value), tokens.map(Redacted.value))
+        const refused = yield* Effect.flip(enrollment.redeem(redemption(first, "b")))
+        assert.strictEqual(refused._tag, "JoinTokenUnknown")
+
+        yield* sql`update join_batches set created_at = 1`
+        yield* prunedUntil(sql`select 1 from join_batches`)
+        const fresh = yield* enrollment.issueBatch(batch)
+        for (const token of fresh.tokens) assert.notInclude(tokens.map(Redacted.value), Redacted.value(token))
+      }).pipe(Effect.provide(database), Effect.scoped)
+    )
+
+    it.effect("of a grantee do not count for the tenant", () =>
+      Effect.gen(function* () {
+        const { enrollment } = yield* TestServer.client
+        const sql = yield* SqlClient.SqlClient
+        const [tunnel, crowded] = ["1".repeat(32), Tenant.make("crowded")]
+        yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
+        values (${tunnel}, ${crowded}, 'n', ${"3".repeat(64)}, 1)`
+        yield* sql`insert into tunnel_grants (tunnel_id, grantee) values (${tunnel}, 'guest')`
+        yield* sql`insert into join_tokens (token_hash, tenant, tunnel, grantee, created_at)
+        select md5('b' || n) || md5('c' || n), ${crowded}, ${tunnel}, 'guest', extract(epoch from now())::bigint
+        from generate_series(1, ${Caps.mostJoinTokensOfTenant}::integer) n`
+        yield* enrollment.issue({ headers: {}, payload: { tenant: crowded } })
+        const whole = { tenant: crowded, count: 100 }
+        for (let n = 0; n < 9; n++) yield* enrollment.issueBatch({ headers: {}, payload: whole })
+        const over = yield* Effect.flip(enrollment.issueBatch({ headers: {}, payload: whole }))
+        assert.strictEqual(over._tag, "LimitReached", "a batch is issued whole or not at all")
+        yield* enrollment.issueBatch({ headers: {}, payload: { tenant: crowded, count: 99 } })
+      }).pipe(Effect.provide(database))
+    )
+  }
+)
