@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
-import { http2 } from "../fuzz/Samples.ts"
+import { http2, http2Fields, http2Frame } from "../fuzz/Samples.ts"
 import { startControlPlane } from "../world/ControlPlane.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
@@ -249,6 +249,60 @@ describe("a visitor that speaks HTTP/2", () => {
       )
       assert.strictEqual(body, "trailers")
       assert.deepStrictEqual(Object.entries(trailers), [["x-sum", "7"]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends trailers that come in the packet of the fields or of the body", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const heard = new Map<string, unknown>()
+      yield* origin(world, (request, response) => {
+        let body = ""
+        request.on("data", (chunk: Buffer) => (body += chunk.toString()))
+        request.on("end", () => {
+          heard.set(String(request.headers["x-case"]), { body, trailers: request.trailers })
+          response.end()
+        })
+      })
+      const field = (name: string, value: string) =>
+        Buffer.concat([Buffer.of(0, name.length), Buffer.from(name), Buffer.of(value.length), Buffer.from(value)])
+      const head = (id: number, name: string) =>
+        http2Frame(1, 4, id, Buffer.concat([http2Fields(0x83, HOST), field("x-case", name)]))
+      const data = (id: number, text: string) => http2Frame(0, 0, id, Buffer.from(text))
+      const trailers = (id: number) => http2Frame(1, 5, id, field("x-count", String(id)))
+      const preface = Buffer.concat([
+        Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        http2Frame(4, 0, 0, Buffer.alloc(0))
+      ])
+      // Each is one write, and so one TLS record.
+      const packets = [
+        Buffer.concat([preface, head(1, "all"), data(1, "abc"), trailers(1)]),
+        Buffer.concat([head(3, "no body"), trailers(3)]),
+        head(5, "body and trailers"),
+        Buffer.concat([data(5, "abc"), trailers(5)]),
+        Buffer.concat([head(7, "trailers alone"), data(7, "abc")]),
+        trailers(7),
+        Buffer.concat([head(9, "two"), head(11, "others"), data(11, "b"), data(9, "a"), trailers(11), trailers(9)])
+      ]
+      const socket = yield* Effect.acquireRelease(
+        Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["h2"])),
+        (open) => Effect.sync(() => open.destroy())
+      )
+      socket.resume().setNoDelay(true)
+      for (const packet of packets) {
+        socket.write(packet)
+        yield* Effect.sleep("30 millis")
+      }
+      yield* Effect.promise(() => eventually(() => heard.size === 6, "six requests at the origin", 10_000))
+      assert.deepEqual(Object.fromEntries(heard), {
+        all: { body: "abc", trailers: { "x-count": "1" } },
+        "no body": { body: "", trailers: { "x-count": "3" } },
+        "body and trailers": { body: "abc", trailers: { "x-count": "5" } },
+        "trailers alone": { body: "abc", trailers: { "x-count": "7" } },
+        two: { body: "a", trailers: { "x-count": "9" } },
+        others: { body: "b", trailers: { "x-count": "11" } }
+      })
     }).pipe(Effect.scoped)
   )
 
