@@ -41,6 +41,19 @@ const text = (value: unknown, otherwise: string) => (typeof value === "string" ?
 const texts = (value: unknown) =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** The audience that a mapper of Keycloak's puts into the access tokens of a client. */
+const audienceOf = (mappers: unknown): string | undefined => {
+  for (const mapper of Array.isArray(mappers) ? mappers.filter(isRecord) : []) {
+    const { config, protocolMapper } = mapper
+    const audience = isRecord(config) ? config["included.custom.audience"] : undefined
+    if (protocolMapper === "oidc-audience-mapper" && typeof audience === "string") return audience
+  }
+  return undefined
+}
+
 const notFound = (call: Call, error: string) => Bodies.json(call.response, 404, { error })
 const created = (call: Call, id: string) => {
   call.response.writeHead(201, { location: `${call.url.origin}${call.url.pathname}/${id}` }).end()
@@ -53,6 +66,7 @@ const createClient = (call: Call) => {
   if (store.client(clientId) !== undefined)
     return Bodies.json(call.response, 409, { errorMessage: `Client ${clientId} already exists` })
   const publicClient = body["publicClient"] === true
+  const audience = audienceOf(body["protocolMappers"])
   const client: RealmClient = {
     id: randomUUID(),
     clientId,
@@ -66,7 +80,8 @@ const createClient = (call: Call) => {
     deviceGrantEnabled: false,
     redirectUris: texts(body["redirectUris"]),
     postLogoutRedirectUris: [],
-    managementRoles: []
+    managementRoles: [],
+    ...(audience === undefined ? {} : { audience })
   }
   store.putClient(client)
   created(call, client.id)

@@ -6,7 +6,7 @@ export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
 export const of = (client: RealmClient): AdapterPayload => ({
   client_id: client.clientId,
-  client_name: client.name,
+  ...(client.name === "" ? {} : { client_name: client.name }),
   ...(client.publicClient
     ? { token_endpoint_auth_method: "none" }
     : { client_secret: client.secret ?? "", token_endpoint_auth_method: "client_secret_post" }),

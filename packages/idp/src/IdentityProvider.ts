@@ -13,6 +13,8 @@ import type { RealmOptions } from "./Realm.ts"
 import { RealmStore } from "./RealmStore.ts"
 import { protocol, userClaims } from "./Shape.ts"
 
+type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>
+
 export interface IdentityProvider {
   readonly issuer: string
   readonly origin: string
@@ -41,6 +43,22 @@ const managementRoles = (claims: JWTPayload): ReadonlyArray<string> => {
   const roles: unknown =
     typeof management === "object" && management !== null ? Reflect.get(management, "roles") : undefined
   return Array.isArray(roles) ? roles.filter((role): role is string => typeof role === "string") : []
+}
+
+/**
+ * Ends what another person signed in to in the same browser. The provider would do that by a page that posts itself, which
+ * needs a script, and no script runs here.
+ */
+const makeRoom = async (provider: Provider, interaction: Interaction, accountId: string) => {
+  const uid = interaction.session?.uid
+  const session = uid === undefined ? undefined : await provider.Session.findByUid(uid)
+  if (session?.accountId === undefined || session.accountId === accountId) return
+  session.accountId = undefined
+  session.authorizations = undefined
+  await session.persist()
+  // It would be compared with the session.
+  interaction.session = undefined
+  await interaction.persist()
 }
 
 /** Starts the realm. Rejects when the port is taken. */
@@ -74,14 +92,15 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
 
   const interaction = async (request: IncomingMessage, response: ServerResponse, path: string) => {
     if (provider === undefined) return
-    const { params } = await provider.interactionDetails(request, response)
+    const begun = await provider.interactionDetails(request, response)
     const form = request.method === "POST" ? new URLSearchParams(await Bodies.readText(request)) : undefined
     const user = form && store.authenticate(form.get("username") ?? "", form.get("password") ?? "")
     if (user !== undefined) {
+      await makeRoom(provider, begun, user.id)
       const login = { accountId: user.id, remember: true, amr: ["pwd"] }
       return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false })
     }
-    const hint = params["login_hint"]
+    const hint = begun.params["login_hint"]
     const name = form?.get("username") ?? (typeof hint === "string" ? hint : "")
     const body = Pages.signIn({ action: path, name, failed: form !== undefined })
     Bodies.html(response, form === undefined ? 200 : 401, RealmProvider.contentSecurityPolicy, body)

@@ -35,7 +35,7 @@ export const register = (provider: Provider, options: RealmOptions, store: Realm
       const shared = { client, accountId: user.id, grantId, gty: "password", scope, expiresWithSession: false }
       const accessToken = new provider.AccessToken({
         ...shared,
-        resourceServer: new provider.ResourceServer(resource, resourceServer(options))
+        resourceServer: new provider.ResourceServer(resource, resourceServer(options, store, client.clientId))
       })
       const refreshToken = new provider.RefreshToken({ ...shared, resource })
       ctx.body = {

@@ -121,7 +121,7 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
       enabled: true,
       defaultResource: () => resource,
       useGrantedResource: () => true,
-      getResourceServerInfo: () => resourceServer(options)
+      getResourceServerInfo: (_ctx, _indicator, client) => resourceServer(options, store, client.clientId)
     }
   },
   ttl: {

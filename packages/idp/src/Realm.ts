@@ -20,6 +20,8 @@ export interface RealmClient {
   readonly postLogoutRedirectUris: ReadonlyArray<string>
   /** Roles of the built-in client `realm-management` that its service account holds. */
   readonly managementRoles: ReadonlyArray<string>
+  /** What access tokens for this client are made for; without it the realm's audience. */
+  readonly audience?: string
 }
 
 export interface RealmUser {
@@ -53,7 +55,7 @@ export interface RealmOptions {
   readonly port: number
   /** Where `realm.json` is kept: signing key, clients and users survive a restart. */
   readonly folder: string
-  /** The audience of access tokens. */
+  /** The audience of access tokens for clients that have none of their own. */
   readonly audience: string
   /** Life of an access token in seconds. */
   readonly accessTokenSeconds?: number

@@ -1,6 +1,7 @@
 /** What makes the provider look like a Keycloak realm: its paths, the claims of its users, the form of its access tokens. */
 import type { ResourceServer } from "oidc-provider"
 import type { RealmOptions, RealmUser } from "./Realm.ts"
+import type { RealmStore } from "./RealmStore.ts"
 
 export const protocol = "/protocol/openid-connect"
 export const scopes = "openid profile email offline_access"
@@ -8,10 +9,10 @@ export const scopes = "openid profile email offline_access"
 /** Names the one resource server of the realm inside the provider, which wants an absolute URI (RFC 8707). */
 export const resource = "urn:catenet:control-plane"
 
-/** What every access token is made for. */
-export const resourceServer = (options: RealmOptions): ResourceServer => ({
+/** What an access token for a client is made for. */
+export const resourceServer = (options: RealmOptions, store: RealmStore, clientId: string): ResourceServer => ({
   scope: scopes,
-  audience: options.audience,
+  audience: store.client(clientId)?.audience ?? options.audience,
   accessTokenFormat: "jwt",
   accessTokenTTL: options.accessTokenSeconds ?? 300,
   jwt: { sign: { alg: "RS256" } }

@@ -79,6 +79,26 @@ describe("signing in", () => {
     assert.include((await visit(url.href)).text, "Sign in")
   })
 
+  it("lets another person sign in where one has signed in already", async () => {
+    idp().store.putUser({
+      ...(idp().store.userBySignIn(ada.email) ?? assert.fail("no user")),
+      id: "7b0c3b6e-0000-4000-8000-000000000001",
+      username: "vera@example.test",
+      email: "vera@example.test"
+    })
+    const config = await configured("portal", "portal-secret")
+    const visit = browser()
+    const subjects: Array<string | undefined> = []
+    for (const username of [ada.email, "vera@example.test", "vera@example.test"]) {
+      const parameters = { redirect_uri: redirect, scope: "openid email", prompt: "login" }
+      const form = await visit(client.buildAuthorizationUrl(config, parameters).href)
+      const back = await visit(action(form.text, form.url), { username, password: ada.password })
+      const tokens = await client.authorizationCodeGrant(config, new URL(back.url), { idTokenExpected: true })
+      subjects.push(tokens.claims()?.["email"] as string)
+    }
+    assert.deepStrictEqual(subjects, [ada.email, "vera@example.test", "vera@example.test"])
+  })
+
   it("sends the registration address to the same page, and refuses a foreign return address", async () => {
     const base = `${idp().issuer}/protocol/openid-connect`
     const query = `client_id=portal&response_type=code&scope=openid&redirect_uri=${encodeURIComponent(redirect)}`

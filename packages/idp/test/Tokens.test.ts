@@ -1,7 +1,7 @@
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose"
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose"
 import { assert, describe, it } from "vitest"
 import { start } from "../src/IdentityProvider.ts"
-import { ada, json, options, token, useRealm } from "./realm.ts"
+import { ada, admin, clientToken, json, options, token, useRealm } from "./realm.ts"
 
 const { folder, idp } = useRealm()
 const passwordForm = { grant_type: "password", client_id: "admin-cli", username: ada.email, password: ada.password }
@@ -66,6 +66,26 @@ describe("the token endpoint", () => {
     const { payload } = await verified(access_token)
     assert.strictEqual(payload.sub, idp().store.client("plain")?.id)
     assert.strictEqual(payload["preferred_username"], "service-account-plain")
+  })
+
+  it("makes a client's tokens for its own audience, and others for the realm's", async () => {
+    const audience = async (clientId: string, client_secret: string) => {
+      const form = { grant_type: "client_credentials", client_id: clientId, client_secret }
+      return decodeJwt((await json(await token(idp(), form))).access_token).aud
+    }
+    assert.strictEqual(await audience("gates", "gate-secret"), "gates")
+    assert.strictEqual(await audience("plain", "plain-secret"), "catenet")
+    const bearer = await clientToken(idp(), "manager", "manager-secret")
+    const mapper = { protocolMapper: "oidc-audience-mapper", config: { "included.custom.audience": "bots" } }
+    const made = {
+      clientId: "bot",
+      secret: "bot-secret",
+      standardFlowEnabled: false,
+      serviceAccountsEnabled: true,
+      protocolMappers: [mapper]
+    }
+    assert.strictEqual((await admin(idp(), bearer, "POST", "/clients", made)).status, 201)
+    assert.strictEqual(await audience("bot", "bot-secret"), "bots")
   })
 
   it("refreshes", async () => {

@@ -31,6 +31,7 @@ export const options = (folder: string, port = 0): RealmOptions => ({
       serviceAccountsEnabled: true,
       managementRoles: ["manage-clients", "manage-users"]
     },
+    { clientId: "gates", secret: "gate-secret", audience: "gates", serviceAccountsEnabled: true },
     { clientId: "plain", secret: "plain-secret", serviceAccountsEnabled: true }
   ]
 })

@@ -72,5 +72,12 @@ export const queryPathOf = (uri: string): { readonly path: string; readonly quer
 /** What is no host name is the name of no gate. */
 export const readHost = Schema.decodeUnknownOption(Hostname)
 
+/** A tunnel's host as browsers reach it. */
+export interface PublicHost {
+  readonly host: string
+  readonly port: number
+}
+
 /** A header takes no more than ASCII; the path is written as a browser would write it. */
-export const addressAt = (host: string, path: string): string => new URL(returnPath(path), `https://${host}`).href
+export const addressAt = ({ host, port }: PublicHost, path: string): string =>
+  new URL(returnPath(path), `https://${host}:${port}`).href

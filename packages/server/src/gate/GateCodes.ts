@@ -10,6 +10,7 @@ import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../runtime/Now.ts"
+import { Settings } from "../settings/Settings.ts"
 import { asDefects } from "../store/Defects.ts"
 import * as Store from "../tunnels/GateCodeStore.ts"
 
@@ -42,6 +43,7 @@ export interface Aim {
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
+  const { gateHostsPort } = yield* Settings
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.map(random.randomBytes(32), (bytes) => Tokens.urlText(Redacted.make(bytes)))
 
@@ -51,7 +53,7 @@ const make = Effect.gen(function* () {
       const code = yield* fresh
       const codeExpiresAt = (yield* unixSeconds) + codeLifetime
       yield* store.keep({ ...visitor, codeHash: hashOf(code), browser, host, path: inAscii(path), codeExpiresAt })
-      const address = new URL(entryPath, `https://${host}`)
+      const address = new URL(entryPath, `https://${host}:${gateHostsPort}`)
       address.searchParams.set("code", Redacted.value(code))
       return address.href
     }, asDefects),

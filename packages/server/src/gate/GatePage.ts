@@ -1,4 +1,4 @@
-/** The form in which a visitor asks to be let in. */
+/** What visitors fill in or press at the gate: the form in which they ask to be let in, and the button of a share link. */
 import { escape, page } from "../http/NoticePage.ts"
 
 export const request = (host: string, action: string): string =>
@@ -9,4 +9,23 @@ export const request = (host: string, action: string): string =>
       `<p><label>E-mail address <input type="email" name="email" autocomplete="email" maxlength="254" required></label></p>` +
       `<p><label>Note <textarea name="note" maxlength="500" rows="4"></textarea></label></p>` +
       `<p><button>Ask</button></p></form>`
+  )
+
+const hidden = (name: string, value: string) => `<input type="hidden" name="${name}" value="${escape(value)}">`
+
+/** The page of a link that can be used once. */
+export const share = (link: {
+  readonly host: string
+  readonly token: string
+  readonly back: string
+  readonly action: string
+}): string =>
+  page(
+    `Open ${link.host}`,
+    `<p>This link lets one visitor in, once. It is used up when you open ${escape(link.host)}.</p>` +
+      `<form method="post" action="${escape(link.action)}">` +
+      hidden("host", link.host) +
+      hidden("token", link.token) +
+      hidden("return", link.back) +
+      `<p><button>Open</button></p></form>`
   )

@@ -7,12 +7,13 @@ import { HttpRouter } from "effect/http"
 import type { Extra } from "../http/Routes.ts"
 import * as AccessRequest from "./AccessRequestRoutes.ts"
 import { check } from "./GateCheckRoute.ts"
-import { share } from "./ShareRoute.ts"
+import * as Share from "./ShareRoute.ts"
 import * as SignIn from "./GateSignInRoutes.ts"
 
 export const addresses: Extra = [
   ["GET", "/gate/check"],
-  ["GET", "/gate/share"],
+  ["GET", Share.path],
+  ["POST", Share.path],
   ["GET", "/gate/start"],
   ["GET", "/gate/callback"],
   ["GET", "/gate/logout"],
@@ -23,7 +24,8 @@ export const addresses: Extra = [
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     yield* router.add("GET", "/gate/check", yield* check)
-    yield* router.add("GET", "/gate/share", yield* share)
+    yield* router.add("GET", Share.path, yield* Share.share)
+    yield* router.add("POST", Share.path, yield* Share.spend)
     yield* router.add("GET", "/gate/start", yield* SignIn.start)
     yield* router.add("GET", "/gate/callback", yield* SignIn.callback)
     yield* router.add("GET", "/gate/logout", yield* SignIn.logout)

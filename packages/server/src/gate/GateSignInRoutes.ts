@@ -76,6 +76,7 @@ export const callback = Effect.gen(function* () {
   const signIns = yield* GateSignIns
   const sessions = yield* GateSessions
   const codes = yield* GateCodes
+  const { gateHostsPort: port } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
@@ -95,7 +96,7 @@ export const callback = Effect.gen(function* () {
       if (browser !== null) {
         return Browser.withoutSignIn(seeOther(yield* codes.mint({ host, path, browser }, visitor)))
       }
-      return seeOther(Browser.addressAt(host, path)).pipe(
+      return seeOther(Browser.addressAt({ host, port }, path)).pipe(
         Browser.withSession(yield* sessions.open(visitor, host), loginLifetime),
         Browser.withoutSignIn
       )
@@ -122,7 +123,7 @@ export const callback = Effect.gen(function* () {
 export const logout = Effect.gen(function* () {
   const gate = yield* Gate
   const sessions = yield* GateSessions
-  const { gateCookieDomain, portalBaseUrl } = yield* Settings
+  const { gateCookieDomain, gateHostsPort, portalBaseUrl } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (gateCookieDomain === undefined) return yield* refuse(request, new GateNotConfigured())
@@ -133,7 +134,7 @@ export const logout = Effect.gen(function* () {
     const named = Browser.readHost(query.get("host"))
     const isOurs = Option.isSome(named) && (yield* gate.knows(named.value))
     if (!isOurs) return Browser.withoutSession(seeOther(new URL(portalBaseUrl).href))
-    const address = new URL(exitPath, `https://${named.value}`)
+    const address = new URL(exitPath, `https://${named.value}:${gateHostsPort}`)
     address.searchParams.set("return", returnPath(query.get("return") ?? "/"))
     return Browser.withoutSession(seeOther(address.href))
   })

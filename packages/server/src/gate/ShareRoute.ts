@@ -1,14 +1,61 @@
-/** `GET /gate/share`: a visitor follows a share link. */
+/**
+ * `GET` and `POST /gate/share`: a visitor follows a share link. A link of a single use is spent by the button of a page
+ * where a browser follows it, so that what looks at links before people do (previews of messengers, mail scanners,
+ * prefetching browsers) spends none. A program that wants no page is taken at its word: its GET spends the link.
+ */
 import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { fields } from "../http/FormBody.ts"
+import * as Notice from "../http/NoticePage.ts"
 import { refuse } from "../http/RefusalPages.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { addressAt, queryOf, readHost, withSession } from "./GateBrowser.ts"
+import * as Page from "./GatePage.ts"
+
+export const path = "/gate/share"
+
+/** What says in its name that it looks at links for others. Most of these ask for anything, as programs do. */
+const previewer =
+  /bot\b|bot\/|crawl|spider|preview|prefetch|scan|facebookexternalhit|facebot|whatsapp|slack|telegram|discord|skype|viber|signal|mattermost|rocket\.chat|synapse|mastodon|iframely|embedly|inspection/iu
+
+/** Whether an answer to a GET may be looked at by somebody who did not mean to use the link up. */
+const mayBePreview = (headers: Readonly<Record<string, string | undefined>>) =>
+  /\btext\/html\b/iu.test(headers["accept"] ?? "") ||
+  headers["sec-fetch-mode"] === "navigate" ||
+  (headers["sec-purpose"] ?? headers["purpose"] ?? headers["x-purpose"] ?? headers["x-moz"]) !== undefined ||
+  previewer.test(headers["user-agent"] ?? "")
+
+interface Followed {
+  readonly host: string | null | undefined
+  readonly token: string | null | undefined
+  readonly back: string | null | undefined
+  readonly spends: boolean
+}
+
+const follow = Effect.gen(function* () {
+  const links = yield* ShareLinks
+  const { gateHostsPort: port } = yield* Settings
+  return Effect.fnUntraced(function* ({ back, host: named, spends, token }: Followed) {
+    const read = readHost(named)
+    if (Option.isNone(read)) return yield* new HostNotGated()
+    const host = read.value
+    const found = yield* links.redeem(host, Redacted.make(token ?? ""), spends)
+    const wanted = back ?? "/"
+    if (Option.isNone(found))
+      return HttpServerResponse.text(Page.share({ host, token: token ?? "", back: wanted, action: path }), {
+        contentType: Notice.contentType
+      })
+    const { seconds, session } = found.value
+    return HttpServerResponse.redirect(addressAt({ host, port }, wanted), { status: 303 }).pipe(
+      withSession(session, seconds)
+    )
+  })
+})
 
 export const share = Effect.gen(function* () {
-  const links = yield* ShareLinks
+  const followed = yield* follow
   const { gateCookieDomain } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -16,16 +63,26 @@ export const share = Effect.gen(function* () {
     // A program that only wants to know whether the link leads anywhere must not use it up.
     if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
     const query = queryOf(request.url)
-    const named = readHost(query.get("host"))
-    if (Option.isNone(named)) return yield* refuse(request, new HostNotGated())
-    const host = named.value
-    return yield* links.redeem(host, Redacted.make(query.get("token") ?? "")).pipe(
-      Effect.map(({ seconds, session }) =>
-        HttpServerResponse.redirect(addressAt(host, query.get("return") ?? "/"), { status: 303 }).pipe(
-          withSession(session, seconds)
-        )
-      ),
+    const [host, token, back] = [query.get("host"), query.get("token"), query.get("return")]
+    return yield* followed({ host, token, back, spends: !mayBePreview(request.headers) }).pipe(
       Effect.catchTag(["HostNotGated", "ShareLinkRefused"], (refusal) => refuse(request, refusal))
+    )
+  })
+})
+
+/** The button of the page. The token is all that counts, and no cookie, so it may come from anywhere. */
+export const spend = Effect.gen(function* () {
+  const followed = yield* follow
+  const { gateCookieDomain } = yield* Settings
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (gateCookieDomain === undefined) return yield* refuse(request, new GateNotConfigured())
+    return yield* Effect.flatMap(fields, ({ host, return: back, token }) =>
+      followed({ host, token, back, spends: true })
+    ).pipe(
+      Effect.catchTag(["BodyTooLarge", "HostNotGated", "ShareLinkRefused", "UnsupportedMediaType"], (refusal) =>
+        refuse(request, refusal)
+      )
     )
   })
 })

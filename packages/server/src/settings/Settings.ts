@@ -181,6 +181,12 @@ export const variables = {
     Forms.text,
     "Zone of the tunnels' host names. Without it nobody can sign in at a login gate, and gated hosts are closed."
   ),
+  gateHostsPort: defaulted(
+    "CT_GATE_HOSTS_PORT",
+    Forms.port,
+    "443",
+    "Port at which browsers reach the tunnels' host names; sign-ins and share links lead back to it."
+  ),
   gateRedirectUri: optional(
     "CT_GATE_REDIRECT_URI",
     Forms.url,

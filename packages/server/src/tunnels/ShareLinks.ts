@@ -156,9 +156,12 @@ const make = Effect.gen(function* () {
       asDefects
     ),
 
-    /** A visitor follows a link to `host`, in lower case. Answers what the cookie is to hold, and until when. */
+    /**
+     * A visitor follows a link to `host`, in lower case. Answers what the cookie is to hold, and until when; nothing where
+     * the link would be used up by that and the visitor does not mean to spend it, for which nothing is written.
+     */
     redeem: Effect.fn("ShareLinks.redeem")(
-      function* (host: string, token: Redacted.Redacted) {
+      function* (host: string, token: Redacted.Redacted, spends: boolean) {
         if ((yield* store.isGated(host)).length === 0) return yield* new HostNotGated()
         const { length } = Redacted.value(token)
         const found =
@@ -171,10 +174,11 @@ const make = Effect.gen(function* () {
           Effect.fromResult(Rules.redeem(ruled(found.value), host, now)),
           () => new ShareLinkRefused()
         )
+        if (next.singleUse && !spends) return Option.none()
         yield* store.save(next)
         for (const effect of effects) if (effect._tag === "Audit") yield* audits.append(effect)
         const session = yield* sessions.openShared(found.value.id, host, next.expiresAt)
-        return { session, seconds: next.expiresAt - now }
+        return Option.some({ session, seconds: next.expiresAt - now })
       },
       store.transaction,
       asDefects

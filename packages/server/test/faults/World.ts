@@ -38,6 +38,7 @@ const providerOn = (port: number, folder: string) =>
       CT_IDP_REALM: realm,
       CT_IDP_PORTAL_URL: "https://portal.example",
       CT_IDP_PORTAL_CLIENT_SECRET: "portal-secret",
+      CT_IDP_GATE_CLIENT_SECRET: "gate-secret",
       CT_IDP_MANAGER_CLIENT_SECRET: managerSecret,
       CT_IDP_USER_EMAIL: user.email,
       CT_IDP_USER_PASSWORD: user.password

@@ -112,6 +112,67 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
     }).pipe(Effect.scoped)
   )
 
+  it.effect("of a single use are spent by the button of a page, and by nothing that looks at them", () =>
+    Effect.gen(function* () {
+      const { id } = yield* gated("pia", "pia.zone.example")
+      const link = yield* mint("pia", id, { ttl: "1h", single_use: true })
+      const address = `${link.url}&return=${encodeURIComponent('/a?b="c"')}`
+      const looks: ReadonlyArray<Readonly<Record<string, string>>> = [
+        { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" },
+        { "sec-purpose": "prefetch" },
+        { purpose: "prefetch" },
+        { "user-agent": "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)" },
+        { "user-agent": "WhatsApp/2.23.20.0" },
+        { "user-agent": "TelegramBot (like TwitterBot)" },
+        { "user-agent": "facebookexternalhit/1.1" }
+      ]
+      for (const headers of [...looks, ...looks]) {
+        const seen = yield* follow(address, { headers })
+        assert.strictEqual(seen.status, 200, JSON.stringify(headers))
+        assert.isNull(seen.headers.get("set-cookie"))
+        assert.strictEqual(seen.headers.get("cache-control"), "no-store")
+        assert.strictEqual(seen.headers.get("referrer-policy"), "no-referrer")
+        const page = yield* Effect.promise(() => seen.text())
+        assert.strictEqual(page.match(/<button>/g)?.length, 1)
+        assert.include(page, 'name="return" value="/a?b=&#34;c&#34;"')
+      }
+      const { tunnelControls } = yield* account("pia")
+      const state = () =>
+        Effect.map(tunnelControls.listShareLinks({ params: { id }, query: {} }), ([listed]) => listed?.state)
+      assert.strictEqual(yield* state(), "active")
+
+      const { searchParams } = new URL(address)
+      const form = (changed: Readonly<Record<string, string>> = {}) =>
+        TestServer.raw("/gate/share", {
+          method: "POST",
+          body: new URLSearchParams({ ...Object.fromEntries(searchParams), ...changed })
+        })
+      assert.strictEqual((yield* form({ token: "A".repeat(43) })).status, 403)
+      assert.strictEqual((yield* form({ host: "nobody.zone.example" })).status, 404)
+      assert.strictEqual((yield* TestServer.raw("/gate/share", { method: "POST", body: "{}" })).status, 415)
+      assert.strictEqual(yield* state(), "active")
+
+      const built = yield* Layer.build(TestServer.replica({ ...variables, ...zone }))
+      const there = Effect.provide(form(), built)
+      const answers = yield* Effect.all(
+        Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? form() : there)),
+        { concurrency: "unbounded" }
+      )
+      const winners = answers.filter(({ status }) => status === 303)
+      assert.lengthOf(winners, 1)
+      assert.isTrue(answers.every(({ status }) => status === 303 || status === 403))
+      const [winner] = winners
+      assert(winner !== undefined)
+      assert.strictEqual(winner.headers.get("location"), "https://pia.zone.example/a?b=%22c%22")
+      assert.strictEqual((yield* check("pia.zone.example", withCookie(sessionIn(winner)))).status, 200)
+      assert.strictEqual(yield* state(), "used")
+      for (const headers of looks) assert.strictEqual((yield* follow(address, { headers })).status, 403)
+
+      const many = yield* mint("pia", id, { ttl: "1h" })
+      for (const headers of looks) assert.strictEqual((yield* follow(many.url, { headers })).status, 303)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("end with their time, and are worth nothing elsewhere or half", () =>
     Effect.gen(function* () {
       const { id } = yield* gated("cleo", "cleo.zone.example")

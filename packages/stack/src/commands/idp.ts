@@ -21,6 +21,7 @@ const settings = Effect.gen(function* () {
     realm: yield* Config.String("CT_IDP_REALM").pipe(Config.withDefault("catenet")),
     portal: yield* required("CT_IDP_PORTAL_URL", "the address of the control plane"),
     portalSecret: yield* required("CT_IDP_PORTAL_CLIENT_SECRET", "the secret of the portal's client"),
+    gateSecret: yield* required("CT_IDP_GATE_CLIENT_SECRET", "the secret of the client of login gates"),
     managerSecret: yield* required("CT_IDP_MANAGER_CLIENT_SECRET", "the secret of the managing client"),
     trustedProxies: yield* Config.String("CT_IDP_TRUSTED_PROXIES").pipe(Config.withDefault("")),
     email: yield* required("CT_IDP_USER_EMAIL", "the e-mail of the first user"),
@@ -45,7 +46,8 @@ const prepared = Effect.fnUntraced(function* (text: string) {
 })
 
 const serve = Effect.gen(function* () {
-  const { email, host, managerSecret, password, portal, portalSecret, trustedProxies, ...rest } = yield* settings
+  const { email, gateSecret, host, managerSecret, password, portal, portalSecret, trustedProxies, ...rest } =
+    yield* settings
   const prepare = yield* prepared(trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
@@ -61,14 +63,22 @@ const serve = Effect.gen(function* () {
             clientId: "catenet-portal",
             secret: portalSecret,
             standardFlowEnabled: true,
-            redirectUris: [`${portal}/portal/callback`, `${portal}/gate/callback`],
+            redirectUris: [`${portal}/portal/callback`],
             postLogoutRedirectUris: [`${portal}/portal`, `${portal}/`]
+          },
+          {
+            clientId: "catenet-gate",
+            secret: gateSecret,
+            audience: "catenet-gate",
+            standardFlowEnabled: true,
+            redirectUris: [`${portal}/gate/callback`]
           },
           { clientId: "admin-cli", publicClient: true, directAccessGrantsEnabled: true },
           { clientId: "ct-agent-cli", publicClient: true, deviceGrantEnabled: true },
           {
             clientId: "catenet-manager",
             secret: managerSecret,
+            audience: "realm-management",
             serviceAccountsEnabled: true,
             managementRoles: ["manage-clients", "manage-users"]
           }

@@ -13,11 +13,13 @@ const escape = (text: string) => text.replaceAll(/[&<>"']/g, (char) => entities.
 const row = ([name, value]: readonly [string, string]) => `<dt>${escape(name)}</dt><dd>${escape(value)}</dd>`
 
 const page = (request: IncomingMessage) => {
-  const header = (name: "host" | "x-forwarded-for" | "user-agent") => String(request.headers[name] ?? "")
+  const header = (name: "host" | "x-forwarded-for" | "x-gate-email" | "user-agent") =>
+    String(request.headers[name] ?? "")
   const facts: ReadonlyArray<readonly [string, string]> = [
     ["Host", header("host")],
     ["Path", request.url ?? "/"],
     ["Forwarded for", header("x-forwarded-for")],
+    ["Signed in as", header("x-gate-email")],
     ["Browser", header("user-agent")]
   ]
   return (

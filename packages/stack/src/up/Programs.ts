@@ -71,7 +71,7 @@ export const demoOrigin = (settings: UpSettings): Program => ({
   ready: listens(settings.demoOrigin)
 })
 
-/** Fails unless a visitor who trusts the development root gets the page behind a tunnel. */
+/** Fails unless a visitor who trusts the development root gets the page behind a tunnel, or is led to sign in for it. */
 export const visits = ({ frontDoor }: UpSettings, folder: Folder, hostname: string) =>
   Effect.callback<void, NotReady>((resume) => {
     const request = get(
@@ -85,7 +85,7 @@ export const visits = ({ frontDoor }: UpSettings, folder: Folder, hostname: stri
       },
       (response) => {
         response.resume()
-        const ok = response.statusCode === 200
+        const ok = response.statusCode === 200 || response.statusCode === 302
         resume(ok ? Effect.void : Effect.fail(new NotReady({ cause: response.statusCode })))
       }
     )

@@ -7,6 +7,7 @@ import * as PrivateFile from "./PrivateFile.ts"
 export const Secrets = Schema.Struct({
   edgeAdminToken: Schema.String,
   portalClientSecret: Schema.String,
+  gateClientSecret: Schema.String,
   managerClientSecret: Schema.String,
   sessionKey: Schema.String,
   paymentWebhookSecret: Schema.String,
@@ -21,6 +22,7 @@ const text = (bytes: number) => randomBytes(bytes).toString("base64url")
 const make = (): Secrets => ({
   edgeAdminToken: hex(),
   portalClientSecret: text(24),
+  gateClientSecret: text(24),
   managerClientSecret: text(24),
   sessionKey: hex(),
   paymentWebhookSecret: hex(),

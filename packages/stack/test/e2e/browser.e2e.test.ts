@@ -4,7 +4,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { demo, newcomer, owner } from "./People.ts"
 import { Stack } from "./Stack.ts"
+import { until } from "./Tunnel.ts"
+import { ask } from "./Visitor.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
 const certutil = ["/usr/bin/certutil", "/usr/local/bin/certutil"].find((path) => existsSync(path))
@@ -80,5 +83,62 @@ describe.skipIf(missing)("a browser", () => {
       problems.filter((text) => !text.includes("favicon")),
       []
     )
+  })
+
+  it("signs visitors of a gated host in at the embedded provider, and out again, and lets others ask for access", async () => {
+    const call = await owner(stack)
+    const { id } = (await call("GET", "/me/tunnels")).find(({ name }: { name: string }) => name === "hello")
+    const target = { host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root }
+    const origin = `https://hello.localhost:${stack.ports.frontDoor}`
+    // The order that turns the gate on cuts what runs at that moment.
+    const answers = (status: number) =>
+      ask(target).then(
+        (answer) => answer.status === status,
+        () => false
+      )
+    await call("PATCH", `/me/tunnels/${id}`, { require_login: true })
+    try {
+      await until(() => answers(302), "the gate")
+      assert.strictEqual((await ask(target, { method: "POST" })).status, 401)
+      const page = await browser.newPage()
+      const signIn = async (person: { readonly email: string; readonly password: string }) => {
+        await page.getByLabel(/e-mail/i).fill(person.email)
+        await page.getByLabel(/password/i).fill(person.password)
+        await page.getByRole("button").click()
+      }
+      const title = () => page.getByRole("heading", { level: 1 }).textContent()
+
+      await page.goto(`${origin}/photos?year=2026`)
+      assert.include(page.url(), `http://localhost:${stack.ports.identityProvider}/`)
+      await signIn(demo(stack))
+      await page.waitForURL(`${origin}/photos?year=2026`)
+      assert.include(await page.locator("dl").textContent(), "Signed in asdemo@catenet.localhost")
+
+      await page.goto(stack.url("/gate/logout?host=hello.localhost"))
+      assert.include(page.url(), `http://localhost:${stack.ports.identityProvider}/`)
+      await signIn(await newcomer(stack, "vera@example.test"))
+      await page.waitForURL(({ pathname }) => pathname === "/gate/callback")
+      assert.strictEqual(await title(), "Not allowed")
+      await page.getByRole("link", { name: "Ask the owner for access" }).click()
+      await page.getByLabel("E-mail address").fill("vera@example.test")
+      await page.getByRole("button", { name: "Ask" }).click()
+      assert.strictEqual(await title(), "Asked")
+      const asked = await call("GET", `/me/tunnels/${id}/access-requests`)
+      assert.deepStrictEqual(
+        asked.map(({ email }: { email: string }) => email),
+        ["vera@example.test"]
+      )
+      assert.strictEqual(await page.goto(`${origin}/`).then((answer) => answer?.status()), 200)
+      assert.include(page.url(), `http://localhost:${stack.ports.identityProvider}/`)
+
+      const link = await call("POST", `/me/tunnels/${id}/share-links`, { ttl: "1h", single_use: true })
+      await page.goto(`${link.url}&return=/photos`)
+      await page.getByRole("button", { name: "Open" }).click()
+      await page.waitForURL(`${origin}/photos`)
+      assert.include(await page.locator("dl").textContent(), `Signed in asshare:${link.id}`)
+    } finally {
+      await call("PATCH", `/me/tunnels/${id}`, { require_login: false })
+      await until(() => answers(200), "the end of the gate")
+    }
   })
 })

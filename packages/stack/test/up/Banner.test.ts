@@ -11,6 +11,7 @@ import { root } from "../architecture/Imports.ts"
 const secrets = {
   edgeAdminToken: "",
   portalClientSecret: "",
+  gateClientSecret: "",
   managerClientSecret: "",
   sessionKey: "",
   paymentWebhookSecret: "",
