@@ -37,7 +37,8 @@ const lint = () => {
   installLinters()
   const linters = [
     run(join(root, "tools", "lint", "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "."),
-    run(join(root, "tools", "lint", "dictionaries.mjs"))
+    run(join(root, "tools", "lint", "dictionaries.mjs")),
+    run(join(root, "tools", "lint", "unusedExports.mjs"))
   ]
   return Promise.all(linters).then((codes) => Math.max(...codes))
 }

@@ -44,15 +44,8 @@ export interface AdminAddress {
 /**
  * The signed bytes of the address: raw `ct-edge-admin-address-v1` ‖ u64le length of id ‖ id ‖ URL. They are not those of
  * the heartbeat, so that neither signature can be shown for the other.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
- *
- * strictEqual(EdgeHeartbeat.adminPreimage({ id: "a", adminUrl: "http://b:1" }).length, 24 + 8 + 1 + 10)
- * ```
  */
-export const adminPreimage = (address: AdminAddress): Uint8Array => {
+const adminPreimage = (address: AdminAddress): Uint8Array => {
   const id = Bytes.fromText(address.id)
   return Preimage.raw(
     "ct-edge-admin-address-v1",

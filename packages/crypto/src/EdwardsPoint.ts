@@ -75,11 +75,11 @@ export const isSmallOrder = (encoded: Uint8Array): boolean =>
  *
  * const [seed, message] = [new Uint8Array(32).fill(7), Uint8Array.of(1, 2, 3)]
  * const signature = portable.ed25519.sign(seed, message)
- * ok(EdwardsPoint.verify(portable.ed25519.publicKey(seed), message, signature))
- * ok(!EdwardsPoint.verify(portable.ed25519.publicKey(seed), Uint8Array.of(1, 2, 4), signature))
+ * ok(EdwardsPoint.verifyLenient(portable.ed25519.publicKey(seed), message, signature))
+ * ok(!EdwardsPoint.verifyLenient(portable.ed25519.publicKey(seed), Uint8Array.of(1, 2, 4), signature))
  * ```
  */
-export const verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
+export const verifyLenient = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
   const A = decode(publicKey)
   if (A === undefined || signature.length !== 64) return false
   const S = littleEndian(signature.subarray(32))

@@ -1,8 +1,8 @@
 /**
- * Hex as section 0.1 wants it: written lowercase, read in either case, with nothing else allowed between. The reader
- * looks at one ASCII character at a time, so a sign, a blank or a multi-byte character is refused and never counted as
- * part of a number.
+ * Hex as section 0.1 defines it: written lowercase, read in either case, and refused with any other character in it: a
+ * sign, a blank, a multi-byte character.
  */
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js"
 import { Data, Result } from "effect"
 
 /** The text is not hex of the wanted length. It is not quoted here: it may be a secret with one wrong character. */
@@ -10,15 +10,6 @@ export class NotHex extends Data.TaggedError("NotHex")<{ readonly wantedBytes: n
   override get message() {
     return this.wantedBytes === undefined ? "not hex" : `not ${this.wantedBytes * 2} hex characters`
   }
-}
-
-const digits = "0123456789abcdef"
-
-const valueOf = (code: number): number => {
-  if (code >= 48 && code <= 57) return code - 48
-  if (code >= 97 && code <= 102) return code - 87
-  if (code >= 65 && code <= 70) return code - 55
-  return -1
 }
 
 /**
@@ -31,11 +22,7 @@ const valueOf = (code: number): number => {
  * strictEqual(Hex.encode(Uint8Array.of(0, 171, 255)), "00abff")
  * ```
  */
-export const encode = (bytes: Uint8Array): string => {
-  let text = ""
-  for (const byte of bytes) text += digits.charAt(byte >>> 4) + digits.charAt(byte & 15)
-  return text
-}
+export const encode = bytesToHex
 
 /**
  * The bytes of a hex text, of exactly `length` bytes when it is given.
@@ -51,16 +38,7 @@ export const encode = (bytes: Uint8Array): string => {
  * ```
  */
 export const decode = (text: string, length?: number): Result.Result<Uint8Array, NotHex> => {
-  const size = text.length / 2
-  if (length === undefined ? text.length % 2 !== 0 : size !== length) {
-    return Result.fail(new NotHex({ wantedBytes: length }))
-  }
-  const bytes = new Uint8Array(size)
-  for (let i = 0; i < size; i++) {
-    const high = valueOf(text.charCodeAt(2 * i))
-    const low = valueOf(text.charCodeAt(2 * i + 1))
-    if (high < 0 || low < 0) return Result.fail(new NotHex({ wantedBytes: length }))
-    bytes[i] = high * 16 + low
-  }
-  return Result.succeed(bytes)
+  const notHex = () => new NotHex({ wantedBytes: length })
+  if (length !== undefined && text.length !== 2 * length) return Result.fail(notHex())
+  return Result.try({ try: () => hexToBytes(text), catch: notHex })
 }

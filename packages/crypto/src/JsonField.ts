@@ -11,18 +11,8 @@ import { Malformed } from "./SignedRecord.ts"
 /** Text that has UTF-8 bytes: no half of a surrogate pair. */
 export const Text = Schema.String.check(Schema.makeFilter((text) => text.isWellFormed() || "half a surrogate pair"))
 
-/**
- * Bytes of a fixed length, written as lowercase hex and read in either case.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import { Schema } from "effect"
- * import * as JsonField from "@catenet/crypto/JsonField"
- *
- * strictEqual(Schema.encodeSync(JsonField.hex(2))(Uint8Array.of(0, 255)), "00ff")
- * ```
- */
-export const hex = (length: number) =>
+/** Bytes of a fixed length, written as lowercase hex and read in either case. */
+const hex = (length: number) =>
   Schema.String.check(Schema.isPattern(new RegExp(`^[0-9a-fA-F]{${length * 2}}$`))).pipe(
     Schema.decodeTo(
       Schema.Uint8Array.check(Schema.makeFilter((bytes) => bytes.length === length || `${length} bytes`)),

@@ -1,20 +1,19 @@
 /**
- * The puzzle an edge sets before it opens a tunnel for a client (section 11.3). The edge draws the nonce; whoever
- * answers searches for a number whose hash, with nonce and routing token, starts with enough zero bits.
+ * The puzzle an edge sets before it opens a tunnel for a client (section 11.3). The edge draws the nonce; the
+ * client searches for a number whose hash, with nonce and routing token, starts with enough zero bits.
  */
-import { Option, Result } from "effect"
+import { Option } from "effect"
 import * as Bytes from "./Bytes.ts"
 import * as Integer from "./Integer.ts"
-import { Malformed } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
-/** Bits an edge asks for unless it is configured otherwise. */
+/** Bits that an edge asks for unless it is configured otherwise. */
 export const defaultDifficulty = 16
 
 /** A client refuses to work for more bits than this. */
 export const maxDifficulty = 32
 
-/** What the edge sends first: 17 bytes. */
+/** What the edge sends first; `@catenet/wire` has its frame and that of the answer. */
 export interface Challenge {
   /** 16 bytes, fresh for each connection. */
   readonly nonce: Uint8Array
@@ -22,70 +21,12 @@ export interface Challenge {
   readonly difficulty: number
 }
 
-/** What the client answers: 40 bytes. */
+/** What the client answers. */
 export interface Answer {
   readonly solution: bigint
   /** 32 bytes. */
   readonly routingToken: Uint8Array
 }
-
-/**
- * A challenge as 17 bytes.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
- *
- * strictEqual(ProofOfWork.encodeChallenge({ nonce: new Uint8Array(16), difficulty: 16 }).length, 17)
- * ```
- */
-export const encodeChallenge = (challenge: Challenge): Uint8Array =>
-  Bytes.concat(challenge.nonce, Integer.u8(challenge.difficulty))
-
-/**
- * Reads exactly 17 bytes.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import { Result } from "effect"
- * import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
- *
- * strictEqual(Result.getOrThrow(ProofOfWork.decodeChallenge(new Uint8Array(17))).difficulty, 0)
- * ```
- */
-export const decodeChallenge = (bytes: Uint8Array): Result.Result<Challenge, Malformed> =>
-  bytes.length === 17
-    ? Result.succeed({ nonce: bytes.slice(0, 16), difficulty: bytes[16] ?? 0 })
-    : Result.fail(new Malformed({ record: "proof-of-work challenge", why: "not 17 bytes" }))
-
-/**
- * An answer as 40 bytes.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
- *
- * strictEqual(ProofOfWork.encodeAnswer({ solution: 70n, routingToken: new Uint8Array(32) }).length, 40)
- * ```
- */
-export const encodeAnswer = (answer: Answer): Uint8Array =>
-  Bytes.concat(Integer.u64le(answer.solution), answer.routingToken)
-
-/**
- * Reads exactly 40 bytes.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import { Result } from "effect"
- * import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
- *
- * strictEqual(Result.getOrThrow(ProofOfWork.decodeAnswer(new Uint8Array(40))).solution, 0n)
- * ```
- */
-export const decodeAnswer = (bytes: Uint8Array): Result.Result<Answer, Malformed> =>
-  bytes.length === 40
-    ? Result.succeed({ solution: Integer.readU64le(bytes, 0), routingToken: bytes.slice(8) })
-    : Result.fail(new Malformed({ record: "proof-of-work answer", why: "not 40 bytes" }))
 
 /**
  * The hash that is judged: SHA-256(nonce ‖ routing token ‖ u64le solution).

@@ -8,7 +8,7 @@ import * as Integer from "./Integer.ts"
 import { Malformed } from "./SignedRecord.ts"
 
 /** Reads the fields of one record in order. */
-export class Reader {
+class Reader {
   readonly #record: string
   readonly #bytes: Uint8Array
   #at = 0

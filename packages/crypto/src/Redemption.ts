@@ -16,9 +16,6 @@ export interface Redemption {
   readonly challenge?: Uint8Array | undefined
 }
 
-/** Seconds a challenge lives. At its `expiresAt` it is dead, and the first attempt that names it uses it up. */
-export const challengeLife = 120
-
 /**
  * The signed bytes: 120 without a challenge, 157 with one.
  *

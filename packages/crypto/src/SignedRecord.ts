@@ -109,7 +109,7 @@ export const holds = (
   } catch {
     return false
   }
-  return suite.ed25519.verify(publicKey, message, signature)
+  return suite.ed25519.verifyLenient(publicKey, message, signature)
 }
 
 /** A record of kind A in parts. */

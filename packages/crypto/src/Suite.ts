@@ -33,15 +33,15 @@ export interface KeyPair {
 export interface Ed25519 {
   readonly publicKey: (seed: Uint8Array) => Uint8Array
   readonly sign: (seed: Uint8Array, message: Uint8Array) => Uint8Array
-  /** Whether bytes of any length are a public key that `verify` can read: `BadKey` against `BadSignature`. */
+  /** Whether bytes of any length are a public key that either rule can read: `BadKey` against `BadSignature`. */
   readonly isPublicKey: (bytes: Uint8Array) => boolean
-  /**
-   * The acceptance rule of every record but one: cofactorless equation over the bytes as sent, S below the group order,
-   * public keys of small order and in non-canonical form accepted. Input of another length is simply not valid.
-   */
+  /** `verifyLenient`, and neither the public key nor R has small order: the rule of the release manifest. */
   readonly verify: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
-  /** `verify`, and neither the public key nor R has small order: the rule of the release manifest. */
-  readonly verifyStrict: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
+  /**
+   * The rule of every other record, which the contract sets: cofactorless equation over the bytes as sent, S below the group
+   * order, public keys of small order and in non-canonical form accepted. Input of another length is simply not valid.
+   */
+  readonly verifyLenient: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
 }
 
 /** X25519 (RFC 7748): 32-byte secrets and public keys; an all-zero result is refused. */

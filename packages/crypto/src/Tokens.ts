@@ -7,7 +7,6 @@
 import { Data, Redacted, Result } from "effect"
 import * as Base64 from "./Base64.ts"
 import * as Bytes from "./Bytes.ts"
-import * as ConstantTime from "./ConstantTime.ts"
 import * as Hex from "./Hex.ts"
 import type { Suite } from "./Suite.ts"
 
@@ -65,25 +64,6 @@ export const fromHexText = (text: string): Result.Result<Redacted.Redacted<Uint8
   })
 
 /**
- * The 32 bytes of a token presented as 43 URL-safe characters.
- *
- * ```ts
- * import { ok } from "node:assert"
- * import { Result } from "effect"
- * import * as Tokens from "@catenet/crypto/Tokens"
- *
- * ok(Result.isSuccess(Tokens.fromUrlText("A".repeat(43))))
- * ok(Result.isFailure(Tokens.fromUrlText("A".repeat(44))))
- * ```
- */
-export const fromUrlText = (text: string): Result.Result<Redacted.Redacted<Uint8Array>, NotAToken> => {
-  const bytes = Base64.decodeUrl(text)
-  return Result.isSuccess(bytes) && bytes.success.length === 32
-    ? Result.succeed(Redacted.make(bytes.success))
-    : Result.fail(new NotAToken({ wanted: "43 URL-safe base64 characters" }))
-}
-
-/**
  * What is stored of a hex token, and what a receipt calls `routing_token_hash`: lowercase hex SHA-256 of the 32 raw
  * bytes.
  *
@@ -115,19 +95,3 @@ export const hash = (suite: Suite, token: Redacted.Redacted<Uint8Array>): string
  */
 export const hashText = (suite: Suite, token: Redacted.Redacted<string>): string =>
   Hex.encode(suite.sha256(Bytes.fromText(Redacted.value(token).toWellFormed())))
-
-/**
- * Whether two stored hashes are the same, in constant time.
- *
- * ```ts
- * import { ok } from "node:assert"
- * import * as Tokens from "@catenet/crypto/Tokens"
- *
- * ok(Tokens.sameHash("ab".repeat(32), "AB".repeat(32)))
- * ok(!Tokens.sameHash("ab", "zz"))
- * ```
- */
-export const sameHash = (a: string, b: string): boolean => {
-  const both = Result.all([Hex.decode(a), Hex.decode(b)])
-  return Result.isSuccess(both) && ConstantTime.equal(both.success[0], both.success[1])
-}

@@ -31,7 +31,7 @@ const sharedSecret = (secret: Uint8Array, publicKey: Uint8Array): Result.Result<
  * import { portable } from "@catenet/crypto/portable"
  *
  * const [seed, message] = [new Uint8Array(32).fill(7), new TextEncoder().encode("hello")]
- * ok(portable.ed25519.verify(portable.ed25519.publicKey(seed), message, portable.ed25519.sign(seed, message)))
+ * ok(portable.ed25519.verifyLenient(portable.ed25519.publicKey(seed), message, portable.ed25519.sign(seed, message)))
  * ```
  */
 export const portable: Suite = {
@@ -43,11 +43,11 @@ export const portable: Suite = {
     publicKey: (seed) => ed25519.getPublicKey(seed),
     sign: (seed, message) => ed25519.sign(message, seed),
     isPublicKey: EdwardsPoint.isPoint,
-    verify: EdwardsPoint.verify,
-    verifyStrict: (publicKey, message, signature) =>
+    verifyLenient: EdwardsPoint.verifyLenient,
+    verify: (publicKey, message, signature) =>
       !EdwardsPoint.isSmallOrder(publicKey) &&
       !EdwardsPoint.isSmallOrder(signature.subarray(0, 32)) &&
-      EdwardsPoint.verify(publicKey, message, signature)
+      EdwardsPoint.verifyLenient(publicKey, message, signature)
   },
   x25519: {
     publicKey: (secret) => x25519.getPublicKey(secret),

@@ -4,7 +4,6 @@ import * as Staple from "@catenet/crypto/admission/Staple"
 import * as Capability from "@catenet/crypto/Capability"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Invitation from "@catenet/crypto/Invitation"
-import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
 import { describe } from "@effect/vitest"
 import { Arbitrary, Option, Result } from "effect"
@@ -42,16 +41,6 @@ describe("records", () => {
     encode: Coordinate.encode,
     decode: Coordinate.decode,
     open: true
-  })
-  codecSuite("proof-of-work challenge", {
-    values: Arbitrary.all({ nonce: any.bytes(16), difficulty: any.integer(0, 255) }),
-    encode: ProofOfWork.encodeChallenge,
-    decode: ProofOfWork.decodeChallenge
-  })
-  codecSuite("proof-of-work answer", {
-    values: Arbitrary.all({ solution: u64, routingToken: key }),
-    encode: ProofOfWork.encodeAnswer,
-    decode: ProofOfWork.decodeAnswer
   })
   codecSuite("join body", {
     values: Arbitrary.all({ grant, endpoint: Arbitrary.map(text, (rest) => `x${rest}`) }),

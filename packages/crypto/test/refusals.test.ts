@@ -26,7 +26,6 @@ import * as Offer from "@catenet/crypto/market/Offer"
 import * as OriginKey from "@catenet/crypto/OriginKey"
 import * as Permission from "@catenet/crypto/Permission"
 import * as Preimage from "@catenet/crypto/Preimage"
-import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import * as Verification from "@catenet/crypto/receipt/Verification"
@@ -123,8 +122,6 @@ const malformed: ReadonlyArray<readonly [Result.Result<unknown, SignedRecord.Mal
   [Capability.decode(withByte(69, 64, 1).with(68, 0xff)), "capability", "the edge address is not UTF-8"],
   [Bootstrap.parse(Redacted.make("")), "bootstrap secret", "not two named 64-hex tokens"],
   [OriginKey.fromFile(zeros(31)), "origin key file", "31 bytes where 32 are wanted"],
-  [ProofOfWork.decodeChallenge(none), "proof-of-work challenge", "not 17 bytes"],
-  [ProofOfWork.decodeAnswer(none), "proof-of-work answer", "not 40 bytes"],
   [Staple.decode(none), "membership staple", "ends within a field"],
   [Staple.decode(zeros(145)), "membership staple", "more bytes behind the record"],
   [Coordinate.decode(none), "coordinate record", "ends within a field"],
@@ -250,6 +247,5 @@ describe("a number or key that does not fit", () => {
   it("is no token", () => {
     const wanted = (answer: Result.Result<unknown, Tokens.NotAToken>) => Result.getOrThrow(Result.flip(answer)).wanted
     assert.strictEqual(wanted(Tokens.fromHexText("")), "64 hex characters")
-    assert.strictEqual(wanted(Tokens.fromUrlText("")), "43 URL-safe base64 characters")
   })
 })

@@ -4,6 +4,7 @@
  * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`, `CT_EDGE_REQUEST_HEAD_SECS`.
  */
 import { AdminUrl, EdgeId } from "@catenet/domain/edges/EdgeNode"
+import { defaultDifficulty, maxDifficulty } from "@catenet/crypto/ProofOfWork"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { type Address, parse } from "./settings/Address.ts"
@@ -209,7 +210,7 @@ const read = Effect.gen(function* () {
     relayIdleSeconds: yield* Variable.count("CT_EDGE_RELAY_IDLE_SECS", 0, 604_800, 3_600),
     cutAtWindowClose: yield* Variable.flag("CT_EDGE_CUT_AT_WINDOW_CLOSE", true),
     shutdownGraceSeconds: yield* Variable.count("CT_EDGE_SHUTDOWN_GRACE_SECS", 0, 3_600, 30),
-    proofOfWorkBits: yield* Variable.count("CT_EDGE_POW_DIFFICULTY", 0, 32, 16),
+    proofOfWorkBits: yield* Variable.count("CT_EDGE_POW_DIFFICULTY", 0, maxDifficulty, defaultDifficulty),
     rendezvousPerMinute: share(yield* Variable.count("CT_EDGE_RENDEZVOUS_MAX_PER_MIN", 1, 1_000_000, 600)),
     meshRelay: yield* Variable.flag("CT_EDGE_MESH_RELAY_ENABLED", false),
     meshRelayPrivate: yield* Variable.flag("CT_EDGE_MESH_RELAY_PRIVATE", false),

@@ -4,7 +4,7 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import type { Duplex } from "node:stream"
 import { connect, type TLSSocket } from "node:tls"
-import { Mux, MUX_ALPN } from "../src/transport/Mux.ts"
+import { Mux, muxAlpn } from "../src/transport/Mux.ts"
 import { certificate } from "../test/transport/certificate.ts"
 import { bulkBytes, replyBytes, requestBytes } from "./service.ts"
 
@@ -151,7 +151,7 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
     const [address] = await once(service, "message")
     const port = Number(address.port)
     const plain: Open = () => dial(port, "plain")
-    const mux = new Mux(await dial(port, MUX_ALPN), { side: "acceptor", challenge: Buffer.alloc(32) })
+    const mux = new Mux(await dial(port, muxAlpn), { side: "acceptor", challenge: Buffer.alloc(32) })
     await mux.ready
     const stream: Open = async () =>
       Result.getOrThrow(mux.open({ registration: 1, kind: "visitor", tls: "none", host: "bench.test" }))

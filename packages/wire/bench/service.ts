@@ -5,7 +5,7 @@
  */
 import type { Duplex } from "node:stream"
 import { createServer } from "node:tls"
-import { Mux, MUX_ALPN } from "../src/transport/Mux.ts"
+import { Mux, muxAlpn } from "../src/transport/Mux.ts"
 import { certificate, privateKey } from "../test/transport/certificate.ts"
 
 export const requestBytes = 101
@@ -51,11 +51,11 @@ const serve = (stream: Duplex): void => {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const options = { key: privateKey, cert: certificate, ALPNProtocols: [MUX_ALPN, "plain"], allowHalfOpen: true }
+  const options = { key: privateKey, cert: certificate, ALPNProtocols: [muxAlpn, "plain"], allowHalfOpen: true }
   const server = createServer(options, (socket) => {
     socket.setNoDelay(true)
     socket.on("error", () => {})
-    if (socket.alpnProtocol !== MUX_ALPN) return serve(socket)
+    if (socket.alpnProtocol !== muxAlpn) return serve(socket)
     const mux = new Mux(socket, { side: "dialler", onStream: serve })
     return void mux.closed
   })

@@ -2,7 +2,7 @@
  * The calls of the agent to the control plane. Each is bounded by 10 s, and what comes back is sorted into the three things that
  * matter here: an answer, a refusal that asking again does not change, and silence.
  */
-import * as Enrolment from "@catenet/crypto/Enrolment"
+import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { AgentId } from "@catenet/domain/enrollment/Agent"
@@ -111,7 +111,7 @@ export class ControlPlane extends Context.Service<
                 token: Hex.encode(Redacted.value(token)),
                 agent,
                 pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
-                proof: Hex.encode(Enrolment.prove(native, seed, token))
+                proof: Hex.encode(Enrollment.prove(native, seed, token))
               })
             )
             const what = "redeem the join token"

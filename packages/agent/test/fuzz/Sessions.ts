@@ -2,7 +2,7 @@
 import * as Frame from "@catenet/crypto/noise/Frame"
 import { initiate } from "@catenet/crypto/noise/Noise"
 import { native } from "@catenet/crypto/native"
-import { encodePing, STOP } from "@catenet/wire/frames/ParkPing"
+import { encodePing, stopFrame } from "@catenet/wire/frames/ParkPing"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
@@ -79,7 +79,7 @@ export const slotEdge = (clients: ReadonlyArray<Buffer>) =>
     const length = Buffer.alloc(4)
     length.writeUInt32BE(bytes.length)
     const framed = Buffer.concat([ascii("\xfc"), length, bytes, ascii("\xfd\0\0\0\0\0\0\0\x01\xfe")])
-    return [bytes, framed].map((body) => Buffer.concat([ascii("OK"), encodePing(0n), encodePing(1n), STOP, body]))
+    return [bytes, framed].map((body) => Buffer.concat([ascii("OK"), encodePing(0n), encodePing(1n), stopFrame, body]))
   })
 
 /** Requests to the local endpoints. */

@@ -1,5 +1,5 @@
 /** A control plane for tests: the few routes that an agent calls, over real HTTP, with every call counted. */
-import * as Enrolment from "@catenet/crypto/Enrolment"
+import * as Enrollment from "@catenet/crypto/Enrollment"
 import { native } from "@catenet/crypto/native"
 import { Redacted } from "effect"
 import { createServer, type IncomingMessage } from "node:http"
@@ -56,7 +56,7 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
   const redeemedBy = new Map<string, string>()
 
   const redeem = ({ token = "", agent = "", pubkey = "", proof = "" }: Record<string, string>) => {
-    const holds = Enrolment.verify(
+    const holds = Enrollment.verify(
       native,
       Buffer.from(pubkey, "hex"),
       Redacted.make(new Uint8Array(Buffer.from(token, "hex"))),

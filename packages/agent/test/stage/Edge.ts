@@ -70,7 +70,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
           challenge,
           binding: Result.getOrThrow(channelBinding(socket, challenge))
         })
-        const proven = proof !== undefined && native.ed25519.verify(proof.publicKey, message, proof.signature)
+        const proven = proof !== undefined && native.ed25519.verifyLenient(proof.publicKey, message, proof.signature)
         registration.accept({ sessionId: "s", keepAliveMillis: 8000, maxStreams: 1000 })
         registrations.push(Object.assign(registration, { proven }))
         change()

@@ -18,7 +18,7 @@ const I64 = Schema.Union([Schema.BigInt, Schema.Int]).pipe(
 )
 
 /** A parameter, flat in JSON. Its kind is fixed by `type`. */
-export const Parameter = Schema.Union([
+const Parameter = Schema.Union([
   Schema.Struct({ name: JsonField.Text, type: Schema.Literal("enum"), options: Schema.Array(JsonField.Text) }),
   Schema.Struct({ name: JsonField.Text, type: Schema.Literal("color") }),
   Schema.Struct({
@@ -31,7 +31,7 @@ export const Parameter = Schema.Union([
 ])
 
 /** A parameter of a demo prompt. */
-export type Parameter = typeof Parameter.Type
+type Parameter = typeof Parameter.Type
 
 /** The block in JSON. */
 export const DemoPrompt = Schema.Struct({

@@ -37,9 +37,6 @@ export class NotAnExport extends Data.TaggedError("NotAnExport")<{
   }
 }
 
-/** Content type of an export. */
-export const contentType = "application/x-ndjson; charset=utf-8"
-
 const header = JsonField.form("export header", HeaderLine)
 
 /**
@@ -110,7 +107,7 @@ export const split = (text: string): ReadonlyArray<string> => {
 }
 
 /**
- * Verifies an export under the key of its own header, or under the one the reader knows, which is the stronger check.
+ * Verifies an export under an edge's key that is known from elsewhere. `anchor` is the hash before its first receipt.
  *
  * ```ts
  * import { strictEqual } from "node:assert"
@@ -119,14 +116,36 @@ export const split = (text: string): ReadonlyArray<string> => {
  * import { portable } from "@catenet/crypto/portable"
  *
  * const empty = { header: { pubkey: "zz", edgeId: "primary" }, receipts: [] }
- * strictEqual(Result.getOrThrow(Result.flip(Export.verify(portable, empty))).reason, "BadPubkey")
+ * const edgeKey = portable.ed25519.publicKey(new Uint8Array(32).fill(0x42))
+ * strictEqual(Result.getOrThrow(Export.verify(portable, empty, edgeKey)).count, 0)
  * ```
  */
 export const verify = (
   suite: Suite,
   exported: Export,
-  known: { readonly edgeKey?: Uint8Array | undefined; readonly anchor?: string | undefined } = {}
+  edgeKey: Uint8Array,
+  anchor?: string
+): Result.Result<Verification.Summary, Verification.ReceiptsInvalid> =>
+  Verification.verify(suite, edgeKey, exported.receipts, anchor)
+
+/**
+ * Verifies an export under the key that its own header names: the file is whole, whichever edge wrote it.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import * as Export from "@catenet/crypto/receipt/Export"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const empty = { header: { pubkey: "zz", edgeId: "primary" }, receipts: [] }
+ * strictEqual(Result.getOrThrow(Result.flip(Export.verifyUnderOwnKey(portable, empty))).reason, "BadPubkey")
+ * ```
+ */
+export const verifyUnderOwnKey = (
+  suite: Suite,
+  exported: Export,
+  anchor?: string
 ): Result.Result<Verification.Summary, Verification.ReceiptsInvalid> => {
-  const edgeKey = known.edgeKey ?? Result.getOrElse(Hex.decode(exported.header.pubkey, 32), () => new Uint8Array(0))
-  return Verification.verify(suite, edgeKey, exported.receipts, known.anchor)
+  const edgeKey = Result.getOrElse(Hex.decode(exported.header.pubkey, 32), () => new Uint8Array(0))
+  return verify(suite, exported, edgeKey, anchor)
 }

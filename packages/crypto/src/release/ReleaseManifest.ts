@@ -114,7 +114,7 @@ export const isSignedBy = (
   signatureFile: string
 ): boolean => {
   const signature = Base64.decode(signatureFile.trim())
-  return Result.isSuccess(signature) && keys.some((key) => suite.ed25519.verifyStrict(key, file, signature.success))
+  return Result.isSuccess(signature) && keys.some((key) => suite.ed25519.verify(key, file, signature.success))
 }
 
 const withoutV = (tag: string): string => (tag.startsWith("v") ? tag.slice(1) : tag)

@@ -10,12 +10,6 @@ import type { Seconds } from "../Integer.ts"
 import * as JsonField from "../JsonField.ts"
 import type { Suite } from "../Suite.ts"
 
-/** Header of the time of sending, in decimal Unix seconds. */
-export const timestampHeader = "x-ct-webhook-timestamp"
-
-/** Header of the hex signature. */
-export const signatureHeader = "x-ct-webhook-signature"
-
 /** Seconds a notice may be old or early, both ends included. */
 export const window = 300n
 

@@ -1,4 +1,4 @@
-import { decodePark, encodePing, encodePong, STOP } from "@catenet/wire/frames/ParkPing"
+import { decodePark, encodePing, encodePong, stopFrame } from "@catenet/wire/frames/ParkPing"
 import { FramedRelay, maxFramedBytes } from "@catenet/wire/frames/FramedRelay"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import {
@@ -10,7 +10,13 @@ import {
   encodeQuicRole,
   type QuicRole
 } from "@catenet/wire/frames/QuicRole"
-import { type Admission, ADMITTED, decodeAdmission, encodeAdmission, REFUSED } from "@catenet/wire/frames/Role"
+import {
+  type Admission,
+  admittedReply,
+  decodeAdmission,
+  encodeAdmission,
+  refusedReply
+} from "@catenet/wire/frames/Role"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
 import { bytes, type Runners, sameHex } from "./runner.ts"
@@ -95,8 +101,8 @@ export const meshWire: Runners = {
       if (expect.replies !== undefined) {
         const register = quicRole(input)
         same(encodeQuicRole(register), expect.bytes, decodeQuicRole(stream), register)
-        sameHex(ADMITTED, expect.replies.ok)
-        sameHex(REFUSED, expect.replies.refused)
+        sameHex(admittedReply, expect.replies.ok)
+        sameHex(refusedReply, expect.replies.refused)
       }
     } else framed(id, input, expect.bytes)
   },
@@ -136,7 +142,7 @@ const framed = (id: string, input: any, expected: string): void => {
     case "pong":
       return same(encodePong(counter), expected, decodePark(bytes(expected)), { _tag: "Pong", counter })
     case "ping-stop":
-      return same(STOP, expected, decodePark(bytes(expected)), { _tag: "Stop" })
+      return same(stopFrame, expected, decodePark(bytes(expected)), { _tag: "Stop" })
     case "framed-fin":
       return sameHex(Result.getOrThrow(relay.fin(0)), expected)
     case "framed-ack":

@@ -45,7 +45,7 @@ export const receipts: Runners = {
   "receipt-export": ({ input, expect }, suite) => {
     const exported = Result.getOrThrow(Export.parse(input.export))
     assert.deepStrictEqual(Result.getOrThrow(Export.parse(Export.write(exported))), exported)
-    const verified = Export.verify(suite, exported, { anchor: input.anchor })
+    const verified = Export.verifyUnderOwnKey(suite, exported, input.anchor)
     assert.strictEqual(Result.isSuccess(verified), expect.ok)
     if (Result.isSuccess(verified)) {
       assert.deepStrictEqual(counted(verified.success), expect.summary)

@@ -1,7 +1,7 @@
 /** Signatures beside their facts: a turned bit in any field or in the signature is refused. */
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
-import * as Enrolment from "@catenet/crypto/Enrolment"
+import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
@@ -69,10 +69,10 @@ describe("detached signatures", () => {
       Redemption.verify(native, { channel, holder, invitee: signer }, signature)
   )
   detachedSuite(
-    "an enrolment proof",
+    "an enrollment proof",
     { token: key },
-    ({ token = none }) => Enrolment.prove(native, seed, Redacted.make(token)),
-    ({ token = none }, signature) => Enrolment.verify(native, signer, Redacted.make(token), signature)
+    ({ token = none }) => Enrollment.prove(native, seed, Redacted.make(token)),
+    ({ token = none }, signature) => Enrollment.verify(native, signer, Redacted.make(token), signature)
   )
   detachedSuite(
     "a possession proof",

@@ -1,6 +1,6 @@
 /** Where a connection goes, from its ClientHello alone (data-plane 1.2, first match wins). Pure. */
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
-import { MUX_ALPN } from "@catenet/wire/transport/Mux"
+import { muxAlpn } from "@catenet/wire/transport/Mux"
 
 /** The byte protocol of agents, clients and peer edges. */
 export const BYTES_ALPN = "ct-edge"
@@ -37,7 +37,7 @@ export const dispatch = (
 ): Destination => {
   const offers = (protocol: string) => hello.alpn.includes(protocol)
   const offersHttp = offers("http/1.1") || offers("h2")
-  if (offers(MUX_ALPN)) return { _tag: "Mux" }
+  if (offers(muxAlpn)) return { _tag: "Mux" }
   if (offers(BYTES_ALPN)) return { _tag: "Bytes" }
   const host = hello.serverName
   if (host !== undefined) {
@@ -54,5 +54,5 @@ export const dispatchVisitor = (hello: ClientHello): Destination =>
 
 /** On the mesh port everybody is an agent, a client or a peer edge; only the protocol has to be found out. */
 export const dispatchMesh = (hello: ClientHello): Destination => ({
-  _tag: hello.alpn.includes(MUX_ALPN) ? "Mux" : "Bytes"
+  _tag: hello.alpn.includes(muxAlpn) ? "Mux" : "Bytes"
 })

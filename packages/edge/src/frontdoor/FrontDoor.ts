@@ -3,7 +3,7 @@
  * and peer edges). It reads a hello of any segmentation, decides, and hands the untouched connection on.
  */
 import type { Socket } from "node:net"
-import { MUX_ALPN } from "@catenet/wire/transport/Mux"
+import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { Context, Effect, Layer, Result } from "effect"
@@ -43,7 +43,7 @@ const make = Effect.gen(function* () {
   const pairs = authority.leaf
   const mux = TlsAcceptor.make({
     pairs,
-    alpn: [MUX_ALPN],
+    alpn: [muxAlpn],
     onSecure: (socket) => run(socket, muxAgents.serve),
     onFailure,
     ending,

@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
 
   const proves = ({ proof, token, agentId }: RegisterRequest, context: ProofContext) =>
     proof === undefined ||
-    native.ed25519.verify(proof.publicKey, proofMessage({ token, agentId, ...context }), proof.signature)
+    native.ed25519.verifyLenient(proof.publicKey, proofMessage({ token, agentId, ...context }), proof.signature)
 
   const shape: AdmissionsShape = {
     bytes: (token, host) => {

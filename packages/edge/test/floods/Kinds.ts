@@ -1,7 +1,7 @@
 /** Every kind of flood that anybody on the internet can begin. */
 import { randomBytes } from "node:crypto"
 import { encodeMuxFrame } from "@catenet/wire/frames/MuxFrame"
-import { MUX_ALPN } from "@catenet/wire/transport/Mux"
+import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { http2Frame } from "../fuzz/Samples.ts"
 import { helloFor } from "../world/Hello.ts"
 import type { Flood } from "./Flood.ts"
@@ -61,7 +61,7 @@ const registration = () =>
 
 export const kinds = {
   "parks of random tokens": agents([], () => Buffer.concat([Buffer.from("A"), randomBytes(32)])),
-  "registrations of random tokens": agents([MUX_ALPN], registration),
+  "registrations of random tokens": agents([muxAlpn], registration),
   "half request heads": visitors(
     "http/1.1",
     ({ target }) => Buffer.from(`GET / HTTP/1.1\r\nHost: ${target.host}\r\nX-`),

@@ -8,7 +8,7 @@ import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegi
 import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
-import { Mux, MUX_ALPN } from "@catenet/wire/transport/Mux"
+import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
 import type { World } from "./World.ts"
 
 export const tlsTo = (port: number, ca: string, servername: string, alpn: ReadonlyArray<string> = []) =>
@@ -48,7 +48,7 @@ export const muxAgent = (
   Effect.acquireRelease(
     Effect.promise(async (): Promise<MuxAgent> => {
       const streams: Array<CarrierStream> = []
-      const socket = await tlsTo(port, world.meshRoot, "localhost", [MUX_ALPN])
+      const socket = await tlsTo(port, world.meshRoot, "localhost", [muxAlpn])
       const mux = new Mux(socket, {
         side: "dialler",
         onStream: (stream) => {

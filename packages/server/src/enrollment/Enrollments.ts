@@ -3,7 +3,7 @@
  * proof that it holds the key it enrols with.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
-import * as Proof from "@catenet/crypto/Enrolment"
+import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import {

@@ -1,6 +1,6 @@
 /** Every route that stores a public key for the first time, with every key that it must refuse. */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
-import * as Enrolment from "@catenet/crypto/Enrolment"
+import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
@@ -84,7 +84,7 @@ const places = (made: Effect.Success<typeof prepared>): ReadonlyArray<Place> => 
   const grant = grantBy("operator", channel, "member")
   const bridgeGrant = forHolder(grant)(made.bridge)
   const joinToken = Result.getOrThrow(Hex.decode(made.join))
-  const proof = Hex.encode(Enrolment.prove(native, seedOf("agent"), Redacted.make(joinToken)))
+  const proof = Hex.encode(Enrollment.prove(native, seedOf("agent"), Redacted.make(joinToken)))
   const publication = (id: string, key: string) => ({
     spec: { id, roles: [{ service: "SafetyCheck", units: 1, tag: "t" }], operator_pubkey_hex: key }
   })

@@ -1,4 +1,4 @@
-import * as Proof from "@catenet/crypto/Enrolment"
+import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
@@ -133,7 +133,7 @@ layer(world, { excludeTestServices: true, timeout: "120 seconds" })("three edges
           ["edge-c", 1]
         ]
       )
-      for (const each of exported) assert.isTrue(Result.isSuccess(Export.verify(portable, each)))
+      for (const each of exported) assert.isTrue(Result.isSuccess(Export.verifyUnderOwnKey(portable, each)))
 
       yield* Effect.promise(() => b.kill())
       yield* tunnels.remove({ params: { id: TunnelId.make(first.id) } })

@@ -1,4 +1,4 @@
-import * as Proof from "@catenet/crypto/Enrolment"
+import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { PgClient } from "@effect/sql-pg"

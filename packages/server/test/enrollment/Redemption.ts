@@ -1,5 +1,5 @@
 /** The proof with which an agent of the tests redeems a join token. */
-import * as Proof from "@catenet/crypto/Enrolment"
+import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { AgentId } from "@catenet/domain/enrollment/Agent"

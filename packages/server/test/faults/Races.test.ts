@@ -2,7 +2,7 @@
  * Everything that there may be only one of, or only so many, asked for at once at two processes on one database: one
  * wins, the others are told so, and what is left behind is one.
  */
-import * as Proof from "@catenet/crypto/Enrolment"
+import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { assert, layer } from "@effect/vitest"

@@ -1,5 +1,5 @@
 /** A day in the life of a deployment: everything that can be made, changed and taken away, one request after the other. */
-import * as Proof from "@catenet/crypto/Enrolment"
+import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"

@@ -1,5 +1,5 @@
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
-import * as Proof from "@catenet/crypto/Enrolment"
+import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"

@@ -1,5 +1,5 @@
 /** What 5,000 agents, and 5,000 visitors that keep their connection after one request, cost an edge that carries nothing. */
-import { MUX_ALPN, Mux } from "@catenet/wire/transport/Mux"
+import { muxAlpn, Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
 import { connect } from "node:tls"
 import { residentMegabytes } from "../../test/e2e/Memory.ts"
@@ -15,7 +15,7 @@ const settleMillis = 5000
 
 const dial = async (relay: Relay, ca: string, token: Buffer) => {
   const { mesh: port } = relay.ports
-  const socket = connect({ host: "127.0.0.1", port, servername: "localhost", ca, ALPNProtocols: [MUX_ALPN] })
+  const socket = connect({ host: "127.0.0.1", port, servername: "localhost", ca, ALPNProtocols: [muxAlpn] })
   await new Promise<void>((resolve, reject) => socket.once("secureConnect", resolve).once("error", reject))
   const mux = new Mux(socket, { side: "dialler" })
   await mux.ready

@@ -78,14 +78,15 @@ const verify = Command.make(
   Effect.fn(function* ({ anchor, file, key }) {
     const edgeKey = yield* bytes("--key", key)
     const anchorBytes = yield* bytes("--anchor", anchor)
+    const anchorHash = anchorBytes && Hex.encode(anchorBytes)
     for (const part of Export.split(yield* read(file))) {
       const exported = yield* Effect.fromResult(Export.parse(part)).pipe(
         Effect.mapError((problem) => new Unusable({ detail: `${file} is no export of receipts: ${problem.message}.` }))
       )
-      const verdict = Export.verify(native, exported, {
-        edgeKey,
-        anchor: anchorBytes === undefined ? undefined : Hex.encode(anchorBytes)
-      })
+      const verdict =
+        edgeKey === undefined
+          ? Export.verifyUnderOwnKey(native, exported, anchorHash)
+          : Export.verify(native, exported, edgeKey, anchorHash)
       if (Result.isFailure(verdict)) return yield* new ReceiptsRefused({ detail: verdict.failure.message })
       yield* Console.log(report(exported, verdict.success))
     }

@@ -47,7 +47,7 @@ const receiptsOf = async (stack: Stack, token: string) => {
   }
   const lines = [{ pubkey, edge_id }, ...receipts].map((line) => JSON.stringify(line)).join("\n")
   const exported = Export.parse(lines)
-  const verify = Result.isSuccess(exported) && Result.isSuccess(Export.verify(native, exported.success))
+  const verify = Result.isSuccess(exported) && Result.isSuccess(Export.verifyUnderOwnKey(native, exported.success))
   return { count: receipts.length, verify }
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { connect, type TLSSocket } from "node:tls"
 import * as Certificates from "@catenet/edge/ca/Certificates"
 import type { MuxStream } from "@catenet/wire/transport/MuxStream"
-import { Mux, MUX_ALPN } from "@catenet/wire/transport/Mux"
+import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
 import { freePort } from "../../src/Ports.ts"
 import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
 import * as Folder from "../../src/up/Folder.ts"
@@ -145,7 +145,7 @@ export class CountingAgents {
       port: ports.mesh,
       servername: "localhost",
       ca: meshRoot,
-      ALPNProtocols: [MUX_ALPN]
+      ALPNProtocols: [muxAlpn]
     })
     this.#sockets.add(socket)
     const mux = new Mux(socket, { side: "dialler", onStream: (stream) => this.#serve(stream) })

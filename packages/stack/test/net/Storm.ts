@@ -3,7 +3,7 @@
  * connections and dials all of them again at the same moment. Arguments: port of the edge, file of its root (DER), count.
  * It prints `registered`, and a JSON line after each storm.
  */
-import { MUX_ALPN, Mux } from "@catenet/wire/transport/Mux"
+import { muxAlpn, Mux } from "@catenet/wire/transport/Mux"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { setPriority } from "node:os"
@@ -30,7 +30,7 @@ const register = async (token: Buffer): Promise<TLSSocket> => {
     port: Number(port),
     servername: "localhost",
     ca,
-    ALPNProtocols: [MUX_ALPN]
+    ALPNProtocols: [muxAlpn]
   })
   await new Promise<void>((resolve, reject) => socket.once("secureConnect", resolve).once("error", reject))
   const mux = new Mux(socket, { side: "dialler", onStream: (stream) => stream.reset("refused") })

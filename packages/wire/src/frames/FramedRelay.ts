@@ -7,10 +7,10 @@ import { Buffer } from "node:buffer"
 import { Result } from "effect"
 import { type Malformed, malformed, view } from "./Frame.ts"
 
-const DATA = 0xfc
-const KEEPALIVE = 0xfd
-const ACK = 0xf8
-const FIN = 0xfe
+const dataFrame = 0xfc
+const keepaliveFrame = 0xfd
+const ackFrame = 0xf8
+const finFrame = 0xfe
 
 /** Longest payload of one DATA frame. */
 export const maxFramedBytes = 262_144
@@ -81,7 +81,7 @@ export class FramedRelay {
     for (let at = 0; at < payload.length; at += maxFramedBytes) {
       const piece = payload.subarray(at, at + maxFramedBytes)
       const header = Buffer.allocUnsafe(5)
-      header[0] = DATA
+      header[0] = dataFrame
       header.writeUInt32BE(piece.length, 1)
       frames.push(header, piece)
     }
@@ -97,7 +97,7 @@ export class FramedRelay {
     if (this.#finSent) return malformed("second fin")
     this.#finSent = true
     this.#sentAt = now
-    return Result.succeed(Buffer.from([FIN]))
+    return Result.succeed(Buffer.from([finFrame]))
   }
 
   /** Bytes of the peer, cut anywhere. After a failure the machine is of no more use. */
@@ -116,27 +116,27 @@ export class FramedRelay {
         continue
       }
       const type = input.readUInt8(at)
-      if (type === FIN) {
+      if (type === finFrame) {
         if (this.#finReceived) return malformed("second fin")
         this.#peerFinished(now)
         events.push({ _tag: "Fin" })
         at += 1
         continue
       }
-      if (type !== DATA && type !== KEEPALIVE && type !== ACK) return malformed("not a relay frame")
-      if (type === DATA && this.#finReceived) return malformed("data after fin")
-      const size = type === DATA ? 5 : 9
+      if (type !== dataFrame && type !== keepaliveFrame && type !== ackFrame) return malformed("not a relay frame")
+      if (type === dataFrame && this.#finReceived) return malformed("data after fin")
+      const size = type === dataFrame ? 5 : 9
       if (input.length - at < size) {
         this.#partial = Buffer.from(input.subarray(at))
         break
       }
-      if (type === DATA) {
+      if (type === dataFrame) {
         const length = input.readUInt32BE(at + 1)
         if (length > maxFramedBytes) return malformed("frame too long")
         this.#payloadLeft = length
       } else {
         const counter = input.readBigUInt64BE(at + 1)
-        if (type === ACK) this.#unacked = this.#unacked.filter((sent) => sent.counter > counter)
+        if (type === ackFrame) this.#unacked = this.#unacked.filter((sent) => sent.counter > counter)
         else if (this.#lastAcked === undefined || counter > this.#lastAcked) {
           this.#lastAcked = counter
           ack = counter
@@ -145,7 +145,7 @@ export class FramedRelay {
       at += size
     }
     if (ack !== undefined) this.#sentAt = now
-    return Result.succeed({ events, reply: ack === undefined ? nothing : counted(ACK, ack) })
+    return Result.succeed({ events, reply: ack === undefined ? nothing : counted(ackFrame, ack) })
   }
 
   /** The peer's connection ended: an implicit fin between frames, an error inside one. */
@@ -179,6 +179,6 @@ export class FramedRelay {
     this.#sentAt = now
     if (listening && !this.#finReceived && this.#unacked.length < maxOutstanding)
       this.#unacked.push({ counter, sentAt: now })
-    return { verdict: "Alive", send: counted(KEEPALIVE, counter) }
+    return { verdict: "Alive", send: counted(keepaliveFrame, counter) }
   }
 }

@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer"
 import { Result } from "effect"
-import { decoded, type Decoding, type Malformed, malformed, needMore, view } from "./Frame.ts"
+import { type Malformed, malformed } from "./Frame.ts"
 import { decodeHello, encodeHello, maxWindow, type MuxHello } from "./MuxHello.ts"
 import { decodeOpen, encodeOpen, type OpenHeader } from "./MuxOpen.ts"
 import { type CloseCode, CloseReason, maxReasonBytes, type Reason, type ResetCode, ResetReason } from "./MuxReason.ts"
@@ -148,21 +148,6 @@ export const decodeControl = ({ id, type }: Header, payload: Buffer): Result.Res
     default:
       return type >= firstExtension ? Result.succeed({ _tag: "Extension", type }) : malformed("unknown frame")
   }
-}
-
-/** A whole frame at the start of the bytes. */
-export const decodeMuxFrame = (bytes: Uint8Array): Decoding<MuxFrame> => {
-  const buffer = view(bytes)
-  if (buffer.length < headerBytes) return needMore
-  const header = decodeHeader(buffer, 0)
-  if (header._tag === "Failure") return Result.fail(header.failure)
-  const { id, length, type } = header.success
-  const size = headerBytes + length
-  if (buffer.length < size) return needMore
-  const payload = buffer.subarray(headerBytes, size)
-  if (type === FrameType.Data) return decoded({ _tag: "Data", id, payload }, size)
-  const control = decodeControl(header.success, payload)
-  return control._tag === "Failure" ? Result.fail(control.failure) : decoded(control.success, size)
 }
 
 /** The header alone; DATA payloads are written behind it without being copied. */

@@ -6,8 +6,6 @@ import { normalHost } from "./HostName.ts"
 import { decodeFields, encodeFields, type Field, type Fields, readText, readU32, text, u32 } from "./MuxFields.ts"
 import type { Address } from "./ProxyProtocol.ts"
 
-export type { Address } from "./ProxyProtocol.ts"
-
 const kinds = ["visitor", "mesh", "acme"] as const
 const contents = ["passthrough", "terminated", "none"] as const
 const tiers = ["rot", "gelb", "gruen"] as const

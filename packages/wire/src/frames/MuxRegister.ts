@@ -49,7 +49,7 @@ export interface Refusal extends Reason<RefusalCode> {
   readonly host?: string
 }
 
-export const maxHosts = 32
+const maxHosts = 32
 const maxAgentIdBytes = 128
 const instanceBytes = 8
 const tags = {

@@ -10,9 +10,9 @@ export type ParkFrame =
   | { readonly _tag: "Pong"; readonly counter: bigint }
   | { readonly _tag: "Stop" }
 
-export const PING_BYTE = 0xf9
-export const PONG_BYTE = 0xfa
-export const STOP_BYTE = 0xfb
+const pingByte = 0xf9
+export const pongByte = 0xfa
+const stopByte = 0xfb
 
 const echoBytes = 9
 
@@ -24,18 +24,18 @@ const echo = (kind: number, counter: bigint): Buffer => {
 }
 
 /** Edge to agent: are you there? */
-export const encodePing = (counter: bigint): Buffer => echo(PING_BYTE, counter)
+export const encodePing = (counter: bigint): Buffer => echo(pingByte, counter)
 /** Agent to edge: the same counter back. */
-export const encodePong = (counter: bigint): Buffer => echo(PONG_BYTE, counter)
+export const encodePong = (counter: bigint): Buffer => echo(pongByte, counter)
 /** Edge to agent, once: the byte after this one is the client's. */
-export const STOP: Buffer = Buffer.from([STOP_BYTE])
+export const stopFrame: Buffer = Buffer.from([stopByte])
 
 export const decodePark = (bytes: Uint8Array): Decoding<ParkFrame> => {
   const [kind] = bytes
   if (kind === undefined) return needMore
-  if (kind === STOP_BYTE) return decoded({ _tag: "Stop" }, 1)
-  if (kind !== PING_BYTE && kind !== PONG_BYTE) return malformed("not a park frame")
+  if (kind === stopByte) return decoded({ _tag: "Stop" }, 1)
+  if (kind !== pingByte && kind !== pongByte) return malformed("not a park frame")
   if (bytes.length < echoBytes) return needMore
   const counter = view(bytes).readBigUInt64BE(1)
-  return decoded({ _tag: kind === PING_BYTE ? "Ping" : "Pong", counter }, echoBytes)
+  return decoded({ _tag: kind === pingByte ? "Ping" : "Pong", counter }, echoBytes)
 }

@@ -3,17 +3,11 @@
  * solution and the token of the tunnel it wants. What a solution is worth is decided elsewhere.
  */
 import { Buffer } from "node:buffer"
+import { type Challenge, maxDifficulty } from "@catenet/crypto/ProofOfWork"
 import { decoded, type Decoding, malformed, needMore, view } from "./Frame.ts"
 import { tokenBytes } from "./Role.ts"
 
-export const nonceBytes = 16
-/** Leading zero bits a client is ready to search for. */
-export const maxDifficulty = 32
-
-export interface Challenge {
-  readonly nonce: Uint8Array
-  readonly difficulty: number
-}
+const nonceBytes = 16
 
 export interface Solution {
   readonly solution: bigint

@@ -40,9 +40,9 @@ export type Admission = MeshSlot | BrowserSlot | MeshClient | PeerEdge
 export type AdmissionHead = { readonly role: "C" } | { readonly role: SlotRole | "M"; readonly token: Uint8Array }
 
 /** Reply to an admission that was accepted. */
-export const ADMITTED: Buffer = Buffer.from("OK", "latin1")
+export const admittedReply: Buffer = Buffer.from("OK", "latin1")
 /** Reply to an admission that was not; the protocol has no room for a reason. */
-export const REFUSED: Buffer = Buffer.from("NO", "latin1")
+export const refusedReply: Buffer = Buffer.from("NO", "latin1")
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
@@ -131,10 +131,10 @@ export const decodeAdmission = (bytes: Uint8Array): Decoding<Admission> => {
 /** `true` for `OK`, `false` for `NO`. */
 export const decodeReply = (bytes: Uint8Array): Decoding<boolean> => {
   const [first, second] = bytes
-  for (const reply of [ADMITTED, REFUSED]) {
+  for (const reply of [admittedReply, refusedReply]) {
     if (first !== undefined && first !== reply[0]) continue
     if (first === undefined || second === undefined) return needMore
-    if (second === reply[1]) return decoded(reply === ADMITTED, 2)
+    if (second === reply[1]) return decoded(reply === admittedReply, 2)
   }
   return malformed("neither OK nor NO")
 }

@@ -5,14 +5,14 @@
 import type { Duplex } from "node:stream"
 import { Data, Result } from "effect"
 import { type Decoding, decoded, malformed, needMore } from "../frames/Frame.ts"
-import { encodePing, PONG_BYTE, STOP } from "../frames/ParkPing.ts"
+import { encodePing, pongByte, stopFrame } from "../frames/ParkPing.ts"
 import {
   type Admission,
   type AdmissionHead,
-  ADMITTED,
+  admittedReply,
   decodeAdmission,
   decodeAdmissionHead,
-  REFUSED,
+  refusedReply,
   type SlotRole
 } from "../frames/Role.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
@@ -33,8 +33,8 @@ export class SlotDead extends Data.TaggedError("SlotDead")<{
 
 /** `NO` also closes the connection in order. */
 export const answerAdmission = (stream: Duplex, admitted: boolean): void => {
-  if (admitted) stream.write(ADMITTED)
-  else stream.end(REFUSED)
+  if (admitted) stream.write(admittedReply)
+  else stream.end(refusedReply)
 }
 
 const peekHead = (bytes: Uint8Array): Decoding<AdmissionHead> =>
@@ -68,7 +68,7 @@ export const readAdmission = async (
 /** Only the first byte of an answer is judged. */
 const anyPong = (bytes: Uint8Array): Decoding<void> => {
   const [kind] = bytes
-  if (kind !== undefined && kind !== PONG_BYTE) return malformed("not a pong")
+  if (kind !== undefined && kind !== pongByte) return malformed("not a pong")
   return bytes.length < 9 ? needMore : decoded(undefined, 9)
 }
 
@@ -143,7 +143,7 @@ export class EdgeSlot {
     clearInterval(this.#timer)
     const raw = this.#inlet.release()
     if (!this.#pings) return Result.succeed(raw)
-    raw.write(STOP)
+    raw.write(stopFrame)
     return Result.succeed(this.role === "F" ? new FramedStream(raw) : raw)
   }
 

@@ -1,8 +1,8 @@
 /** The rendezvous of a mesh client (data-plane 4.2), both halves. After it the stream is a raw pipe to the agent. */
 import type { Duplex } from "node:stream"
+import type { Challenge } from "@catenet/crypto/ProofOfWork"
 import { Result } from "effect"
 import {
-  type Challenge,
   decodeChallenge,
   decodeSolution,
   encodeChallenge,

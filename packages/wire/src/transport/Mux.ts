@@ -25,7 +25,7 @@ import { type InboundRegistration, OwnRegistrations, PeerRegistrations, type Reg
 import { SessionTimers } from "./SessionTimers.ts"
 import { StreamTable, type Violation } from "./StreamTable.ts"
 
-export const MUX_ALPN = "ct-edge-mux"
+export const muxAlpn = "ct-edge-mux"
 
 export interface MuxOptions {
   /** The agent dials, the edge accepts. */

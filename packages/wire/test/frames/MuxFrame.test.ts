@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
-import { decodeMuxFrame, encodeMuxFrame, type SendableFrame } from "../../src/frames/MuxFrame.ts"
+import { encodeMuxFrame, type SendableFrame } from "../../src/frames/MuxFrame.ts"
 import { agreedVersion, decodeHello, encodeHello, maxWindow } from "../../src/frames/MuxHello.ts"
 import { closeCodes, maxSentenceBytes, refusalCodes, resetCodes, ResetReason } from "../../src/frames/MuxReason.ts"
 import { decodeRegister, encodeRegister, proofMessage } from "../../src/frames/MuxRegister.ts"
@@ -19,6 +19,7 @@ import {
   u64
 } from "./arbitraries.ts"
 import { codecSuite } from "./codec.ts"
+import { decodeMuxFrame } from "./wholeFrame.ts"
 
 const { all, array, map } = Arbitrary
 const address = all({ address: literal(["127.0.0.1", "2001:db8::1", "::"]), port: integer(0, 65_535) })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
-import { decodePark, encodePing, encodePong, type ParkFrame, STOP } from "../../src/frames/ParkPing.ts"
+import { decodePark, encodePing, encodePong, type ParkFrame, stopFrame } from "../../src/frames/ParkPing.ts"
 import { literal, u64 } from "./arbitraries.ts"
 import { codecSuite } from "./codec.ts"
 
@@ -9,7 +9,7 @@ const frame: Arbitrary.Arbitrary<ParkFrame> = Arbitrary.map(
   ({ _tag, counter }) => (_tag === "Stop" ? { _tag } : { _tag, counter })
 )
 const encode = (frame: ParkFrame) =>
-  frame._tag === "Stop" ? STOP : frame._tag === "Ping" ? encodePing(frame.counter) : encodePong(frame.counter)
+  frame._tag === "Stop" ? stopFrame : frame._tag === "Ping" ? encodePing(frame.counter) : encodePong(frame.counter)
 
 describe("park ping", () => {
   codecSuite("park frame", { values: frame, encode, decode: decodePark })
@@ -17,7 +17,7 @@ describe("park ping", () => {
   it("has the bytes of the specification", () => {
     assert.strictEqual(encodePing(0n).toString("hex"), "f90000000000000000")
     assert.strictEqual(encodePong(1n).toString("hex"), "fa0000000000000001")
-    assert.strictEqual(STOP.toString("hex"), "fb")
+    assert.strictEqual(stopFrame.toString("hex"), "fb")
   })
 
   it("knows no other byte", () => {

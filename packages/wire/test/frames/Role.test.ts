@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import {
   type Admission,
-  ADMITTED,
+  admittedReply,
   decodeAdmission,
   decodeAdmissionHead,
   decodeReply,
   encodeAdmission,
-  REFUSED
+  refusedReply
 } from "../../src/frames/Role.ts"
 import { bytes, host, literal } from "./arbitraries.ts"
 import { codecSuite } from "./codec.ts"
@@ -69,8 +69,8 @@ describe("admission", () => {
 
 describe("reply", () => {
   it("is OK or NO and nothing else", () => {
-    assert.deepStrictEqual(decodeReply(ADMITTED), Result.succeed({ value: true, size: 2 }))
-    assert.deepStrictEqual(decodeReply(REFUSED), Result.succeed({ value: false, size: 2 }))
+    assert.deepStrictEqual(decodeReply(admittedReply), Result.succeed({ value: true, size: 2 }))
+    assert.deepStrictEqual(decodeReply(refusedReply), Result.succeed({ value: false, size: 2 }))
     for (const prefix of ["", "O", "N"]) {
       assert.deepStrictEqual(decodeReply(Buffer.from(prefix)), Result.fail({ _tag: "NeedMore" }))
     }

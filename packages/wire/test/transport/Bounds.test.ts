@@ -4,7 +4,7 @@ import { type Duplex, duplexPair } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { encodeMuxFrame } from "../../src/frames/MuxFrame.ts"
 import { encodePing } from "../../src/frames/ParkPing.ts"
-import { ADMITTED, type BrowserSlot, type MeshSlot } from "../../src/frames/Role.ts"
+import { admittedReply, type BrowserSlot, type MeshSlot } from "../../src/frames/Role.ts"
 import { parkAgentSlot } from "../../src/transport/AgentSlot.ts"
 import { FramedStream } from "../../src/transport/FramedStream.ts"
 import { Inlet } from "../../src/transport/Inlet.ts"
@@ -45,7 +45,7 @@ const places: ReadonlyArray<Place> = [
     what: `pongs of a waiting slot of role ${admission.role}`,
     most: 64 * KiB + 256,
     begin: (near) => void parkAgentSlot(near, admission),
-    first: ADMITTED,
+    first: admittedReply,
     again: (n) => encodePing(BigInt(n))
   })),
   {

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import { duplexPair } from "node:stream"
 import type { RegisterRequest } from "../../src/frames/MuxRegister.ts"
 import { channelBinding } from "../../src/transport/ChannelBinding.ts"
-import { Mux, MUX_ALPN } from "../../src/transport/Mux.ts"
+import { Mux, muxAlpn } from "../../src/transport/Mux.ts"
 import type { MuxStream } from "../../src/transport/MuxStream.ts"
 import type { InboundRegistration } from "../../src/transport/Registrations.ts"
 import { Dice } from "../dice.ts"
@@ -289,9 +289,9 @@ describe("Mux back-pressure", () => {
 describe("Mux over TLS", () => {
   it("binds proofs to the session: both ends export the same bytes, two sessions do not", async () => {
     const challenge = Buffer.alloc(32, 4)
-    const [a, b] = await tlsPair(MUX_ALPN)
-    const [c, d] = await tlsPair(MUX_ALPN)
-    assert.strictEqual(a.alpnProtocol, MUX_ALPN)
+    const [a, b] = await tlsPair(muxAlpn)
+    const [c, d] = await tlsPair(muxAlpn)
+    assert.strictEqual(a.alpnProtocol, muxAlpn)
     const [ours, theirs, others] = [a, b, c].map((socket) => Result.getOrThrow(channelBinding(socket, challenge)))
     assert.strictEqual(ours!.length, 32)
     assert.deepStrictEqual(ours, theirs)
@@ -302,7 +302,7 @@ describe("Mux over TLS", () => {
   })
 
   it("carries 500 streams at a time", async () => {
-    const { edge, agent } = await sessions(await tlsPair(MUX_ALPN), { agent: { onStream: echo } })
+    const { edge, agent } = await sessions(await tlsPair(muxAlpn), { agent: { onStream: echo } })
     const dice = new Dice(5)
     const data = dice.bytes(20_000)
     const streams = Array.from({ length: 500 }, () => Result.getOrThrow(edge.open(header)))
@@ -322,7 +322,7 @@ describe("Mux over TLS", () => {
   })
 
   it("takes turns: a small answer does not wait for the bulk beside it", async () => {
-    const { edge, open } = await sessions(await tlsPair(MUX_ALPN))
+    const { edge, open } = await sessions(await tlsPair(muxAlpn))
     const bulk = await Promise.all(Array.from({ length: 4 }, () => open()))
     let done = 0
     for (const { far, near } of bulk) {
@@ -342,7 +342,7 @@ describe("Mux over TLS", () => {
   })
 
   it("loses a killed peer at once", async () => {
-    const [a, b] = await tlsPair(MUX_ALPN)
+    const [a, b] = await tlsPair(muxAlpn)
     const { edge } = await sessions([a, b])
     a.destroy()
     assert.deepInclude(await edge.closed, { code: "lost", by: "carrier" })

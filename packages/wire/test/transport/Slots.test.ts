@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { type Duplex, duplexPair } from "node:stream"
-import { encodePong, STOP } from "../../src/frames/ParkPing.ts"
+import { encodePong, stopFrame } from "../../src/frames/ParkPing.ts"
 import type { Admission, BrowserSlot, MeshSlot, SlotRole } from "../../src/frames/Role.ts"
 import { type AgentSlot, parkAgentSlot } from "../../src/transport/AgentSlot.ts"
 import { answerAdmission, EdgeSlot, readAdmission } from "../../src/transport/EdgeSlot.ts"
@@ -223,7 +223,7 @@ describe("agent half", () => {
       peer.write(Buffer.from(`f9${counter}`, "hex"))
       assert.strictEqual(await take(inlet, 9), `fa${counter}`)
     }
-    peer.write(Buffer.concat([STOP, Buffer.from("client")]))
+    peer.write(Buffer.concat([stopFrame, Buffer.from("client")]))
     peer.end()
     assert.strictEqual((await collect(Result.getOrThrow(await taken))).toString(), "client")
   })
@@ -247,7 +247,7 @@ describe("agent half", () => {
   it("cuts a framed relay that breaks its rules", async () => {
     const { peer, slot } = await admitted("F")
     const { taken } = await slot()
-    peer.write(Buffer.concat([STOP, Buffer.from("fc0000000161", "hex")]))
+    peer.write(Buffer.concat([stopFrame, Buffer.from("fc0000000161", "hex")]))
     const stream = Result.getOrThrow(await taken)
     assert.strictEqual(String(await new Promise((resolve) => stream.once("data", resolve))), "a")
     const failed = new Promise<Error>((resolve) => stream.once("error", resolve))
@@ -258,7 +258,7 @@ describe("agent half", () => {
   it("breaks a framed relay that nobody listens to yet, and nothing else", async () => {
     const { peer, slot } = await admitted("F")
     const { taken } = await slot()
-    peer.write(Buffer.concat([STOP, Buffer.from([0x16])]))
+    peer.write(Buffer.concat([stopFrame, Buffer.from([0x16])]))
     const stream = Result.getOrThrow(await taken)
     // An error event without a listener would be the end of the process, and fail this run.
     await occurs(stream, "close")

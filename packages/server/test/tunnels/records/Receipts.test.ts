@@ -61,7 +61,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an export 
       const parsed = Result.getOrThrow(Export.parse(file.text))
       assert.deepStrictEqual(parsed.header, { pubkey, edgeId: "primary", tunnel: "my cam" })
       assert.deepStrictEqual(parsed.receipts, receipts)
-      assert.isTrue(Result.isSuccess(Export.verify(portable, parsed)))
+      assert.isTrue(Result.isSuccess(Export.verifyUnderOwnKey(portable, parsed)))
 
       const cookie = `__Host-ct_portal_session=${yield* sessionOf("ada", "ada@example.test")}`
       const page = yield* get(`/portal/tunnels/${id}/receipts.jsonl?since=2`, { cookie })

@@ -12,13 +12,13 @@ import type { Suite } from "./Suite.ts"
  * ```ts
  * import { ok } from "node:assert"
  * import { Redacted } from "effect"
- * import * as Enrolment from "@catenet/crypto/Enrolment"
+ * import * as Enrollment from "@catenet/crypto/Enrollment"
  * import { portable } from "@catenet/crypto/portable"
  *
  * const seed = Redacted.make(new Uint8Array(32).fill(0x21))
  * const token = Redacted.make(new Uint8Array(32).fill(0x3c))
- * const proof = Enrolment.prove(portable, seed, token)
- * ok(Enrolment.verify(portable, portable.ed25519.publicKey(Redacted.value(seed)), token, proof))
+ * const proof = Enrollment.prove(portable, seed, token)
+ * ok(Enrollment.verify(portable, portable.ed25519.publicKey(Redacted.value(seed)), token, proof))
  * ```
  */
 export const prove = (
@@ -33,11 +33,11 @@ export const prove = (
  * ```ts
  * import { ok } from "node:assert"
  * import { Redacted } from "effect"
- * import * as Enrolment from "@catenet/crypto/Enrolment"
+ * import * as Enrollment from "@catenet/crypto/Enrollment"
  * import { portable } from "@catenet/crypto/portable"
  *
  * const token = Redacted.make(new Uint8Array(32))
- * ok(!Enrolment.verify(portable, new Uint8Array(32), token, new Uint8Array(64).fill(1)))
+ * ok(!Enrollment.verify(portable, new Uint8Array(32), token, new Uint8Array(64).fill(1)))
  * ```
  */
 export const verify = (
