@@ -99,7 +99,7 @@ export class ForwardedStream extends Duplex {
   /** What a listener throws ends this visitor alone (see `FaultBoundary`). */
   override emit(event: string | symbol, ...args: ReadonlyArray<unknown>): boolean {
     try {
-      return Reflect.apply(super.emit, this, [event, ...args])
+      return super.emit(event, ...args)
     } catch (error) {
       this.onFault(error)
       this.destroy()

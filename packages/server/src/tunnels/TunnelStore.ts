@@ -1,4 +1,5 @@
 /** The table of tunnels, as their owners and grantees see them. */
+import { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -39,6 +40,7 @@ const { hostname_proof: _, ...shown } = Tunnel.fields
 /** A tunnel as it is shown, with the claim of a host name that its owner brought. */
 const ShownRow = Schema.Struct({
   ...shown,
+  agent_proof: AgentProof,
   claimed: Schema.NullOr(Hostname),
   proved_at: Schema.NullOr(UnixSeconds),
   checked_at: Schema.NullOr(UnixSeconds),

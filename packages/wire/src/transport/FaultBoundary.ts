@@ -25,7 +25,7 @@ export const guard = <E extends EventEmitter>(emitter: E, onFault: OnFault): E =
   const emit: Emit = emitter.emit
   const guarded: Emit = (event, ...args) => {
     try {
-      return Reflect.apply(emit, emitter, [event, ...args])
+      return emit.call(emitter, event, ...args)
     } catch (error) {
       onFault(error)
       return true

@@ -64,7 +64,7 @@ export class MuxStream extends Duplex implements CarrierStream, Sendable {
   /** What a listener throws ends this stream and not its session (see `FaultBoundary`). */
   override emit(event: string | symbol, ...args: ReadonlyArray<unknown>): boolean {
     try {
-      return Reflect.apply(super.emit, this, [event, ...args])
+      return super.emit(event, ...args)
     } catch (error) {
       this.fault(error)
       return true
