@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { killEdge } from "./Outage.ts"
 import { Stack } from "./Stack.ts"
 import { until } from "./Tunnel.ts"
 import { ask, serves, type Target } from "./Visitor.ts"
@@ -77,6 +78,14 @@ describe("kill -9 under light traffic", () => {
       // Every process is one for the moment between its end and its parent's knowing of it.
       await until(async () => zombiesBelow(stack.running.child.pid ?? -1).length === 0, "the end of all zombies")
     })
+
+  it("of the edge under load turns away no visitor who comes once its front door is open again", async () => {
+    await serves(hello(), recoverWithin)
+    const { closed, failed, longestWait, silent } = await killEdge(stack, hello())
+    assert.deepStrictEqual(failed, [])
+    assert.isBelow(silent - closed, 5_000, "the agent was away for longer")
+    assert.isBelow(longestWait, recoverWithin)
+  })
 
   it("redeemed nothing twice", async () => {
     assert.strictEqual((await stack.status())["agents"], 1)
