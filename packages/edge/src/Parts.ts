@@ -21,6 +21,7 @@ import { AgentSessions } from "./sessions/AgentSessions.ts"
 import { ByteAgents } from "./sessions/ByteAgents.ts"
 import { MuxAgents } from "./sessions/MuxAgents.ts"
 import { ProofReports } from "./sessions/ProofReports.ts"
+import { UnnamedParks } from "./sessions/UnnamedParks.ts"
 
 export const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(MuxAgents.layer, ByteAgents.layer, PlatformHosts.layer)),
@@ -28,7 +29,7 @@ export const parts = Layer.mergeAll(FrontDoor.layer, Orders.layer).pipe(
   Layer.provideMerge(Visits.layer),
   Layer.provideMerge(Layer.mergeAll(MeshClients.layer, GelbVisits.layer, PeerEdges.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, Admissions.layer, Relays.layer)),
-  Layer.provideMerge(Layer.mergeAll(ProofReports.layer, LoginGate.layer, ResetBudget.layer)),
+  Layer.provideMerge(Layer.mergeAll(ProofReports.layer, LoginGate.layer, ResetBudget.layer, UnnamedParks.layer)),
   Layer.provideMerge(ConnectionFaults.layer),
   Layer.provideMerge(Layer.mergeAll(Routes.layer, Counters.layer, Health.layer, Followers.layer))
 )

@@ -1,6 +1,6 @@
 /**
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5). Variables that are ours and not
- * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
+ * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_MAX_VISITORS_PER_TUNNEL`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
  * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`, `CT_EDGE_REQUEST_HEAD_SECS`.
  */
 import { AdminUrl, EdgeId } from "@catenet/domain/edges/EdgeNode"
@@ -31,6 +31,8 @@ export interface Caps {
   readonly connections: number
   readonly connectionsPerAddress: number
   readonly browserTunnels: number
+  /** Of them, at one tunnel. */
+  readonly tunnelVisitors: number
   readonly agentConnections: number
 }
 
@@ -229,6 +231,7 @@ const read = Effect.gen(function* () {
       connections: share(yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS", 8_192)),
       connectionsPerAddress: share(yield* Variable.cap("CT_EDGE_MAX_CONNECTIONS_PER_IP", 2_048)),
       browserTunnels: share(yield* Variable.cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096)),
+      tunnelVisitors: share(yield* Variable.cap("CT_EDGE_MAX_VISITORS_PER_TUNNEL", 2_048)),
       agentConnections: share(yield* Variable.cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096))
     }
   }

@@ -44,6 +44,20 @@ const make = Effect.gen(function* () {
   const audit = yield* AuditLog
   const resets = yield* ResetBudget
   let open = 0
+  const visitorsOf = new Map<string, number>()
+
+  /** Takes one of the tunnel's places for visitors; false when there is none. */
+  const enterTunnel = (token: string, socket: Socket) => {
+    const visitors = visitorsOf.get(token) ?? 0
+    if (visitors >= caps.tunnelVisitors) return false
+    visitorsOf.set(token, visitors + 1)
+    socket.once("close", () => {
+      const left = (visitorsOf.get(token) ?? 1) - 1
+      if (left > 0) visitorsOf.set(token, left)
+      else visitorsOf.delete(token)
+    })
+    return true
+  }
 
   const enter = (socket: Socket) => {
     open += 1
@@ -107,6 +121,10 @@ const make = Effect.gen(function* () {
     // Every edge knows every host; where the tunnel has no agent here, it may have one at the edge that it is bound to.
     const isHere = broughtBy === "peer" || agents.tunnel(route.token)?.connected === true
     if (!isHere && (yield* peers.forward(host, socket))) return
+    if (!enterTunnel(route.token, socket)) {
+      counters.visitorsOfFullTunnels += 1
+      return void socket.destroy()
+    }
     audit.note("front_door_tls", socket, route.token)
     const isGelb = route.tier === "gelb" && gelb.accept !== undefined
     const inWindow = yield* isOpen(route.token)

@@ -9,6 +9,8 @@ const zero = () => ({
   accessWindowRefusals: 0,
   visitorsOfUnknownHosts: 0,
   visitorsOfOfflineTunnels: 0,
+  /** Turned away because their tunnel had as many as it may have. */
+  visitorsOfFullTunnels: 0,
   handshakesFailed: 0,
   registrationsRefused: 0,
   fallbackParks: 0,

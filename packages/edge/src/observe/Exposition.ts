@@ -99,15 +99,18 @@ export const render = (sources: Sources): string => {
     gauge("tcp_fallback_parked", "Slots parked now.", [sums.parked]),
     counter("tcp_fallback_parks_total", "Slots parked.", [counters.fallbackParks]),
     counter("tcp_fallback_reaped_total", "Parked slots lost.", [counters.fallbackLost]),
-    counter("unnamed_parks_evicted_total", "Parked slots of tunnels without a name closed for newer ones.", [
-      counters.parksEvicted
-    ]),
+    counter(
+      "unnamed_parks_evicted_total",
+      "Parked slots and agent connections of tunnels without a name closed for newer ones.",
+      [counters.parksEvicted]
+    ),
     counter("tcp_fallback_deliveries_total", "Visitors given to slots.", [counters.fallbackDeliveries]),
     counter("front_door_client_aborts_total", "Connections without a whole, valid ClientHello.", [
       counters.frontDoorAborts
     ]),
     counter("tls_handshakes_failed_total", "TLS handshakes that failed.", [counters.handshakesFailed]),
     counter("unknown_host_total", "Visitors of hosts nobody has.", [counters.visitorsOfUnknownHosts]),
+    counter("full_tunnel_total", "Visitors of tunnels that had as many as they may.", [counters.visitorsOfFullTunnels]),
     counter("offline_tunnel_total", "Visitors of tunnels without an agent.", [counters.visitorsOfOfflineTunnels]),
     counter(
       "peer_visitors_total",

@@ -7,14 +7,12 @@ import { normalHost } from "@catenet/wire/frames/HostName"
 import type { Admission } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { Context, Effect, Layer, Result } from "effect"
-import { addressBlock } from "../listen/AddressBlock.ts"
 import { linger } from "../listen/Linger.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { PeerVisitors } from "../mesh/PeerVisitors.ts"
 import { AuditLog } from "../observe/AuditLog.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { Routes } from "../Routes.ts"
 import { Settings } from "../Settings.ts"
 import { Admissions } from "./Admissions.ts"
 import { AgentSessions } from "./AgentSessions.ts"
@@ -31,7 +29,7 @@ export interface ByteAgentsShape {
 }
 
 const make = Effect.gen(function* () {
-  const { caps, controlPlane } = yield* Settings
+  const { caps } = yield* Settings
   const admissions = yield* Admissions
   const agents = yield* AgentSessions
   const counters = yield* Counters
@@ -39,10 +37,8 @@ const make = Effect.gen(function* () {
   const meshClients = yield* MeshClients
   const audit = yield* AuditLog
   const peerVisitors = yield* PeerVisitors
-  const routes = yield* Routes
+  const unnamed = yield* UnnamedParks
   const parked = new Set<EdgeSlot>()
-  const isOrdered = controlPlane !== undefined
-  const unnamed = new UnnamedParks(caps.agentConnections)
   const perTunnel = Math.max(1, Math.ceil(caps.agentConnections / 4))
   let open = 0
 
@@ -64,9 +60,7 @@ const make = Effect.gen(function* () {
     parked.add(slot)
     // A tunnel's own agents take each other's place; none takes that of another tunnel.
     if ((agents.tunnel(token)?.parked ?? 0) >= perTunnel) agents.tunnel(token)?.closeOldestSlot()
-    // At an edge without a control plane every token is an agent's own.
-    if (isOrdered && !routes.isNamed(token))
-      counters.parksEvicted += unnamed.add(slot, addressBlock(socket.remoteAddress ?? ""))
+    unnamed.settle(slot, [token], socket.remoteAddress)
     agents.park(token, agent)
     yield* Effect.promise(() => Promise.race([slot.lost, closed(socket)]))
     unnamed.remove(slot)

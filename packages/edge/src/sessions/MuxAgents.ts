@@ -17,6 +17,7 @@ import { Admissions, refused, type Verdict } from "./Admissions.ts"
 import { AgentKeys } from "./AgentKeys.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import type { MuxAgent } from "./Tunnel.ts"
+import { UnnamedParks } from "./UnnamedParks.ts"
 
 /**
  * An agent that does not answer for {@link DEAD_MILLIS} is gone, whatever its socket says. After an outage of ten seconds TCP
@@ -26,8 +27,18 @@ const ECHO_MILLIS = 5_000
 const DEAD_MILLIS = 24_000
 const MAX_STREAMS = 8_192
 const SEEN_EVERY = "10 minutes"
-/** A connection without any registration after this time is closed. */
+/** A connection that has asked for no registration after this time is closed, or earlier where its place is needed. */
 const IDLE_MILLIS = 30_000
+
+/** One agent's connection. */
+interface Connection {
+  readonly session: Mux
+  readonly socket: TLSSocket
+  readonly challenge: Uint8Array
+  /** The tokens that it is registered for. */
+  readonly tokens: Map<number, string>
+  readonly close: () => void
+}
 
 export interface MuxAgentsShape {
   readonly serve: (socket: TLSSocket) => Effect.Effect<void>
@@ -47,7 +58,10 @@ const make = Effect.gen(function* () {
   const { ending, report } = yield* ConnectionFaults
   const audit = yield* AuditLog
   const { place } = yield* Placement
+  const unnamed = yield* UnnamedParks
   const sessions = new Set<Mux>()
+  /** Those that have asked for nothing yet, in the order they came. */
+  const silent = new Set<Connection>()
   const owned = new Map<MuxAgent, string>()
 
   yield* Effect.forkScoped(
@@ -56,26 +70,38 @@ const make = Effect.gen(function* () {
     }).pipe(Effect.delay(SEEN_EVERY), Effect.repeat(Schedule.forever))
   )
 
-  const remove = (token: string, agent: MuxAgent) => {
-    if (owned.delete(agent)) keys.seen(token)
-    agents.removeMux(token, agent)
+  /** Its registrations are others now. One that has none, or only refused ones, takes a place of those without a name too. */
+  const settlePlace = (connection: Connection) => {
+    if (sessions.has(connection.session))
+      unnamed.settle(connection, connection.tokens.values(), connection.socket.remoteAddress)
   }
 
-  const register = (session: Mux, socket: TLSSocket, challenge: Uint8Array, inbound: InboundRegistration) => {
+  const remove = (connection: Connection, token: string, agent: MuxAgent) => {
+    if (owned.delete(agent)) keys.seen(token)
+    agents.removeMux(token, agent)
+    connection.tokens.delete(agent.id)
+    settlePlace(connection)
+  }
+
+  const register = (connection: Connection, inbound: InboundRegistration) => {
+    const { challenge, socket } = connection
     const { request } = inbound
+    silent.delete(connection)
     const binding = channelBinding(socket, challenge)
     if (Result.isFailure(binding))
       return inbound.refuse({ code: "internal", sentence: "the TLS session cannot be bound" })
     const verdict = admissions.mux(request, { challenge, binding: binding.success })
     return verdict instanceof Promise
-      ? void verdict.then((verdict) => settle(session, socket, inbound, verdict)).catch(ending(socket))
-      : settle(session, socket, inbound, verdict)
+      ? void verdict.then((verdict) => settle(connection, inbound, verdict)).catch(ending(socket))
+      : settle(connection, inbound, verdict)
   }
 
-  const settle = (session: Mux, socket: TLSSocket, inbound: InboundRegistration, admitted: Verdict) => {
+  const settle = (connection: Connection, inbound: InboundRegistration, admitted: Verdict) => {
+    const { session, socket } = connection
     const { id, request } = inbound
     if ("code" in admitted) {
       counters.registrationsRefused += 1
+      settlePlace(connection)
       return inbound.refuse(admitted)
     }
     const token = Buffer.from(request.token).toString("hex")
@@ -101,13 +127,25 @@ const make = Effect.gen(function* () {
     audit.note("mux_agent", socket, token)
     agents.addMux(token, agent)
     if (agent.owner) owned.set(agent, token)
-    return void inbound.withdrawn.then(() => remove(token, agent)).catch(ending(socket))
+    connection.tokens.set(id, token)
+    settlePlace(connection)
+    return void inbound.withdrawn.then(() => remove(connection, token, agent)).catch(ending(socket))
+  }
+
+  /** Closes the oldest connection that has asked for nothing. */
+  const makeRoom = () => {
+    for (const connection of silent) {
+      silent.delete(connection)
+      sessions.delete(connection.session)
+      connection.close()
+      return true
+    }
+    return false
   }
 
   const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {
-    if (sessions.size >= caps.agentConnections) return void socket.destroy()
+    if (sessions.size >= caps.agentConnections && !makeRoom()) return void socket.destroy()
     const challenge = randomBytes(32)
-    let registered = false
     const session: Mux = new Mux(socket, {
       side: "acceptor",
       challenge,
@@ -115,20 +153,24 @@ const make = Effect.gen(function* () {
       keepAlive: { everyMillis: ECHO_MILLIS, deadMillis: DEAD_MILLIS },
       limits: { maxStreams: MAX_STREAMS },
       onFault: report,
-      onRegister: (inbound) => {
-        registered = true
-        register(session, socket, challenge, inbound)
-      }
+      onRegister: (inbound) => register(connection, inbound)
     })
+    const close = () => session.close("overloaded", "newer agents have taken its place")
+    const connection: Connection = { session, socket, challenge, tokens: new Map(), close }
     sessions.add(session)
+    silent.add(connection)
     const closed = Effect.promise(() => session.closed)
     yield* Effect.forkChild(
       Effect.sleep(IDLE_MILLIS).pipe(
-        Effect.andThen(Effect.sync(() => (registered ? undefined : session.close("timeout", "nothing was registered"))))
+        Effect.andThen(
+          Effect.sync(() => (silent.has(connection) ? session.close("timeout", "nothing was registered") : undefined))
+        )
       )
     )
     const end = yield* closed
     sessions.delete(session)
+    silent.delete(connection)
+    unnamed.remove(connection)
     yield* Effect.logDebug("agent connection ended").pipe(Effect.annotateLogs({ code: end.code, by: end.by }))
   })
 

@@ -1,18 +1,27 @@
 /**
- * The parked slots of tunnels that the control plane has not named. Anybody may mint such a token, so they get a small pool for
- * each address block and a tenth of all agents' connections together; who parks beyond that takes the place of the oldest.
+ * What agents of tunnels that the control plane has not named hold: their parked slots and their multiplexed connections. Anybody
+ * may mint such a token, so they get a small pool for each address block and a tenth of all agents' connections together; one that
+ * comes beyond that takes the place of the oldest.
  */
-import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
+import { Context, Effect, Layer } from "effect"
+import { addressBlock } from "../listen/AddressBlock.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Routes } from "../Routes.ts"
+import { Settings } from "../Settings.ts"
 
 /** One address block may have so many. */
 export const UNNAMED_PER_BLOCK = 32
 
-type Slot = Pick<EdgeSlot, "close">
+interface Place {
+  /** Ends what the place is taken by. */
+  readonly close: () => void
+}
 
-export class UnnamedParks {
+/** The pool itself, which knows no tunnel. */
+export class UnnamedPool {
   /** In the order they came. */
-  private readonly slots = new Map<Slot, string>()
-  private readonly perBlock = new Map<string, Set<Slot>>()
+  private readonly places = new Map<Place, string>()
+  private readonly perBlock = new Map<string, Set<Place>>()
   private readonly most: number
 
   constructor(agentConnections: number) {
@@ -20,15 +29,16 @@ export class UnnamedParks {
   }
 
   get size(): number {
-    return this.slots.size
+    return this.places.size
   }
 
-  /** Takes the slot in and closes the oldest where there is no room; says how many that were. */
-  add(slot: Slot, block: string): number {
+  /** Takes the place and closes the oldest where there is no room; says how many that were. One that is there already stays. */
+  add(place: Place, block: string): number {
+    if (this.places.has(place)) return 0
     const mine = this.perBlock.get(block) ?? new Set()
-    this.perBlock.set(block, mine.add(slot))
-    this.slots.set(slot, block)
-    const oldest = mine.size > UNNAMED_PER_BLOCK ? mine : this.slots.size > this.most ? this.slots.keys() : []
+    this.perBlock.set(block, mine.add(place))
+    this.places.set(place, block)
+    const oldest = mine.size > UNNAMED_PER_BLOCK ? mine : this.places.size > this.most ? this.places.keys() : []
     for (const evicted of oldest) {
       this.remove(evicted)
       evicted.close()
@@ -37,13 +47,46 @@ export class UnnamedParks {
     return 0
   }
 
-  /** The slot is gone, or carries a visitor. */
-  remove(slot: Slot) {
-    const block = this.slots.get(slot)
+  /** What took the place is gone, carries a visitor, or serves a tunnel that has a name. */
+  remove(place: Place) {
+    const block = this.places.get(place)
     if (block === undefined) return
-    this.slots.delete(slot)
+    this.places.delete(place)
     const mine = this.perBlock.get(block)
-    mine?.delete(slot)
+    mine?.delete(place)
     if (mine?.size === 0) this.perBlock.delete(block)
   }
+}
+
+export interface UnnamedParksShape {
+  /** The place serves these tunnels now: it is in the pool where the control plane has named none of them. */
+  readonly settle: (place: Place, tokens: Iterable<string>, address: string | undefined) => void
+  readonly remove: (place: Place) => void
+}
+
+/** One pool for slots and multiplexed connections. */
+export class UnnamedParks extends Context.Service<UnnamedParks, UnnamedParksShape>()("edge/sessions/UnnamedParks") {
+  static readonly layer = Layer.effect(
+    UnnamedParks,
+    Effect.gen(function* () {
+      const { caps, controlPlane } = yield* Settings
+      const counters = yield* Counters
+      const routes = yield* Routes
+      const pool = new UnnamedPool(caps.agentConnections)
+      // At an edge without a control plane every token is an agent's own, and a lifted cap has no tenth.
+      const isBounded = controlPlane !== undefined && Number.isFinite(caps.agentConnections)
+      const isNamed = (tokens: Iterable<string>) => {
+        for (const token of tokens) if (routes.isNamed(token)) return true
+        return false
+      }
+      return {
+        settle: (place, tokens, address) => {
+          if (!isBounded) return
+          if (isNamed(tokens)) pool.remove(place)
+          else counters.parksEvicted += pool.add(place, addressBlock(address ?? ""))
+        },
+        remove: (place) => pool.remove(place)
+      }
+    })
+  )
 }

@@ -42,9 +42,10 @@ export const variables = {
     "1 to refuse agents of the byte protocol, which proves no key, for tunnels with enrolled agents; default 0",
   CT_EDGE_REQUIRE_HOST_AUTH:
     "0 to let agents serve hosts that the control plane has not given them; on where visitors come in",
-  CT_EDGE_MAX_CONNECTIONS: "connections at once, default 8192; 0, off, false and none lift this cap and the next three",
+  CT_EDGE_MAX_CONNECTIONS: "connections at once, default 8192; 0, off, false and none lift this cap and the next four",
   CT_EDGE_MAX_CONNECTIONS_PER_IP: "connections at once from one address, or one /64 of IPv6, default 2048",
   CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "connections of visitors at once, default 4096",
+  CT_EDGE_MAX_VISITORS_PER_TUNNEL: "connections of visitors at one tunnel at once, default 2048",
   CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "connections of agents at once, default 4096",
   CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "how long a visitor waits for a parked agent, default 3000",
   CT_EDGE_REQUEST_HEAD_SECS: "seconds in which the head of a visitor's request must be complete, 1 to 600, default 15",

@@ -21,7 +21,13 @@ describe("limits for each address", () => {
   })
 
   it("let one /64 have no more connections than one IPv4 address, and its neighbour as many", () => {
-    const caps = { connections: 100, connectionsPerAddress: 2, browserTunnels: 100, agentConnections: 100 }
+    const caps = {
+      connections: 100,
+      connectionsPerAddress: 2,
+      browserTunnels: 100,
+      tunnelVisitors: 100,
+      agentConnections: 100
+    }
     const gate = Gate.make(caps, undefined)
     const from = (remoteAddress: string) =>
       Object.assign(new EventEmitter(), { remoteAddress }) as unknown as Socket & EventEmitter

@@ -9,7 +9,13 @@ import * as Gate from "@catenet/edge/listen/Gate"
 import * as Listener from "@catenet/edge/listen/Listener"
 import { Health } from "@catenet/edge/observe/Health"
 
-const caps = { connections: 1_000, connectionsPerAddress: 1_000, browserTunnels: 1_000, agentConnections: 1_000 }
+const caps = {
+  connections: 1_000,
+  connectionsPerAddress: 1_000,
+  browserTunnels: 1_000,
+  tunnelVisitors: 1_000,
+  agentConnections: 1_000
+}
 
 /** Takes every descriptor there is. */
 const hog = () => {

@@ -6,7 +6,7 @@ import * as Listener from "@catenet/edge/listen/Listener"
 import { Health } from "@catenet/edge/observe/Health"
 
 const gate = Gate.make(
-  { connections: 10, connectionsPerAddress: 10, browserTunnels: 10, agentConnections: 10 },
+  { connections: 10, connectionsPerAddress: 10, browserTunnels: 10, tunnelVisitors: 10, agentConnections: 10 },
   undefined
 )
 

@@ -37,6 +37,7 @@ describe("how many processes an edge has", () => {
         CT_EDGE_MAX_CONNECTIONS: "9",
         CT_EDGE_MAX_CONNECTIONS_PER_IP: "10",
         CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "1",
+        CT_EDGE_MAX_VISITORS_PER_TUNNEL: "4",
         CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "none",
         CT_EDGE_RENDEZVOUS_MAX_PER_MIN: "4"
       })
@@ -44,6 +45,7 @@ describe("how many processes an edge has", () => {
         connections: 3,
         connectionsPerAddress: 4,
         browserTunnels: 1,
+        tunnelVisitors: 2,
         agentConnections: Number.POSITIVE_INFINITY
       })
       assert.strictEqual(rendezvousPerMinute, 2)

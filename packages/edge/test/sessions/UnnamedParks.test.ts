@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UNNAMED_PER_BLOCK, UnnamedParks } from "@catenet/edge/sessions/UnnamedParks"
+import { UNNAMED_PER_BLOCK, UnnamedPool } from "@catenet/edge/sessions/UnnamedParks"
 
 describe("parked slots of tunnels that the control plane has not named", () => {
   const slots = (count: number) =>
@@ -11,7 +11,7 @@ describe("parked slots of tunnels that the control plane has not named", () => {
     }))
 
   it("evict the oldest of their address block beyond its pool", () => {
-    const parks = new UnnamedParks(4_096)
+    const parks = new UnnamedPool(4_096)
     const other = slots(1)
     for (const slot of other) parks.add(slot, "b")
     const mine = slots(UNNAMED_PER_BLOCK + 2)
@@ -27,7 +27,7 @@ describe("parked slots of tunnels that the control plane has not named", () => {
   })
 
   it("evict the oldest of all beyond a tenth of the cap", () => {
-    const parks = new UnnamedParks(40)
+    const parks = new UnnamedPool(40)
     const all = slots(5)
     all.forEach((slot, index) => parks.add(slot, `block ${index}`))
     assert.deepStrictEqual(

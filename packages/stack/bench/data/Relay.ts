@@ -75,6 +75,7 @@ export class Relay {
       CT_EDGE_MAX_CONNECTIONS: "0",
       CT_EDGE_MAX_CONNECTIONS_PER_IP: "0",
       CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "0",
+      CT_EDGE_MAX_VISITORS_PER_TUNNEL: "0",
       CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "0",
       // On a busy machine a pool of single-use slots may take longer to fill up than visitors are usually kept waiting.
       CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "30000",
