@@ -225,6 +225,43 @@ describe("a mesh tunnel", () => {
 })
 
 describe("connect", () => {
+  it("ends what a fault belongs to and nothing else, and logs one a minute", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
+    await registered(agent)
+    await using client = runAgent(
+      home,
+      { CT_AGENT_CP_URL: stage.plane.url, NODE_OPTIONS: `--import ${new URL("./stage/Inject.ts", import.meta.url)}` },
+      connectArgs(home.path, "--listen", "127.0.0.1:0")
+    )
+    const port = await portOf(client)
+    const bystander = connect({ port, host: "127.0.0.1" })
+    const says = async (words: string) => {
+      bystander.write(words)
+      const [answer] = await once(bystander, "data")
+      assert.strictEqual(String(answer), words)
+    }
+    await says("hello")
+    for (let n = 0; n < 3; n++) {
+      const failing = connect({ port, host: "127.0.0.1" }).on("error", () => {})
+      failing.write("fail at the client")
+      await new Promise((resolve) => failing.once("close", resolve))
+      await says(`still here ${n}`)
+    }
+    await says("fail in a timer")
+    await says("and after that")
+    assert.strictEqual(await ask(port, "a new one"), "a new one")
+    assert.lengthOf(
+      client.lines.filter((line) => line.includes("a callback of a connection failed")),
+      1
+    )
+    bystander.destroy()
+    client.kill()
+    assert.strictEqual(await client.exited, 0)
+  })
+
   for (const signal of ["SIGTERM", "SIGINT"] as const)
     it(`ends with 0 at ${signal}, as all of the program does`, async () => {
       await using stage = await makeStage()

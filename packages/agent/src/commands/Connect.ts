@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
+import * as ConnectFaults from "../connect/ConnectFaults.ts"
 import * as DirectRoute from "../connect/DirectRoute.ts"
 import * as Forward from "../connect/Forward.ts"
 import { ConfigurationInvalid, Unreachable, UsageWrong } from "../Failure.ts"
@@ -81,7 +82,8 @@ export const connect = (options: Options) =>
     const { capability, edge } = yield* readCapability(options.capability)
     const ca = yield* readRoot(raw, Option.getOrUndefined(options.ca))
     const route = options.viaEdge ? undefined : DirectRoute.make()
-    const target = { capability, edge, ca, datagrams: options.udp, route }
+    const faults = yield* ConnectFaults.make
+    const target = { capability, edge, ca, datagrams: options.udp, route, faults }
     if (listen !== undefined) return yield* options.udp ? Forward.udp(target, listen) : Forward.tcp(target, listen)
     return yield* Effect.mapError(Forward.stdio(target), (error) => new Unreachable({ detail: error.message }))
   }).pipe(

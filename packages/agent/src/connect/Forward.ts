@@ -1,5 +1,6 @@
 /** Brings local clients to a mesh origin: a TCP port, a UDP port, or this process's own stdin and stdout. */
 import { abort } from "@catenet/wire/transport/Abort"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect, FiberSet, Schedule } from "effect"
 import { createSocket, type RemoteInfo } from "node:dgram"
@@ -34,7 +35,7 @@ const cannotListen = (address: HostPort) => (error: Error) =>
 
 const serveTcp = Effect.fnUntraced(function* (target: MeshClient.Target, client: Socket) {
   const stream = yield* reach(target)
-  yield* Effect.promise((signal) => splice(client, stream, { signal }))
+  yield* Effect.promise((signal) => splice(client, stream, { signal, onFault: target.faults.report }))
 })
 
 /** Listens until interrupted; every connection has a stream of its own. */
@@ -44,6 +45,7 @@ export const tcp = Effect.fn("Forward.tcp")(function* (target: MeshClient.Target
   const server = yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>, Error>((resume) => {
       const listening = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (client) => {
+        guard(client, target.faults.ending(client))
         client.on("error", () => {})
         run(
           serveTcp(target, client).pipe(
@@ -98,6 +100,8 @@ export const udp = Effect.fn("Forward.udp")(function* (target: MeshClient.Target
     if (session !== undefined) session.touched++
     if (!Datagrams.isCongested(socket)) socket.send(data, from.port, from.address)
   }
+  // What a datagram makes fail is lost with the datagram; the socket is everybody's.
+  guard(socket, target.faults.report)
   socket.on("message", (datagram, from) => {
     const key = `${from.address} ${from.port}`
     const known = sessions.get(key)

@@ -6,6 +6,7 @@
 import type { Capability } from "@catenet/crypto/Capability"
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { Data, Effect, Option, Redacted, Result } from "effect"
 import type { TLSSocket } from "node:tls"
@@ -16,6 +17,7 @@ import { formatHostPort, type HostPort } from "../settings/Parse.ts"
 import * as EdgeDial from "../tunnel/EdgeDial.ts"
 import { rungs } from "../tunnel/Establish.ts"
 import * as Origin from "../tunnel/Origin.ts"
+import type { ConnectFaults } from "./ConnectFaults.ts"
 import type { DirectRoute } from "./DirectRoute.ts"
 
 /** The edge asks for more work than a client should do, or its challenge never came. */
@@ -36,6 +38,8 @@ export interface Target {
   readonly datagrams: boolean
   /** What is known about the direct path; undefined to stay on the edge. */
   readonly route: DirectRoute | undefined
+  /** What a callback of a connection throws ends that connection alone. */
+  readonly faults: ConnectFaults
 }
 
 const nothing = new Uint8Array()
@@ -75,9 +79,10 @@ const meet = Effect.fnUntraced(function* (socket: TLSSocket, edge: string, token
 })
 
 /** A session through the edge at this address, begun with this payload. */
-const on = Effect.fnUntraced(function* ({ capability, ca }: Target, address: HostPort, payload: Uint8Array) {
+const on = Effect.fnUntraced(function* ({ capability, ca, faults }: Target, address: HostPort, payload: Uint8Array) {
   const edge = formatHostPort(address)
   const socket = yield* EdgeDial.dial(address, ca, ["ct-edge"])
+  guard(socket, faults.ending(socket))
   return yield* Effect.gen(function* () {
     yield* meet(socket, edge, capability.routingToken)
     const begun = yield* Handshake.begin(socket, capability.originKey, payload).pipe(
@@ -104,16 +109,19 @@ const byEdge = (target: Target, payload: Uint8Array) => {
       )
 }
 
+const guarded = (stream: NoiseStream, faults: ConnectFaults) => guard(stream, faults.ending(stream))
+
 /** A stream to the agent's own port; none when that does not work soon. */
-const directly = ({ capability, datagrams }: Target, address: HostPort) =>
+const directly = ({ capability, datagrams, faults }: Target, address: HostPort) =>
   Effect.gen(function* () {
     const socket = yield* Origin.dial(address)
+    guard(socket, faults.ending(socket))
     socket.setKeepAlive(true, keepAliveMillis)
     const ticket = DirectOffer.ticket(Redacted.value(capability.routingToken))
     const { session } = yield* Handshake.begin(socket, capability.originKey, ticket).pipe(
       Effect.onError(() => Effect.sync(() => socket.destroy()))
     )
-    return new NoiseStream(socket, session, { datagrams })
+    return guarded(new NoiseStream(socket, session, { datagrams }), faults)
   }).pipe(Effect.timeout(directMillis), Effect.option)
 
 /** One stream to the origin. */
@@ -130,7 +138,7 @@ export const open = Effect.fn("MeshClient.open")(function* (target: Target) {
     // An agent that takes the question for nonsense is not asked again soon.
     Effect.tapErrorTag("RendezvousFailed", () => (asks ? route.failed : Effect.void))
   )
-  const relayed = new NoiseStream(socket, session, { datagrams })
+  const relayed = guarded(new NoiseStream(socket, session, { datagrams }), target.faults)
   const listener = DirectOffer.readAnswer(said)
   if (!asks || listener === undefined) return relayed
   const direct = yield* directly(target, listener)

@@ -15,6 +15,7 @@ import { createServer, type TLSSocket } from "node:tls"
 import { mutate, type Random, random } from "../../../edge/test/fuzz/Mutation.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as DirectRoute from "../../src/connect/DirectRoute.ts"
+import * as ConnectFaults from "../../src/connect/ConnectFaults.ts"
 import * as MeshClient from "../../src/connect/MeshClient.ts"
 import * as DirectListener from "../../src/mesh/DirectListener.ts"
 import * as DirectOffer from "../../src/mesh/DirectOffer.ts"
@@ -227,7 +228,8 @@ const program = Effect.gen(function* () {
     capability: { routingToken: Redacted.make(token), originKey: key.publicKey, edgeAddress: "" },
     edge: { host: "127.0.0.1", port: clientEdge },
     ca: authority.pem,
-    datagrams: false
+    datagrams: false,
+    faults: yield* ConnectFaults.make
   }
   const asking = Effect.gen(function* () {
     for (let left = CASES / 8 / AT_ONCE; left > 0; left--) {
