@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { lowerAscii } from "./AsciiCase.ts"
 import * as Bodies from "./Bodies.ts"
 import * as Passwords from "./Passwords.ts"
 import type { RealmClient, RealmUser } from "./Realm.ts"
@@ -93,7 +94,7 @@ const withClient = (run: (call: Call, client: RealmClient) => void) => (call: Ca
 }
 
 const createUser = (call: Call) => {
-  const email = text(call.body["email"], text(call.body["username"], "")).toLowerCase()
+  const email = lowerAscii(text(call.body["email"], text(call.body["username"], "")))
   if (email === "") return Bodies.json(call.response, 400, { errorMessage: "User name is missing" })
   if (call.store.userBySignIn(email) !== undefined)
     return Bodies.json(call.response, 409, { errorMessage: "User exists with same email" })

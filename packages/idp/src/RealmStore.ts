@@ -3,6 +3,7 @@ import { exportJWK, generateKeyPair, type JWK } from "jose"
 import { randomBytes, randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { lowerAscii } from "./AsciiCase.ts"
 import * as Passwords from "./Passwords.ts"
 import type { DeclaredClient, DeclaredUser, RealmClient, RealmOptions, RealmUser } from "./Realm.ts"
 
@@ -83,7 +84,7 @@ export class RealmStore {
   }
 
   userBySignIn(name: string): RealmUser | undefined {
-    const wanted = name.trim().toLowerCase()
+    const wanted = lowerAscii(name.trim())
     return this.#content.users.find((user) => user.email === wanted || user.username === wanted)
   }
 
@@ -121,7 +122,7 @@ export class RealmStore {
   }
 
   #declareUser(declared: DeclaredUser): void {
-    const email = declared.email.toLowerCase()
+    const email = lowerAscii(declared.email)
     const known = this.userBySignIn(email)
     const unchanged = known !== undefined && Passwords.matches(declared.password, known.passwordHash)
     this.putUser({

@@ -56,6 +56,19 @@ describe("the admin REST", () => {
     assert.deepStrictEqual(await json(await admin(idp(), bearer, "GET", "/clients?clientId=sa-3")), [])
   })
 
+  it("folds the ASCII letters of an address and no others", async () => {
+    const users = await clientToken(idp(), "manager", "manager-secret")
+    const make = async (email: string) => (await admin(idp(), users, "POST", "/users", { email })).status
+    assert.strictEqual(await make("KIM@example.test"), 201)
+    assert.strictEqual(await make("kim@EXAMPLE.test"), 409)
+    assert.strictEqual(await make("\u212aim@example.test"), 201, "the Kelvin sign is no k")
+    const found = await json(await admin(idp(), users, "GET", "/users?email=\u212aim%40example.test"))
+    assert.deepStrictEqual(
+      found.map(({ email }: { email: string }) => email),
+      ["\u212aim@example.test"]
+    )
+  })
+
   it("never shows a secret in a representation", async () => {
     assert.notInclude(await (await admin(idp(), bearer, "GET", "/clients")).text(), 'secret":')
   })
