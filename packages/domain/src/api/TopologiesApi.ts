@@ -22,7 +22,7 @@ import {
   TopologyNotFound
 } from "../topologies/TopologyErrors.ts"
 import { NetUuidInPath, TopologyIdInPath } from "../values/Ids.ts"
-import { HolderKey } from "../values/Keys.ts"
+import { HolderKey, NewHolderKey } from "../values/Keys.ts"
 import {
   AgentLabel,
   NewOperatorBinding,
@@ -97,7 +97,7 @@ const writes = [
   HttpApiEndpoint.post("addEdge", "/me/topologies/:id/edges", {
     params: id,
     headers: idempotencyHeader,
-    payload: Schema.Struct(ends),
+    payload: Schema.Struct({ a: NewHolderKey, b: NewHolderKey }),
     success: done,
     error: [EdgeRefused, IdempotencyKeyReused, LimitReached]
   }).middleware(ReadsBody),

@@ -142,6 +142,11 @@ const places = (made: Effect.Success<typeof prepared>): ReadonlyArray<Place> => 
     },
     { route: `/me/topologies/${made.topology}/agents`, as: ada, ...single("agent", { agent: keyOf("agent") }) },
     {
+      route: `/me/topologies/${made.topology}/edges`,
+      as: ada,
+      ...single("a", { a: keyOf("agent"), b: keyOf("guest") })
+    },
+    {
       route: `/me/topologies/${made.topology}/operator`,
       as: ada,
       method: "PUT",

@@ -132,7 +132,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
             [gus, hal, ida][n % 3]![1].addEdge({
               headers: {},
               params: { id: everyThird(n) },
-              payload: { a: agent, b: holder("0") }
+              payload: { a: agent, b: holder("5") }
             })
           )
         )
