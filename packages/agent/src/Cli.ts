@@ -1,4 +1,5 @@
 /** The command line: what can be asked, and which file answers it. The answers are loaded only when they are asked for. */
+import * as Documentation from "@catenet/config/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
@@ -8,12 +9,6 @@ import { managers } from "./service/ServiceDefinition.ts"
 import { variables } from "./settings/Variables.ts"
 import * as Presenter from "./terminal/Presenter.ts"
 import { version } from "./Version.ts"
-
-const widest = Math.max(...Object.keys(variables).map((name) => name.length))
-
-const reference = Object.entries(variables)
-  .map(([name, meaning]) => `  ${name.padEnd(widest)}  ${meaning}`)
-  .join("\n")
 
 const root = Command.make(
   "ct-agent",
@@ -28,7 +23,7 @@ const root = Command.make(
       "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP set it enrols first, once.\n\n" +
       "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or the edge, " +
       "5 they cannot be reached.\n\n" +
-      `Everything is configured by variables:\n${reference}`
+      `Everything is configured by variables:\n${Documentation.help(variables)}`
   )
 )
 

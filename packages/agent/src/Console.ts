@@ -1,8 +1,9 @@
 /** Runs the body of a command with the screen and the log that its flags ask for, and telemetry when that is configured. */
-import { Config, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type { Failure } from "./Failure.ts"
 import { Json } from "./Flags.ts"
 import * as Telemetry from "./observe/Telemetry.ts"
+import { logging } from "./settings/Variables.ts"
 import * as Log from "./terminal/Log.ts"
 import { Screen } from "./terminal/Screen.ts"
 
@@ -18,8 +19,8 @@ const report = Effect.fnUntraced(function* ({ message }: Failure) {
 /** The log format may also be set by CT_AGENT_LOG_FORMAT, in the environment only: it is needed before any file is read. */
 export const withConsole = <A, R>(body: Effect.Effect<A, Failure, R>) =>
   Effect.gen(function* () {
-    const format = yield* Effect.orElseSucceed(Config.String("CT_AGENT_LOG_FORMAT"), () => "text")
-    const json = (yield* Json) || format.trim().toLowerCase() === "json"
+    const format = yield* Effect.orElseSucceed(logging.logFormat.config, () => "text")
+    const json = (yield* Json) || format.toLowerCase() === "json"
     const layer = Telemetry.layer.pipe(Layer.provideMerge(Log.layer), Layer.provideMerge(Screen.layer({ json })))
     return yield* Effect.provide(Effect.tapError(body, report), layer)
   })

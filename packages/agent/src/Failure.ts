@@ -3,6 +3,7 @@
  * supervisor can act on: 2 the command was used wrongly, 3 the configuration is wrong, 4 the control plane or the edge refused, 5 they cannot be reached. It is
  * shown where the screen of its command is known (`Console`), not by the runtime.
  */
+import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Data, Runtime } from "effect"
 
 /** Flags that contradict each other or cannot be read. Exit code 2. */
@@ -11,17 +12,6 @@ export class UsageWrong extends Data.TaggedError("UsageWrong")<{ readonly detail
   override readonly [Runtime.errorReported] = false
   override get message() {
     return this.detail
-  }
-}
-
-/** A variable or a file is missing, malformed or contradicts another one. Every problem is its own sentence. Exit code 3. */
-export class ConfigurationInvalid extends Data.TaggedError("ConfigurationInvalid")<{
-  readonly problems: ReadonlyArray<string>
-}> {
-  override readonly [Runtime.errorExitCode] = 3
-  override readonly [Runtime.errorReported] = false
-  override get message() {
-    return this.problems.join("\n")
   }
 }
 

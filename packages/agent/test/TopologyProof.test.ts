@@ -31,8 +31,8 @@ describe("topology-proof", () => {
     assert.strictEqual(await agent.exited, 3)
     assert.strictEqual(agent.stdout(), "")
     assert.deepStrictEqual(agent.lines.slice(-2), [
-      "Error: CT_CHANNEL_HOLDER_KEY is not a key of 64 hex characters.",
-      "Error: CT_TOPOLOGY_ID is not the id of a topology: 32 hex characters."
+      "Error: CT_CHANNEL_HOLDER_KEY is not a key of 64 hex characters; correct it and start again.",
+      "Error: CT_TOPOLOGY_ID is not set; set it to the id of a topology: 32 hex characters."
     ])
   })
 })

@@ -6,11 +6,12 @@ export interface Problem {
   readonly variable: string
   /** Continues the subject: "is not set". It never repeats a secret. */
   readonly problem: string
-  /** What to do, as an order: "set it to a TCP port". */
-  readonly remedy: string
+  /** What to do, as an order: "set it to a TCP port"; absent where the problem says it. */
+  readonly remedy?: string | undefined
 }
 
-export const sentence = ({ problem, remedy, variable }: Problem): string => `${variable} ${problem}; ${remedy}.`
+export const sentence = ({ problem, remedy, variable }: Problem): string =>
+  remedy === undefined ? `${variable} ${problem}.` : `${variable} ${problem}; ${remedy}.`
 
 /** The message has a line for each problem. */
 export class ConfigurationInvalid extends Data.TaggedError("ConfigurationInvalid")<{
@@ -24,7 +25,7 @@ export class ConfigurationInvalid extends Data.TaggedError("ConfigurationInvalid
   }
 
   /** One problem. */
-  static of(variable: string, problem: string, remedy: string): ConfigurationInvalid {
+  static of(variable: string, problem: string, remedy?: string): ConfigurationInvalid {
     return new ConfigurationInvalid({ problems: [{ variable, problem, remedy }] })
   }
 }

@@ -27,11 +27,10 @@ export const make = <A>(
 ): Parser<A> => ({ expected, example, remedy, isSecret, isQuoted: false, parse })
 
 /** The same texts, called otherwise. */
-export const described = <A>(parser: Parser<A>, expected: string, example = parser.example): Parser<A> => ({
-  ...parser,
-  expected,
-  example
-})
+export const described = <A>(
+  parser: Parser<A>,
+  as: Partial<Pick<Parser<A>, "expected" | "example" | "remedy">>
+): Parser<A> => ({ ...parser, ...as })
 
 /** The same, and a text that does not parse is repeated in the problem. */
 export const quoted = <A>(parser: Parser<A>): Parser<A> => ({ ...parser, isQuoted: !parser.isSecret })
@@ -61,7 +60,7 @@ const integer = (minimum: number, maximum: number) => (text: string) => {
 export const whole = (minimum: number, maximum: number): Parser<number> =>
   make(`a whole number from ${minimum} to ${maximum}`, integer(minimum, maximum))
 
-export const port: Parser<number> = described(whole(1, 65_535), "a TCP port from 1 to 65535")
+export const port: Parser<number> = described(whole(1, 65_535), { expected: "a TCP port from 1 to 65535" })
 
 /** `0` and `false` say no, `1` and `true` yes; anything else is refused. */
 export const flag: Parser<boolean> = make("1 or 0", (text) =>

@@ -44,13 +44,18 @@ const refuse = (problem: Problem) =>
   new Config.ConfigError(new ConfigProvider.SourceError({ message: sentence(problem), cause: problem }))
 
 const isProblem = (value: unknown): value is Problem =>
-  typeof value === "object" && value !== null && "variable" in value && "problem" in value && "remedy" in value
+  typeof value === "object" && value !== null && "variable" in value && "problem" in value
 
 /** The problem behind the error of a variable's `Config`. */
 export const problemOf = (variable: string, { cause }: Config.ConfigError): Problem =>
   cause._tag === "SourceError" && isProblem(cause.cause)
     ? cause.cause
     : { variable, problem: "could not be read", remedy: "set it to a plain value" }
+
+const remedyOf = (example: string | undefined, standard: string | undefined) => {
+  if (example !== undefined) return `set it to something like ${example}`
+  return standard === undefined ? "correct it and start again" : `correct it, or unset it for ${standard}`
+}
 
 const shown = ({ example, expected }: Parser<unknown>) =>
   example === undefined ? expected : `${expected}, such as ${example}`
@@ -71,11 +76,10 @@ const make = <A, B>(
       ? Effect.sync(absent.value)
       : Effect.fail(refuse({ variable: name, problem: "is not set", remedy: absent.remedy }))
   const malformed = (text: string) => {
-    const like = example ?? (isSecret ? undefined : standard)
     return refuse({
       variable: name,
       problem: isQuoted ? `is "${text}", which is not ${expected}` : `is not ${expected}`,
-      remedy: remedy ?? (like === undefined ? "correct it and start again" : `set it to something like ${like}`)
+      remedy: remedy ?? remedyOf(example, standard)
     })
   }
   const config = Config.mapEffect(

@@ -100,9 +100,9 @@ describe("the reader of variables", () => {
         {
           variable: "CT_T_COUNT",
           problem: 'is "ten", which is not a whole number from 1 to 9',
-          remedy: "set it to something like 3"
+          remedy: "correct it, or unset it for 3"
         },
-        { variable: "CT_T_PROTO", problem: "is not tcp or udp", remedy: "set it to something like tcp" },
+        { variable: "CT_T_PROTO", problem: "is not tcp or udp", remedy: "correct it, or unset it for tcp" },
         {
           variable: "CT_T_TOKEN",
           problem: "is not 64 hex digits",

@@ -1,5 +1,7 @@
 /** `connect`: uses a mesh tunnel from the other end. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Capability from "@catenet/crypto/Capability"
+import type * as Reader from "@catenet/config/Reader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -7,13 +9,13 @@ import { X509Certificate } from "node:crypto"
 import * as ConnectFaults from "../connect/ConnectFaults.ts"
 import * as DirectRoute from "../connect/DirectRoute.ts"
 import * as Forward from "../connect/Forward.ts"
-import { ConfigurationInvalid, Unreachable, UsageWrong } from "../Failure.ts"
+import { Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
-import { baseUrl, type HostPort, parseHostPort, text } from "../settings/Parse.ts"
-import type { Raw } from "../settings/Variables.ts"
+import { type HostPort, parseHostPort } from "../settings/HostPort.ts"
+import * as Variables from "../settings/Variables.ts"
 import * as Signals from "../terminal/Signals.ts"
 
 export interface Options {
@@ -25,41 +27,42 @@ export interface Options {
   readonly ca: Option.Option<string>
 }
 
-const wrong = (problem: string) => new ConfigurationInvalid({ problems: [problem] })
+const { of: wrong } = ConfigurationInvalid
 
 const readCapability = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const bytes = yield* Effect.mapError(fs.readFile(path), () =>
-    wrong(`--capability ${path} cannot be read. Copy the file that the agent has written to this machine.`)
+    wrong(`--capability ${path}`, "cannot be read", "copy the file that the agent has written to this machine")
   )
   const capability = yield* Effect.mapError(Effect.fromResult(Capability.decode(bytes)), () =>
-    wrong(`--capability ${path} is not a capability. Copy the file again, byte for byte.`)
+    wrong(`--capability ${path}`, "is not a capability", "copy the file again, byte for byte")
   )
   const edge = parseHostPort(capability.edgeAddress)
-  if (edge === undefined) return yield* wrong(`--capability ${path} names no edge address. Ask for a new one.`)
+  if (edge === undefined) return yield* wrong(`--capability ${path}`, "names no edge address", "ask for a new one")
   return { capability, edge }
 })
 
 const pemOf = (what: string, bytes: Uint8Array) =>
   Effect.try({
     try: () => new X509Certificate(bytes).toString(),
-    catch: () => wrong(`${what} is not a certificate. Use the edge's root, from /pki/ca of the control plane.`)
+    catch: () => wrong(what, "is not a certificate", "use the edge's root, from /pki/ca of the control plane")
   })
 
 /** The edge's root: from `--ca`, else from CT_AGENT_EDGE_CERT, else from the control plane. */
-const readRoot = Effect.fnUntraced(function* (raw: Raw, named: string | undefined) {
+const readRoot = Effect.fnUntraced(function* (
+  settings: Reader.Values<typeof Variables.connect>,
+  named: string | undefined
+) {
   const fs = yield* FileSystem.FileSystem
-  const path = named ?? text(raw, "CT_AGENT_EDGE_CERT")
+  const path = named ?? settings.edgeCertificate
   if (path !== undefined) {
     const place = named === undefined ? "CT_AGENT_EDGE_CERT" : "--ca"
-    const bytes = yield* Effect.mapError(fs.readFile(path), () => wrong(`${path} cannot be read. Correct ${place}.`))
+    const bytes = yield* Effect.mapError(fs.readFile(path), () => wrong(path, "cannot be read", `correct ${place}`))
     return yield* pemOf(path, bytes)
   }
-  const address = (name: "CT_AGENT_EDGE_CERT_URL" | "CT_AGENT_CP_URL") =>
-    Effect.mapError(Effect.fromResult(baseUrl(raw, name)), wrong)
-  const url = (yield* address("CT_AGENT_EDGE_CERT_URL")) ?? (yield* address("CT_AGENT_CP_URL"))
+  const url = settings.edgeCertificateUrl ?? settings.controlPlane
   if (url === undefined)
-    return yield* wrong("The edge's root certificate is not known. Set --ca FILE, or CT_AGENT_CP_URL to fetch it.")
+    return yield* wrong("The edge's root certificate", "is not known", "set --ca FILE, or CT_AGENT_CP_URL to fetch it")
   const der = yield* ControlPlane.use((plane) => plane.ca(undefined)).pipe(Effect.provide(ControlPlane.layer(url)))
   return yield* pemOf(`${url}/pki/ca`, der)
 })
@@ -78,9 +81,9 @@ const listenOf = ({ listen, stdio, udp }: Options): Effect.Effect<HostPort | und
 export const connect = (options: Options) =>
   Effect.gen(function* () {
     const listen = yield* listenOf(options)
-    const raw = yield* Environment.read(yield* configFile)
+    const settings = yield* Environment.read(yield* configFile, Variables.connect)
     const { capability, edge } = yield* readCapability(options.capability)
-    const ca = yield* readRoot(raw, Option.getOrUndefined(options.ca))
+    const ca = yield* readRoot(settings, Option.getOrUndefined(options.ca))
     const route = options.viaEdge ? undefined : DirectRoute.make()
     const faults = yield* ConnectFaults.make
     const target = { capability, edge, ca, datagrams: options.udp, route, faults }

@@ -1,4 +1,5 @@
 /** `doctor`: asks, from the configuration outward, everything that a serving agent depends on, and says what to fix. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Fiber, Redacted, Result } from "effect"
 import { X509Certificate } from "node:crypto"
@@ -6,14 +7,12 @@ import * as CertificateCheck from "../doctor/CertificateCheck.ts"
 import * as Check from "../doctor/Check.ts"
 import * as EdgeCheck from "../doctor/EdgeCheck.ts"
 import * as Network from "../doctor/Network.ts"
-import { ConfigurationInvalid } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as Environment from "../settings/Environment.ts"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Identity from "../state/Identity.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -129,7 +128,7 @@ const judged = (where: string, certificate: X509Certificate, host: string) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Result.match(CertificateCheck.judge(certificate, host, now), {
       onSuccess: (good) => Effect.succeed(`${where} ${good}`),
-      onFailure: (wrong) => Effect.fail(new ConfigurationInvalid({ problems: [`${where} ${wrong}.`] }))
+      onFailure: (wrong) => Effect.fail(ConfigurationInvalid.of(where, wrong))
     })
   )
 
@@ -163,9 +162,7 @@ export const doctor = Effect.gen(function* () {
     shown.push(finding)
     if (!screen.json) screen.result(`${mark[finding.outcome]} ${finding.check.padEnd(24)} ${finding.detail}`)
   }
-  const parsed = Settings.parse(yield* Environment.read(yield* configFile))
-  if (Result.isFailure(parsed)) return yield* new ConfigurationInvalid({ problems: parsed.failure })
-  const config = parsed.success
+  const config = yield* Settings.read(yield* configFile)
   show(yield* Check.run("configuration", Effect.succeed(config.warnings.join(" ") || "complete")))
   yield* Effect.gen(function* () {
     const name = yield* Effect.forkChild(publicName(config))

@@ -1,33 +1,39 @@
 /** `init`: asks for what an agent needs and writes the configuration file, readable for its owner only. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, FileSystem, Option, Result } from "effect"
-import { ConfigurationInvalid } from "../Failure.ts"
+import { ConfigProvider, Effect, FileSystem, Option } from "effect"
+import { ConfigurationInvalid, sentence } from "@catenet/config/ConfigurationInvalid"
 import { configFile } from "../Flags.ts"
 import { defaultFile } from "../settings/Environment.ts"
 import * as Settings from "../settings/Settings.ts"
-import type { Raw, Variable } from "../settings/Variables.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Questions from "../terminal/Questions.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-/** The problem that this variable's value has, if any. */
-const problemOf = (raw: Raw, name: Variable) =>
-  Result.match(Settings.parse(raw), {
-    onSuccess: () => undefined,
-    onFailure: (problems) => problems.find((problem) => problem.startsWith(`${name} is not`))
-  })
+/** The answers, by the variables that they are for. */
+type Answers = Readonly<Record<string, string>>
 
-const unanswered = new ConfigurationInvalid({
-  problems: ["The answers ended before the last question. Nothing was written; run ct-agent init again."]
-})
+/** The problem that this variable's value has, if any. */
+const problemOf = (answers: Answers, name: string) =>
+  Settings.readFrom(ConfigProvider.fromUnknown(answers)).pipe(
+    Effect.as(undefined),
+    Effect.catch(({ problems }) =>
+      Effect.succeed(problems.find(({ problem, variable }) => variable === name && problem.startsWith("is not")))
+    )
+  )
+
+const unanswered = ConfigurationInvalid.of(
+  "The answers",
+  "ended before the last question. Nothing was written",
+  "run ct-agent init again"
+)
 
 /** Asks until the answer is good; on a pipe the first bad answer ends it. */
 const ask = Effect.fnUntraced(function* (
-  name: Variable,
+  name: string,
   question: string,
-  given: Raw,
+  given: Answers,
   options: { readonly hidden?: boolean; readonly optional?: boolean } = {}
-): Effect.fn.Return<Raw, ConfigurationInvalid, Questions.Questions | Screen> {
+): Effect.fn.Return<Answers, ConfigurationInvalid, Questions.Questions | Screen | FileSystem.FileSystem> {
   const questions = yield* Questions.Questions
   const screen = yield* Screen
   while (true) {
@@ -35,12 +41,12 @@ const ask = Effect.fnUntraced(function* (
     if (Option.isNone(answer)) return yield* unanswered
     const value = answer.value.trim()
     if (value === "" && options.optional === true) return given
-    const raw = { ...given, [name]: value }
-    const problem = problemOf(raw, name)
-    if (problem === undefined && value !== "") return raw
-    const said = problem ?? `${name} is not set. This question needs an answer.`
+    const answers = { ...given, [name]: value }
+    const problem = yield* problemOf(answers, name)
+    if (problem === undefined && value !== "") return answers
+    const said = problem ?? { variable: name, problem: "is not set", remedy: "this question needs an answer" }
     if (!questions.interactive) return yield* new ConfigurationInvalid({ problems: [said] })
-    screen.log(said)
+    screen.log(sentence(said))
   }
 })
 
@@ -50,9 +56,7 @@ const mayWrite = Effect.fnUntraced(function* (path: string) {
   const questions = yield* Questions.Questions
   const answer = yield* questions.ask(`${path} exists. Replace it? [y/N] `, false)
   if (Option.isNone(answer) || !/^y(es)?$/i.test(answer.value.trim()))
-    return yield* new ConfigurationInvalid({
-      problems: [`${path} was left as it is. Name another file with --config.`]
-    })
+    return yield* ConfigurationInvalid.of(path, "was left as it is", "name another file with --config")
 })
 
 export const init = Effect.gen(function* () {
@@ -63,13 +67,13 @@ export const init = Effect.gen(function* () {
   const withHost = yield* ask("CT_AGENT_HOSTNAME", "Host name of the tunnel (empty for a mesh tunnel): ", named, {
     optional: true
   })
-  const mesh = withHost.CT_AGENT_HOSTNAME === undefined
-  const placed: Raw = mesh ? withHost : { ...withHost, CT_AGENT_MODE: "browser" }
+  const mesh = withHost["CT_AGENT_HOSTNAME"] === undefined
+  const placed: Answers = mesh ? withHost : { ...withHost, CT_AGENT_MODE: "browser" }
   const origin = yield* ask("CT_AGENT_ORIGIN", "Local service [127.0.0.1:8080]: ", placed, { optional: true })
   const hidden = { hidden: true, optional: true }
   const short = yield* ask("CT_BOOTSTRAP", "Bootstrap token (empty if you have the two long ones): ", origin, hidden)
   const whole =
-    short.CT_BOOTSTRAP === undefined
+    short["CT_BOOTSTRAP"] === undefined
       ? yield* ask(
           "CT_AGENT_TOKEN",
           mesh ? "Routing token (empty for a new one): " : "Routing token: ",

@@ -5,19 +5,17 @@ import { SecureRandom } from "effect/crypto"
 import { configFile } from "../Flags.ts"
 import * as OriginKeys from "../mesh/OriginKeys.ts"
 import * as Environment from "../settings/Environment.ts"
-import { text } from "../settings/Parse.ts"
-import { standardCapability, standardStateDir } from "../settings/Settings.ts"
+import { standardCapability } from "../settings/Settings.ts"
+import * as Variables from "../settings/Variables.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
 export const rotate = Effect.gen(function* () {
-  const raw = yield* Environment.read(yield* configFile)
-  const named = text(raw, "CT_AGENT_CAPABILITY_OUT")
-  const substitute = `${text(raw, "CT_AGENT_STATE_DIR") ?? standardStateDir}/capability.bin`
-  const places = {
-    originKey: text(raw, "CT_AGENT_ORIGIN_KEY"),
-    originKeyDir: text(raw, "CT_AGENT_ORIGIN_KEY_DIR"),
-    capability: named ?? (yield* PrivateFile.place(standardCapability, substitute))
-  }
+  const { capabilityOut, originKey, originKeyDir, stateDir } = yield* Environment.read(
+    yield* configFile,
+    Variables.rotate
+  )
+  const capability = capabilityOut ?? (yield* PrivateFile.place(standardCapability, `${stateDir}/capability.bin`))
+  const places = { originKey, originKeyDir, capability }
   const { retired } = yield* OriginKeys.rotate(places)
   yield* Effect.logInfo(
     `The old key is now ${retired}. Restart the agent, give clients the new ${places.capability}, and delete the old key ` +

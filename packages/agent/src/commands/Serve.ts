@@ -1,10 +1,9 @@
 /** The bare command and `onboard`: gets what the agent needs, registers, and serves until a signal or a final refusal. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Socket } from "node:net"
 import { configFile } from "../Flags.ts"
-import { ConfigurationInvalid } from "../Failure.ts"
 import * as DirectListener from "../mesh/DirectListener.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
 import * as Mesh from "../mesh/Mesh.ts"
@@ -15,8 +14,7 @@ import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
 import * as Onboarding from "../onboard/Onboarding.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as Environment from "../settings/Environment.ts"
-import { formatHostPort } from "../settings/Parse.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Signals from "../terminal/Signals.ts"
@@ -31,11 +29,9 @@ import * as Terminate from "../tunnel/Terminate.ts"
 
 /** The settings of this start; fails with every problem at once. */
 const settings = Effect.gen(function* () {
-  const raw = yield* Environment.read(yield* configFile)
-  const parsed = Settings.parse(raw)
-  if (Result.isFailure(parsed)) return yield* new ConfigurationInvalid({ problems: parsed.failure })
-  yield* Effect.forEach(parsed.success.warnings, (warning) => Effect.logWarning(warning), { discard: true })
-  return parsed.success
+  const config = yield* Settings.read(yield* configFile)
+  yield* Effect.forEach(config.warnings, (warning) => Effect.logWarning(warning), { discard: true })
+  return config
 })
 
 /** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */

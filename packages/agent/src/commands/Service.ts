@@ -1,9 +1,8 @@
 /** `service`: prints what the machine's service manager needs to keep this agent running. It installs nothing itself. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { ConfigProvider, Effect, Option, Result } from "effect"
+import { ConfigProvider, Effect, Option } from "effect"
 import { userInfo } from "node:os"
 import { dirname, resolve } from "node:path"
-import { ConfigurationInvalid } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as ServiceDefinition from "../service/ServiceDefinition.ts"
 import * as Environment from "../settings/Environment.ts"
@@ -27,26 +26,23 @@ export const service = (wanted: Option.Option<ServiceDefinition.Manager>) =>
     const screen = yield* Screen
     const manager = Option.getOrElse(wanted, () => (process.platform === "darwin" ? "launchd" : "systemd"))
     const path = (yield* configFile) ?? Environment.defaultFile
-    const parsed = Settings.parse(yield* fromFileAlone(Environment.read(path)))
-    if (Result.isFailure(parsed)) return yield* new ConfigurationInvalid({ problems: parsed.failure })
+    const settings = yield* fromFileAlone(Settings.read(path))
     const config = resolve(path)
     const { username } = userInfo()
     const asRoot = manager === "systemd" && username === "root"
     const definition = ServiceDefinition.render(manager, {
-      what: parsed.success.hostname ?? "a mesh tunnel",
+      what: settings.hostname ?? "a mesh tunnel",
       command: [process.execPath, resolve(process.argv[1] ?? ""), "--config", config],
       folder: dirname(config),
       user: asRoot ? ownUser : username,
-      lowPort: [parsed.success.directPort, parsed.success.metricsListen?.port ?? 0].some(
-        (port) => port > 0 && port < 1024
-      )
+      lowPort: [settings.directPort, settings.metricsListen?.port ?? 0].some((port) => port > 0 && port < 1024)
     })
     screen.result(definition.trimEnd())
     if (asRoot)
       yield* Effect.logInfo(
         `The service runs as the user ${ownUser}, not as root. If that is not there: useradd --system ${ownUser}. ` +
-          `Then give it what it reads and writes: mkdir -p ${resolve(dirname(config), parsed.success.stateDir)} && ` +
-          `chown -R ${ownUser} ${resolve(dirname(config), parsed.success.stateDir)} ${config}`
+          `Then give it what it reads and writes: mkdir -p ${resolve(dirname(config), settings.stateDir)} && ` +
+          `chown -R ${ownUser} ${resolve(dirname(config), settings.stateDir)} ${config}`
       )
     yield* Effect.logInfo(next[manager])
   }).pipe(Effect.provide(NodeFileSystem.layer))

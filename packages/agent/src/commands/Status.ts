@@ -2,15 +2,15 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiClient } from "effect/http-api"
-import { ConfigurationInvalid, Unreachable } from "../Failure.ts"
+import { Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as Ring from "../observe/Ring.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
-import { formatHostPort, type HostPort, listenAddress, text } from "../settings/Parse.ts"
-import { standardStateDir } from "../settings/Settings.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const askMillis = 5000
@@ -44,10 +44,6 @@ const showRing = Effect.fnUntraced(function* (stateDir: string) {
 })
 
 export const status = Effect.gen(function* () {
-  const raw = yield* Environment.read(yield* configFile)
-  const listen = listenAddress(raw, "CT_AGENT_METRICS_LISTEN")
-  if (Result.isFailure(listen)) return yield* new ConfigurationInvalid({ problems: [listen.failure] })
-  return yield* listen.success === undefined
-    ? showRing(text(raw, "CT_AGENT_STATE_DIR") ?? standardStateDir)
-    : ask(listen.success)
+  const { metricsListen, stateDir } = yield* Environment.read(yield* configFile, Variables.status)
+  return yield* metricsListen === undefined ? showRing(stateDir) : ask(metricsListen)
 }).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layer))

@@ -1,6 +1,6 @@
 /** What one client process has learnt about the direct path to its origin. It dials nothing itself. */
 import { Clock, Effect } from "effect"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** After a failure the direct path is left alone for a while, so that not every stream waits for it. */
 const restMillis = 60_000

@@ -1,4 +1,5 @@
 /** Brings local clients to a mesh origin: a TCP port, a UDP port, or this process's own stdin and stdout. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
@@ -7,10 +8,9 @@ import { createSocket, type RemoteInfo } from "node:dgram"
 import { isIPv6 } from "node:net"
 import { createServer, type Socket } from "node:net"
 import { pipeline } from "node:stream/promises"
-import { ConfigurationInvalid } from "../Failure.ts"
 import * as Datagrams from "../mesh/Datagrams.ts"
 import type { NoiseStream } from "../mesh/NoiseStream.ts"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as MeshClient from "./MeshClient.ts"
 
 /** A new stream is tried for about ten seconds, so that a restarting edge or agent is not noticed. */
@@ -29,9 +29,7 @@ export const mostSessions = 1024
 export const mostClients = 4096
 
 const cannotListen = (address: HostPort) => (error: Error) =>
-  new ConfigurationInvalid({
-    problems: [`--listen ${formatHostPort(address)}: ${error.message}. Choose a free address.`]
-  })
+  ConfigurationInvalid.of(`--listen ${formatHostPort(address)}:`, error.message, "choose a free address")
 
 const serveTcp = Effect.fnUntraced(function* (target: MeshClient.Target, client: Socket) {
   const stream = yield* reach(target)

@@ -2,7 +2,7 @@
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Result } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as EdgeDial from "../tunnel/EdgeDial.ts"
 import { requestOf } from "../tunnel/MuxLink.ts"
 import { refused, type Registration } from "../tunnel/Registration.ts"

@@ -5,7 +5,7 @@ import { lookup } from "node:dns/promises"
 import { connect as connectTcp, isIP } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Unreachable } from "../Failure.ts"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 const boundMillis = 5000
 

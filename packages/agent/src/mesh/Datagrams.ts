@@ -6,7 +6,7 @@ import { createSocket, type Socket } from "node:dgram"
 import { isIPv6 } from "node:net"
 import type { Vitals } from "../observe/Vitals.ts"
 import { OriginDown } from "../tunnel/Origin.ts"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { NoiseStream } from "./NoiseStream.ts"
 
 /** Bytes of datagrams that may wait for the network card. */

@@ -7,7 +7,7 @@ import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import { createServer, isIPv6, type Server, type Socket } from "node:net"
 import { Vitals } from "../observe/Vitals.ts"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** Clients that have connected and not yet proved anything. */
 export const mostStrangers = 64

@@ -5,7 +5,7 @@
  * capability, which only its holders know: the tunnel's visitor token, or in older ones its routing token.
  */
 import { isIP } from "node:net"
-import { formatHostPort, type HostPort, parseHostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort, parseHostPort } from "../settings/HostPort.ts"
 
 const ticketMark = 1
 const questionMark = 2

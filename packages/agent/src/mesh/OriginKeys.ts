@@ -4,6 +4,7 @@
  * With CT_AGENT_ORIGIN_KEY both live on disk, beside the routing token, and are shared by every agent that is given the same
  * files; without it all are new in each process. Retired keys go on being served from CT_AGENT_ORIGIN_KEY_DIR.
  */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Capability from "@catenet/crypto/Capability"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
@@ -12,7 +13,7 @@ import type { KeyPair } from "@catenet/crypto/Suite"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import { Effect, FileSystem, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { ConfigurationInvalid, StateUnusable } from "../Failure.ts"
+import { StateUnusable } from "../Failure.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as RoutingTokenFile from "./RoutingTokenFile.ts"
 
@@ -175,11 +176,15 @@ export const rotate = Effect.fn("OriginKeys.rotate")(function* (places: Places) 
   if (originKey === undefined || originKeyDir === undefined)
     return yield* new ConfigurationInvalid({
       problems: [
-        ...(originKey === undefined ? ["CT_AGENT_ORIGIN_KEY is not set. Set it to the file of the origin key."] : []),
-        ...(originKeyDir === undefined
-          ? ["CT_AGENT_ORIGIN_KEY_DIR is not set. Set it to the folder where old keys go on being served from."]
-          : [])
-      ]
+        { variable: "CT_AGENT_ORIGIN_KEY", value: originKey, remedy: "set it to the file of the origin key" },
+        {
+          variable: "CT_AGENT_ORIGIN_KEY_DIR",
+          value: originKeyDir,
+          remedy: "set it to the folder where old keys go on being served from"
+        }
+      ].flatMap(({ remedy, value, variable }) =>
+        value === undefined ? [{ variable, problem: "is not set", remedy }] : []
+      )
     })
   const old = yield* readKey(originKey)
   if (old === undefined)

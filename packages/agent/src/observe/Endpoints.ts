@@ -1,11 +1,12 @@
 /** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. An address that cannot be bound is said once; the tunnel serves anyway. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
-import { Config, Effect, FileSystem, Layer, Result } from "effect"
+import { Effect, FileSystem, Layer, Result } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { credential } from "../settings/Variables.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import { Events } from "./Events.ts"
 import * as Exposition from "./Exposition.ts"
 import * as Health from "./Health.ts"
@@ -21,16 +22,16 @@ export const lineCount = (n: string | undefined) => {
   return Math.min(mostLines, Math.max(1, number))
 }
 
-const isToken = (text: string) => text.trim() !== ""
-
 /** Whether there is a bearer token. The file is read at every question, since whoever renews the token rewrites it. */
 const credentialOf = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  const given = yield* Effect.orElseSucceed(Config.String("CT_OIDC_TOKEN"), () => "")
-  const file = yield* Effect.orElseSucceed(Config.String("CT_OIDC_TOKEN_FILE"), () => "")
-  const kept = isToken(file) ? Effect.orElseSucceed(fs.readFileString(file.trim()), () => "") : Effect.succeed("")
-  const credential = isToken(given) ? Effect.succeed(true) : Effect.map(kept, isToken)
-  return Effect.map(credential, (found) => (found ? ("env" as const) : ("none" as const)))
+  const given = yield* Effect.orElseSucceed(credential.oidcToken.config, () => undefined)
+  const file = yield* Effect.orElseSucceed(credential.oidcTokenFile.config, () => undefined)
+  const text =
+    file === undefined || given !== undefined
+      ? Effect.succeed("")
+      : Effect.orElseSucceed(fs.readFileString(file), () => "")
+  return Effect.map(text, (text) => (given !== undefined || text.trim() !== "" ? ("env" as const) : ("none" as const)))
 })
 
 const handlers = HttpApiBuilder.group(

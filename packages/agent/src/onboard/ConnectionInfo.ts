@@ -8,7 +8,7 @@
 import { Clock, Context, Effect, FileSystem, Layer, Result, Schedule } from "effect"
 import { X509Certificate } from "node:crypto"
 import { Unreachable } from "../Failure.ts"
-import type { HostPort } from "../settings/Parse.ts"
+import type { HostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { ControlPlane } from "./ControlPlane.ts"

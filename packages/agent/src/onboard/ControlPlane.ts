@@ -2,6 +2,7 @@
  * The calls of the agent to the control plane. Each is bounded by 10 s, and what comes back is sorted into the three things that
  * matter here: an answer, a refusal that asking again does not change, and silence.
  */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -12,7 +13,7 @@ import { BootstrapToken, JoinToken } from "@catenet/domain/values/Tokens"
 import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import { ConfigurationInvalid, Refused, Unreachable } from "../Failure.ts"
+import { Refused, Unreachable } from "../Failure.ts"
 
 /** The token was redeemed before, by this agent or by another. */
 export class TokenSpent extends Data.TaggedError("TokenSpent")<{ readonly detail: string }> {
@@ -138,9 +139,11 @@ export class ControlPlane extends Context.Service<
             const payload = yield* Effect.mapError(
               Schema.decodeEffect(Exchange)({ token: Redacted.value(token) }),
               () =>
-                new ConfigurationInvalid({
-                  problems: ["CT_BOOTSTRAP is not a bootstrap token. Copy it again from the install page."]
-                })
+                ConfigurationInvalid.of(
+                  "CT_BOOTSTRAP",
+                  "is not a bootstrap token",
+                  "copy it again from the install page"
+                )
             )
             const ask = "Ask the portal for a new CT_BOOTSTRAP."
             const { secret } = yield* bounded(exchange({ payload })).pipe(

@@ -6,10 +6,11 @@
  * enrolment asks again with the same key and is recognised. A spent token ends in a sentence that says which of the possible
  * causes it was.
  */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { ConfigurationInvalid, Refused, Unreachable } from "../Failure.ts"
+import { Refused, Unreachable } from "../Failure.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as Identity from "../state/Identity.ts"
 import * as BootstrapSecret from "./BootstrapSecret.ts"
@@ -70,11 +71,11 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
   const token = bytesOf(settings.token) ?? secret?.routingToken
   const joinToken = bytesOf(settings.joinToken) ?? secret?.joinToken
   if (token === undefined && settings.mode === "browser")
-    return yield* new ConfigurationInvalid({
-      problems: [
-        "CT_AGENT_TOKEN is not set. Copy the routing token of the tunnel from the portal, or set CT_BOOTSTRAP."
-      ]
-    })
+    return yield* ConfigurationInvalid.of(
+      "CT_AGENT_TOKEN",
+      "is not set",
+      "copy the routing token of the tunnel from the portal, or set CT_BOOTSTRAP"
+    )
   if (mine !== undefined) {
     yield* Effect.logInfo("restored the enrolled identity").pipe(
       Effect.annotateLogs({ agent: mine.agent, tenant: mine.tenant, control_plane: settings.controlPlane })
@@ -83,11 +84,11 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
   }
   if (joinToken === undefined) {
     if (demanded)
-      return yield* new ConfigurationInvalid({
-        problems: [
-          "CT_AGENT_JOIN_TOKEN is not set. Copy the join token from the install page of the tunnel, or set CT_BOOTSTRAP."
-        ]
-      })
+      return yield* ConfigurationInvalid.of(
+        "CT_AGENT_JOIN_TOKEN",
+        "is not set",
+        "copy the join token from the install page of the tunnel, or set CT_BOOTSTRAP"
+      )
     if (restored !== undefined)
       yield* Effect.logWarning(
         `the stored identity belongs to agent ${restored.agent}, not to ${agentId}; correct CT_AGENT_ID to use it`

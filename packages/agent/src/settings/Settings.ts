@@ -1,19 +1,16 @@
-/**
- * What the agent was told, read once and typed. Parsing is a pure function of the raw variables: it collects every problem
- * instead of stopping at the first, touches no file and asks no network.
- */
-import { normalHost } from "@catenet/wire/frames/HostName"
-import { type Redacted, Result } from "effect"
-import * as Parse from "./Parse.ts"
-import type { Raw, Variable } from "./Variables.ts"
-
-/** Where the agent keeps its state when CT_AGENT_STATE_DIR is not set. */
-export const standardStateDir = ".ct-agent-state"
+/** The settings of an agent that serves a tunnel, read once and typed, with every problem and not only the first. */
+import type { Problem } from "@catenet/config/ConfigurationInvalid"
+import * as Reader from "@catenet/config/Reader"
+import { type ConfigProvider, Effect, type Redacted } from "effect"
+import * as Environment from "./Environment.ts"
+import type { HostPort } from "./HostPort.ts"
+import { variables } from "./TunnelVariables.ts"
+import { names } from "./Variables.ts"
 
 /** Where the capability of a mesh tunnel is written when CT_AGENT_CAPABILITY_OUT is not set. */
 export const standardCapability = "/shared/capability.bin"
 
-export interface Origin extends Parse.HostPort {
+export interface Origin extends HostPort {
   readonly protocol: "tcp" | "udp"
   readonly proxyProtocol: "none" | "v2"
   /** Set when the agent terminates TLS: the files of the chain and the key. */
@@ -46,7 +43,7 @@ export interface Settings {
   readonly hostname: string | undefined
   readonly mode: "browser" | "mesh"
   readonly origin: Origin
-  readonly edge: Parse.HostPort | undefined
+  readonly edge: HostPort | undefined
   readonly edgeCertificate: EdgeCertificate
   readonly fallback443: boolean
   /** Never multiplexes: every client gets a connection of its own. */
@@ -65,143 +62,136 @@ export interface Settings {
   readonly capabilityOutNamed: boolean
   readonly originKey: string | undefined
   readonly originKeyDir: string | undefined
-  readonly metricsListen: Parse.HostPort | undefined
+  readonly metricsListen: HostPort | undefined
   /** Sentences about values that are legal but probably not meant. */
   readonly warnings: ReadonlyArray<string>
 }
 
-const hostname = (raw: Raw): Parse.Parsed<string | undefined> => {
-  const written = Parse.text(raw, "CT_AGENT_HOSTNAME")
-  const name = written === undefined ? undefined : normalHost(written)
-  return written === undefined || name !== undefined
-    ? Result.succeed(name)
-    : Result.fail(
-        "CT_AGENT_HOSTNAME is not a host name. Copy the name of the tunnel from the portal, without https:// and path."
-      )
+type Variables = typeof variables
+type Values = Reader.Values<Variables>
+
+/** The file of the variable, or the one of this name in the folder of certificates. */
+const fileOf = (named: string | undefined, folder: string | undefined, standard: string) =>
+  named ?? (folder === undefined ? undefined : `${folder.replace(/\/+$/, "")}/${standard}`)
+
+const pairOf = ({ certificate, certificateFolder, key }: Reader.PartialValues<Variables>) => ({
+  certificate: fileOf(certificate, certificateFolder, "fullchain.pem"),
+  key: fileOf(key, certificateFolder, "privkey.pem")
+})
+
+const unset = (variable: string, remedy: string): Problem => ({ variable, problem: "is not set", remedy })
+
+/** What the variables must be together. */
+const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> => {
+  const { hostname, mode, protocol, tls } = values
+  const { certificate, key } = pairOf(values)
+  const isBrowser = mode === "browser"
+  const terminates = tls === "terminate"
+  return [
+    ...(isBrowser && hostname === undefined
+      ? [unset("CT_AGENT_HOSTNAME", "set it to the host name of the tunnel that the portal shows")]
+      : []),
+    ...(isBrowser && protocol === "udp"
+      ? [
+          {
+            variable: "CT_AGENT_ORIGIN_PROTO=udp",
+            problem: "does not work with CT_AGENT_MODE=browser",
+            remedy: "unset one of the two"
+          }
+        ]
+      : []),
+    ...(mode === "mesh" && terminates
+      ? [
+          {
+            variable: "CT_AGENT_ORIGIN_TLS=terminate",
+            problem: "needs CT_AGENT_MODE=browser",
+            remedy: "set it, or unset CT_AGENT_ORIGIN_TLS"
+          }
+        ]
+      : []),
+    ...(terminates && certificate === undefined
+      ? [unset("CT_AGENT_TLS_CERT", "set it, or CT_ACME_CERT_OUT_DIR, to say where the certificate chain is")]
+      : []),
+    ...(terminates && key === undefined
+      ? [unset("CT_AGENT_TLS_KEY", "set it, or CT_ACME_CERT_OUT_DIR, to say where the private key is")]
+      : [])
+  ]
 }
 
-const certificateFile = (raw: Raw, name: Variable, standard: string) => {
-  const folder = Parse.text(raw, "CT_ACME_CERT_OUT_DIR")
-  return Parse.text(raw, name) ?? (folder === undefined ? undefined : `${folder.replace(/\/+$/, "")}/${standard}`)
+const switches = {
+  CT_AGENT_FALLBACK_443: ({ fallback443 }: Values) => fallback443,
+  CT_AGENT_REGISTER_TCP_ONLY: ({ tcpOnly }: Values) => tcpOnly,
+  CT_AGENT_FRAMED_FALLBACK: ({ framed }: Values) => framed
 }
 
-const warningsOf = (raw: Raw, mode: "browser" | "mesh") => {
+const warningsOf = (values: Values): ReadonlyArray<string> => {
   const warnings: Array<string> = []
-  if (mode === "mesh" && Parse.text(raw, "CT_AGENT_HOSTNAME") !== undefined)
+  if (values.mode === "mesh" && values.hostname !== undefined)
     warnings.push(
       "CT_AGENT_HOSTNAME has no effect in mesh mode. Set CT_AGENT_MODE=browser to serve that name to browsers."
     )
-  if (mode === "browser" && Parse.text(raw, "CT_AGENT_DIRECT_ADVERTISE") !== undefined)
+  if (values.mode === "browser" && values.directAdvertise !== undefined)
     warnings.push("CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE.")
-  for (const name of ["CT_AGENT_FALLBACK_443", "CT_AGENT_REGISTER_TCP_ONLY", "CT_AGENT_FRAMED_FALLBACK"] as const) {
-    const flag = Parse.text(raw, name)?.toLowerCase()
-    if (flag !== undefined && ["no", "off", "none", "disabled"].includes(flag))
-      warnings.push(`${name}=${flag} means yes: only 0, false and nothing mean no.`)
+  for (const [name, of] of Object.entries(switches)) {
+    const text = of(values)?.text.toLowerCase() ?? ""
+    if (["no", "off", "none", "disabled"].includes(text))
+      warnings.push(`${name}=${text} means yes: only 0, false and nothing mean no.`)
   }
   return warnings
 }
 
-/** The settings of a serving agent, or every problem as a sentence of its own. */
-export const parse = (raw: Raw): Result.Result<Settings, ReadonlyArray<string>> => {
-  const problems: Array<string> = []
-  const ask = <A>(parsed: Parse.Parsed<A>, otherwise: A): A =>
-    Result.match(parsed, {
-      onSuccess: (value) => value,
-      onFailure: (problem) => {
-        problems.push(problem)
-        return otherwise
-      }
-    })
-  const controlPlane = ask(Parse.baseUrl(raw, "CT_AGENT_CP_URL"), undefined)
-  const mode = ask(
-    Parse.word(raw, "CT_AGENT_MODE", { words: ["browser", "mesh"], unset: "mesh", blank: "mesh" }),
-    "mesh"
-  )
-  const protocol = ask(
-    Parse.word(raw, "CT_AGENT_ORIGIN_PROTO", { words: ["tcp", "udp"], unset: "tcp", blank: undefined }),
-    "tcp"
-  )
-  const tls = ask(
-    Parse.word(raw, "CT_AGENT_ORIGIN_TLS", {
-      words: ["passthrough", "terminate"],
-      unset: "passthrough",
-      blank: "passthrough"
-    }),
-    "passthrough"
-  )
-  const proxyProtocol = ask(
-    Parse.word(raw, "CT_AGENT_ORIGIN_PROXY_PROTOCOL", { words: ["none", "v2"], unset: "none", blank: "none" }),
-    "none"
-  )
-  const certificate = certificateFile(raw, "CT_AGENT_TLS_CERT", "fullchain.pem")
-  const key = certificateFile(raw, "CT_AGENT_TLS_KEY", "privkey.pem")
-  const name = ask(hostname(raw), "")
-  const address = ask(Parse.hostPort(raw, "CT_AGENT_ORIGIN"), undefined) ?? { host: "127.0.0.1", port: 8080 }
-  const baseMillis = Math.max(100, Parse.lenient(raw, "CT_AGENT_RECONNECT_BASE_MS") ?? 500)
-  const settings = {
-    joinToken: ask(Parse.secret32(raw, "CT_AGENT_JOIN_TOKEN"), undefined),
-    bootstrap: Parse.secret(raw, "CT_BOOTSTRAP"),
-    token: ask(Parse.secret32(raw, "CT_AGENT_TOKEN"), undefined),
-    agentId: Parse.text(raw, "CT_AGENT_ID"),
-    onboardTimeoutSecs: Parse.lenient(raw, "CT_AGENT_ONBOARD_TIMEOUT_SECS"),
-    hostname: name,
-    mode,
+const settingsOf = (values: Values): Settings => {
+  const { certificate, key } = pairOf(values)
+  const baseMillis = Math.max(100, values.reconnectBase)
+  return {
+    controlPlane: values.controlPlane,
+    joinToken: values.joinToken,
+    bootstrap: values.bootstrap,
+    token: values.token,
+    agentId: values.agentId,
+    onboardTimeoutSecs: values.onboardTimeoutSecs,
+    hostname: values.hostname,
+    mode: values.mode,
     origin: {
-      ...address,
-      protocol,
-      proxyProtocol,
+      ...values.origin,
+      protocol: values.protocol,
+      proxyProtocol: values.proxyProtocol,
       terminate:
-        tls === "terminate" && certificate !== undefined && key !== undefined ? { certificate, key } : undefined
+        values.tls === "terminate" && certificate !== undefined && key !== undefined ? { certificate, key } : undefined
     },
-    edge: ask(Parse.hostPort(raw, "CT_AGENT_EDGE"), undefined),
+    edge: values.edge,
     edgeCertificate: {
-      url: ask(Parse.baseUrl(raw, "CT_AGENT_EDGE_CERT_URL"), undefined),
-      file: Parse.text(raw, "CT_AGENT_EDGE_CERT") ?? "/shared/edge-cert.der",
-      fileNamed: Parse.text(raw, "CT_AGENT_EDGE_CERT") !== undefined,
-      waitSecs: Parse.lenient(raw, "CT_AGENT_EDGE_CERT_WAIT_SECS"),
-      logIntervalSecs: Math.max(1, Parse.lenient(raw, "CT_AGENT_EDGE_CERT_LOG_INTERVAL_SECS") ?? 5)
+      url: values.edgeCertificateUrl,
+      file: values.edgeCertificate ?? "/shared/edge-cert.der",
+      fileNamed: values.edgeCertificate !== undefined,
+      waitSecs: values.edgeCertificateWait,
+      logIntervalSecs: Math.max(1, values.edgeCertificateLog)
     },
-    fallback443: Parse.unlessFalse(raw, "CT_AGENT_FALLBACK_443"),
-    tcpOnly: Parse.unlessFalse(raw, "CT_AGENT_REGISTER_TCP_ONLY"),
-    framed: Parse.unlessFalse(raw, "CT_AGENT_FRAMED_FALLBACK"),
-    poolSize: ask(Parse.positive(raw, "CT_AGENT_TCP_FALLBACK_POOL_SIZE", 6), 6),
-    maxServing: ask(Parse.positive(raw, "CT_AGENT_TCP_FALLBACK_MAX_SERVING", 32), 32),
-    directAdvertise: ask(Parse.ip(raw, "CT_AGENT_DIRECT_ADVERTISE"), undefined),
-    directPort: ask(Parse.port(raw, "CT_AGENT_DIRECT_PORT"), undefined) ?? 0,
+    fallback443: values.fallback443?.isOn ?? false,
+    tcpOnly: values.tcpOnly?.isOn ?? false,
+    framed: values.framed?.isOn ?? false,
+    poolSize: values.poolSize,
+    maxServing: values.maxServing,
+    directAdvertise: values.directAdvertise,
+    directPort: values.directPort,
     reconnect: {
-      maxAttempts: Parse.lenient(raw, "CT_AGENT_RECONNECT_MAX_ATTEMPTS") || undefined,
+      maxAttempts: values.reconnectAttempts || undefined,
       baseMillis,
-      maxMillis: Math.max(baseMillis, Parse.lenient(raw, "CT_AGENT_RECONNECT_MAX_MS") ?? 30_000)
+      maxMillis: Math.max(baseMillis, values.reconnectMax)
     },
-    stateDir: Parse.text(raw, "CT_AGENT_STATE_DIR") ?? standardStateDir,
-    capabilityOut: Parse.text(raw, "CT_AGENT_CAPABILITY_OUT") ?? standardCapability,
-    capabilityOutNamed: Parse.text(raw, "CT_AGENT_CAPABILITY_OUT") !== undefined,
-    originKey: Parse.text(raw, "CT_AGENT_ORIGIN_KEY"),
-    originKeyDir: Parse.text(raw, "CT_AGENT_ORIGIN_KEY_DIR"),
-    metricsListen: ask(Parse.listenAddress(raw, "CT_AGENT_METRICS_LISTEN"), undefined),
-    warnings: warningsOf(raw, mode)
+    stateDir: values.stateDir,
+    capabilityOut: values.capabilityOut ?? standardCapability,
+    capabilityOutNamed: values.capabilityOut !== undefined,
+    originKey: values.originKey,
+    originKeyDir: values.originKeyDir,
+    metricsListen: values.metricsListen,
+    warnings: warningsOf(values)
   }
-  if (Parse.text(raw, "CT_AGENT_CP_URL") === undefined)
-    problems.push(
-      "CT_AGENT_CP_URL is not set. Set it to the address of the control plane, like https://portal.example.org, or run ct-agent init."
-    )
-  if (mode === "browser" && name === undefined)
-    problems.push("CT_AGENT_HOSTNAME is not set. Set it to the host name of the tunnel that the portal shows.")
-  if (mode === "browser" && protocol === "udp")
-    problems.push("CT_AGENT_ORIGIN_PROTO=udp does not work with CT_AGENT_MODE=browser. Unset one of the two.")
-  if (mode === "mesh" && tls === "terminate")
-    problems.push("CT_AGENT_ORIGIN_TLS=terminate needs CT_AGENT_MODE=browser. Set it, or unset CT_AGENT_ORIGIN_TLS.")
-  if (tls === "terminate" && certificate === undefined)
-    problems.push(
-      "CT_AGENT_TLS_CERT is not set. Set it, or CT_ACME_CERT_OUT_DIR, to say where the certificate chain is."
-    )
-  if (tls === "terminate" && key === undefined)
-    problems.push("CT_AGENT_TLS_KEY is not set. Set it, or CT_ACME_CERT_OUT_DIR, to say where the private key is.")
-  if (settings.agentId !== undefined && (/\p{Cc}/u.test(settings.agentId) || Buffer.byteLength(settings.agentId) > 128))
-    problems.push(
-      "CT_AGENT_ID is not a name of at most 128 bytes in one line. Shorten it, or unset it to have one generated."
-    )
-  return problems.length === 0 && controlPlane !== undefined
-    ? Result.succeed({ ...settings, controlPlane })
-    : Result.fail(problems)
 }
+
+/** The settings of a serving agent, from the environment and the file that `named` names. */
+export const read = (named: string | undefined) => Effect.map(Environment.read(named, variables, rules), settingsOf)
+
+/** The same from one provider alone. */
+export const readFrom = (source: ConfigProvider.ConfigProvider) =>
+  Effect.map(Reader.read(variables, { sources: [source], known: names, rules }), settingsOf)

@@ -2,10 +2,10 @@
  * The certificate chain and key with which the agent terminates TLS. Looked at again when a connection comes and the last look is
  * 30 seconds old; a changed pair is taken, a pair that cannot be used is said once and the old one stays.
  */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
-import { ConfigurationInvalid } from "../Failure.ts"
 
 export interface Files {
   readonly certificate: string
@@ -14,33 +14,34 @@ export interface Files {
 
 const lookMillis = 30_000
 
-const problem = (text: string) => new ConfigurationInvalid({ problems: [text] })
+const { of } = ConfigurationInvalid
 
 /** Loads the pair and its leaf, or says in one sentence which file is wrong and what to do. */
 export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, key }: Files) {
   const fs = yield* FileSystem.FileSystem
   const read = (variable: string, path: string) =>
     Effect.mapError(fs.readFile(path), () =>
-      problem(`${variable}: ${path} cannot be read. Correct the variable, or make the file readable for this user.`)
+      of(`${variable}: ${path}`, "cannot be read", "correct the variable, or make the file readable for this user")
     )
   const cert = Buffer.from(yield* read("CT_AGENT_TLS_CERT", certificate))
   const pem = Buffer.from(yield* read("CT_AGENT_TLS_KEY", key))
   const leaf = yield* Effect.try({
     try: () => new X509Certificate(cert),
     catch: () =>
-      problem(`CT_AGENT_TLS_CERT: there is no certificate in ${certificate}. It must be a PEM chain, leaf first.`)
+      of("CT_AGENT_TLS_CERT:", `there is no certificate in ${certificate}`, "it must be a PEM chain, leaf first")
   })
   const secret = yield* Effect.try({
     try: () => createPrivateKey(pem),
-    catch: () => problem(`CT_AGENT_TLS_KEY: there is no private key in ${key}. It must be PEM without a passphrase.`)
+    catch: () => of("CT_AGENT_TLS_KEY:", `there is no private key in ${key}`, "it must be PEM without a passphrase")
   })
   if (!leaf.checkPrivateKey(secret))
-    return yield* problem(
-      `CT_AGENT_TLS_KEY: the key in ${key} does not belong to the first certificate in ${certificate}.`
+    return yield* of(
+      "CT_AGENT_TLS_KEY:",
+      `the key in ${key} does not belong to the first certificate in ${certificate}`
     )
   const context = yield* Effect.try({
     try: () => createSecureContext({ cert, key: pem, minVersion: "TLSv1.2" }),
-    catch: (error) => problem(`CT_AGENT_TLS_CERT: ${certificate} cannot be used: ${String(error)}`)
+    catch: (error) => of(`CT_AGENT_TLS_CERT: ${certificate}`, `cannot be used: ${String(error)}`)
   })
   return { context, leaf }
 })

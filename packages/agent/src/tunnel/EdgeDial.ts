@@ -4,7 +4,7 @@
  */
 import { Data, Effect } from "effect"
 import { connect, type TLSSocket } from "node:tls"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** No usable connection to the edge. `untrusted` when its certificate does not come from the pinned root. */
 export class DialFailed extends Data.TaggedError("DialFailed")<{

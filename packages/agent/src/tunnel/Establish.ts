@@ -5,7 +5,7 @@
 import type { Place } from "@catenet/wire/frames/MuxHello"
 import { Effect } from "effect"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as EdgeDial from "./EdgeDial.ts"
 import * as MuxLink from "./MuxLink.ts"

@@ -1,7 +1,7 @@
 /** Connects to the local service. The name is resolved anew for each connection. */
 import { Data, Effect } from "effect"
 import { connect, type Socket } from "node:net"
-import { formatHostPort, type HostPort } from "../settings/Parse.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** The local service does not accept a connection, or not within the limit. */
 export class OriginDown extends Data.TaggedError("OriginDown")<{

@@ -7,7 +7,7 @@ import { Effect, Exit, Fiber, type FileSystem, Result, Schedule, Scope } from "e
 import { Refused, Unreachable } from "../Failure.ts"
 import { Events } from "../observe/Events.ts"
 import { type Transport, Vitals } from "../observe/Vitals.ts"
-import { formatHostPort } from "../settings/Parse.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as Backoff from "./Backoff.ts"
 import type { Handler } from "./Browser.ts"

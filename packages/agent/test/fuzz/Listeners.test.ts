@@ -25,7 +25,7 @@ import * as Endpoints from "../../src/observe/Endpoints.ts"
 import { Events } from "../../src/observe/Events.ts"
 import { Vitals } from "../../src/observe/Vitals.ts"
 import { ConnectionInfo } from "../../src/onboard/ConnectionInfo.ts"
-import * as Settings from "../../src/settings/Settings.ts"
+import { parse } from "../stage/Settings.ts"
 import * as Browser from "../../src/tunnel/Browser.ts"
 import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
 import * as Challenge from "../../src/tunnel/Challenge.ts"
@@ -122,7 +122,7 @@ const program = Effect.gen(function* () {
 
   const settings = {
     ...Result.getOrThrow(
-      Settings.parse({
+      parse({
         CT_AGENT_CP_URL: "http://127.0.0.1:1",
         CT_AGENT_MODE: "browser",
         CT_AGENT_HOSTNAME: host,

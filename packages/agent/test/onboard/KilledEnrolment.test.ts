@@ -13,7 +13,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { ControlPlane } from "../../src/onboard/ControlPlane.ts"
 import * as Onboarding from "../../src/onboard/Onboarding.ts"
 import * as OutgoingHttp from "../../src/onboard/OutgoingHttp.ts"
-import * as Settings from "../../src/settings/Settings.ts"
+import type * as Settings from "../../src/settings/Settings.ts"
+import { parse } from "../stage/Settings.ts"
 import { makeHome } from "../stage/Agent.ts"
 import { makeAuthority } from "../stage/Authority.ts"
 import { startControlPlane } from "../stage/ControlPlane.ts"
@@ -100,7 +101,7 @@ const http = (steps: Steps) =>
 
 const settingsOf = (url: string, stateDir: string, joinToken: string, agent: string) =>
   Result.getOrThrow(
-    Settings.parse({
+    parse({
       CT_AGENT_CP_URL: url,
       CT_AGENT_TOKEN: token,
       CT_AGENT_HOSTNAME: "hello.example",

@@ -1,0 +1,147 @@
+/** The variables of an agent that serves a tunnel, and of the commands around it. */
+import * as NetworkParser from "@catenet/config/NetworkParser"
+import * as Parser from "@catenet/config/Parser"
+import { secret, secretHex } from "@catenet/config/SecretParser"
+import { defaulted, optional, required } from "@catenet/config/Variable"
+import { normalHost } from "@catenet/wire/frames/HostName"
+import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
+
+const token = Parser.described(secretHex, {
+  expected: "a token of 64 hex characters",
+  remedy: "copy all of it from the install page of the tunnel"
+})
+
+const hostname = Parser.make("a host name", normalHost, {
+  remedy: "copy the name of the tunnel from the portal, without https:// and path"
+})
+
+const agentName = Parser.make(
+  "a name of at most 128 bytes in one line",
+  (text) => (/\p{Cc}/u.test(text) || Buffer.byteLength(text) > 128 ? undefined : text),
+  { remedy: "shorten it, or unset it to have one generated" }
+)
+
+/** A switch that only `0`, `false` and nothing turn off; the text shows whether that was meant. */
+const flag = Parser.make("anything but 0 and false", (text) => ({ isOn: !/^(?:0|false)$/i.test(text), text }))
+
+const count = Parser.whole(0, 4_294_967_295)
+const lenient = { isLenient: true }
+
+/** A port, 0 for any free one. */
+const port = Parser.described(Parser.whole(0, 65_535), { expected: "a port" })
+
+const controlPlane = "Base URL of the control plane."
+
+export const variables = {
+  controlPlane: required("CT_AGENT_CP_URL", baseUrl, controlPlane, {
+    remedy: "set it to the address of the control plane, like https://portal.example.org, or run ct-agent init"
+  }),
+  joinToken: optional("CT_AGENT_JOIN_TOKEN", token, "Single-use join token of the first start."),
+  token: optional("CT_AGENT_TOKEN", token, "Routing token of the tunnel."),
+  bootstrap: optional("CT_BOOTSTRAP", secret, "Short-lived bootstrap token, redeemed once for the two tokens above."),
+  hostname: optional("CT_AGENT_HOSTNAME", hostname, "Public host name that the tunnel serves."),
+  origin: defaulted("CT_AGENT_ORIGIN", hostPort, "127.0.0.1:8080", "The local service."),
+  protocol: defaulted("CT_AGENT_ORIGIN_PROTO", Parser.literal("tcp", "udp"), "tcp", "What the local service speaks.", {
+    isBlankRefused: true
+  }),
+  tls: defaulted(
+    "CT_AGENT_ORIGIN_TLS",
+    Parser.literal("passthrough", "terminate"),
+    "passthrough",
+    "`terminate` hands plain text to the origin."
+  ),
+  proxyProtocol: defaulted(
+    "CT_AGENT_ORIGIN_PROXY_PROTOCOL",
+    Parser.literal("none", "v2"),
+    "none",
+    "`v2` begins each origin connection with a PROXY protocol header."
+  ),
+  certificate: optional("CT_AGENT_TLS_CERT", Parser.path, "Certificate chain for `terminate`, PEM.", {
+    standard: "fullchain.pem in CT_ACME_CERT_OUT_DIR"
+  }),
+  key: optional("CT_AGENT_TLS_KEY", Parser.path, "Private key for `terminate`, PEM.", {
+    standard: "privkey.pem in CT_ACME_CERT_OUT_DIR"
+  }),
+  mode: defaulted("CT_AGENT_MODE", Parser.literal("browser", "mesh"), "mesh", "Plane of the tunnel; mesh is Noise."),
+  edge: optional("CT_AGENT_EDGE", hostPort, "The edge.", { standard: "the control plane's host and its mesh port" }),
+  edgeCertificateUrl: optional("CT_AGENT_EDGE_CERT_URL", baseUrl, "Serves the edge's root certificate at /pki/ca."),
+  edgeCertificate: optional("CT_AGENT_EDGE_CERT", Parser.path, "Cache of the edge's root certificate.", {
+    standard: "/shared/edge-cert.der"
+  }),
+  edgeCertificateWait: optional("CT_AGENT_EDGE_CERT_WAIT_SECS", count, "How long to wait for that file.", {
+    standard: "for ever",
+    ...lenient
+  }),
+  edgeCertificateLog: defaulted(
+    "CT_AGENT_EDGE_CERT_LOG_INTERVAL_SECS",
+    count,
+    "5",
+    "How often to say that it is missing.",
+    lenient
+  ),
+  agentId: optional("CT_AGENT_ID", agentName, "Stable identity of this agent.", {
+    standard: "generated once and kept"
+  }),
+  stateDir: defaulted(
+    "CT_AGENT_STATE_DIR",
+    Parser.path,
+    ".ct-agent-state",
+    "Folder of the agent's identity and events."
+  ),
+  capabilityOut: optional("CT_AGENT_CAPABILITY_OUT", Parser.path, "Where the capability of a mesh tunnel is written.", {
+    standard: "/shared/capability.bin"
+  }),
+  originKey: optional("CT_AGENT_ORIGIN_KEY", Parser.path, "File of the origin's Noise key.", {
+    standard: "a new key for each process"
+  }),
+  originKeyDir: optional(
+    "CT_AGENT_ORIGIN_KEY_DIR",
+    Parser.path,
+    "Folder of retired origin keys that are still served."
+  ),
+  onboardTimeoutSecs: optional("CT_AGENT_ONBOARD_TIMEOUT_SECS", count, "Bound of the onboarding call.", lenient),
+  reconnectAttempts: optional(
+    "CT_AGENT_RECONNECT_MAX_ATTEMPTS",
+    count,
+    "Attempts before giving up; without it and with 0 there is no limit.",
+    lenient
+  ),
+  reconnectBase: defaulted(
+    "CT_AGENT_RECONNECT_BASE_MS",
+    count,
+    "500",
+    "First pause between attempts, at least 100.",
+    lenient
+  ),
+  reconnectMax: defaulted("CT_AGENT_RECONNECT_MAX_MS", count, "30000", "Longest pause between attempts.", lenient),
+  fallback443: optional("CT_AGENT_FALLBACK_443", flag, "Also try port 443 of the edge."),
+  tcpOnly: optional("CT_AGENT_REGISTER_TCP_ONLY", flag, "Never multiplex: one connection for each client."),
+  framed: optional("CT_AGENT_FRAMED_FALLBACK", flag, "Keep quiet streams alive where the edge does not multiplex."),
+  poolSize: defaulted(
+    "CT_AGENT_TCP_FALLBACK_POOL_SIZE",
+    Parser.whole(1, 65_535),
+    "6",
+    "Parked connections when the edge does not multiplex."
+  ),
+  maxServing: defaulted(
+    "CT_AGENT_TCP_FALLBACK_MAX_SERVING",
+    Parser.whole(1, 65_535),
+    "32",
+    "Connections served beside the parked ones."
+  ),
+  directAdvertise: optional(
+    "CT_AGENT_DIRECT_ADVERTISE",
+    NetworkParser.ip,
+    "Where mesh clients can reach this machine without the edge."
+  ),
+  directPort: defaulted("CT_AGENT_DIRECT_PORT", port, "0", "TCP port of that direct path; 0 is any free one."),
+  metricsListen: optional(
+    "CT_AGENT_METRICS_LISTEN",
+    listenAddress,
+    "Address of /metrics, /status, /healthz and /events."
+  ),
+  certificateFolder: optional("CT_ACME_CERT_OUT_DIR", Parser.path, "Folder of fullchain.pem and privkey.pem.")
+} as const
+
+/** The control plane where a command can do without. */
+export const knownControlPlane = optional("CT_AGENT_CP_URL", baseUrl, controlPlane)
