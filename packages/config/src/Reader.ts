@@ -43,11 +43,22 @@ export const layered = (sources: ReadonlyArray<ConfigProvider.ConfigProvider>): 
     })
   )
 
+/** The trimmed texts of the variables that are set, as they are passed on to another program. */
+export const textsOf = Effect.fnUntraced(function* (
+  provider: ConfigProvider.ConfigProvider,
+  names: ReadonlyArray<string>
+) {
+  const texts = new Map<string, string>()
+  for (const name of names) {
+    const node = yield* Effect.orElseSucceed(provider.load([name]), () => undefined)
+    const text = node?.value?.trim() ?? ""
+    if (text !== "") texts.set(name, text)
+  }
+  return Object.fromEntries(texts)
+})
+
 const isSet = (provider: ConfigProvider.ConfigProvider, name: string) =>
-  Effect.map(
-    Effect.orElseSucceed(provider.load([name]), () => undefined),
-    (node) => (node?.value?.trim() ?? "") !== ""
-  )
+  Effect.map(textsOf(provider, [name]), (texts) => Object.hasOwn(texts, name))
 
 /** Says once what a program is given and does not read. */
 const sayIneffective = Effect.fnUntraced(function* (

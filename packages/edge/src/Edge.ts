@@ -37,7 +37,7 @@ import { AgentKeys } from "./sessions/AgentKeys.ts"
 import { AgentSessions } from "./sessions/AgentSessions.ts"
 import { ByteAgents } from "./sessions/ByteAgents.ts"
 import { MuxAgents } from "./sessions/MuxAgents.ts"
-import { type Address, format } from "./settings/Address.ts"
+import { type Address, formatAddress } from "@catenet/config/NetworkParser"
 import { Settings } from "./Settings.ts"
 import { PairFiles } from "./tls/PairFiles.ts"
 
@@ -144,7 +144,7 @@ const announce = (bound: Bound) =>
     Effect.annotateLogs(
       Object.fromEntries(
         Object.entries(bound).flatMap(([name, address]: readonly [string, Address | undefined]) =>
-          address === undefined ? [] : [[name, format(address)]]
+          address === undefined ? [] : [[name, formatAddress(address)]]
         )
       )
     )

@@ -7,12 +7,11 @@ import type { Gate } from "./listen/Gate.ts"
 import * as Listener from "./listen/Listener.ts"
 import { ConnectionFaults } from "./observe/ConnectionFaults.ts"
 import { Health } from "./observe/Health.ts"
-import type { Address } from "./settings/Address.ts"
-import type { Name } from "./settings/Variables.ts"
+import type { Address } from "@catenet/config/NetworkParser"
 import { Settings } from "./Settings.ts"
 
 export interface PublicListener extends Listener.Listener {
-  readonly variable: Name
+  readonly variable: string
 }
 
 type ListenerName = "mesh" | "front-door" | "browser" | "http-redirect"
@@ -21,7 +20,7 @@ const wanted = Effect.gen(function* () {
   const { browser, frontDoor, httpRedirect, mesh } = yield* Settings
   const all: ReadonlyArray<{
     readonly name: ListenerName
-    readonly variable: Name
+    readonly variable: string
     readonly address: Address | undefined
   }> = [
     { name: "mesh", variable: "CT_EDGE_LISTEN", address: mesh },

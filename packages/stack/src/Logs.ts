@@ -4,8 +4,10 @@
  */
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
+import { text } from "@catenet/config/Parser"
+import { optional } from "@catenet/config/Variable"
 import { redacted } from "@catenet/domain/values/Redaction"
-import { Config, Effect, Layer, Logger, References } from "effect"
+import { Effect, Layer, Logger, References } from "effect"
 import { Otlp } from "effect/observability"
 
 export type Format = "text" | "json"
@@ -16,12 +18,17 @@ const onStandardError = (logger: Logger.Logger<unknown, string>) =>
 const loggers = (format: Format) =>
   Logger.layer([onStandardError(redacted(format === "json" ? Logger.formatJson : Logger.formatLogFmt))])
 
+const variables = {
+  endpoint: optional("OTEL_EXPORTER_OTLP_ENDPOINT", text, "Where traces, metrics and logs are sent."),
+  serviceName: optional("OTEL_SERVICE_NAME", text, "What the program is called there.")
+}
+
 const telemetry = (serviceName: string) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const endpoint = yield* Config.String("OTEL_EXPORTER_OTLP_ENDPOINT").pipe(Config.withDefault(undefined))
+      const endpoint = yield* variables.endpoint.config
       if (endpoint === undefined) return Layer.succeed(References.TracerEnabled, false)
-      const name = yield* Config.String("OTEL_SERVICE_NAME").pipe(Config.withDefault(serviceName))
+      const name = (yield* variables.serviceName.config) ?? serviceName
       return Otlp.layer({ baseUrl: endpoint, resource: { serviceName: name } }).pipe(
         Layer.provide(RedactedTelemetry.layer),
         Layer.provide(OutgoingHttp.layer)

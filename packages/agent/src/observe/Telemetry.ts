@@ -1,6 +1,7 @@
 /** OpenTelemetry export of traces, metrics and logs over OTLP/HTTP: on when an endpoint is set by the standard OTEL_* variables. */
+import * as Reader from "@catenet/config/Reader"
 import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
-import { Config, ConfigProvider, Effect, Layer, Option } from "effect"
+import { ConfigProvider, Effect, Layer } from "effect"
 import { Otlp } from "effect/observability"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import { version } from "../Version.ts"
@@ -21,13 +22,14 @@ const standard = ConfigProvider.fromEnvRecord({
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const set = yield* Effect.forEach(endpoints, (name) => Effect.option(Config.NonEmptyString(name)))
-    if (!set.some(Option.isSome)) return Layer.empty
+    const environment = yield* ConfigProvider.ConfigProvider
+    const given = yield* Reader.textsOf(environment, endpoints)
+    if (Object.keys(given).length === 0) return Layer.empty
     return Otlp.layerFromConfig({
       resource: { serviceName: "ct-agent", serviceVersion: version },
       loggerMergeWithExisting: true
     }).pipe(
-      Layer.provide(ConfigProvider.layer(ConfigProvider.orElse(yield* ConfigProvider.ConfigProvider, standard))),
+      Layer.provide(ConfigProvider.layer(ConfigProvider.orElse(environment, standard))),
       Layer.provide(RedactedTelemetry.layer),
       Layer.provide(OutgoingHttp.layer)
     )

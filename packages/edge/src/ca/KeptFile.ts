@@ -1,6 +1,6 @@
 /** The sentences about files that the edge keeps beside its published root and cannot use. It touches no file. */
 import type { PlatformError } from "effect"
-import { Misconfigured } from "../settings/Variable.ts"
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 
 const variable = "CT_EDGE_CERT_OUT"
 
@@ -9,7 +9,7 @@ export const damaged = (
   file: string,
   what: string,
   remedy = "restore it from your backup, or remove it to have a new one made"
-) => new Misconfigured({ variable, problem: `keeps ${file} beside it, which is not ${what}`, remedy })
+) => ConfigurationInvalid.of(variable, `keeps ${file} beside it, which is not ${what}`, remedy)
 
 /** The system's own words, without the call and the path behind them. */
 const words = ({ message, reason }: PlatformError.PlatformError) =>
@@ -17,8 +17,8 @@ const words = ({ message, reason }: PlatformError.PlatformError) =>
 
 /** A file that the system does not let the edge read or write. */
 export const inaccessible = (file: string) => (error: PlatformError.PlatformError) =>
-  new Misconfigured({
+  ConfigurationInvalid.of(
     variable,
-    problem: `keeps ${file} beside it, which cannot be used (${words(error)})`,
-    remedy: "name a file in a folder that this user can read and write"
-  })
+    `keeps ${file} beside it, which cannot be used (${words(error)})`,
+    "name a file in a folder that this user can read and write"
+  )

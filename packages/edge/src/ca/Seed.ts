@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { Effect, Path, Redacted } from "effect"
 import { Settings } from "../Settings.ts"
-import type { Misconfigured } from "../settings/Variable.ts"
+import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as DurableFile from "./DurableFile.ts"
 import * as KeptFile from "./KeptFile.ts"
 
@@ -12,7 +12,7 @@ const BYTES = 32
 export const shape = `a key of ${BYTES} bytes`
 
 /** Reads the file of this name, or makes it. `damaged` tells of one that does not have the {@link shape}. */
-export const load = Effect.fn("Seed.load")(function* (name: string, damaged: (file: string) => Misconfigured) {
+export const load = Effect.fn("Seed.load")(function* (name: string, damaged: (file: string) => ConfigurationInvalid) {
   const { certOut } = yield* Settings
   const path = yield* Path.Path
   const file = path.join(path.dirname(certOut), name)

@@ -11,7 +11,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { ConnectionFaults, type ConnectionFaultsShape } from "../observe/ConnectionFaults.ts"
 import { endpointsOf } from "../sessions/Endpoints.ts"
 import { Settings, type TerminateHost } from "../Settings.ts"
-import type { Address } from "../settings/Address.ts"
+import type { Address } from "@catenet/config/NetworkParser"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 

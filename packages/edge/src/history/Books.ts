@@ -10,7 +10,7 @@ import { Routes } from "../Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../Settings.ts"
-import { Misconfigured } from "../settings/Variable.ts"
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { Database } from "./Database.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Sessions from "./Sessions.ts"
@@ -37,18 +37,18 @@ const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database) {
   const settings = yield* Settings
   if (!settings.receipts) return undefined
   if (!db.durable) {
-    return yield* new Misconfigured({
-      variable: "CT_EDGE_RECEIPTS",
-      problem: "is on, but the database that they are kept in cannot be opened",
-      remedy: "set CT_EDGE_TUNNEL_HISTORY_PATH to a file that this user can write, or turn receipts off"
-    })
+    return yield* ConfigurationInvalid.of(
+      "CT_EDGE_RECEIPTS",
+      "is on, but the database that they are kept in cannot be opened",
+      "set CT_EDGE_TUNNEL_HISTORY_PATH to a file that this user can write, or turn receipts off"
+    )
   }
   const damaged = (file: string) =>
-    new Misconfigured({
-      variable: "CT_EDGE_RECEIPTS",
-      problem: `is on, but ${file} is not ${Seed.shape}`,
-      remedy: "restore the key from your backup, or turn receipts off"
-    })
+    ConfigurationInvalid.of(
+      "CT_EDGE_RECEIPTS",
+      `is on, but ${file} is not ${Seed.shape}`,
+      "restore the key from your backup, or turn receipts off"
+    )
   return Receipts.make(db, settings.edgeId, yield* Seed.load("edge-receipts-key.bin", damaged))
 })
 

@@ -1,6 +1,6 @@
 /** Nobody can be served: the address is taken or not ours. */
 import { Data } from "effect"
-import { type Address, format } from "../settings/Address.ts"
+import { type Address, formatAddress } from "@catenet/config/NetworkParser"
 
 export class CannotListen extends Data.TaggedError("CannotListen")<{
   readonly variable: string
@@ -8,6 +8,6 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
   readonly reason: string
 }> {
   override get message() {
-    return `${format(this.address)} cannot be opened (${this.reason}); move it with ${this.variable}.`
+    return `${formatAddress(this.address)} cannot be opened (${this.reason}); move it with ${this.variable}.`
   }
 }

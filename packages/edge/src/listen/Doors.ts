@@ -5,8 +5,8 @@
  */
 import { createServer, type Server, type Socket } from "node:net"
 import { Effect } from "effect"
-import type { Address } from "../settings/Address.ts"
-import { Misconfigured } from "../settings/Variable.ts"
+import type { Address } from "@catenet/config/NetworkParser"
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { CannotListen } from "./CannotListen.ts"
 
 /** Connections that one process takes for each turn of its loop. */
@@ -33,11 +33,11 @@ interface Door {
   readonly server: Server
 }
 
-const notShareable = new Misconfigured({
-  variable: "CT_EDGE_PROCESSES",
-  problem: "asks for several processes at one address, which this system does not offer",
-  remedy: "set it to 1, or run several edges"
-})
+const notShareable = ConfigurationInvalid.of(
+  "CT_EDGE_PROCESSES",
+  "asks for several processes at one address, which this system does not offer",
+  "set it to 1, or run several edges"
+)
 
 const cannotShare = ({ code }: NodeJS.ErrnoException) => code === "ENOTSUP" || code === "ENOPROTOOPT"
 
@@ -49,7 +49,7 @@ const stop = ({ server }: Door) =>
 const closed = ({ server }: Door) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
 
 const opened = ({ address, onConnection, onFailure, variable }: Place, port: number, reusePort: boolean) =>
-  Effect.callback<Door, CannotListen | Misconfigured>((resume) => {
+  Effect.callback<Door, CannotListen | ConfigurationInvalid>((resume) => {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, onConnection)
     server.once("error", (error) => {
       const refusal = cannotShare(error) ? notShareable : new CannotListen({ variable, address, reason: error.message })
@@ -84,7 +84,7 @@ export const open = Effect.fn("Doors.open")(function* (place: Place) {
   const alone = Effect.map(door(place, port, false), (only) => [only])
   if (place.sharing !== "one-of-several") yield* vacant(place)
   const doors = yield* shared(place).pipe(
-    Effect.catchTag("Misconfigured", (error) => (place.sharing === "no" ? alone : Effect.fail(error)))
+    Effect.catchTag("ConfigurationInvalid", (error) => (place.sharing === "no" ? alone : Effect.fail(error)))
   )
   return {
     port: doors[0]?.port ?? port,

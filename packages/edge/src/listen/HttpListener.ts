@@ -5,7 +5,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError } from "effect/http"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import type { Address } from "../settings/Address.ts"
+import type { Address } from "@catenet/config/NetworkParser"
 import { CannotListen } from "./CannotListen.ts"
 
 /** Serves the routes as long as the scope lives. Returns the address with the port that was bound. */

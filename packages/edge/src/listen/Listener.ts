@@ -5,8 +5,8 @@
 import { createConnection, type Socket } from "node:net"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, type Scope } from "effect"
-import type { Address } from "../settings/Address.ts"
-import type { Misconfigured } from "../settings/Variable.ts"
+import type { Address } from "@catenet/config/NetworkParser"
+import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { CannotListen } from "./CannotListen.ts"
 import { canOpen } from "./Descriptors.ts"
 import * as Doors from "./Doors.ts"
@@ -84,8 +84,10 @@ const probe = (address: Address, probes: Probes) =>
 const withDescriptor = Effect.sync((): Trial => (canOpen() ? "accepts" : "exhausted"))
 
 /** Opens the listener; it stops accepting when the scope closes. */
-export const listen: (options: ListenerOptions) => Effect.Effect<Listener, CannotListen | Misconfigured, Scope.Scope> =
-  Effect.fn("Listener.listen")(function* (options: ListenerOptions) {
+export const listen: (
+  options: ListenerOptions
+) => Effect.Effect<Listener, CannotListen | ConfigurationInvalid, Scope.Scope> = Effect.fn("Listener.listen")(
+  function* (options: ListenerOptions) {
     const probes: Probes = new Map()
     const { gate, name, sharing = "no" } = options
     const doors = yield* Doors.open({
@@ -105,4 +107,5 @@ export const listen: (options: ListenerOptions) => Effect.Effect<Listener, Canno
         return sharing === "no" ? probe(address, probes) : withDescriptor
       })
     }
-  })
+  }
+)

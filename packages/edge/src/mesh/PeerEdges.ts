@@ -16,7 +16,7 @@ import { ControlPlane } from "../control/ControlPlane.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
-import { type Address, parse } from "../settings/Address.ts"
+import { type Address, parseAddress } from "@catenet/config/NetworkParser"
 import { Settings } from "../Settings.ts"
 
 const DIAL = "10 seconds"
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     const node = yield* Effect.option(client.lookup({ query: { host: Hostname.make(host) } }))
     const reachable = (address: string) => meshRelayPrivate || isGlobalEndpoint(address)
     if (node._tag === "Some" && node.value.edge_id !== edgeId && reachable(node.value.peer_addr)) {
-      return parse(node.value.peer_addr)
+      return parseAddress(node.value.peer_addr)
     }
     remember(host)
     return undefined

@@ -1,16 +1,16 @@
 /** The folder in which the processes of one edge meet: its owner alone can enter it, and it goes with the main process. */
 import { join } from "node:path"
 import { Effect, FileSystem } from "effect"
-import { Misconfigured } from "../settings/Variable.ts"
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 
 /** Bytes of the longest path that every system takes for a Unix socket. */
 const LONGEST_PATH = 103
 
-const tooLong = new Misconfigured({
-  variable: "CT_EDGE_PROCESSES",
-  problem: "cannot be more than 1 where the path of the folder for temporary files is so long",
-  remedy: "name a shorter one by TMPDIR"
-})
+const tooLong = ConfigurationInvalid.of(
+  "CT_EDGE_PROCESSES",
+  "cannot be more than 1 where the path of the folder for temporary files is so long",
+  "name a shorter one by TMPDIR"
+)
 
 /** Made with mode 0700; removed with the scope. */
 export const folder = Effect.gen(function* () {

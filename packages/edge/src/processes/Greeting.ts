@@ -5,13 +5,12 @@ import { Routes } from "../Routes.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import type { Pair } from "../tls/PairSource.ts"
 import { Settings } from "../Settings.ts"
-import { type Address, format } from "../settings/Address.ts"
-import type { Name } from "../settings/Variables.ts"
+import { type Address, formatAddress } from "@catenet/config/NetworkParser"
 import { Placement } from "./Placement.ts"
 import type { ToWorker } from "./Message.ts"
 
 /** Public listeners by the variable that names their address. */
-export type Addresses = ReadonlyMap<Name, Address>
+export type Addresses = ReadonlyMap<string, Address>
 
 /** `send` gets every certificate that is replaced from now on. */
 export const make = Effect.fn("Greeting.make")(function* (
@@ -26,7 +25,7 @@ export const make = Effect.fn("Greeting.make")(function* (
   const { place } = yield* Placement
   const edge = Buffer.from(place?.edge ?? []).toString("hex")
   const logLevel = yield* References.MinimumLogLevel
-  const bound = Object.fromEntries(Array.from(addresses, ([name, address]) => [name, format(address)]))
+  const bound = Object.fromEntries(Array.from(addresses, ([name, address]) => [name, formatAddress(address)]))
   const variables = { ...(given === undefined ? {} : Redacted.value(given)), ...bound }
 
   leaf.onReplaced((pair: Pair) => send({ _tag: "Leaf", pair }))

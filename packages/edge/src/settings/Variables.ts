@@ -1,79 +1,240 @@
-/** Every variable that the edge reads, with its meaning. Help, the guide and the readers' types are made from this. */
+/** Every variable that the edge reads, in the order of the guide and of `--help`. */
+import { address as anyAddress, parseAddress, url as anyUrl } from "@catenet/config/NetworkParser"
+import * as Parser from "@catenet/config/Parser"
+import { secretHex } from "@catenet/config/SecretParser"
+import { defaulted, optional, required } from "@catenet/config/Variable"
+import { defaultDifficulty, maxDifficulty } from "@catenet/crypto/ProofOfWork"
+import { AdminUrl, EdgeId } from "@catenet/domain/edges/EdgeNode"
+import { normalHost } from "@catenet/wire/frames/HostName"
+import { Option, Schema } from "effect"
+
+const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:8443" }))
+const url = Parser.quoted(anyUrl)
+const host = Parser.quoted(Parser.make("a host name", normalHost, { example: "portal.example.net" }))
+const off = ["0", "off", "false", "none"] as const
+const flag = Parser.flagUnless(...off)
+
+const whole = (name: string, minimum: number, maximum: number, standard: number, meaning: string) =>
+  defaulted(
+    name,
+    Parser.quoted(Parser.described(Parser.whole(minimum, maximum), { remedy: `set it to something like ${standard}` })),
+    String(standard),
+    meaning
+  )
+
+/** A text that is no number means the default (data-plane 1.5). */
+const cap = (name: string, standard: number, meaning: string) =>
+  defaulted(name, Parser.cap(...off), String(standard), meaning, { isLenient: true })
+
+const readEdgeId = Schema.decodeUnknownOption(EdgeId)
+const edgeId = Parser.make(
+  "1 to 64 letters, digits, dots, underscores and hyphens",
+  (text) => Option.getOrUndefined(readEdgeId(text)),
+  { example: "edge-1" }
+)
+
+const readAdminUrl = Schema.decodeUnknownOption(AdminUrl)
+/** Kept as it is written, since heartbeats sign the text. */
+const adminUrl = Parser.make(
+  "an http or https URL of a host and perhaps a path",
+  (text) => Option.getOrUndefined(readAdminUrl(text)),
+  { example: "http://10.0.0.7:9100" }
+)
+
+/** Kept as it is written, since heartbeats sign the text. */
+const publicAddress = Parser.make(
+  "a host and a port",
+  (text) => (text === "unknown" || parseAddress(text) !== undefined ? text : undefined),
+  { example: "edge-1.example.net:4433" }
+)
+
+const chain = "Its certificate chain, PEM."
+const key = "Its private key, PEM."
 
 export const variables = {
-  CT_FRONT_DOOR: "host:port where visitors come in, default none",
-  CT_EDGE_LISTEN: "host:port where agents register, default 0.0.0.0:4433",
-  CT_EDGE_HTTP_REDIRECT: "host:port that sends plain http to https, default none",
-  CT_EDGE_CERT_OUT:
-    "file where the root certificate of the mesh port is published, required; its key is kept beside it",
-  CT_EDGE_CP_URL: "base URL of the control plane, whose tunnels are served; without it there are none after a restart",
-  CT_EDGE_ADMIN_TOKEN: "64 hex digits, the same as CT_CP_EDGE_ADMIN_TOKEN of the control plane",
-  CT_EDGE_ADMIN_LISTEN: "host:port of the admin interface, default none",
-  CT_EDGE_ADMIN_URL:
-    "base URL at which the control plane reaches the admin interface, where several edges are; sent with heartbeats",
-  CT_EDGE_HEARTBEAT_SECS: "how often the control plane hears that this edge lives, 1 to 60, default 30",
-  CT_EDGE_METRICS_LISTEN: "host:port of /metrics and /healthz, default none",
-  CT_EDGE_ID: "name of this edge among several, default primary",
-  CT_EDGE_PUBLIC_ADDR: "host:port where other edges and agents reach this one, default unknown",
-  CT_EDGE_WILDCARD_CERT: "certificate chain for hosts that have none of their own, PEM",
-  CT_EDGE_WILDCARD_KEY: "its private key, PEM",
-  CT_EDGE_PORTAL_HOST: "host name of the portal, answered by the control plane",
-  CT_CP_PROXY_ADDR: "host:port of the control plane for that name",
-  CT_EDGE_PORTAL_CERT: "certificate chain of the portal, PEM; without it TLS is passed on unopened",
-  CT_EDGE_PORTAL_KEY: "its private key, PEM",
-  CT_EDGE_PORTAL_PROXY_PROTOCOL:
-    "1 to tell the control plane who the visitor is, by PROXY v2; it wants this edge in CT_CP_TRUSTED_PROXIES",
-  CT_EDGE_AUTH_HOST: "host name of the identity provider",
-  CT_EDGE_AUTH_ADDR: "host:port of the identity provider",
-  CT_EDGE_AUTH_CERT: "its certificate chain, PEM",
-  CT_EDGE_AUTH_KEY: "its private key, PEM",
-  CT_EDGE_AUTH_PROXY_PROTOCOL: "1 to tell the identity provider who the visitor is, by PROXY v2",
-  CT_EDGE_MASQUE_HOST: "host name of a MASQUE proxy",
-  CT_EDGE_MASQUE_ADDR: "host:port of the MASQUE proxy",
-  CT_EDGE_MASQUE_CERT: "its certificate chain, PEM",
-  CT_EDGE_MASQUE_KEY: "its private key, PEM",
-  CT_EDGE_ADMIN_UI_HOST: "host name of an operators' page",
-  CT_EDGE_ADMIN_UI_ADDR: "host:port of the operators' page",
-  CT_EDGE_ADMIN_UI_CERT: "its certificate chain, PEM",
-  CT_EDGE_ADMIN_UI_KEY: "its private key, PEM",
-  CT_EDGE_BROWSER_LISTEN: "host:port where only visitors of tunnels come in, default none",
-  CT_EDGE_PROCESSES: "processes that share the public listeners, 1 to 64, default 1",
-  CT_EDGE_REQUIRE_AGENT_PROOF:
-    "1 to refuse agents of the byte protocol, which proves no key, for tunnels with enrolled agents; default 0",
-  CT_EDGE_REQUIRE_HOST_AUTH:
-    "0 to let agents serve hosts that the control plane has not given them; on where visitors come in",
-  CT_EDGE_MAX_CONNECTIONS: "connections at once, default 8192; 0, off, false and none lift this cap and the next four",
-  CT_EDGE_MAX_CONNECTIONS_PER_IP: "connections at once from one address, or one /64 of IPv6, default 2048",
-  CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "connections of visitors at once, default 4096",
-  CT_EDGE_MAX_VISITORS_PER_TUNNEL: "connections of visitors at one tunnel at once, default 2048",
-  CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "connections of agents at once, default 4096",
-  CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "how long a visitor waits for a parked agent, default 3000",
-  CT_EDGE_REQUEST_HEAD_SECS: "seconds in which the head of a visitor's request must be complete, 1 to 600, default 15",
-  CT_EDGE_RELAY_IDLE_SECS: "seconds after which a silent relay is cut, default 3600; 0 for never",
-  CT_EDGE_CUT_AT_WINDOW_CLOSE: "0 to let running connections go on when an access window closes",
-  CT_EDGE_SHUTDOWN_GRACE_SECS: "seconds in which connections may finish after SIGTERM, default 30",
-  CT_EDGE_POW_DIFFICULTY: "zero bits of the work that mesh clients do, 0 to 32, default 16",
-  CT_EDGE_RENDEZVOUS_MAX_PER_MIN: "mesh clients let in a minute for one tunnel, default 600",
-  CT_EDGE_MESH_RELAY_ENABLED: "1 to bring visitors to the edge where their tunnel is registered",
-  CT_EDGE_MESH_RELAY_PRIVATE: "1 when the edges reach each other at private addresses",
-  CT_EDGE_TUNNEL_HISTORY: "0 to keep no sessions and no uptime",
-  CT_EDGE_TUNNEL_HISTORY_PATH: "SQLite file of both, default beside the published root",
-  CT_EDGE_TUNNEL_HISTORY_RETENTION_SECS: "how long they are kept, default 7776000 (90 days)",
-  CT_EDGE_RECEIPTS: "1 to write signed receipts of every session",
-  CT_EDGE_AUDIT_LOG_PATH: "SQLite file that tells who connected to what and when, default none",
-  CT_EDGE_AUDIT_LOG_RETENTION_SECS: "how long it remembers, default 604800 (7 days)",
-  CT_EDGE_TRACE: "1 to log everything"
+  frontDoor: optional("CT_FRONT_DOOR", address, "Where visitors come in."),
+  mesh: defaulted("CT_EDGE_LISTEN", address, "0.0.0.0:4433", "Where agents register."),
+  httpRedirect: optional("CT_EDGE_HTTP_REDIRECT", address, "Sends plain http to https."),
+  certOut: required(
+    "CT_EDGE_CERT_OUT",
+    Parser.path,
+    "File where the root certificate of the mesh port is published; its key is kept beside it.",
+    {
+      remedy:
+        "set it to the file where the edge publishes its root certificate, for example /var/lib/catenet/edge-cert.der"
+    }
+  ),
+  controlPlane: optional(
+    "CT_EDGE_CP_URL",
+    url,
+    "Base URL of the control plane, whose tunnels are served; without it there are none after a restart."
+  ),
+  adminToken: optional("CT_EDGE_ADMIN_TOKEN", secretHex, "The same as CT_CP_EDGE_ADMIN_TOKEN of the control plane."),
+  admin: optional("CT_EDGE_ADMIN_LISTEN", address, "Address of the admin interface."),
+  adminUrl: optional(
+    "CT_EDGE_ADMIN_URL",
+    Parser.quoted(adminUrl),
+    "Base URL at which the control plane reaches the admin interface, where several edges are; sent with heartbeats."
+  ),
+  heartbeatSeconds: whole(
+    "CT_EDGE_HEARTBEAT_SECS",
+    1,
+    60,
+    30,
+    "How often the control plane hears that this edge lives."
+  ),
+  metrics: optional("CT_EDGE_METRICS_LISTEN", address, "Address of /metrics and /healthz."),
+  edgeId: defaulted("CT_EDGE_ID", Parser.quoted(edgeId), "primary", "Name of this edge among several."),
+  publicAddress: defaulted(
+    "CT_EDGE_PUBLIC_ADDR",
+    Parser.quoted(publicAddress),
+    "unknown",
+    "Where other edges and agents reach this one."
+  ),
+  wildcardCert: optional(
+    "CT_EDGE_WILDCARD_CERT",
+    Parser.path,
+    "Certificate chain for hosts that have none of their own, PEM."
+  ),
+  wildcardKey: optional("CT_EDGE_WILDCARD_KEY", Parser.path, key),
+  portalHost: optional("CT_EDGE_PORTAL_HOST", host, "Host name of the portal, answered by the control plane."),
+  portalAddress: optional("CT_CP_PROXY_ADDR", address, "The control plane for that name.", {
+    needs: "CT_EDGE_PORTAL_HOST"
+  }),
+  portalCert: optional(
+    "CT_EDGE_PORTAL_CERT",
+    Parser.path,
+    "Certificate chain of the portal, PEM; without it TLS is passed on unopened."
+  ),
+  portalKey: optional("CT_EDGE_PORTAL_KEY", Parser.path, key),
+  portalProxyProtocol: defaulted(
+    "CT_EDGE_PORTAL_PROXY_PROTOCOL",
+    flag,
+    "0",
+    "Tell the control plane who the visitor is, by PROXY v2; it wants this edge in CT_CP_TRUSTED_PROXIES."
+  ),
+  authHost: optional("CT_EDGE_AUTH_HOST", host, "Host name of the identity provider."),
+  authAddress: optional("CT_EDGE_AUTH_ADDR", address, "The identity provider.", { needs: "CT_EDGE_AUTH_HOST" }),
+  authCert: optional("CT_EDGE_AUTH_CERT", Parser.path, chain),
+  authKey: optional("CT_EDGE_AUTH_KEY", Parser.path, key),
+  authProxyProtocol: defaulted(
+    "CT_EDGE_AUTH_PROXY_PROTOCOL",
+    flag,
+    "0",
+    "Tell the identity provider who the visitor is, by PROXY v2."
+  ),
+  masqueHost: optional("CT_EDGE_MASQUE_HOST", host, "Host name of a MASQUE proxy."),
+  masqueAddress: optional("CT_EDGE_MASQUE_ADDR", address, "The MASQUE proxy.", { needs: "CT_EDGE_MASQUE_HOST" }),
+  masqueCert: optional("CT_EDGE_MASQUE_CERT", Parser.path, chain),
+  masqueKey: optional("CT_EDGE_MASQUE_KEY", Parser.path, key),
+  adminUiHost: optional("CT_EDGE_ADMIN_UI_HOST", host, "Host name of an operators' page."),
+  adminUiAddress: optional("CT_EDGE_ADMIN_UI_ADDR", address, "The operators' page.", {
+    needs: "CT_EDGE_ADMIN_UI_HOST"
+  }),
+  adminUiCert: optional("CT_EDGE_ADMIN_UI_CERT", Parser.path, chain),
+  adminUiKey: optional("CT_EDGE_ADMIN_UI_KEY", Parser.path, key),
+  browser: optional("CT_EDGE_BROWSER_LISTEN", address, "Where only visitors of tunnels come in."),
+  processes: whole("CT_EDGE_PROCESSES", 1, 64, 1, "Processes that share the public listeners."),
+  requireAgentProof: defaulted(
+    "CT_EDGE_REQUIRE_AGENT_PROOF",
+    flag,
+    "0",
+    "Refuse agents of the byte protocol, which proves no key, for tunnels with enrolled agents."
+  ),
+  requireHostAuth: optional(
+    "CT_EDGE_REQUIRE_HOST_AUTH",
+    flag,
+    "Whether agents serve only hosts that the control plane has given them.",
+    { standard: "on where visitors come in" }
+  ),
+  connections: cap("CT_EDGE_MAX_CONNECTIONS", 8_192, "Connections at once."),
+  connectionsPerAddress: cap(
+    "CT_EDGE_MAX_CONNECTIONS_PER_IP",
+    2_048,
+    "Connections at once from one address, or one /64 of IPv6."
+  ),
+  browserTunnels: cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096, "Connections of visitors at once."),
+  tunnelVisitors: cap("CT_EDGE_MAX_VISITORS_PER_TUNNEL", 2_048, "Connections of visitors at one tunnel at once."),
+  agentConnections: cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096, "Connections of agents at once."),
+  deliverWaitMillis: whole(
+    "CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS",
+    0,
+    60_000,
+    3_000,
+    "How long a visitor waits for a parked agent."
+  ),
+  requestHeadSeconds: whole(
+    "CT_EDGE_REQUEST_HEAD_SECS",
+    1,
+    600,
+    15,
+    "Seconds in which the head of a visitor's request must be complete."
+  ),
+  relayIdleSeconds: whole(
+    "CT_EDGE_RELAY_IDLE_SECS",
+    0,
+    604_800,
+    3_600,
+    "Seconds after which a silent relay is cut; 0 for never."
+  ),
+  cutAtWindowClose: defaulted(
+    "CT_EDGE_CUT_AT_WINDOW_CLOSE",
+    flag,
+    "1",
+    "Whether running connections are cut when an access window closes."
+  ),
+  shutdownGraceSeconds: whole(
+    "CT_EDGE_SHUTDOWN_GRACE_SECS",
+    0,
+    3_600,
+    30,
+    "Seconds in which connections may finish after SIGTERM."
+  ),
+  proofOfWorkBits: whole(
+    "CT_EDGE_POW_DIFFICULTY",
+    0,
+    maxDifficulty,
+    defaultDifficulty,
+    "Zero bits of the work that mesh clients do."
+  ),
+  rendezvousPerMinute: whole(
+    "CT_EDGE_RENDEZVOUS_MAX_PER_MIN",
+    1,
+    1_000_000,
+    600,
+    "Mesh clients let in a minute for one tunnel."
+  ),
+  meshRelay: defaulted(
+    "CT_EDGE_MESH_RELAY_ENABLED",
+    flag,
+    "0",
+    "Bring visitors to the edge where their tunnel is registered."
+  ),
+  meshRelayPrivate: defaulted(
+    "CT_EDGE_MESH_RELAY_PRIVATE",
+    flag,
+    "0",
+    "Whether the edges reach each other at private addresses."
+  ),
+  history: defaulted("CT_EDGE_TUNNEL_HISTORY", flag, "1", "Keep sessions and uptime."),
+  historyPath: optional("CT_EDGE_TUNNEL_HISTORY_PATH", Parser.path, "SQLite file of both.", {
+    standard: "beside the published root"
+  }),
+  historyRetentionSeconds: whole(
+    "CT_EDGE_TUNNEL_HISTORY_RETENTION_SECS",
+    3_600,
+    1_000_000_000,
+    90 * 86_400,
+    "How long they are kept: 90 days."
+  ),
+  receipts: defaulted("CT_EDGE_RECEIPTS", flag, "0", "Write signed receipts of every session."),
+  auditPath: optional("CT_EDGE_AUDIT_LOG_PATH", Parser.path, "SQLite file that tells who connected to what and when."),
+  auditRetentionSeconds: whole(
+    "CT_EDGE_AUDIT_LOG_RETENTION_SECS",
+    60,
+    1_000_000_000,
+    604_800,
+    "How long it remembers: 7 days."
+  ),
+  trace: defaulted("CT_EDGE_TRACE", flag, "0", "Log everything.")
 } as const
-
-export type Name = keyof typeof variables
-
-const isName = (name: string): name is Name => Object.hasOwn(variables, name)
-
-export const names: ReadonlyArray<Name> = Object.keys(variables).filter(isName)
-
-const widest = Math.max(...Object.keys(variables).map((name) => name.length))
-
-/** The variables as lines for `--help`. */
-export const reference = Object.entries(variables)
-  .map(([name, meaning]) => `  ${name.padEnd(widest)}  ${meaning}`)
-  .join("\n")

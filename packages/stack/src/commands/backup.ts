@@ -1,7 +1,7 @@
 /** `catenet backup` and `catenet restore`: the whole database as one file, by PostgreSQL's own tools. */
 import { Console, Effect, Layer } from "effect"
 import { Argument, Command } from "effect/cli"
-import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
 import { root } from "./root.ts"
 
@@ -18,7 +18,7 @@ const run = Effect.fnUntraced(function* (task: "backup" | "restore", file: strin
   const [Backup, Database, { Settings }] = yield* parts
   yield* Backup[task](file).pipe(
     Effect.provide(Database.layerClient.pipe(Layer.provideMerge(Settings.layer))),
-    Effect.mapError(asConfigurationInvalid),
+    Effect.mapError(asStartFailed),
     Effect.provide(Logs.layer(logFormat, `catenet-${task}`))
   )
 })

@@ -1,8 +1,9 @@
 /** `catenet edge`: one edge, configured by its variables. */
-import { reference } from "@catenet/edge/settings/Variables"
+import * as Documentation from "@catenet/config/Documentation"
+import { variables } from "@catenet/edge/settings/Variables"
 import { Effect, Layer, References } from "effect"
 import { Command } from "effect/cli"
-import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
 import { settled } from "../Settled.ts"
 import { root } from "./root.ts"
@@ -12,21 +13,19 @@ export const edge = Command.make(
   {},
   Effect.fn(function* () {
     const { logFormat } = yield* root
-    const [{ Edge }, Variable] = yield* Effect.promise(() =>
-      Promise.all([import("@catenet/edge/Edge"), import("@catenet/edge/settings/Variable")])
-    )
+    const { Edge } = yield* Effect.promise(() => import("@catenet/edge/Edge"))
     const asked = yield* References.MinimumLogLevel
-    const least = (yield* Variable.flag("CT_EDGE_TRACE", false)) ? "Debug" : asked
+    const least = (yield* variables.trace.config) ? "Debug" : asked
     return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => settled))).pipe(
       Effect.provideService(References.MinimumLogLevel, least),
       Effect.provide(Logs.layer(logFormat, "catenet-edge"))
     )
-  }, Effect.mapError(asConfigurationInvalid))
+  }, Effect.mapError(asStartFailed))
 ).pipe(
   Command.withDescription(
     "Runs one edge: the front door of visitors (CT_FRONT_DOOR), the mesh port of agents (CT_EDGE_LISTEN) and the admin\n" +
       "interface (CT_EDGE_ADMIN_LISTEN). SIGTERM lets running connections finish for CT_EDGE_SHUTDOWN_GRACE_SECS.\n\n" +
-      `Everything is configured by variables:\n${reference}`
+      `Everything is configured by variables:\n${Documentation.help(variables)}`
   ),
   Command.withShortDescription("Run one edge")
 )

@@ -1,74 +1,61 @@
 /** `catenet idp`: the embedded identity provider alone. */
+import { address, networks } from "@catenet/config/NetworkParser"
+import * as Parser from "@catenet/config/Parser"
+import * as Reader from "@catenet/config/Reader"
+import { secret } from "@catenet/config/SecretParser"
+import { defaulted, optional, required } from "@catenet/config/Variable"
 import { Command } from "effect/cli"
-import { Config, Effect, Schema } from "effect"
+import { Effect, Redacted } from "effect"
 import type { Server } from "node:http"
-import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"
 import * as Logs from "../Logs.ts"
 import { root } from "./root.ts"
 
-const required = (variable: string, what: string) =>
-  Config.String(variable).pipe(
-    Effect.mapError(() => ConfigurationInvalid.of(variable, `is not set. Set it to ${what}.`))
-  )
-
-const settings = Effect.gen(function* () {
-  const listen = yield* required("CT_IDP_LISTEN", "a host and a port, like 127.0.0.1:8091")
-  const [, host = "127.0.0.1", port = "8091"] = /^(.+):(\d+)$/.exec(listen) ?? []
-  return {
-    host,
-    port: Number(port),
-    folder: yield* required("CT_IDP_FOLDER", "the folder that keeps keys, users and clients"),
-    realm: yield* Config.String("CT_IDP_REALM").pipe(Config.withDefault("catenet")),
-    portal: yield* required("CT_IDP_PORTAL_URL", "the address of the control plane"),
-    portalSecret: yield* required("CT_IDP_PORTAL_CLIENT_SECRET", "the secret of the portal's client"),
-    gateSecret: yield* required("CT_IDP_GATE_CLIENT_SECRET", "the secret of the client of login gates"),
-    managerSecret: yield* required("CT_IDP_MANAGER_CLIENT_SECRET", "the secret of the managing client"),
-    trustedProxies: yield* Config.String("CT_IDP_TRUSTED_PROXIES").pipe(Config.withDefault("")),
-    email: yield* required("CT_IDP_USER_EMAIL", "the e-mail of the first user"),
-    password: yield* required("CT_IDP_USER_PASSWORD", "the password of the first user")
-  }
-})
+const variables = {
+  listen: required("CT_IDP_LISTEN", address, "Where it listens."),
+  folder: required("CT_IDP_FOLDER", Parser.path, "Folder that keeps keys, users and clients."),
+  realm: defaulted("CT_IDP_REALM", Parser.text, "catenet", "Name of the realm."),
+  portal: required("CT_IDP_PORTAL_URL", Parser.text, "Address of the control plane."),
+  portalSecret: required("CT_IDP_PORTAL_CLIENT_SECRET", secret, "Secret of the portal's client."),
+  gateSecret: required("CT_IDP_GATE_CLIENT_SECRET", secret, "Secret of the client of login gates."),
+  managerSecret: required("CT_IDP_MANAGER_CLIENT_SECRET", secret, "Secret of the managing client."),
+  trustedProxies: optional("CT_IDP_TRUSTED_PROXIES", networks, "Proxies that say who the client is, by PROXY v2."),
+  email: required("CT_IDP_USER_EMAIL", Parser.text, "E-mail of the first user."),
+  password: required("CT_IDP_USER_PASSWORD", secret, "Password of the first user.")
+} as const
 
 /** The same reader of PROXY v2 as the control plane's: an edge in front of both speaks it to both. */
-const prepared = Effect.fnUntraced(function* (text: string) {
-  if (text.trim() === "") return undefined
-  const [Forms, { trusts }, ProxiedConnections] = yield* Effect.promise(() =>
-    Promise.all([
-      import("@catenet/server/settings/Forms"),
-      import("@catenet/server/http/ClientAddresses"),
-      import("@catenet/server/http/ProxiedConnections")
-    ])
-  )
-  const networks = yield* Effect.mapError(Schema.decodeEffect(Forms.networks.schema)(text.trim()), () =>
-    ConfigurationInvalid.of("CT_IDP_TRUSTED_PROXIES", `is not ${Forms.networks.expected}.`)
+const prepared = Effect.fnUntraced(function* (networks: ReadonlyArray<string>) {
+  const [{ trusts }, ProxiedConnections] = yield* Effect.promise(() =>
+    Promise.all([import("@catenet/server/http/ClientAddresses"), import("@catenet/server/http/ProxiedConnections")])
   )
   return (server: Server) => ProxiedConnections.accept(server, trusts(networks))
 })
 
 const serve = Effect.gen(function* () {
-  const { email, gateSecret, host, managerSecret, password, portal, portalSecret, trustedProxies, ...rest } =
-    yield* settings
-  const prepare = yield* prepared(trustedProxies)
+  const { email, folder, gateSecret, listen, managerSecret, password, portal, portalSecret, realm, trustedProxies } =
+    yield* Reader.read(variables)
+  const prepare = trustedProxies === undefined ? undefined : yield* prepared(trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
     Effect.promise(() =>
       start({
-        ...rest,
-        host,
+        ...listen,
+        folder,
+        realm,
         ...(prepare === undefined ? {} : { prepare }),
         audience: "catenet",
-        users: [{ email, password }],
+        users: [{ email, password: Redacted.value(password) }],
         clients: [
           {
             clientId: "catenet-portal",
-            secret: portalSecret,
+            secret: Redacted.value(portalSecret),
             standardFlowEnabled: true,
             redirectUris: [`${portal}/portal/callback`],
             postLogoutRedirectUris: [`${portal}/portal`, `${portal}/`]
           },
           {
             clientId: "catenet-gate",
-            secret: gateSecret,
+            secret: Redacted.value(gateSecret),
             audience: "catenet-gate",
             standardFlowEnabled: true,
             redirectUris: [`${portal}/gate/callback`]
@@ -77,7 +64,7 @@ const serve = Effect.gen(function* () {
           { clientId: "ct-agent-cli", publicClient: true, deviceGrantEnabled: true },
           {
             clientId: "catenet-manager",
-            secret: managerSecret,
+            secret: Redacted.value(managerSecret),
             audience: "realm-management",
             serviceAccountsEnabled: true,
             managementRoles: ["manage-clients", "manage-users"]

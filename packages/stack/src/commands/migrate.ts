@@ -1,7 +1,7 @@
 /** `catenet migrate`: brings the schema up to date and ends. */
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
-import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
 import { root } from "./root.ts"
 
@@ -26,7 +26,7 @@ export const migrate = Command.make(
       return names
     }).pipe(
       Effect.provide(Database.layerClient.pipe(Layer.provideMerge(Settings.layer))),
-      Effect.mapError(asConfigurationInvalid),
+      Effect.mapError(asStartFailed),
       Effect.provide(Logs.layer(logFormat, "catenet-migrate"))
     )
     yield* Console.log(applied.length === 0 ? "The schema is up to date." : `Applied ${applied.join(", ")}.`)

@@ -11,7 +11,7 @@ export const origin = Command.make(
   {},
   Effect.fn(
     function* () {
-      const { demoOrigin } = yield* Settings.read
+      const demoOrigin = yield* Settings.readOrigin
       const { logFormat } = yield* root
       yield* Effect.acquireRelease(
         Effect.promise(() => DemoOrigin.serve(demoOrigin.host, demoOrigin.port)),

@@ -1,7 +1,7 @@
 /** `catenet serve`: one replica of the control plane. */
 import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
-import { asConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
 import { settled } from "../Settled.ts"
 import { root } from "./root.ts"
@@ -21,7 +21,7 @@ export const serve = Command.make(
         Layer.provide(Settings.layer),
         Layer.tap(() => settled)
       )
-    ).pipe(Effect.mapError(asConfigurationInvalid), Effect.provide(Logs.layer(logFormat, "catenet-control-plane")))
+    ).pipe(Effect.mapError(asStartFailed), Effect.provide(Logs.layer(logFormat, "catenet-control-plane")))
   })
 ).pipe(
   Command.withDescription(

@@ -1,22 +1,26 @@
 /** `catenet service`: prints a unit of systemd that runs a program without root's rights. It installs nothing itself. */
-import { Config, ConfigProvider, Console, Effect, FileSystem, Option } from "effect"
+import { ConfigProvider, Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { resolve } from "node:path"
-import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Reader from "@catenet/config/Reader"
 import * as Logs from "../Logs.ts"
 import { programs } from "../service/ServicePlan.ts"
 import { root } from "./root.ts"
 
 const contentsOf = Effect.fnUntraced(function* (config: string) {
   const fs = yield* FileSystem.FileSystem
-  const contents = yield* fs.readFileString(config).pipe(
-    Effect.mapError(
-      () =>
-        new ConfigurationInvalid({
-          detail: `The file ${config} cannot be read. Write the program's variables into it, or correct --config.`
-        })
+  const contents = yield* fs
+    .readFileString(config)
+    .pipe(
+      Effect.mapError(() =>
+        ConfigurationInvalid.of(
+          `The file ${config}`,
+          "cannot be read",
+          "write the program's variables into it, or correct --config"
+        )
+      )
     )
-  )
   const open = yield* fs.stat(config).pipe(
     Effect.map(({ mode }) => (mode & 0o077) !== 0),
     Effect.orElseSucceed(() => false)
@@ -25,16 +29,11 @@ const contentsOf = Effect.fnUntraced(function* (config: string) {
   return contents
 })
 
-const valuesOf = (contents: string, names: ReadonlyArray<string>) => {
-  const provider = ConfigProvider.fromDotEnvContents(contents)
-  return Effect.forEach(names, (name) =>
-    Config.String(name).pipe(
-      Effect.option,
-      Effect.provideService(ConfigProvider.ConfigProvider, provider),
-      Effect.map((value) => [name, Option.getOrElse(value, () => "").trim()] as const)
-    )
-  ).pipe(Effect.map((pairs) => new Map(pairs.filter(([, value]) => value !== ""))))
-}
+const valuesOf = (contents: string, names: ReadonlyArray<string>) =>
+  Effect.map(
+    Reader.textsOf(ConfigProvider.fromDotEnvContents(contents), names),
+    (texts) => new Map(Object.entries(texts))
+  )
 
 export const service = Command.make(
   "service",
@@ -54,7 +53,7 @@ export const service = Command.make(
     yield* Effect.gen(function* () {
       const values = yield* valuesOf(yield* contentsOf(path), ServicePlan.variables(program))
       const plan = ServicePlan.plan(program, values)
-      if (plan.problems.length > 0) return yield* new ConfigurationInvalid({ detail: plan.problems.join("\n") })
+      if (plan.problems.length > 0) return yield* new ConfigurationInvalid({ problems: plan.problems })
       const command = [process.execPath, resolve(process.argv[1] ?? ""), program]
       const hidden = command.find((word) => /^\/(?:home|root|run\/user|tmp|var\/tmp)\//.test(word))
       if (hidden !== undefined)

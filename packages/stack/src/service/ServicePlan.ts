@@ -1,5 +1,7 @@
 /** What the variables of a program ask of the machine: ports kept for root, files that it is handed, folders it writes to. Pure. */
-import { names } from "@catenet/edge/settings/Variables"
+import type { Problem } from "@catenet/config/ConfigurationInvalid"
+import * as Reader from "@catenet/config/Reader"
+import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import { isAbsolute, posix } from "node:path"
 
 export const programs = ["serve", "edge"] as const
@@ -14,9 +16,11 @@ export interface Plan {
   readonly stopSeconds: number
   /** Descriptors that it may open; undefined for the system's own number. */
   readonly descriptors: number | undefined
-  /** What a person has to change first, as sentences. */
-  readonly problems: ReadonlyArray<string>
+  /** What a person has to change first. */
+  readonly problems: ReadonlyArray<Problem>
 }
+
+const names = Reader.namesOf(ofEdge)
 
 interface Reads {
   readonly listens: ReadonlyArray<string>
@@ -89,11 +93,18 @@ export const plan = (program: Program, values: ReadonlyMap<string, string>): Pla
     problems: [
       ...credentials
         .filter(([, path]) => !isAbsolute(path) || /[:\s]/.test(path))
-        .map(([name]) => `${name} must be a path from / on without colon or white space: systemd reads the file.`),
+        .map(([variable]) => ({
+          variable,
+          problem: "must be a path from / on without colon or white space",
+          remedy: "systemd reads the file"
+        })),
       ...asked.writes
         .filter((name) => !posix.resolve(folder, values.get(name) ?? "").startsWith(`${folder}/`))
         .filter((name) => values.has(name))
-        .map((name) => `${name} must lie in ${folder}, the only folder that the service may write to.`)
+        .map((variable) => ({
+          variable,
+          problem: `must lie in ${folder}, the only folder that the service may write to`
+        }))
     ]
   }
 }

@@ -44,10 +44,10 @@ const prepare = Effect.fn("Database.prepare")(function* (cluster: Cluster.Cluste
 /** Succeeds with a connection URL once the server takes connections. */
 export const open = Effect.fn("Database.open")(function* (
   folder: Folder,
-  external: string | undefined,
+  external: Redacted.Redacted | undefined,
   { started, stopping }: Pick<Supervisor.Options, "started" | "stopping">
 ): Effect.fn.Return<Redacted.Redacted, PostgresFailed, Scope.Scope> {
-  if (external !== undefined) return Redacted.make(external)
+  if (external !== undefined) return external
   const first = yield* Deferred.make<Redacted.Redacted, PostgresFailed>()
 
   const runOnce = Effect.scoped(

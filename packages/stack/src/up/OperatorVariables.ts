@@ -3,11 +3,12 @@
  * stack sets by itself, or that no program reads, is refused by its name: it would have no effect, and the operator would
  * not learn that. Variables of agents are left to agents.
  */
-import { names as edgeNames } from "@catenet/edge/settings/Variables"
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Reader from "@catenet/config/Reader"
+import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import { variables } from "@catenet/server/settings/Settings"
 import * as CertificateAuthorities from "@catenet/server/settings/CertificateAuthorities"
 import { Effect } from "effect"
-import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"
 import { supervised } from "../supervisor/ChildProcesses.ts"
 import { replaceable } from "./Environments.ts"
 
@@ -20,7 +21,7 @@ export interface Passed {
 }
 
 const controlPlaneNames: ReadonlySet<string> = new Set(Object.values(variables).map(({ name }) => name))
-const edgesNames: ReadonlySet<string> = new Set(edgeNames)
+const edgesNames: ReadonlySet<string> = new Set(Reader.namesOf(ofEdge))
 
 /** Pairs of variables whose names have a part that the operator chooses, such as `CT_CP_ACME_EAB_<NAME>_KID`. */
 const chosen = CertificateAuthorities.pairs.map(({ name }) => new RegExp(`^${name.replace("<NAME>", "[A-Z0-9]+")}$`))
@@ -46,21 +47,24 @@ export const passed = (
   for (const [name, text = ""] of Object.entries(given)) {
     if (text.trim() === "" || own.has(name) || name === supervised) continue
     const ours = replaceable.has(name) ? undefined : fixed.get(name)
-    if (ours !== undefined && ours !== text.trim()) overridden.push(name)
+    const isFileOfOurs = name.endsWith("_FILE") && fixed.has(name.slice(0, -"_FILE".length))
+    if ((ours !== undefined && ours !== text.trim()) || isFileOfOurs) overridden.push(name)
     else if (isOfControlPlane(name) || edgesNames.has(name)) {
       if (isOfControlPlane(name)) controlPlane.set(name, text)
       if (edgesNames.has(name)) edge.set(name, text)
     } else if (ours === undefined && family.test(name)) unread.push(name)
   }
   const problems = [
-    ...(overridden.length > 0
-      ? [`${listed(overridden)}: the stack sets this by itself; leave it unset, or run the programs one by one.`]
-      : []),
-    ...(unread.length > 0
-      ? [`${listed(unread)}: no program of the stack reads this; correct it or leave it unset.`]
-      : [])
-  ]
+    {
+      names: overridden,
+      problem: "the stack sets this by itself",
+      remedy: "leave it unset, or run the programs one by one"
+    },
+    { names: unread, problem: "no program of the stack reads this", remedy: "correct it or leave it unset" }
+  ].flatMap(({ names, problem, remedy }) =>
+    names.length > 0 ? [{ variable: `${listed(names)}:`, problem, remedy }] : []
+  )
   return problems.length > 0
-    ? Effect.fail(new ConfigurationInvalid({ detail: problems.join("\n") }))
+    ? Effect.fail(new ConfigurationInvalid({ problems }))
     : Effect.succeed({ controlPlane: Object.fromEntries(controlPlane), edge: Object.fromEntries(edge) })
 }

@@ -1,6 +1,6 @@
 /** Looks at every port before anything is started, so that a taken one is named together with the variable that moves it. */
 import { Effect } from "effect"
-import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { isFree } from "../Ports.ts"
 import type { Listen } from "./Settings.ts"
 
@@ -8,7 +8,8 @@ const check = Effect.fnUntraced(function* ({ host, port, variable }: Listen) {
   if (yield* isFree(host, port)) return
   return yield* ConfigurationInvalid.of(
     variable,
-    `wants port ${port} on ${host}, which another program uses. Stop that program, or set ${variable}=${host}:<another port>.`
+    `wants port ${port} on ${host}, which another program uses`,
+    `stop that program, or set ${variable}=${host}:<another port>`
   )
 })
 
@@ -27,7 +28,8 @@ export const checkPorts = Effect.fn("PortCheck.checkPorts")(function* (listeners
   if (twice !== undefined)
     return yield* ConfigurationInvalid.of(
       twice.variable,
-      `and ${twice.other} both want port ${twice.port} on ${twice.host}. Give one of them another port.`
+      `and ${twice.other} both want port ${twice.port} on ${twice.host}`,
+      "give one of them another port"
     )
   yield* Effect.forEach(listeners, check, { discard: true })
 })

@@ -1,6 +1,12 @@
 /** What `catenet up` reads from its environment. Every listener stays on loopback unless a variable says otherwise. */
-import { Config, Effect } from "effect"
-import { ConfigurationInvalid } from "../ConfigurationInvalid.ts"
+import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Reader from "@catenet/config/Reader"
+import { parseAddress } from "@catenet/config/NetworkParser"
+import * as Parser from "@catenet/config/Parser"
+import { databaseUrl } from "@catenet/config/SecretParser"
+import { defaulted, optional } from "@catenet/config/Variable"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, type Redacted } from "effect"
 
 /** A host and port of a listener, and the variable that moves it. */
 export interface Listen {
@@ -12,7 +18,7 @@ export interface Listen {
 export interface UpSettings {
   readonly folder: string
   /** Absent: an embedded PostgreSQL is started. */
-  readonly databaseUrl: string | undefined
+  readonly databaseUrl: Redacted.Redacted | undefined
   readonly controlPlane: Listen
   readonly identityProvider: Listen
   readonly frontDoor: Listen
@@ -22,37 +28,42 @@ export interface UpSettings {
   readonly demoOrigin: Listen
 }
 
-const listen = (variable: string, standard: string) =>
-  Effect.gen(function* () {
-    const text = yield* Config.String(variable).pipe(Config.withDefault(standard))
-    const [, host, digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text.trim()) ?? []
-    const port = Number(digits)
-    if (host === undefined || !(port >= 1 && port <= 65_535))
-      return yield* ConfigurationInvalid.of(
-        variable,
-        `is "${text}", which is not a host and a port. Write it like ${standard}.`
-      )
-    return { variable, host: host.replace(/^\[|\]$/g, ""), port }
+const listen = (name: string, standard: string, meaning: string) => {
+  const parser = Parser.make("a host and a port", (text) => {
+    const address = parseAddress(text)
+    return address === undefined || address.port === 0 ? undefined : { ...address, variable: name }
   })
+  return defaulted(
+    name,
+    Parser.quoted(Parser.described(parser, { remedy: `write it like ${standard}` })),
+    standard,
+    meaning
+  )
+}
+
+const demoOrigin = listen("CT_DEMO_ORIGIN_LISTEN", "127.0.0.1:8092", "The page behind the demo tunnel.")
+
+const variables = {
+  folder: defaulted("CT_STACK_FOLDER", Parser.path, ".catenet", "Folder in which everything is kept."),
+  databaseUrl: optional("CT_CP_DATABASE_URL", databaseUrl, "A PostgreSQL database instead of the embedded one."),
+  controlPlane: listen("CT_CONTROL_PLANE_LISTEN", "127.0.0.1:8090", "The control plane."),
+  identityProvider: listen("CT_IDP_LISTEN", "127.0.0.1:8091", "The identity provider."),
+  frontDoor: listen("CT_FRONT_DOOR", "127.0.0.1:8443", "Where visitors come in."),
+  mesh: listen("CT_EDGE_LISTEN", "127.0.0.1:4433", "Where agents register."),
+  edgeAdmin: listen("CT_EDGE_ADMIN_LISTEN", "127.0.0.1:9601", "The edge's admin interface."),
+  edgeMetrics: listen("CT_EDGE_METRICS_LISTEN", "127.0.0.1:9600", "The edge's metrics."),
+  demoOrigin
+} as const
 
 /** The names that are read here. */
-export const names = (settings: UpSettings): ReadonlySet<string> =>
-  new Set([
-    "CT_STACK_FOLDER",
-    "CT_CP_DATABASE_URL",
-    ...Object.values(settings).flatMap((value) => (typeof value === "object" ? [value.variable] : []))
-  ])
+export const names: ReadonlySet<string> = new Set(Reader.namesOf(variables))
 
-export const read = Effect.gen(function* () {
-  return {
-    folder: yield* Config.String("CT_STACK_FOLDER").pipe(Config.withDefault(".catenet")),
-    databaseUrl: yield* Config.String("CT_CP_DATABASE_URL").pipe(Config.withDefault(undefined)),
-    controlPlane: yield* listen("CT_CONTROL_PLANE_LISTEN", "127.0.0.1:8090"),
-    identityProvider: yield* listen("CT_IDP_LISTEN", "127.0.0.1:8091"),
-    frontDoor: yield* listen("CT_FRONT_DOOR", "127.0.0.1:8443"),
-    mesh: yield* listen("CT_EDGE_LISTEN", "127.0.0.1:4433"),
-    edgeAdmin: yield* listen("CT_EDGE_ADMIN_LISTEN", "127.0.0.1:9601"),
-    edgeMetrics: yield* listen("CT_EDGE_METRICS_LISTEN", "127.0.0.1:9600"),
-    demoOrigin: yield* listen("CT_DEMO_ORIGIN_LISTEN", "127.0.0.1:8092")
-  } satisfies UpSettings
-})
+export const read: Effect.Effect<UpSettings, ConfigurationInvalid> = Reader.read(variables).pipe(
+  Effect.provide(NodeFileSystem.layer)
+)
+
+/** What `catenet origin` reads. */
+export const readOrigin = Effect.map(
+  Reader.read({ demoOrigin }).pipe(Effect.provide(NodeFileSystem.layer)),
+  ({ demoOrigin }) => demoOrigin
+)

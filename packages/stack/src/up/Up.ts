@@ -47,7 +47,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   })
 
   const secrets = yield* Secrets.load(folder.secrets)
-  const passed = yield* OperatorVariables.passed(ChildProcesses.given(), Settings.names(settings), {
+  const passed = yield* OperatorVariables.passed(ChildProcesses.given(), Settings.names, {
     controlPlane: Environments.ofControlPlane(settings, folder, secrets, Redacted.make("")),
     edge: Environments.ofEdge(settings, folder, secrets),
     others: Environments.ofIdentityProvider(settings, folder, secrets)

@@ -9,31 +9,22 @@ import { join } from "node:path"
 
 const root = join(import.meta.dirname, "../../../..")
 
-const table = (variables: Readonly<Record<string, string>>) => {
-  const rows = [
-    ["variable", "meaning"],
-    ...Object.entries(variables).map(([name, meaning]) => [`\`${name}\``, meaning])
-  ]
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (row: ReadonlyArray<string>, fill = " ") =>
-    `| ${row.map((text, column) => text.padEnd(widths[column] ?? 0, fill)).join(" | ")} |`
-  const [head = [], ...body] = rows
-  return [line(head), line(["-", "-"], "-"), ...body.map((row) => line(row))].join("\n")
-}
-
 const guides = [
-  { name: "edge", written: table(ofEdge), read: Object.keys(ofEdge) },
-  { name: "agent", written: Documentation.table(ofAgent), read: Reader.namesOf(ofAgent) }
+  { name: "edge", variables: ofEdge },
+  { name: "agent", variables: ofAgent }
 ]
 
-describe.each(guides)("the guide of the $name", ({ name, read, written }) => {
+describe.each(guides)("the guide of the $name", ({ name, variables }) => {
   const guide = join(root, "docs", `${name}.md`)
   const between = new RegExp(`(<!-- configuration of the ${name} -->\\n)[\\s\\S]*?(<!-- end of configuration -->)`)
 
   it("has the variables of the program's help", () => {
     const text = readFileSync(guide, "utf8")
     assert.match(text, between)
-    const wanted = text.replace(between, (_, before, after) => `${before}\n${written}\n\n${after}`)
+    const wanted = text.replace(
+      between,
+      (_, before, after) => `${before}\n${Documentation.table(variables)}\n\n${after}`
+    )
     if (process.env["UPDATE_DOCS"] === "1") writeFileSync(guide, wanted)
     assert.strictEqual(process.env["UPDATE_DOCS"] === "1" ? wanted : text, wanted)
   })
@@ -43,9 +34,10 @@ describe.each(guides)("the guide of the $name", ({ name, read, written }) => {
       .map((file) => readFileSync(join(root, file), "utf8"))
       .join("\n")
     const named = new Set(readFileSync(guide, "utf8").match(/\bCT_[A-Z0-9_]+\b/g))
+    const names = Reader.namesOf(variables)
     assert.isAbove(named.size, 10)
     assert.deepStrictEqual(
-      [...named].filter((variable) => !read.includes(variable) && !new RegExp(`\\b${variable}\\b`).test(sources)),
+      [...named].filter((variable) => !names.includes(variable) && !new RegExp(`\\b${variable}\\b`).test(sources)),
       []
     )
   })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as OperatorVariables from "../../src/up/OperatorVariables.ts"
 
 const set = {
-  controlPlane: { CT_OIDC_REALM: "catenet", CT_EDGE_ID: "primary" },
+  controlPlane: { CT_OIDC_REALM: "catenet", CT_EDGE_ID: "primary", CT_CP_SEAL_KEY: "5e" },
   edge: { CT_EDGE_ID: "primary", CT_EDGE_RECEIPTS: "1" },
   others: { CT_IDP_REALM: "catenet" }
 }
@@ -45,6 +45,7 @@ describe("the operator's variables on `npm start`", () => {
         ["CT_OIDC_REALM", "another-realm"],
         ["CT_EDGE_ID", "another-edge"],
         ["CT_IDP_REALM", "another-realm"],
+        ["CT_CP_SEAL_KEY_FILE", "/run/seal.key"],
         ["CT_CP_METRICS_TOKN", "hush"],
         ["CT_EDGE_RECEIPT", "hush"],
         ["CT_STACK_FOLDR", "hush"]
