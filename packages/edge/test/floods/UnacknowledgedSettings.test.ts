@@ -1,7 +1,8 @@
-import { TLSSocket } from "node:tls"
-import { queryObjects } from "node:v8"
+import { Socket } from "node:net"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { megabytes } from "../fuzz/Census.ts"
 import { Clients } from "../fuzz/Clients.ts"
 import { mutate, random } from "../fuzz/Mutation.ts"
 import { http2 } from "../fuzz/Samples.ts"
@@ -9,13 +10,29 @@ import { eventually, start, token } from "../world/World.ts"
 
 const HOST = "app.zone.test"
 const VISITORS = 150
-/** Some are only cut after a few seconds. */
-const OPEN = 5
+/** The others are cut after some seconds. */
+const CLOSED = 100
+
+/** The accepted sockets that have closed, as far as anything else keeps them. */
+const closedSockets = Effect.acquireRelease(
+  Effect.sync(() => {
+    const closed: Array<WeakRef<Socket>> = []
+    const seen = (message: unknown) => {
+      if (typeof message !== "object" || message === null || !("socket" in message)) return
+      const { socket } = message
+      if (socket instanceof Socket) socket.once("close", () => closed.push(new WeakRef(socket)))
+    }
+    subscribe("net.server.socket", seen)
+    return { closed, seen }
+  }),
+  ({ seen }) => Effect.sync(() => void unsubscribe("net.server.socket", seen))
+)
 
 it.live("HTTP/2 visitors that break the protocol and never acknowledge the settings leave nothing behind", () =>
   Effect.gen(function* () {
     const world = yield* start()
     yield* Effect.promise(() => world.authorise(token("1"), HOST, "gelb"))
+    const { closed } = yield* closedSockets
     const clients = new Clients()
     const target = {
       port: world.frontDoor,
@@ -28,10 +45,9 @@ it.live("HTTP/2 visitors that break the protocol and never acknowledge the setti
       const chance = random(seed)
       await clients.tls(target, mutate(http2(HOST), chance), { kind: "HTTP/2", seed, chance })
     }
-    yield* Effect.promise(() => visit(0))
     yield* Effect.promise(() => Promise.all(Array.from({ length: VISITORS }, (_, index) => visit(index + 1))))
-    const leftOpen = async () => (await world.metrics())["ct_edge_connections"]
-    yield* Effect.promise(() => eventually(async () => ((await leftOpen()) ?? 0) <= OPEN, "they are gone", 10_000))
-    assert.isBelow(queryObjects(TLSSocket, { format: "count" }), OPEN + VISITORS / 15)
+    yield* Effect.promise(() => eventually(() => closed.length >= CLOSED, "they are gone", 10_000))
+    yield* Effect.promise(megabytes)
+    assert.isBelow(closed.filter((socket) => socket.deref() !== undefined).length, CLOSED / 20)
   }).pipe(Effect.scoped)
 )
