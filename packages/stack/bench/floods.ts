@@ -26,7 +26,8 @@ export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
     mesh: stack.ports.mesh,
     visitorRoot: stack.root,
     agentRoot: pem(readFileSync(other.variables["CT_AGENT_EDGE_CERT"] ?? "")),
-    host: flooded.hostname
+    host: flooded.hostname,
+    yields: true
   })
   const aim = { port: stack.ports.frontDoor, servername: other.hostname, ca: stack.root }
   const measure = async () => p99(await latencies(aim, millis))

@@ -11,6 +11,8 @@ export interface Target {
   readonly agentRoot: string
   /** A gelb host of the flooder's own tunnel. */
   readonly host: string
+  /** Whether it takes only what others leave of the processor. */
+  readonly yields: boolean
 }
 
 const AT_ONCE = 8

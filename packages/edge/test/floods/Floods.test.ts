@@ -33,7 +33,8 @@ it.live(
             mesh: world.mesh,
             visitorRoot: world.wildcardRoot,
             agentRoot: world.meshRoot,
-            host: FLOODED.host
+            host: FLOODED.host,
+            yields: false
           })
         ),
         (flooder) => Effect.promise(() => flooder.stop())

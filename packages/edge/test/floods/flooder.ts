@@ -1,13 +1,13 @@
 /**
- * A process of its own that floods: each message names the kind that runs from then on, or none. It has what others leave of the
- * processor, since those who flood an edge do so from machines of their own.
+ * A process of its own that floods: each message names the kind that runs from then on, or none. One that yields
+ * takes what others leave of the processor, as one on another machine would.
  */
 import { constants, setPriority } from "node:os"
 import { Flood, type Target } from "./Flood.ts"
 import { isKind, kinds } from "./Kinds.ts"
 
-setPriority(constants.priority.PRIORITY_LOW)
 const target: Target = JSON.parse(process.argv[2] ?? "{}")
+if (target.yields) setPriority(constants.priority.PRIORITY_LOW)
 let flood: Flood | undefined
 
 process.on("message", (kind) => {
