@@ -34,5 +34,7 @@ export const latencies = async ({ ca, port, servername }: Aim, millis: number): 
   return seen
 }
 
+/** Of no request at all it is endless. */
 export const p99 = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * 0.99))] ?? Number.NaN
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * 0.99))] ??
+  Number.POSITIVE_INFINITY
