@@ -7,6 +7,8 @@ import { Logger } from "effect"
 /** A hex digit as it is written, or percent-encoded as a URL may have it. */
 const hexDigit = "(?:[0-9a-fA-F]|%3[0-9]|%[46][1-6])"
 const urlCharacter = "(?:[A-Za-z0-9_-]|%[2-7][0-9a-fA-F])"
+/** A sign between the parts of an address that stands, encoded, in another address; the more often, the deeper it stands. */
+const within = "%(?:25)*(?:2[0-9a-fA-F]|3[a-fA-F])"
 const named =
   "(?:access_token|refresh_token|id_token|id_token_hint|token|invite|secret|client_secret|password|code|state|session|login_hint)"
 
@@ -16,11 +18,14 @@ const forms: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(Bearer|Basic)(\s+|%20)[^\s"'\\,;]+/giu, "$1 <secret>"],
   // The password of a database or of any other URL.
   [/(:\/\/[^\s/:@"'\\]*):[^\s/@"'\\]+@/gu, "$1:<secret>@"],
-  [new RegExp(`([?&]${named}=)[^&\\s"'\\\\#<]+`, "giu"), "$1<secret>"],
+  [new RegExp(`((?:[?&]|%(?:25)*(?:3F|26))${named}(?:=|%(?:25)*3D))[^&\\s"'\\\\#<]+`, "giu"), "$1<secret>"],
   // Routing, join, bootstrap and admin tokens, alert secrets, grants.
   [new RegExp(`${hexDigit}{64,}`, "gu"), "<hex>"],
   // Share links, claim invites, sessions.
-  [new RegExp(`(?<![A-Za-z0-9_%-])${urlCharacter}{43}(?![A-Za-z0-9_%-])`, "gu"), "<secret>"]
+  [
+    new RegExp(`(?:(?<![A-Za-z0-9_%-])|(?<=${within}))${urlCharacter}{43}(?=${within}|(?![A-Za-z0-9_%-]))`, "gu"),
+    "<secret>"
+  ]
 ]
 
 /**

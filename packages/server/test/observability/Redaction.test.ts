@@ -9,6 +9,9 @@ import { Otlp } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import * as GateRoutes from "../../src/gate/GateRoutes.ts"
+import * as FormRoutes from "../../src/portal/FormRoutes.ts"
+import * as PortalRoutes from "../../src/portal/PortalRoutes.ts"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Accounts from "../harness/Accounts.ts"
@@ -22,6 +25,8 @@ const secrets = {
   url: "S3cr3t_-".repeat(6).slice(0, 43),
   encoded: "%35%45".repeat(32)
 }
+const clientSecret = "Cl13nt.Secret.of.the.Portal"
+const gateSession = "G4te_S3ss1on-".repeat(4).slice(0, 43)
 const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzZWNyZXQifQ.c2lnbmF0dXJlLW9mLXNlY3JldA"
 
 /** Everything that a program says: log lines, and what its traces are exported as. */
@@ -46,7 +51,20 @@ const overheard = Effect.gen(function* () {
   return { said, listening }
 })
 
-const calls = Object.values(ControlPlaneApi.groups).flatMap((group) => Object.values(group.endpoints))
+const json = "application/json"
+const form = "application/x-www-form-urlencoded"
+
+/** Every route: those of the API, and those that browsers visit. */
+const calls: ReadonlyArray<{ readonly method: string; readonly path: string; readonly type: string }> = [
+  ...Object.values(ControlPlaneApi.groups).flatMap((group) =>
+    Object.values(group.endpoints).map(({ method, path }) => ({ method, path, type: json }))
+  ),
+  ...[...GateRoutes.addresses, ...PortalRoutes.addresses, ...FormRoutes.addresses].map(([method, path]) => ({
+    method,
+    path,
+    type: form
+  }))
+]
 
 layer(Accounts.world(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {
   it.effect("is in a log, a trace or a problem, whatever route fails", () =>
@@ -63,7 +81,13 @@ layer(Accounts.world(), { excludeTestServices: true, timeout: "60 seconds" })("n
         CT_CP_REQUESTS_PER_MIN: "0",
         CT_CP_SHUTDOWN_GRACE_SECS: "1",
         CT_CP_SEAL_KEY: "5e".repeat(32),
-        CT_OIDC_ISSUER: issuer
+        CT_OIDC_ISSUER: issuer,
+        CT_OIDC_CLIENT_ID: "portal",
+        CT_OIDC_CLIENT_SECRET: clientSecret,
+        CT_PORTAL_BASE_URL: "https://portal.zone.example",
+        CT_GATE_COOKIE_DOMAIN: "zone.example",
+        CT_GATE_ACCESS_AUD: "gates",
+        CT_CP_UNAUTH_WRITE_PER_MIN: "0"
       }
       const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(variables))))
       const loud = yield* Layer.build(
@@ -75,36 +99,78 @@ layer(Accounts.world(), { excludeTestServices: true, timeout: "60 seconds" })("n
       // Every statement fails from now on.
       yield* admin`alter schema public rename to gone`
       const answers: Array<string> = []
-      let faults = 0
-      for (const [index, { method, path }] of calls.entries())
-        for (const secret of [secrets.hex, index % 2 === 0 ? secrets.url : secrets.encoded]) {
-          const address = path.replace(/:[a-z_]+/gu, secret)
-          const query = `?token=${secret}&invite=${secret}&code=hush-code&host=a.example.test&return=/${secret}`
-          const body = JSON.stringify({
-            token: secret,
-            secret,
-            pubkey: secret,
-            proof: secret.repeat(2),
-            invite: secret
-          })
-          for (const credential of [
-            { "x-ct-admin-token": TestServer.adminToken, authorization: `Bearer ${bearer}` },
-            { authorization: `Bearer ${jwt}`, cookie: `__Host-ct_portal_session=${session}` }
-          ] as ReadonlyArray<Record<string, string>>) {
-            const headers = { ...credential, "content-type": "application/json", accept: "application/json" }
-            const sent = method === "GET" || method === "HEAD" ? {} : { body }
-            const response = yield* on(TestServer.raw(`${address}${query}`, { method, headers, ...sent }))
-            if (response.status >= 500) faults += 1
-            answers.push(yield* Effect.promise(() => response.text()))
-          }
-        }
+      const faulty = new Set<string>()
+      const cookies = ["__Host-ct_portal_session", "__Host-ct_portal_state"].map((name) => `${name}=${session}`)
+      const gateCookies = ["ct_gate_session", "__Host-ct_gate_state", "__Host-ct_gate_browser"].map(
+        (name) => `${name}=${gateSession}`
+      )
+      const requests = calls.flatMap(({ method, path, type }, index) =>
+        (
+          [
+            [secrets.hex, { "x-ct-admin-token": TestServer.adminToken, authorization: `Bearer ${bearer}` }],
+            [
+              index % 2 === 0 ? secrets.url : secrets.encoded,
+              {
+                authorization: `Bearer ${jwt}`,
+                cookie: [...cookies, ...gateCookies].join("; "),
+                "x-forwarded-host": "a.zone.example",
+                "x-forwarded-uri": `/.catenet/gate?code=${secrets.url}`
+              }
+            ]
+          ] as ReadonlyArray<readonly [string, Readonly<Record<string, string>>]>
+        ).map(([secret, credential]) => ({ method, path, type, secret, credential }))
+      )
+      const send = Effect.fnUntraced(function* ({ credential, method, path, secret, type }: (typeof requests)[number]) {
+        const address = path.replace(/:[a-z_]+/gu, secret)
+        const fields = { token: secret, secret, invite: secret, code: "hush-code", host: "a.zone.example" }
+        const query = new URLSearchParams({ ...fields, state: secret, browser: secrets.hex, return: `/${secret}` })
+        const body =
+          type === form
+            ? new URLSearchParams({ ...fields, email: "ada@example.test", note: secret }).toString()
+            : JSON.stringify({ ...fields, pubkey: secret, proof: secret.repeat(2) })
+        const headers = { ...credential, "content-type": type, accept: type === form ? "text/html" : json }
+        const sent = method === "GET" || method === "HEAD" ? {} : { body }
+        const response = yield* on(TestServer.raw(`${address}?${query.toString()}`, { method, headers, ...sent }))
+        if (response.status >= 500) faulty.add(`${method} ${path}`)
+        answers.push(
+          [...response.headers]
+            .filter(([name]) => name !== "set-cookie" && name !== "location")
+            .flat()
+            .join(" "),
+          yield* Effect.promise(() => response.text())
+        )
+      })
+      yield* Effect.forEach(requests, send, { concurrency: 8, discard: true })
       yield* admin`alter schema gone rename to public`
       yield* Effect.sleep("500 millis")
-      assert.isAbove(faults, 100)
+      assert.isAbove(faulty.size, 100)
+      for (const route of [
+        "GET /gate/check",
+        "GET /gate/share",
+        "POST /gate/share",
+        "GET /gate/start",
+        "GET /gate/logout",
+        "GET /gate/request-access",
+        "POST /gate/request-access",
+        "GET /portal",
+        "GET /portal/logout",
+        ...FormRoutes.addresses.map(([method, path]) => `${method} ${path}`)
+      ])
+        assert.isTrue(faulty.has(route), route)
       const texts = [...said, ...answers]
       assert.isAbove(said.filter((text) => text.includes("resourceSpans")).length, 0)
       assert.isAbove(said.filter((text) => text.includes("A request failed")).length, 100)
-      for (const secret of [...Object.values(secrets), jwt, bearer, session, TestServer.adminToken, "hush-code"]) {
+      for (const secret of [
+        ...Object.values(secrets),
+        clientSecret,
+        gateSession,
+        "5e".repeat(32),
+        jwt,
+        bearer,
+        session,
+        TestServer.adminToken,
+        "hush-code"
+      ]) {
         const leak = texts.find((text) => text.includes(secret))
         const at = leak?.indexOf(secret) ?? 0
         assert.isUndefined(leak?.slice(Math.max(0, at - 200), at + 100), secret)
