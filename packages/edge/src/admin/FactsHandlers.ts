@@ -10,12 +10,12 @@ import { TokenStatusReport, TunnelHistory } from "@catenet/domain/tunnels/Tunnel
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Books } from "../history/Books.ts"
+import { Books } from "../history/SessionHistory.ts"
 import type { Receipts } from "../history/Receipts.ts"
-import { Census } from "../processes/Census.ts"
-import { Routes } from "../Routes.ts"
+import { Census } from "../processes/WorkerStats.ts"
+import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 import { activeIn, statusOf } from "./TunnelStatus.ts"
 
 const decodeHistory = Schema.decodeUnknownEffect(TunnelHistory)

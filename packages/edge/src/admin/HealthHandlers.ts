@@ -3,7 +3,7 @@ import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { EdgeUnhealthy } from "@catenet/domain/edges/EdgeAdminErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Health } from "../observe/Health.ts"
+import { Health } from "../listen/ListenerHealth.ts"
 
 export const HealthHandlers = HttpApiBuilder.group(
   EdgeAdminApi,

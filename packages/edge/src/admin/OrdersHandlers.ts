@@ -2,8 +2,8 @@
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Orders } from "../control/Orders.ts"
-import type { Route } from "../Routes.ts"
+import { Orders } from "../orders/Orders.ts"
+import type { Route } from "../routes/Routes.ts"
 
 interface Serving {
   readonly channel_tier?: "gelb"

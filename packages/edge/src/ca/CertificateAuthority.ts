@@ -8,7 +8,7 @@
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from "effect"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 import { PairSource } from "../tls/PairSource.ts"
 import { mintCross, mintLeaf, mintRoot, pem } from "./Certificates.ts"
 import * as DurableFile from "./DurableFile.ts"

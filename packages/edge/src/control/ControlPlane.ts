@@ -10,7 +10,7 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import * as KeptFile from "../ca/KeptFile.ts"
 import * as Seed from "../ca/Seed.ts"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 
 const CALL_LIMIT = "10 seconds"
 

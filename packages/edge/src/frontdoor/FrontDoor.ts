@@ -11,12 +11,12 @@ import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { ByteAgents } from "../sessions/ByteAgents.ts"
+import { ByteAgents } from "./ByteAgents.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import { type Destination, dispatch, dispatchMesh, dispatchVisitor } from "./Dispatch.ts"
 import { PlatformHosts } from "./PlatformHosts.ts"
-import { Visits } from "./Visits.ts"
+import { Visits } from "./VisitorRouter.ts"
 
 export interface FrontDoorShape {
   /** Serves a connection of the front door. The socket is paused and nothing of it has been read. */

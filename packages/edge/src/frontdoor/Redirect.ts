@@ -1,6 +1,6 @@
 /** The plain HTTP port: everything goes to the same place over HTTPS, nothing is served (data-plane 1.2). */
 import type { Socket } from "node:net"
-import { cutAfter, linger } from "../listen/Linger.ts"
+import { cutAfter, linger } from "../listen/GracefulClose.ts"
 
 const HEAD_BYTES = 16_384
 const HEAD_MILLIS = 5_000

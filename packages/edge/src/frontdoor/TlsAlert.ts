@@ -1,6 +1,6 @@
 /** Fatal TLS alerts (RFC 8446 section 6), sent in the clear before any handshake message of ours. */
 import type { Socket } from "node:net"
-import { linger } from "../listen/Linger.ts"
+import { linger } from "../listen/GracefulClose.ts"
 
 export const ALERT = { unrecognizedName: 112, internalError: 80, decodeError: 50 } as const
 

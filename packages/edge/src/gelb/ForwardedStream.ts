@@ -10,7 +10,7 @@ import { AnswerFollower } from "./AnswerFollower.ts"
 import type { Verdict } from "./LoginGate.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
-import { linger } from "../listen/Linger.ts"
+import { linger } from "../listen/GracefulClose.ts"
 import { HeadTimer } from "./HeadTimer.ts"
 import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
 

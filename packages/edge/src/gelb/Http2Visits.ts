@@ -12,7 +12,7 @@ import {
 import type { TLSSocket } from "node:tls"
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
-import { cutAfter } from "../listen/Linger.ts"
+import { cutAfter } from "../listen/GracefulClose.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
 import { type Incoming, proxy, say, TornStream, trailersOf } from "./Http2Exchange.ts"
 import type { Verdict } from "./LoginGate.ts"

@@ -5,9 +5,9 @@
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Context, Effect, Layer } from "effect"
 import { addressBlock } from "../listen/AddressBlock.ts"
-import { TokenBuckets } from "../mesh/TokenBuckets.ts"
+import { TokenBuckets } from "../listen/TokenBuckets.ts"
 import { Counters } from "../observe/Counters.ts"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 
 export const RESETS_PER_MINUTE = 600
 const REFUSED_MILLIS = 60_000

@@ -7,7 +7,7 @@ import { native } from "@catenet/crypto/native"
 import * as Chain from "@catenet/crypto/receipt/Chain"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { Redacted, Result, Schema } from "effect"
-import type { Database } from "./Database.ts"
+import type { Database } from "../sqlite/SqliteDatabase.ts"
 
 const TipRow = Schema.Struct({ seq: Schema.Int, hash: Schema.String })
 const LineRow = Schema.Struct({ line: Schema.String })

@@ -9,8 +9,8 @@ import type { Address } from "@catenet/config/NetworkParser"
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { CannotListen } from "./CannotListen.ts"
 import { canOpen } from "./Descriptors.ts"
-import * as Doors from "./Doors.ts"
-import type { Gate } from "./Gate.ts"
+import * as Doors from "./ListenSockets.ts"
+import type { Gate } from "./ConnectionLimiter.ts"
 
 /**
  * Whether a listener accepts. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor

@@ -8,13 +8,13 @@ import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import { challengeClient } from "@catenet/wire/transport/MeshRendezvous"
 import { Clock, Context, Effect, Layer, Result } from "effect"
-import { AuditLog } from "../observe/AuditLog.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
-import { Routes } from "../Routes.ts"
+import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
-import { Settings } from "../Settings.ts"
-import { TokenBuckets } from "./TokenBuckets.ts"
+import { Settings } from "../settings/Settings.ts"
+import { TokenBuckets } from "../listen/TokenBuckets.ts"
 
 const NONCE_BYTES = 16
 

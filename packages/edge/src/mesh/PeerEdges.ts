@@ -17,7 +17,7 @@ import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Address, parseAddress } from "@catenet/config/NetworkParser"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 
 const DIAL = "10 seconds"
 const REPLY_MILLIS = 10_000

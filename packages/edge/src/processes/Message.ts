@@ -3,7 +3,7 @@
  * Nothing of it reaches a command line or a log. Both ends are the same program, so a message that cannot be read is a defect.
  */
 import { Schema } from "effect"
-import { Order } from "./Order.ts"
+import { Order } from "../routes/RouteOrder.ts"
 
 const Pair = Schema.Struct({ cert: Schema.String, key: Schema.String })
 

@@ -12,7 +12,7 @@ import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Relays } from "../relay/Relays.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgent, Tunnel } from "../sessions/Tunnel.ts"
-import { demandOf, Presence } from "./Presence.ts"
+import { demandOf, Presence } from "./SiblingRegistrations.ts"
 import { LINK } from "./SiblingLimits.ts"
 
 const AGAIN = "50 millis"

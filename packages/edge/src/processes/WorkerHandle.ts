@@ -4,9 +4,9 @@
  */
 import type { ChildProcess } from "node:child_process"
 import { Effect } from "effect"
-import * as Ipc from "./Ipc.ts"
+import * as Ipc from "./WorkerChannel.ts"
 import type { Begin, ToMain, ToWorker } from "./Message.ts"
-import type { Order } from "./Order.ts"
+import type { Order } from "../routes/RouteOrder.ts"
 import { startWorker } from "./Program.ts"
 
 const APPLY = "5 seconds"

@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs"
 import { Cause, Effect, Logger, Queue, References } from "effect"
-import * as Ipc from "./Ipc.ts"
+import * as Ipc from "./WorkerChannel.ts"
 import { severities, type ToMain, type ToWorker } from "./Message.ts"
 import * as WorkerEdge from "./WorkerEdge.ts"
 

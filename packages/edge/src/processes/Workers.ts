@@ -3,15 +3,15 @@
  * they end, and killed when they fall silent. It decides nothing about visitors.
  */
 import { Clock, Deferred, Effect, FiberSet, Schedule } from "effect"
-import type { Gate } from "../listen/Gate.ts"
-import { Health } from "../observe/Health.ts"
+import type { Gate } from "../listen/ConnectionLimiter.ts"
+import { Health } from "../listen/ListenerHealth.ts"
 import { AgentKeys } from "../sessions/AgentKeys.ts"
-import { Settings } from "../Settings.ts"
-import { Census } from "./Census.ts"
-import { Followers } from "./Followers.ts"
-import * as Greeting from "./Greeting.ts"
+import { Settings } from "../settings/Settings.ts"
+import { Census } from "./WorkerStats.ts"
+import { Followers } from "../routes/WorkerBroadcast.ts"
+import * as Greeting from "./WorkerInit.ts"
 import type { ToMain } from "./Message.ts"
-import * as Tally from "./Tally.ts"
+import * as Tally from "./StatAggregator.ts"
 import { WorkerHandle } from "./WorkerHandle.ts"
 
 const FIRST_PAUSE = 100

@@ -8,8 +8,8 @@ import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { Clock, Effect, Exit } from "effect"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered, Tried, TunnelOffline } from "../sessions/AgentSessions.ts"
-import { Settings } from "../Settings.ts"
-import { Opening, type OpeningOptions } from "./Opening.ts"
+import { Settings } from "../settings/Settings.ts"
+import { Opening, type OpeningOptions } from "./ReplayBuffer.ts"
 
 const ATTEMPTS = 3
 

@@ -12,7 +12,7 @@ import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered } from "../sessions/AgentSessions.ts"
 import type { Tunnel } from "../sessions/Tunnel.ts"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 import * as FailOver from "./FailOver.ts"
 import { Meter } from "./Meter.ts"
 

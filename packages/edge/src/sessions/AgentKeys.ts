@@ -5,9 +5,9 @@
  * an agent that lost its key is not locked out.
  */
 import { Clock, Context, Effect, FiberSet, Layer, Result, Schema } from "effect"
-import type { Database } from "../history/Database.ts"
-import { Store } from "../history/Store.ts"
-import { tunnelName } from "../history/TunnelName.ts"
+import type { Database } from "../sqlite/SqliteDatabase.ts"
+import { Store } from "../sqlite/HistoryDatabase.ts"
+import { tunnelName } from "../routes/TunnelName.ts"
 
 const LAPSE_SECONDS = 86_400
 

@@ -2,7 +2,7 @@
  * Whether what an agent proved is enough to serve a tunnel. Where the control plane has named enrolled keys, or has seen one
  * proved, the token is not enough: grantees and former agents know it too.
  */
-import type { RoutesShape } from "../Routes.ts"
+import type { RoutesShape } from "../routes/Routes.ts"
 
 /** Whether an agent that proves no key is refused. */
 export const needsProof = (routes: RoutesShape, token: string): boolean => {

@@ -7,7 +7,7 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, FiberSet, Layer, Schedule, Schema, Semaphore } from "effect"
 import { HttpClientError } from "effect/http"
 import { ControlPlane } from "../control/ControlPlane.ts"
-import { Routes } from "../Routes.ts"
+import { Routes } from "../routes/Routes.ts"
 
 /** Reports that wait; one more is dropped, and the agent's next registration brings it again. */
 const MOST_WAITING = 10_000

@@ -6,8 +6,8 @@
 import { Context, Effect, Layer } from "effect"
 import { addressBlock } from "../listen/AddressBlock.ts"
 import { Counters } from "../observe/Counters.ts"
-import { Routes } from "../Routes.ts"
-import { Settings } from "../Settings.ts"
+import { Routes } from "../routes/Routes.ts"
+import { Settings } from "../settings/Settings.ts"
 
 /** One address block may have so many. */
 export const UNNAMED_PER_BLOCK = 32

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { Effect, FileSystem, Option, Schedule, type Scope } from "effect"
-import type { PemPair } from "../Settings.ts"
+import type { PemPair } from "../settings/Settings.ts"
 import { type Pair, PairSource } from "./PairSource.ts"
 
 const EVERY = "2 seconds"

@@ -5,7 +5,7 @@
 import type { Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { cutAfter } from "../listen/Linger.ts"
+import { cutAfter } from "../listen/GracefulClose.ts"
 import type { PairSource } from "./PairSource.ts"
 
 const HANDSHAKE_MILLIS = 10_000

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import { CertificateAuthority } from "@catenet/edge/ca/CertificateAuthority"
-import { Settings } from "@catenet/edge/Settings"
+import { Settings } from "@catenet/edge/settings/Settings"
 
 const authority = (folder: string) =>
   CertificateAuthority.layer.pipe(

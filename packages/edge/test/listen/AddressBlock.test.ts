@@ -2,7 +2,7 @@ import type { Socket } from "node:net"
 import { EventEmitter } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
 import { addressBlock } from "@catenet/edge/listen/AddressBlock"
-import * as Gate from "@catenet/edge/listen/Gate"
+import * as Gate from "@catenet/edge/listen/ConnectionLimiter"
 
 describe("limits for each address", () => {
   it("count IPv4 by address and IPv6 by /64, however it is written", () => {

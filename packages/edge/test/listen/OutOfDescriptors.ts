@@ -5,9 +5,9 @@
 import { closeSync, openSync } from "node:fs"
 import { once } from "node:events"
 import { Effect, References } from "effect"
-import * as Gate from "@catenet/edge/listen/Gate"
+import * as Gate from "@catenet/edge/listen/ConnectionLimiter"
 import * as Listener from "@catenet/edge/listen/Listener"
-import { Health } from "@catenet/edge/observe/Health"
+import { Health } from "@catenet/edge/listen/ListenerHealth"
 
 const caps = {
   connections: 1_000,

@@ -3,7 +3,7 @@ import { Effect, Result } from "effect"
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
-import { TokenBuckets } from "@catenet/edge/mesh/TokenBuckets"
+import { TokenBuckets } from "@catenet/edge/listen/TokenBuckets"
 import { muxAgent, readUntil, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
-import { tunnelName } from "@catenet/edge/history/TunnelName"
+import { tunnelName } from "@catenet/edge/routes/TunnelName"
 import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
 

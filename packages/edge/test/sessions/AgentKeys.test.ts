@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import type { Database } from "@catenet/edge/history/Database"
-import { Store } from "@catenet/edge/history/Store"
+import type { Database } from "@catenet/edge/sqlite/SqliteDatabase"
+import { Store } from "@catenet/edge/sqlite/HistoryDatabase"
 import { AgentKeys } from "@catenet/edge/sessions/AgentKeys"
 import { token } from "../world/World.ts"
 

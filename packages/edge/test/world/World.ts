@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { ConfigProvider, Context, Effect, Layer, References } from "effect"
 import { mintLeaf, mintRoot, pem } from "@catenet/edge/ca/Certificates"
 import { Edge, type Bound } from "@catenet/edge/Edge"
-import { Settings } from "@catenet/edge/Settings"
+import { Settings } from "@catenet/edge/settings/Settings"
 import { ADMIN_TOKEN, startControlPlane, type ScriptedControlPlane } from "./ControlPlane.ts"
 
 export const token = (digit: string) => digit.repeat(64)

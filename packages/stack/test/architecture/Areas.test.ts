@@ -119,6 +119,6 @@ describe("the areas inside", () => {
   hold("domain", domain, ["values"])
   hold("server", server, shared)
 
-  for (const name of ["domain", "crypto", "wire", "server", "idp"])
+  for (const name of ["domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"])
     it(`${name} has no cycle of folders`, () => isAcyclic(name))
 })

@@ -39,7 +39,7 @@ const ambient = new Set([
   "packages/agent/src/doctor/Network.ts",
   "packages/agent/src/terminal/Presenter.ts",
   "packages/edge/src/frontdoor/PlatformHosts.ts",
-  "packages/edge/src/listen/Linger.ts",
+  "packages/edge/src/listen/GracefulClose.ts",
   "packages/edge/src/gelb/HeadTimer.ts",
   "packages/edge/src/relay/Relays.ts",
   "packages/idp/src/Adapter.ts",

@@ -1,0 +1,47 @@
+/**
+ * Waits for a visitor of a gelb host to speak, and answers in the place of the origin: the request head is drained first
+ * (16 KiB, 3 s), so that closing does not reset the connection before the answer has arrived.
+ */
+import type { TLSSocket } from "node:tls"
+import { Effect } from "effect"
+import { linger } from "../listen/GracefulClose.ts"
+import { type Answer, http1 } from "./Pages.ts"
+
+const HEAD_BYTES = 16_384
+const HEAD_WAIT = "3 seconds"
+const SILENCE_WAIT = "60 seconds"
+
+/** True when the visitor has sent something, which stays in the socket; false when it left or was silent for a minute. */
+export const speaks = (socket: TLSSocket): Effect.Effect<boolean> =>
+  Effect.callback<boolean>((resume) => {
+    const settle = () => resume(Effect.succeed(socket.readableLength > 0))
+    socket.on("readable", settle)
+    socket.once("close", settle)
+    if (socket.readableLength > 0 || socket.destroyed) settle()
+    return Effect.sync(() => socket.off("readable", settle).off("close", settle))
+  }).pipe(
+    Effect.ensuring(Effect.sync(() => socket.removeAllListeners("readable"))),
+    Effect.timeoutOrElse({ duration: SILENCE_WAIT, orElse: () => Effect.succeed(false) })
+  )
+
+const drainHead = (socket: TLSSocket): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    let seen = ""
+    const settle = () => resume(Effect.void)
+    const take = (chunk: Buffer) => {
+      seen += chunk.toString("latin1")
+      if (seen.includes("\r\n\r\n") || seen.length > HEAD_BYTES) settle()
+    }
+    socket.on("data", take).once("end", settle).once("close", settle)
+    socket.resume()
+    return Effect.sync(() => socket.off("data", take).off("end", settle).off("close", settle))
+  }).pipe(Effect.timeoutOrElse({ duration: HEAD_WAIT, orElse: () => Effect.void }))
+
+/** Drains the request, says `answer` and ends the connection. */
+export const say = Effect.fn("LastWord.say")(function* (socket: TLSSocket, answer: Answer) {
+  yield* drainHead(socket)
+  yield* Effect.sync(() => {
+    socket.end(http1(answer))
+    linger(socket)
+  })
+})

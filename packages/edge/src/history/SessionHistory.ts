@@ -1,0 +1,195 @@
+/**
+ * Keeps the books of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each.
+ * Bytes are noted every minute, attested every hour when they moved.
+ */
+import * as Receipt from "@catenet/crypto/receipt/Receipt"
+import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
+import * as Seed from "../ca/Seed.ts"
+import { Followers } from "../routes/WorkerBroadcast.ts"
+import { Routes } from "../routes/Routes.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
+import { Settings } from "../settings/Settings.ts"
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { Database } from "../sqlite/SqliteDatabase.ts"
+import * as Receipts from "./Receipts.ts"
+import * as Sessions from "./SessionStore.ts"
+import { Store } from "../sqlite/HistoryDatabase.ts"
+
+interface OpenSession {
+  readonly tunnel: Tunnel
+  readonly name: string
+  readonly connectedAt: number
+  /** Totals of the tunnel when the session began. */
+  readonly before: { readonly in: number; readonly out: number }
+  carrier: Carrier
+  attested: number
+}
+
+export interface BooksShape {
+  /** Absent when history is switched off. */
+  readonly sessions: Sessions.Sessions | undefined
+  /** Absent when receipts are off. */
+  readonly receipts: Receipts.Receipts | undefined
+}
+
+const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database) {
+  const settings = yield* Settings
+  if (!settings.receipts) return undefined
+  if (!db.durable) {
+    return yield* ConfigurationInvalid.of(
+      "CT_EDGE_RECEIPTS",
+      "is on, but the database that they are kept in cannot be opened",
+      "set CT_EDGE_TUNNEL_HISTORY_PATH to a file that this user can write, or turn receipts off"
+    )
+  }
+  const damaged = (file: string) =>
+    ConfigurationInvalid.of(
+      "CT_EDGE_RECEIPTS",
+      `is on, but ${file} is not ${Seed.shape}`,
+      "restore the key from your backup, or turn receipts off"
+    )
+  return Receipts.make(db, settings.edgeId, yield* Seed.load("edge-receipts-key.bin", damaged))
+})
+
+const keep = Effect.fn("Books.keep")(function* (
+  db: Database,
+  sessions: Sessions.Sessions,
+  receipts: Receipts.Receipts | undefined
+) {
+  const { historyRetentionSeconds } = yield* Settings
+  const agents = yield* AgentSessions
+  const routes = yield* Routes
+  const followers = yield* Followers
+  const run = yield* FiberSet.makeRuntime<never>()
+  const clock = yield* Clock.Clock
+  const open = new Map<string, OpenSession>()
+  const now = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+
+  const moved = ({ tunnel, before }: OpenSession) => ({
+    bytesIn: tunnel.traffic.aToB - before.in,
+    bytesOut: tunnel.traffic.bToA - before.out
+  })
+  const attestable = (session: OpenSession) => {
+    const { bytesIn, bytesOut } = moved(session)
+    return { connectedAt: BigInt(session.connectedAt), bytesIn: BigInt(bytesIn), bytesOut: BigInt(bytesOut) }
+  }
+
+  const begin = (tunnel: Tunnel, carrier: Carrier) => {
+    const { aToB, bToA } = tunnel.traffic
+    const connectedAt = now()
+    const name = routes.recordsOf(tunnel.token)
+    open.set(tunnel.token, { tunnel, name, connectedAt, before: { in: aToB, out: bToA }, carrier, attested: 0 })
+    db.write(() => {
+      sessions.open(name, carrier, connectedAt)
+      receipts?.append(name, connectedAt, Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: carrier }))
+    })
+  }
+
+  const end = (session: OpenSession, reason: Sessions.EndReason, at: number) => {
+    const { bytesIn, bytesOut } = moved(session)
+    const closed = Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
+    open.delete(session.tunnel.token)
+    db.write(() => {
+      sessions.flush(session.name, bytesIn, bytesOut, at)
+      sessions.close(session.name, reason, at)
+      receipts?.append(session.name, at, closed)
+    })
+  }
+
+  /**
+   * Other processes of this edge may have relayed what they have not told yet. A session ends when they have, or when the
+   * tunnel comes back before that.
+   */
+  const ending = new Map<string, () => void>()
+  const endSettled = (session: OpenSession, reason: Sessions.EndReason) => {
+    const { token } = session.tunnel
+    const at = now()
+    const finish = () => {
+      // The tunnel may have come back and be ending once more.
+      if (ending.get(token) !== finish) return
+      ending.delete(token)
+      end(session, reason, at)
+    }
+    ending.set(token, finish)
+    if (followers.alone()) return finish()
+    return void run(Effect.andThen(followers.tell({ _tag: "Report" }), Effect.sync(finish)))
+  }
+
+  /** Reads the figures only when they are written: while a database takes nothing, minutes of them would pile up. */
+  const flushAll = Effect.sync(() =>
+    db.write(() => {
+      for (const session of open.values()) {
+        const { bytesIn, bytesOut } = moved(session)
+        sessions.flush(session.name, bytesIn, bytesOut, now())
+      }
+    })
+  )
+
+  const attestAll = Effect.sync(() => {
+    const at = now()
+    const all = Array.from(open.values()).flatMap((session) => {
+      const { bytesIn, bytesOut } = moved(session)
+      if (bytesIn + bytesOut === session.attested) return []
+      session.attested = bytesIn + bytesOut
+      return [{ name: session.name, event: Receipt.bytesMoved(attestable(session)) }]
+    })
+    db.write(() => {
+      for (const { event, name } of all) receipts?.append(name, at, event)
+      sessions.prune(at - historyRetentionSeconds)
+    }, all.length)
+  })
+
+  /** What a process before this one left open ended at its last sign of life. */
+  const settleThePast = Effect.sync(() =>
+    db.write(() => {
+      for (const { tunnel, connected_at, bytes_in, bytes_out, last_flush } of sessions.leftOpen()) {
+        const disconnectedAt = BigInt(last_flush)
+        const bytes = { bytesIn: BigInt(bytes_in), bytesOut: BigInt(bytes_out) }
+        const event = { ...bytes, connectedAt: BigInt(connected_at), disconnectedAt, reason: "edge-restart" }
+        sessions.close(tunnel, "edge-restart", last_flush)
+        receipts?.append(tunnel, now(), Receipt.sessionClose(event))
+      }
+    })
+  )
+
+  yield* settleThePast
+  agents.observe({
+    connected: (tunnel, carrier) => {
+      ending.get(tunnel.token)?.()
+      begin(tunnel, carrier)
+    },
+    carried: (tunnel, carrier) => {
+      const session = open.get(tunnel.token)
+      if (session === undefined || session.carrier === carrier) return
+      session.carrier = carrier
+      db.write(() => sessions.carry(session.name, carrier))
+    },
+    disconnected: (tunnel, reason) => {
+      const session = open.get(tunnel.token)
+      if (session !== undefined) endSettled(session, reason)
+    }
+  })
+  yield* Effect.forkScoped(flushAll.pipe(Effect.delay("60 seconds"), Effect.repeat(Schedule.forever)))
+  yield* Effect.forkScoped(attestAll.pipe(Effect.delay("1 hour"), Effect.repeat(Schedule.forever)))
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const finish of Array.from(ending.values())) finish()
+      for (const session of Array.from(open.values())) end(session, "edge-restart", now())
+    })
+  )
+})
+
+export class Books extends Context.Service<Books, BooksShape>()("edge/history/Books") {
+  static readonly layer = Layer.effect(
+    Books,
+    Effect.gen(function* () {
+      const { db } = yield* Store
+      if (db === undefined) return { sessions: undefined, receipts: undefined }
+      const sessions = Sessions.make(db)
+      const receipts = yield* loadReceipts(db)
+      yield* keep(db, sessions, receipts)
+      return { sessions, receipts }
+    })
+  )
+}

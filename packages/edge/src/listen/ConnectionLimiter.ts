@@ -1,0 +1,63 @@
+/**
+ * Who may connect at all: a cap on all connections and one per source address (of IPv6 per /64), both counted while sockets are open.
+ * The overall cap is lowered to what the descriptor limit of the process can carry, so that running out of descriptors
+ * is a refusal here and not a failure elsewhere.
+ */
+import type { Socket } from "node:net"
+import { addressBlock } from "./AddressBlock.ts"
+import type { Caps } from "../settings/Settings.ts"
+
+/** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
+const SPARE_DESCRIPTORS = 192
+
+export type ShedReason = "connections" | "address" | "descriptors"
+
+export interface Gate {
+  /** Takes a place until the socket closes; false when there is none. */
+  readonly admit: (socket: Socket, listener: string) => boolean
+  /** Counts a connection that was turned away. */
+  readonly shed: (listener: string, reason: ShedReason, count?: number) => void
+  readonly open: () => number
+  /** How many were turned away, by listener and reason. */
+  readonly sheds: ReadonlyMap<string, Readonly<Record<ShedReason, number>>>
+}
+
+/** `descriptors` is the soft limit of open files of the process, if it is known. */
+export const make = (caps: Caps, descriptors: number | undefined): Gate => {
+  const perAddress = new Map<string, number>()
+  const sheds = new Map<string, Record<ShedReason, number>>()
+  const carried = descriptors === undefined ? Number.POSITIVE_INFINITY : Math.max(1, descriptors - SPARE_DESCRIPTORS)
+  let open = 0
+  const leave = (address: string) => {
+    open -= 1
+    const left = (perAddress.get(address) ?? 1) - 1
+    if (left > 0) perAddress.set(address, left)
+    else perAddress.delete(address)
+  }
+  const shed = (listener: string, reason: ShedReason, count = 1) => {
+    const counts = sheds.get(listener) ?? { connections: 0, address: 0, descriptors: 0 }
+    counts[reason] += count
+    sheds.set(listener, counts)
+  }
+  const admit = (socket: Socket, listener: string) => {
+    const address = addressBlock(socket.remoteAddress ?? "")
+    const here = perAddress.get(address) ?? 0
+    const refusal =
+      open >= caps.connections
+        ? "connections"
+        : open >= carried
+          ? "descriptors"
+          : here >= caps.connectionsPerAddress
+            ? "address"
+            : undefined
+    if (refusal !== undefined) {
+      shed(listener, refusal)
+      return false
+    }
+    open += 1
+    perAddress.set(address, here + 1)
+    socket.once("close", () => leave(address))
+    return true
+  }
+  return { admit, shed, open: () => open, sheds }
+}

@@ -1,0 +1,160 @@
+/** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
+import type { Listener } from "../listen/Listener.ts"
+import type { Gate, ShedReason } from "../listen/ConnectionLimiter.ts"
+import type { CensusShape } from "../processes/WorkerStats.ts"
+import type { AgentSessionsShape } from "../sessions/AgentSessions.ts"
+import type { ByteAgentsShape } from "../frontdoor/ByteAgents.ts"
+import type { MuxAgentsShape } from "../sessions/MuxAgents.ts"
+import type { RelaysShape } from "../relay/Relays.ts"
+import type { Counters } from "../observe/Counters.ts"
+
+export interface Sources {
+  readonly counters: Counters["Service"]
+  readonly agents: AgentSessionsShape
+  readonly byteAgents: ByteAgentsShape
+  readonly muxAgents: MuxAgentsShape
+  readonly relays: RelaysShape
+  readonly gate: Gate
+  /** What the other processes of this edge hold. */
+  readonly census: CensusShape
+  readonly visitors: () => number
+  readonly listeners: ReadonlyArray<Pick<Listener, "name">>
+  /** Epoch milliseconds of the last proof that a listener accepts, by name. */
+  readonly lastAccepted: ReadonlyMap<string, number>
+  /** Epoch milliseconds since which a listener has to be there. */
+  readonly expectedSince: ReadonlyMap<string, number>
+}
+
+type Labels = Readonly<Record<string, string>>
+type Sample = readonly [value: number, labels?: Labels]
+
+const labelText = (labels: Labels | undefined) =>
+  labels === undefined
+    ? ""
+    : `{${Object.entries(labels)
+        .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (c) => (c === "\n" ? "\\n" : `\\${c}`))}"`)
+        .join(",")}}`
+
+const series = (name: string, type: "counter" | "gauge", help: string, samples: ReadonlyArray<Sample>) =>
+  [
+    `# HELP ct_edge_${name} ${help}`,
+    `# TYPE ct_edge_${name} ${type}`,
+    ...samples.map(([value, labels]) => `ct_edge_${name}${labelText(labels)} ${value}`)
+  ].join("\n")
+
+/** A series that is there from the start can be watched for its first rise. */
+const noSheds: Readonly<Record<ShedReason, number>> = { connections: 0, address: 0, descriptors: 0 }
+
+/** Sums over all tunnels, at the moment of asking. */
+const totals = (agents: AgentSessionsShape, census: CensusShape) => {
+  const sums = { tunnels: 0, known: 0, registrations: 0, parked: census.parked() }
+  for (const tunnel of agents.all()) {
+    sums.known += 1
+    if (tunnel.connected) sums.tunnels += 1
+    sums.registrations += tunnel.registrations
+    sums.parked += tunnel.parked
+  }
+  return sums
+}
+
+/** The whole exposition. */
+export const render = (sources: Sources): string => {
+  const { census, counters, expectedSince, gate, relays, listeners, lastAccepted } = sources
+  const sums = totals(sources.agents, census)
+  const counter = (name: string, help: string, ...samples: ReadonlyArray<Sample>) =>
+    series(name, "counter", help, samples)
+  const gauge = (name: string, help: string, ...samples: ReadonlyArray<Sample>) => series(name, "gauge", help, samples)
+  const direction = (value: number, to: string): Sample => [value, { direction: to }]
+  return [
+    gauge("active_tunnels", "Tunnels with at least one agent.", [sums.tunnels]),
+    gauge("tunnel_history_tracked_tokens", "Tunnels that are remembered, with agents or without.", [sums.known]),
+    gauge("active_agents", "Multiplexed registrations and parked slots.", [sums.registrations + sums.parked]),
+    gauge("agent_connections", "Multiplexed agent connections.", [
+      sources.muxAgents.open() + census.sum("agentConnections")
+    ]),
+    gauge("visitor_connections", "Connections of visitors.", [sources.visitors() + census.sum("visitors")]),
+    gauge("connections", "All connections of the public listeners.", [gate.open() + census.sum("connections")]),
+    gauge("active_relays", "Relays that run.", [relays.active() + census.sum("relays")]),
+    counter("registrations_total", "Registrations accepted.", [counters.registrations]),
+    counter("registrations_refused_total", "Registrations refused.", [counters.registrationsRefused]),
+    counter("relays_total", "Relays started.", [counters.relays]),
+    counter("relays_cut_total", "Relays cut by revocation, a closing window or the end of the process.", [
+      counters.relaysCut
+    ]),
+    counter("relay_bytes_total", "Bytes relayed, counted while they flow.", [
+      counters.bytesToAgents + counters.bytesToVisitors
+    ]),
+    counter(
+      "relay_bytes_direction_total",
+      "Bytes relayed by direction.",
+      direction(counters.bytesToAgents, "to_agent"),
+      direction(counters.bytesToVisitors, "to_visitor")
+    ),
+    counter(
+      "relay_bytes_kind_total",
+      "Bytes relayed by what for.",
+      ...Object.entries(counters.bytesOf).map(([kind, value]): Sample => [value, { kind }])
+    ),
+    counter("failovers_total", "Agents passed over for a visitor.", [counters.failovers]),
+    gauge("tcp_fallback_parked", "Slots parked now.", [sums.parked]),
+    counter("tcp_fallback_parks_total", "Slots parked.", [counters.fallbackParks]),
+    counter("tcp_fallback_reaped_total", "Parked slots lost.", [counters.fallbackLost]),
+    counter(
+      "unnamed_parks_evicted_total",
+      "Parked slots and agent connections of tunnels without a name closed for newer ones.",
+      [counters.parksEvicted]
+    ),
+    counter("tcp_fallback_deliveries_total", "Visitors given to slots.", [counters.fallbackDeliveries]),
+    counter("front_door_client_aborts_total", "Connections without a whole, valid ClientHello.", [
+      counters.frontDoorAborts
+    ]),
+    counter("tls_handshakes_failed_total", "TLS handshakes that failed.", [counters.handshakesFailed]),
+    counter("unknown_host_total", "Visitors of hosts nobody has.", [counters.visitorsOfUnknownHosts]),
+    counter("full_tunnel_total", "Visitors of tunnels that had as many as they may.", [counters.visitorsOfFullTunnels]),
+    counter("offline_tunnel_total", "Visitors of tunnels without an agent.", [counters.visitorsOfOfflineTunnels]),
+    counter(
+      "peer_visitors_total",
+      "Visitors relayed between edges.",
+      direction(counters.visitorsToPeers, "to_peer"),
+      direction(counters.visitorsFromPeers, "from_peer")
+    ),
+    counter("rendezvous_total", "Mesh clients given to agents.", [counters.rendezvous]),
+    counter("rendezvous_refused_total", "Mesh clients dropped: proof, tunnel or rate.", [counters.rendezvousRefused]),
+    counter("access_window_refused_total", "Visitors outside the access window.", [counters.accessWindowRefusals]),
+    counter("rapid_reset_closed_total", "HTTP/2 connections closed for the streams that they reset.", [
+      counters.resetBudgetsExceeded
+    ]),
+    counter("rapid_reset_refused_total", "Visitors refused because their address had reset too many streams.", [
+      counters.resettingVisitorsRefused
+    ]),
+    counter("connection_faults_total", "Callbacks that failed and ended their connection.", [
+      counters.connectionFaults
+    ]),
+    counter(
+      "listener_conn_cap_sheds_total",
+      "Connections turned away at accept.",
+      ...listeners.flatMap(({ name }) =>
+        Object.entries({ ...noSheds, ...gate.sheds.get(name) }).map(([reason, value]): Sample => [
+          value,
+          { listener: name, reason }
+        ])
+      )
+    ),
+    gauge(
+      "listener_loop_expected_since_seconds",
+      "Epoch seconds since which a listener has to accept.",
+      ...listeners.map(({ name }): Sample => [Math.floor((expectedSince.get(name) ?? 0) / 1_000), { listener: name }])
+    ),
+    gauge(
+      "listener_loop_health_gating",
+      "Whether a listener that stalls makes the edge unhealthy.",
+      ...listeners.map(({ name }): Sample => [1, { listener: name }])
+    ),
+    gauge(
+      "listener_loop_last_seen_seconds",
+      "Epoch seconds of the last proof that a listener accepts.",
+      ...listeners.map(({ name }): Sample => [Math.floor((lastAccepted.get(name) ?? 0) / 1_000), { listener: name }])
+    ),
+    ""
+  ].join("\n")
+}

@@ -1,0 +1,26 @@
+/** `/metrics` and `/healthz` on the metrics address, for whoever can reach it. */
+import { Effect } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { render, type Sources } from "./EdgeMetrics.ts"
+import { Health } from "../listen/ListenerHealth.ts"
+
+export const routes = (sources: Sources) =>
+  HttpRouter.use(
+    Effect.fn(function* (router) {
+      const health = yield* Health
+      yield* router.add(
+        "GET",
+        "/metrics",
+        Effect.sync(() => HttpServerResponse.text(render(sources), { contentType: "text/plain; version=0.0.4" }))
+      )
+      yield* router.add(
+        "GET",
+        "/healthz",
+        Effect.map(health.stalled, (stalled) =>
+          stalled.length === 0
+            ? HttpServerResponse.text("ok\n")
+            : HttpServerResponse.text(`not accepting: ${stalled.join(", ")}\n`, { status: 503 })
+        )
+      )
+    })
+  )

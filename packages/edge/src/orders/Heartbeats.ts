@@ -1,0 +1,80 @@
+/**
+ * Tells the control plane again and again that this edge lives, where peers reach it and where it takes orders, signed
+ * with the edge's key. The answer names an epoch: one that the edge is not in means that orders were not written for it
+ * for a while, and everything is restored.
+ */
+import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { EdgeId, epochHeader, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
+import { PublicKey, Signature } from "@catenet/domain/values/Keys"
+import { Effect, Redacted } from "effect"
+import { Settings } from "../settings/Settings.ts"
+import { ControlPlane, type ControlPlaneClient } from "../control/ControlPlane.ts"
+import { rehydrate } from "./Rehydrate.ts"
+
+/** After a heartbeat that was not taken. */
+const RETRY_SECONDS = 3
+
+const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>) {
+  const { adminUrl, edgeId, publicAddress } = yield* Settings
+  const hex = (bytes: Uint8Array) => Signature.make(Hex.encode(bytes))
+  return {
+    id: EdgeId.make(edgeId),
+    peer_addr: PeerAddress.make(publicAddress),
+    pubkey: PublicKey.make(Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))),
+    signature: hex(EdgeHeartbeat.sign(native, seed, { id: edgeId, peerAddress: publicAddress })),
+    ...(adminUrl === undefined
+      ? {}
+      : { admin_url: adminUrl, admin_signature: hex(EdgeHeartbeat.signAdmin(native, seed, { id: edgeId, adminUrl })) })
+  }
+})
+
+/**
+ * `first` is for the start, before the state is restored. `run` never ends; a heartbeat that fails is logged and the next
+ * one is sent all the same.
+ */
+export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: ControlPlaneClient) {
+  const { edgeId, heartbeatSeconds } = yield* Settings
+  const { seed } = yield* ControlPlane
+  if (seed === undefined) return { first: Effect.void, run: Effect.void }
+  const standing = yield* signed(seed)
+  let rebuilt: string | null = null
+  let taken = true
+
+  /** The epoch, where the control plane names one. */
+  const send = Effect.suspend(() =>
+    controlPlane.heartbeat({ payload: new Heartbeat({ ...standing, rebuilt }), responseMode: "decoded-and-response" })
+  ).pipe(
+    Effect.map(([, { headers }]) => headers[epochHeader]),
+    Effect.tapError(() => Effect.sync(() => void (taken = false))),
+    Effect.catchTag("HeartbeatRefused", () =>
+      Effect.as(
+        Effect.logError("the control plane knows this edge id with another key").pipe(
+          Effect.annotateLogs({ edge: edgeId, remedy: "restore edge-mesh-key.bin or rebind the edge id" })
+        ),
+        undefined
+      )
+    ),
+    Effect.catch((error) =>
+      Effect.as(
+        Effect.logWarning("heartbeat not delivered").pipe(Effect.annotateLogs({ reason: error.message })),
+        undefined
+      )
+    )
+  )
+
+  /** Whether the edge entered another epoch. From then on it owes a restored state, and says no other epoch before. */
+  const entered = Effect.map(send, (epoch) => {
+    if (epoch === undefined || epoch === rebuilt) return false
+    rebuilt = epoch
+    return true
+  })
+
+  const beat = Effect.gen(function* () {
+    taken = true
+    if (yield* entered) yield* rehydrate(controlPlane, "while it serves")
+    yield* Effect.sleep(`${taken ? heartbeatSeconds : Math.min(heartbeatSeconds, RETRY_SECONDS)} seconds`)
+  })
+  return { first: Effect.asVoid(entered), run: Effect.forever(beat) }
+})

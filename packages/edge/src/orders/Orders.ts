@@ -1,0 +1,144 @@
+/**
+ * What the control plane orders, wherever the order comes from (its push or the state fetched at boot). Every order is
+ * idempotent and takes effect before it returns.
+ */
+import type { AgentProof } from "@catenet/domain/edges/AgentProof"
+import type { Policy } from "@catenet/domain/tunnels/AccessWindow"
+import { Clock, Context, Effect, Layer } from "effect"
+import { isOpen } from "@catenet/domain/tunnels/AccessWindow"
+import { LoginGate } from "../gelb/LoginGate.ts"
+import { Followers } from "../routes/WorkerBroadcast.ts"
+import type { Order } from "../routes/RouteOrder.ts"
+import { Relays } from "../relay/Relays.ts"
+import { type Route, Routes } from "../routes/Routes.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { Settings } from "../settings/Settings.ts"
+
+interface Applied {
+  readonly authorise: (host: string, route: Route, login?: boolean) => Effect.Effect<void>
+  /** Refuses the token from now on, ends its agents and cuts its relays at once. Its hosts lead to the successor. */
+  readonly revoke: (token: string, successor?: string) => Effect.Effect<void>
+  /** Names the records of a tunnel that had another token before. */
+  readonly setRecords: (token: string, name: string) => Effect.Effect<void>
+  /** Names the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
+  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
+  /** Says whether new visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
+  readonly setHttpOnly: (token: string, required: boolean) => Effect.Effect<void>
+  /** Says whether visitors have to log in, and asks anew about each of those who are here. */
+  readonly setLogin: (token: string, required: boolean) => Effect.Effect<void>
+  readonly setPolicy: (token: string, policy: Policy | null) => Effect.Effect<void>
+}
+
+/** The orders of a state that was fetched. */
+export interface Restored extends Applied {
+  /** Whether an order has said how the host stands since the fetch began. */
+  readonly isNewer: (host: string) => boolean
+}
+
+export interface OrdersShape extends Applied {
+  /**
+   * Applies a state that is fetched while orders come in: what an order has changed since the fetch began is newer, and
+   * stays as the order left it.
+   */
+  readonly restoring: <A, E, R>(use: (restored: Restored) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Cuts what runs outside its access window, if this edge is set to do so. */
+  readonly closeWindows: Effect.Effect<void>
+}
+
+type Everywhere = (order: Order, here: () => void) => Effect.Effect<void>
+
+/** What an order says the state of. */
+const subjectOf = (order: Order): string => {
+  if (order._tag === "Authorise") return `host ${order.host}`
+  return "token" in order ? `${order._tag} ${order.token}` : order._tag
+}
+
+const subjectsOf = (order: Order): ReadonlyArray<string> =>
+  order._tag === "Authorise" && order.login !== undefined
+    ? [subjectOf(order), `SetLogin ${order.token}`]
+    : [subjectOf(order)]
+
+const make = Effect.gen(function* () {
+  const { cutAtWindowClose } = yield* Settings
+  const routes = yield* Routes
+  const agents = yield* AgentSessions
+  const relays = yield* Relays
+  const gate = yield* LoginGate
+  const followers = yield* Followers
+  const clock = yield* Clock.Clock
+  /** Done here and sent to the others in one step, so that orders reach everybody in the same order. */
+  const perform: Everywhere = (order, here) =>
+    Effect.suspend(() => {
+      here()
+      return followers.tell(order)
+    })
+  const restorations = new Set<Set<string>>()
+
+  const closeWindows = (policies: Iterable<readonly [token: string, policy: Policy]>) => {
+    if (!cutAtWindowClose) return
+    const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+    for (const [token, policy] of policies) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
+  }
+
+  const through = (everywhere: Everywhere): Applied => ({
+    authorise: (host, { admissionUntil, tier, token }, login) =>
+      everywhere({ _tag: "Authorise", host, token, tier, admissionUntil, login }, () => {
+        if (routes.isRevoked(token)) return
+        routes.authorise(host, { token, tier, admissionUntil }, login)
+        if (login !== undefined) gate.recheck(token)
+      }),
+    setLogin: (token, required) =>
+      everywhere({ _tag: "SetLogin", token, required }, () => {
+        if (routes.isRevoked(token)) return
+        routes.setLogin(token, required)
+        gate.recheck(token)
+      }),
+    setRecords: (token, name) => Effect.sync(() => routes.setRecords(token, name)),
+    revoke: (token, successor) =>
+      everywhere({ _tag: "Revoke", token, ...(successor === undefined ? {} : { successor }) }, () => {
+        routes.revoke(token, successor)
+        agents.revoke(token)
+        relays.cut(token, "revoked")
+      }),
+    setAgentKeys: (token, keys, proof) =>
+      everywhere({ _tag: "SetAgentKeys", token, keys, proof }, () => {
+        if (routes.isRevoked(token)) return
+        const dropped = routes.agentKeys(token)
+        routes.setAgentKeys(token, keys, proof)
+        agents.keepEnrolled(token, dropped)
+      }),
+    setHttpOnly: (token, required) =>
+      everywhere({ _tag: "SetHttpOnly", token, required }, () => {
+        if (!routes.isRevoked(token)) routes.setHttpOnly(token, required)
+      }),
+    setPolicy: (token, policy) =>
+      everywhere({ _tag: "SetPolicy", token, policy }, () => {
+        if (routes.isRevoked(token)) return
+        routes.setPolicy(token, policy)
+        if (policy !== null) closeWindows([[token, policy]])
+      })
+  })
+
+  const shape: OrdersShape = {
+    ...through((order, here) => {
+      for (const seen of restorations) for (const subject of subjectsOf(order)) seen.add(subject)
+      return perform(order, here)
+    }),
+    restoring: (use) =>
+      Effect.suspend(() => {
+        const seen = new Set<string>()
+        restorations.add(seen)
+        const restored = through((order, here) => (seen.has(subjectOf(order)) ? Effect.void : perform(order, here)))
+        return Effect.ensuring(
+          use({ ...restored, isNewer: (host) => seen.has(`host ${host}`) }),
+          Effect.sync(() => void restorations.delete(seen))
+        )
+      }),
+    closeWindows: Effect.sync(() => closeWindows(routes.policies()))
+  }
+  return shape
+})
+
+export class Orders extends Context.Service<Orders, OrdersShape>()("edge/control/Orders") {
+  static readonly layer = Layer.effect(Orders, make)
+}

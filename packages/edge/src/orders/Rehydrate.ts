@@ -1,0 +1,118 @@
+/**
+ * Rebuilds what this edge may serve, at its start and when the control plane wrote no orders for it for a while: revoked
+ * tokens first, then hosts, tiers and access windows. It retries until the control plane has answered both, for an edge
+ * that knows nothing must not turn visitors or agents away.
+ */
+import { cursorIn, maxPage } from "@catenet/domain/api/Page"
+import { type Authorisation, EdgeId } from "@catenet/domain/edges/EdgeNode"
+import { Effect, Redacted, Schedule } from "effect"
+import { HttpClientError } from "effect/http"
+import { Settings } from "../settings/Settings.ts"
+import type { ControlPlaneClient } from "../control/ControlPlane.ts"
+import { Routes } from "../routes/Routes.ts"
+import { Orders, type Restored } from "./Orders.ts"
+
+const retry = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.jittered)
+
+/** A call that did not come through is told in the words of the system. */
+const why = (error: Error) =>
+  HttpClientError.isHttpClientError(error) && "cause" in error.reason && error.reason.cause instanceof Error
+    ? error.reason.cause.message
+    : error.message
+
+/** In pages, so that neither side is kept from its other work by a long one. */
+const authorisationsOf = Effect.fn("Rehydrate.authorisationsOf")(function* (
+  controlPlane: ControlPlaneClient,
+  edgeId: string
+) {
+  const all: Array<Authorisation> = []
+  const params = { edge_id: EdgeId.make(edgeId) }
+  let cursor: string | undefined
+  do {
+    const query = { limit: maxPage, ...(cursor === undefined ? {} : { cursor }) }
+    const asked = { params, query, responseMode: "decoded-and-response" } as const
+    const [page, { headers }] = yield* controlPlane.rehydrate(asked)
+    for (const authorisation of page) all.push(authorisation)
+    cursor = cursorIn(headers["link"])
+  } while (cursor !== undefined)
+  return all
+})
+
+/** In pages too, where the control plane knows pages. */
+const revokedTokens = Effect.fn("Rehydrate.revokedTokens")(function* (controlPlane: ControlPlaneClient) {
+  const all: Array<string> = []
+  let cursor: string | undefined
+  do {
+    const query = { limit: maxPage, ...(cursor === undefined ? {} : { cursor }) }
+    const [page, { headers }] = yield* controlPlane.revokedTokens({ query, responseMode: "decoded-and-response" })
+    for (const token of page.tokens) all.push(Redacted.value(token))
+    cursor = cursorIn(headers["link"])
+  } while (cursor !== undefined)
+  return all
+})
+
+/**
+ * Fetches everything before it changes anything, so that a failure half way leaves no half state. An edge that serves
+ * meanwhile also drops what it no longer finds, and lifts restrictions that are gone.
+ */
+const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneClient, when: When) {
+  const { edgeId, requireHostAuth } = yield* Settings
+  const orders = yield* Orders
+  const routes = yield* Routes
+  const apply = Effect.fnUntraced(function* (restored: Restored) {
+    const revoked = yield* revokedTokens(controlPlane)
+    const authorisations = yield* authorisationsOf(controlPlane, edgeId)
+    for (const token of revoked) yield* restored.revoke(token)
+    for (const {
+      admission_until,
+      agent_keys,
+      agent_proof,
+      hostname,
+      http_only,
+      records_name,
+      require_login,
+      tier,
+      token,
+      policy
+    } of authorisations) {
+      const plain = Redacted.value(token)
+      if (records_name !== null) yield* orders.setRecords(plain, records_name)
+      yield* restored.setHttpOnly(plain, http_only)
+      if (require_login || routes.requiresLogin(plain)) yield* restored.setLogin(plain, require_login)
+      if (hostname !== null) {
+        yield* restored.authorise(hostname, { token: plain, tier, admissionUntil: admission_until })
+      }
+      yield* restored.setAgentKeys(plain, agent_keys, agent_proof)
+      if (policy !== null || routes.policy(plain) !== null) yield* restored.setPolicy(plain, policy)
+    }
+    if (when === "while it serves" && requireHostAuth) {
+      const known = new Set<string>(authorisations.map(({ token }) => Redacted.value(token)))
+      const gone = routes.dump().filter(({ hostname, token }) => !known.has(token) && !restored.isNewer(hostname))
+      for (const { token } of gone) yield* restored.revoke(token)
+    }
+    yield* Effect.logInfo("state restored from the control plane").pipe(
+      Effect.annotateLogs({ revoked: revoked.length, authorisations: authorisations.length })
+    )
+  })
+  yield* orders.restoring(apply)
+})
+
+type When = "at the start" | "while it serves"
+
+/** Succeeds when the state is there, however long that takes. */
+export const rehydrate = (controlPlane: ControlPlaneClient, when: When) =>
+  once(controlPlane, when).pipe(
+    Effect.tapError((error) =>
+      error._tag === "AdminTokenRefused"
+        ? Effect.logError(
+            "the control plane refuses CT_EDGE_ADMIN_TOKEN; start it with the token that it has as CT_CP_EDGE_ADMIN_TOKEN"
+          )
+        : Effect.logWarning(
+            when === "at the start"
+              ? "the control plane has not answered yet; no visitor is let in before"
+              : "the control plane has not answered yet; what it ordered meanwhile is not known here"
+          ).pipe(Effect.annotateLogs({ reason: why(error) }))
+    ),
+    Effect.retry(retry),
+    Effect.orDie
+  )

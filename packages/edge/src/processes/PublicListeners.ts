@@ -1,0 +1,56 @@
+/** The public listeners of an edge, each watched from its first moment on. */
+import { Effect } from "effect"
+import { FrontDoor } from "../frontdoor/FrontDoor.ts"
+import * as Redirect from "../frontdoor/Redirect.ts"
+import type { Sharing } from "../listen/ListenSockets.ts"
+import type { Gate } from "../listen/ConnectionLimiter.ts"
+import * as Listener from "../listen/Listener.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Health } from "../listen/ListenerHealth.ts"
+import type { Address } from "@catenet/config/NetworkParser"
+import { Settings } from "../settings/Settings.ts"
+
+export interface PublicListener extends Listener.Listener {
+  readonly variable: string
+}
+
+type ListenerName = "mesh" | "front-door" | "browser" | "http-redirect"
+
+const wanted = Effect.gen(function* () {
+  const { browser, frontDoor, httpRedirect, mesh } = yield* Settings
+  const all: ReadonlyArray<{
+    readonly name: ListenerName
+    readonly variable: string
+    readonly address: Address | undefined
+  }> = [
+    { name: "mesh", variable: "CT_EDGE_LISTEN", address: mesh },
+    { name: "front-door", variable: "CT_FRONT_DOOR", address: frontDoor },
+    { name: "browser", variable: "CT_EDGE_BROWSER_LISTEN", address: browser },
+    { name: "http-redirect", variable: "CT_EDGE_HTTP_REDIRECT", address: httpRedirect }
+  ]
+  return all.flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ ...rest, address }]))
+})
+
+/** The names of those that this edge has. */
+export const names = Effect.map(wanted, (listeners) => listeners.map(({ name }) => name))
+
+/** Opens all of them; they stop accepting with the scope. */
+export const open = Effect.fn("PublicListeners.open")(function* (gate: Gate, sharing: Sharing) {
+  const door = yield* FrontDoor
+  const health = yield* Health
+  const { ending } = yield* ConnectionFaults
+  const serve: Readonly<Record<ListenerName, Listener.ListenerOptions["onConnection"]>> = {
+    mesh: door.receiveMesh,
+    "front-door": door.receive,
+    browser: door.receiveVisitor,
+    "http-redirect": Redirect.receive
+  }
+  return yield* Effect.forEach(yield* wanted, ({ variable, ...rest }) =>
+    Effect.gen(function* () {
+      const onConnection = serve[rest.name]
+      const listener = yield* Listener.listen({ ...rest, variable, gate, onConnection, ending, sharing })
+      yield* Effect.forkScoped(health.watch(listener))
+      return { ...listener, variable } satisfies PublicListener
+    })
+  )
+})

@@ -1,0 +1,73 @@
+/** What a worker has counted since it last reported: everything is told once, and added up in the main process. */
+import * as Counters from "../observe/Counters.ts"
+import type { Gate, ShedReason } from "../listen/ConnectionLimiter.ts"
+import type { AuditRow } from "../audit/AuditLog.ts"
+import type { AgentSessionsShape } from "../sessions/AgentSessions.ts"
+import type { Tunnel } from "../sessions/Tunnel.ts"
+import type { Report } from "./Message.ts"
+
+interface Sources {
+  readonly counters: Counters.Counters["Service"]
+  readonly agents: AgentSessionsShape
+  readonly gate: Gate
+  readonly audit: Array<AuditRow>
+}
+
+type Sheds = Report["sheds"]
+
+const SHED_REASONS: ReadonlyArray<ShedReason> = ["connections", "address", "descriptors"]
+
+export class Ledger {
+  readonly #sources: Sources
+  #counted: ReadonlyMap<string, number> = new Map()
+  /** By tunnel and not by token: one that was forgotten and comes again begins at nothing. */
+  readonly #traffic = new WeakMap<Tunnel, { readonly in: number; readonly out: number }>()
+  readonly #shed = new Map<string, number>()
+
+  constructor(sources: Sources) {
+    this.#sources = sources
+  }
+
+  /** The part of a report that is counted since the last call. */
+  take(): Pick<Report, "counted" | "traffic" | "sheds" | "audit" | "parked"> {
+    return {
+      counted: this.#count(),
+      traffic: this.#moved(),
+      sheds: this.#turnedAway(),
+      audit: this.#sources.audit.splice(0),
+      parked: Array.from(this.#sources.agents.all()).flatMap(({ parked, token }) =>
+        parked === 0 ? [] : [[token, parked] as const]
+      )
+    }
+  }
+
+  #count() {
+    const now = new Map(Object.entries(Counters.flat(this.#sources.counters)))
+    const since = Array.from(now, ([name, value]) => [name, value - (this.#counted.get(name) ?? 0)] as const)
+    this.#counted = now
+    return Object.fromEntries(since.filter(([, value]) => value !== 0))
+  }
+
+  #moved() {
+    const moved: Array<readonly [string, number, number]> = []
+    for (const tunnel of this.#sources.agents.all()) {
+      const { token, traffic } = tunnel
+      const before = this.#traffic.get(tunnel) ?? { in: 0, out: 0 }
+      if (traffic.aToB === before.in && traffic.bToA === before.out) continue
+      moved.push([token, traffic.aToB - before.in, traffic.bToA - before.out])
+      this.#traffic.set(tunnel, { in: traffic.aToB, out: traffic.bToA })
+    }
+    return moved
+  }
+
+  #turnedAway(): Sheds {
+    return Array.from(this.#sources.gate.sheds).flatMap(([listener, counts]) =>
+      SHED_REASONS.flatMap((reason) => {
+        const key = `${listener} ${reason}`
+        const since = counts[reason] - (this.#shed.get(key) ?? 0)
+        this.#shed.set(key, counts[reason])
+        return since === 0 ? [] : [[listener, reason, since] as const]
+      })
+    )
+  }
+}

@@ -1,0 +1,47 @@
+/** What a worker is greeted with: all that this process knows at that moment. Keeps workers told of certificates that change. */
+import { Effect, Redacted, References } from "effect"
+import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
+import { Routes } from "../routes/Routes.ts"
+import { PairFiles } from "../tls/PairFiles.ts"
+import type { Pair } from "../tls/PairSource.ts"
+import { Settings } from "../settings/Settings.ts"
+import { type Address, formatAddress } from "@catenet/config/NetworkParser"
+import { Placement } from "../sessions/ProcessIdentity.ts"
+import type { ToWorker } from "./Message.ts"
+
+/** Public listeners by the variable that names their address. */
+export type Addresses = ReadonlyMap<string, Address>
+
+/** `send` gets every certificate that is replaced from now on. */
+export const make = Effect.fn("Greeting.make")(function* (
+  folder: string,
+  addresses: Addresses,
+  send: (message: ToWorker) => void
+) {
+  const { given } = yield* Settings
+  const { leaf, root } = yield* CertificateAuthority
+  const { followed } = yield* PairFiles
+  const routes = yield* Routes
+  const { place } = yield* Placement
+  const edge = Buffer.from(place?.edge ?? []).toString("hex")
+  const logLevel = yield* References.MinimumLogLevel
+  const bound = Object.fromEntries(Array.from(addresses, ([name, address]) => [name, formatAddress(address)]))
+  const variables = { ...(given === undefined ? {} : Redacted.value(given)), ...bound }
+
+  leaf.onReplaced((pair: Pair) => send({ _tag: "Leaf", pair }))
+  for (const [certificate, source] of followed)
+    source.onReplaced((pair) => send({ _tag: "Renewed", certificate, pair }))
+
+  return (index: number) => ({
+    _tag: "Begin" as const,
+    variables,
+    index,
+    edge,
+    folder,
+    logLevel,
+    root: root.toString("base64"),
+    leaf: leaf.current,
+    pairs: Array.from(followed, ([certificate, source]) => [certificate, source.current] as const),
+    orders: routes.orders()
+  })
+})

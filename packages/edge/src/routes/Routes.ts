@@ -1,0 +1,197 @@
+/**
+ * Which host leads to which tunnel, in what tier, and which tokens are dead. It is told by the control plane and asked
+ * by everybody; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
+ */
+import type { AgentProof } from "@catenet/domain/edges/AgentProof"
+import type { Policy } from "@catenet/domain/tunnels/AccessWindow"
+import { Context, Effect, Layer } from "effect"
+import { tunnelName } from "./TunnelName.ts"
+import type { Order } from "./RouteOrder.ts"
+import { Settings } from "../settings/Settings.ts"
+
+export type Tier = "gelb" | "passthrough"
+
+export interface Route {
+  readonly token: string
+  readonly tier: Tier
+  /** Unix seconds until which an authority may validate the host whatever the policy says; null is never. */
+  readonly admissionUntil: number | null
+}
+
+/** Why an agent may not serve a host. */
+export type BindRefusal = "revoked" | "host-not-authorised" | "host-taken"
+
+export interface RoutesShape {
+  /**
+   * Gives the host to the token of the route, whatever had it before. Without `login` the tunnel's visitors have to log in
+   * where those of the host had to.
+   */
+  readonly authorise: (host: string, route: Route, login?: boolean) => void
+  /** An agent that holds the token asks to serve the host. */
+  readonly bind: (host: string, token: string) => BindRefusal | undefined
+  readonly find: (host: string) => Route | undefined
+  /** Whether any host leads to the token. */
+  readonly knows: (token: string) => boolean
+  /** Whether the control plane has said anything of the tunnel that a token stands for. */
+  readonly isNamed: (token: string) => boolean
+  readonly isRevoked: (token: string) => boolean
+  /** Refuses the token from now on; its hosts lead to the successor, or are forgotten where there is none. */
+  readonly revoke: (token: string, successor?: string) => void
+  /** What the records of the tunnel are called, which outlives its token. */
+  readonly recordsOf: (token: string) => string
+  readonly setRecords: (token: string, name: string) => void
+  /** When visitors of the tunnel may come in; null is always. */
+  readonly policy: (token: string) => Policy | null
+  readonly setPolicy: (token: string, policy: Policy | null) => void
+  /** The keys (hex) of the agents enrolled for the tunnel; empty when the control plane has named none. */
+  readonly agentKeys: (token: string) => ReadonlySet<string>
+  /** Whether its agents have to prove one of them; undefined for a tunnel that the control plane has said nothing about. */
+  readonly agentProof: (token: string) => AgentProof | undefined
+  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => void
+  /** Whether visitors of the tunnel may speak nothing but HTTP where the edge ends their TLS. */
+  readonly httpOnly: (token: string) => boolean
+  readonly setHttpOnly: (token: string, required: boolean) => void
+  /** Whether visitors of the tunnel have to log in. */
+  readonly requiresLogin: (token: string) => boolean
+  readonly setLogin: (token: string, required: boolean) => void
+  readonly policies: () => Iterable<readonly [token: string, policy: Policy]>
+  /** Everything that is known, as orders that rebuild it. */
+  readonly orders: () => ReadonlyArray<Order>
+  readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
+}
+
+interface Enrolled {
+  readonly keys: ReadonlySet<string>
+  readonly proof: AgentProof
+}
+
+const nobody: ReadonlySet<string> = new Set()
+
+const count = (counts: Map<string, number>, token: string, by: 1 | -1) => {
+  const left = (counts.get(token) ?? 0) + by
+  if (left > 0) counts.set(token, left)
+  else counts.delete(token)
+}
+
+/** An empty table. Without `requireHostAuth` a host goes to the first token that binds it. */
+export const make = (requireHostAuth: boolean): RoutesShape => {
+  const routes = new Map<string, Route>()
+  const hostsOf = new Map<string, number>()
+  const revoked = new Set<string>()
+  const policies = new Map<string, Policy>()
+  const enrolled = new Map<string, Enrolled>()
+  const httpOnly = new Set<string>()
+  const records = new Map<string, string>()
+  const successors = new Map<string, string>()
+
+  const gated = new Set<string>()
+  /** Hosts that agents took for themselves: they name no tunnel. */
+  const taken = new Set<string>()
+  const takenOf = new Map<string, number>()
+
+  const setLogin = (token: string, required: boolean) => void (required ? gated.add(token) : gated.delete(token))
+
+  const forget = (host: string) => {
+    const token = routes.get(host)?.token
+    if (token === undefined) return
+    routes.delete(host)
+    if (taken.delete(host)) count(takenOf, token, -1)
+    count(hostsOf, token, -1)
+  }
+
+  const lead = (host: string, route: Route) => {
+    const { admissionUntil, tier, token } = route
+    forget(host)
+    routes.set(host, { token, tier, admissionUntil })
+    count(hostsOf, token, 1)
+  }
+
+  const recordsOf = (token: string) => records.get(token) ?? tunnelName(token)
+
+  /** The token that the tunnel has now: orders about several rotations may come in another order. */
+  const inherit = (token: string, successor: string): string => {
+    const name = recordsOf(token)
+    successors.set(token, successor)
+    let heir = successor
+    records.set(heir, name)
+    for (let next = successors.get(heir); next !== undefined; next = successors.get(heir)) {
+      heir = next
+      records.set(heir, name)
+    }
+    return heir
+  }
+
+  return {
+    authorise: (host, route, login) => {
+      const { token } = route
+      const before = routes.get(host)?.token
+      if (login !== undefined) setLogin(token, login)
+      else if (before !== undefined && before !== token && gated.has(before)) gated.add(token)
+      lead(host, route)
+    },
+    bind: (host, token) => {
+      if (revoked.has(token)) return "revoked"
+      const route = routes.get(host)
+      if (route?.token === token) return undefined
+      if (route !== undefined) return "host-taken"
+      if (requireHostAuth) return "host-not-authorised"
+      lead(host, { token, tier: "passthrough", admissionUntil: null })
+      taken.add(host)
+      count(takenOf, token, 1)
+      return undefined
+    },
+    find: (host) => routes.get(host),
+    knows: (token) => hostsOf.has(token),
+    isNamed: (token) =>
+      (hostsOf.get(token) ?? 0) > (takenOf.get(token) ?? 0) || enrolled.has(token) || policies.has(token),
+    isRevoked: (token) => revoked.has(token),
+    recordsOf,
+    setRecords: (token, name) => void records.set(token, name),
+    revoke: (token, successor) => {
+      revoked.add(token)
+      const heir = successor === undefined ? undefined : inherit(token, successor)
+      policies.delete(token)
+      enrolled.delete(token)
+      httpOnly.delete(token)
+      if (heir !== undefined && gated.has(token)) gated.add(heir)
+      gated.delete(token)
+      for (const [host, route] of Array.from(routes))
+        if (route.token !== token) continue
+        else if (heir === undefined) forget(host)
+        else lead(host, { ...route, token: heir })
+    },
+    policy: (token) => policies.get(token) ?? null,
+    setPolicy: (token, policy) => {
+      if (policy === null) policies.delete(token)
+      else policies.set(token, policy)
+    },
+    agentKeys: (token) => enrolled.get(token)?.keys ?? nobody,
+    agentProof: (token) => enrolled.get(token)?.proof,
+    setAgentKeys: (token, keys, proof) =>
+      void enrolled.set(token, { keys: keys.length === 0 ? nobody : new Set(keys), proof }),
+    httpOnly: (token) => httpOnly.has(token) || gated.has(token),
+    setHttpOnly: (token, required) => void (required ? httpOnly.add(token) : httpOnly.delete(token)),
+    requiresLogin: (token) => gated.has(token),
+    setLogin,
+    policies: () => policies,
+    orders: () => [
+      ...Array.from(revoked, (token): Order => ({ _tag: "Revoke", token })),
+      // Before the hosts, so that no visitor comes in between.
+      ...Array.from(httpOnly, (token): Order => ({ _tag: "SetHttpOnly", token, required: true })),
+      ...Array.from(gated, (token): Order => ({ _tag: "SetLogin", token, required: true })),
+      ...Array.from(routes, ([host, route]): Order => ({ _tag: "Authorise", host, ...route })),
+      ...Array.from(enrolled, ([token, { keys, proof }]): Order => {
+        return { _tag: "SetAgentKeys", token, keys: Array.from(keys), proof }
+      }),
+      ...Array.from(policies, ([token, policy]): Order => ({ _tag: "SetPolicy", token, policy }))
+    ],
+    dump: () => Array.from(routes, ([hostname, { token }]) => ({ hostname, token }))
+  }
+}
+
+export class Routes extends Context.Service<Routes, RoutesShape>()("edge/Routes") {
+  static readonly layer = Layer.effect(
+    Routes,
+    Effect.map(Settings, ({ requireHostAuth }) => make(requireHostAuth))
+  )
+}

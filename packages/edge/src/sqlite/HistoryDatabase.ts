@@ -1,0 +1,50 @@
+/** The edge's database as a service; absent when the operator has switched history off. */
+import { Context, Effect, Layer, Path } from "effect"
+import { Settings } from "../settings/Settings.ts"
+import * as Database from "./SqliteDatabase.ts"
+
+/** Tunnels are named by the hash of their token; times are unix seconds. */
+const SCHEMA = `
+  create table if not exists sessions (
+    id integer primary key,
+    tunnel text not null,
+    transport text not null,
+    connected_at integer not null,
+    disconnected_at integer,
+    reason text,
+    bytes_in integer not null default 0,
+    bytes_out integer not null default 0,
+    last_flush integer not null
+  ) strict;
+  create index if not exists sessions_by_tunnel on sessions (tunnel, connected_at desc);
+  create unique index if not exists sessions_open on sessions (tunnel) where disconnected_at is null;
+  create table if not exists receipts (
+    tunnel text not null,
+    seq integer not null,
+    ts integer not null,
+    hash text not null,
+    line text not null,
+    primary key (tunnel, seq)
+  ) strict, without rowid;
+  create table if not exists agent_keys (
+    tunnel text primary key,
+    key text not null,
+    last_seen integer not null
+  ) strict, without rowid;
+`
+
+export class Store extends Context.Service<Store, { readonly db: Database.Database | undefined }>()(
+  "edge/history/Store"
+) {
+  static readonly layer = Layer.effect(
+    Store,
+    Effect.gen(function* () {
+      const { certOut, history, historyPath } = yield* Settings
+      if (!history) return { db: undefined }
+      const path = yield* Path.Path
+      return {
+        db: yield* Database.open(historyPath ?? path.join(path.dirname(certOut), "tunnel-history.sqlite"), SCHEMA)
+      }
+    })
+  )
+}

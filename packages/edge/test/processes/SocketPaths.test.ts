@@ -1,0 +1,39 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { afterEach, assert, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Doors from "@catenet/edge/processes/SocketPaths"
+
+const base = mkdtempSync(join(tmpdir(), "catenet-doors-"))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(base, { recursive: true, force: true })
+})
+
+/** A folder whose path has so many bytes, for temporary files. */
+const temporary = (bytes: number) => {
+  const path = join(base, "x".repeat(bytes - base.length - 1))
+  mkdirSync(path, { recursive: true })
+  vi.stubEnv("TMPDIR", path)
+}
+
+const folder = Effect.scoped(
+  Effect.map(Doors.folder, (path) => ({ mode: statSync(path).mode & 0o777, door: Doors.door(path, 64) }))
+).pipe(Effect.provide(NodeFileSystem.layer))
+
+describe("where the processes of an edge meet", () => {
+  it.effect("is a folder of the owner alone, whose sockets every system can name", () =>
+    Effect.gen(function* () {
+      temporary(60)
+      const { door, mode } = yield* folder
+      assert.strictEqual(mode, 0o700)
+      temporary(60 + 103 - door.length)
+      assert.strictEqual((yield* folder).door.length, 103)
+      temporary(60 + 104 - door.length)
+      const { message } = yield* Effect.flip(folder)
+      assert.include(message, "name a shorter one by TMPDIR")
+    })
+  )
+})

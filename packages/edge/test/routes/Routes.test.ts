@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { tunnelName } from "@catenet/edge/routes/TunnelName"
+import { make } from "@catenet/edge/routes/Routes"
+
+const Host = Schema.Literals(["a.test", "b.test", "c.test"])
+const Token = Schema.Literals(["1", "2", "3"])
+const Event = Schema.Union([
+  Schema.TaggedStruct("Authorise", { host: Host, token: Token, tier: Schema.Literals(["gelb", "passthrough"]) }),
+  Schema.TaggedStruct("Bind", { host: Host, token: Token }),
+  Schema.TaggedStruct("Revoke", { token: Token })
+])
+
+const hosts = ["a.test", "b.test", "c.test"]
+const tokens = ["1", "2", "3"]
+
+describe("Routes", () => {
+  it("gives a host to whoever was authorised last, in the tier of that order", () => {
+    const routes = make(true)
+    routes.authorise("a.test", { token: "1", tier: "gelb", admissionUntil: 7 })
+    assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "gelb", admissionUntil: 7 })
+    routes.authorise("a.test", { token: "1", tier: "passthrough", admissionUntil: null })
+    assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "passthrough", admissionUntil: null })
+    routes.authorise("a.test", { token: "2", tier: "gelb", admissionUntil: null })
+    assert.strictEqual(routes.bind("a.test", "1"), "host-taken")
+    assert.strictEqual(routes.bind("a.test", "2"), undefined)
+    assert.isFalse(routes.knows("1"))
+  })
+
+  it("leads the hosts of a token that was replaced to the newest one, in whatever order that is heard", () => {
+    const rotations = [
+      ["01", "02"],
+      ["02", "03"],
+      ["03", "04"]
+    ] as const
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 0, 2],
+      [2, 0, 1, 0]
+    ]) {
+      const routes = make(true)
+      routes.authorise("a.test", { token: "01", tier: "gelb", admissionUntil: 7 })
+      for (const n of order) {
+        const [token, successor] = rotations[n] ?? assert.fail()
+        routes.revoke(token, successor)
+      }
+      assert.deepStrictEqual(routes.find("a.test"), { token: "04", tier: "gelb", admissionUntil: 7 })
+      assert.strictEqual(routes.recordsOf("04"), tunnelName("01"))
+      assert.isTrue(["01", "02", "03"].every(routes.isRevoked))
+    }
+  })
+
+  it("leaves a host alone that leads to another tunnel since", () => {
+    const routes = make(true)
+    routes.authorise("a.test", { token: "01", tier: "gelb", admissionUntil: null })
+    routes.authorise("a.test", { token: "09", tier: "gelb", admissionUntil: null })
+    routes.revoke("01", "02")
+    assert.strictEqual(routes.find("a.test")?.token, "09")
+  })
+
+  it("binds unknown hosts only where nobody has to be asked", () => {
+    assert.strictEqual(make(true).bind("a.test", "1"), "host-not-authorised")
+    const open = make(false)
+    assert.strictEqual(open.bind("a.test", "1"), undefined)
+    assert.strictEqual(open.bind("a.test", "2"), "host-taken")
+  })
+
+  it.prop(
+    "forgets a revoked token for good and knows exactly the tokens that hosts lead to",
+    [Schema.Array(Event)],
+    ([history]) => {
+      const routes = make(false)
+      const revoked = new Set<string>()
+      for (const event of history) {
+        if (event._tag === "Authorise" && !revoked.has(event.token))
+          routes.authorise(event.host, { token: event.token, tier: event.tier, admissionUntil: null })
+        if (event._tag === "Bind") {
+          const refusal = routes.bind(event.host, event.token)
+          assert.strictEqual(refusal === undefined, routes.find(event.host)?.token === event.token)
+        }
+        if (event._tag === "Revoke") {
+          revoked.add(event.token)
+          routes.revoke(event.token)
+        }
+        for (const token of tokens) {
+          const leads = hosts.some((host) => routes.find(host)?.token === token)
+          assert.strictEqual(routes.knows(token), leads)
+          assert.strictEqual(routes.isRevoked(token), revoked.has(token))
+          if (revoked.has(token)) assert.isFalse(leads)
+        }
+        assert.sameDeepMembers(
+          [...routes.dump()],
+          hosts.flatMap((hostname) => {
+            const token = routes.find(hostname)?.token
+            return token === undefined ? [] : [{ hostname, token }]
+          })
+        )
+      }
+    }
+  )
+})

@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Redacted } from "effect"
+import { Settings } from "@catenet/edge/settings/Settings"
+
+const read = (variables: Record<string, string>) =>
+  Effect.provide(Settings, Settings.layer).pipe(
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(variables))
+  )
+
+const required = { CT_EDGE_CERT_OUT: "/tmp/edge-cert.der" }
+const token = "AB".repeat(32)
+
+describe("Settings", () => {
+  it.effect("has the defaults of the contract", () =>
+    Effect.gen(function* () {
+      const settings = yield* read(required)
+      assert.deepStrictEqual(settings.mesh, { host: "0.0.0.0", port: 4433 })
+      assert.strictEqual(settings.edgeId, "primary")
+      assert.strictEqual(settings.publicAddress, "unknown")
+      assert.strictEqual(settings.deliverWaitMillis, 3_000)
+      assert.strictEqual(settings.shutdownGraceSeconds, 30)
+      assert.strictEqual(settings.caps.connections, 8_192)
+      assert.isFalse(settings.requireHostAuth)
+    })
+  )
+
+  it.effect("asks for host authorisation exactly where visitors come in, unless told otherwise", () =>
+    Effect.gen(function* () {
+      const door = { ...required, CT_FRONT_DOOR: "127.0.0.1:0" }
+      assert.isTrue((yield* read(door)).requireHostAuth)
+      assert.isTrue((yield* read({ ...required, CT_EDGE_BROWSER_LISTEN: "127.0.0.1:0" })).requireHostAuth)
+      assert.isFalse((yield* read({ ...door, CT_EDGE_REQUIRE_HOST_AUTH: "0" })).requireHostAuth)
+      assert.isTrue((yield* read({ ...required, CT_EDGE_REQUIRE_HOST_AUTH: "1" })).requireHostAuth)
+    })
+  )
+
+  it.effect("lifts caps by word and keeps the default for nonsense", () =>
+    Effect.gen(function* () {
+      const caps = (value: string) =>
+        Effect.map(read({ ...required, CT_EDGE_MAX_CONNECTIONS: value }), (settings) => settings.caps.connections)
+      assert.strictEqual(yield* caps("none"), Number.POSITIVE_INFINITY)
+      assert.strictEqual(yield* caps("12"), 12)
+      assert.strictEqual(yield* caps("many"), 8_192)
+    })
+  )
+
+  it.effect("names the variable that is missing or malformed, and never a secret", () =>
+    Effect.gen(function* () {
+      const sentences: ReadonlyArray<readonly [Record<string, string>, RegExp]> = [
+        [{}, /^CT_EDGE_CERT_OUT is not set; set it to /],
+        [{ ...required, CT_FRONT_DOOR: "8443" }, /^CT_FRONT_DOOR is "8443", which is not a host and a port; /],
+        [{ ...required, CT_EDGE_LISTEN: "a:70000" }, /^CT_EDGE_LISTEN is /],
+        [{ ...required, CT_EDGE_ADMIN_TOKEN: "hunter2" }, /^CT_EDGE_ADMIN_TOKEN is not 64 hex digits; /],
+        [{ ...required, CT_EDGE_CP_URL: "http://127.0.0.1:8090" }, /^CT_EDGE_ADMIN_TOKEN is not set although /],
+        [{ ...required, CT_EDGE_WILDCARD_CERT: "/a" }, /^CT_EDGE_WILDCARD_KEY is not set; /],
+        [{ ...required, CT_EDGE_SHUTDOWN_GRACE_SECS: "-1" }, /^CT_EDGE_SHUTDOWN_GRACE_SECS is "-1"/],
+        [{ ...required, CT_EDGE_ID: "edge one" }, /^CT_EDGE_ID is "edge one", which is not 1 to 64 letters/],
+        [
+          { ...required, CT_EDGE_PUBLIC_ADDR: "edge.test" },
+          /^CT_EDGE_PUBLIC_ADDR is "edge.test", which is not a host and/
+        ],
+        [{ ...required, CT_EDGE_PORTAL_HOST: "https://p.test" }, /^CT_EDGE_PORTAL_HOST is .* not a host name/],
+        [{ ...required, CT_EDGE_RECEIPTS: "1", CT_EDGE_TUNNEL_HISTORY: "off" }, /^CT_EDGE_RECEIPTS is on although /]
+      ]
+      for (const [variables, sentence] of sentences) {
+        const refusal = yield* Effect.flip(read(variables))
+        assert.match(refusal.message, sentence)
+        assert.notInclude(refusal.message, "hunter2")
+      }
+    })
+  )
+
+  it.effect("knows the platform's hosts in their normal form", () =>
+    Effect.gen(function* () {
+      const { portal } = yield* read({
+        ...required,
+        CT_EDGE_PORTAL_HOST: "Portal.Example.",
+        CT_CP_PROXY_ADDR: "127.0.0.1:8090"
+      })
+      assert.strictEqual(portal?.host, "portal.example")
+    })
+  )
+
+  it.effect("keeps the admin token in its lower-case form", () =>
+    Effect.gen(function* () {
+      const { adminToken } = yield* read({ ...required, CT_EDGE_ADMIN_TOKEN: token })
+      assert.strictEqual(adminToken && Redacted.value(adminToken), token.toLowerCase())
+    })
+  )
+})
