@@ -2,6 +2,7 @@
 import { redact } from "@catenet/domain/values/Redaction"
 import { Cause, Exit, Runtime } from "effect"
 import { CliError } from "effect/cli"
+import { collectBuffers } from "./BufferCollector.ts"
 import { run } from "./Cli.ts"
 
 const usage = 2
@@ -23,6 +24,7 @@ const codeOf = (cause: Cause.Cause<unknown>) => {
 
 /** Starts the program; the process exits when it has ended. */
 export const start = () => {
+  collectBuffers()
   const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
   })

@@ -4,6 +4,7 @@
  */
 import { rmSync } from "node:fs"
 import { Cause, Effect, Logger, Queue, References } from "effect"
+import { collectBuffers } from "./BufferCollector.ts"
 import * as Ipc from "./WorkerChannel.ts"
 import { severities, type ToMain, type ToWorker } from "./Message.ts"
 import * as WorkerEdge from "./WorkerEdge.ts"
@@ -36,6 +37,7 @@ const work = Effect.fnUntraced(function* (ipc: Ipc.Ipc<ToMain, ToWorker>) {
 
 /** Only in a process that was started with a channel to its parent. */
 export const start = (): void => {
+  collectBuffers()
   const ipc = Ipc.ofWorker(process)
   process.on("disconnect", () => setImmediate(() => process.exit()))
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)

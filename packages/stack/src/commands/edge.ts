@@ -13,7 +13,10 @@ export const edge = Command.make(
   {},
   Effect.fn(function* () {
     const { logFormat } = yield* root
-    const { Edge } = yield* Effect.promise(() => import("@catenet/edge/Edge"))
+    const [{ Edge }, { collectBuffers }] = yield* Effect.promise(() =>
+      Promise.all([import("@catenet/edge/Edge"), import("@catenet/edge/processes/BufferCollector")])
+    )
+    collectBuffers()
     const asked = yield* References.MinimumLogLevel
     const least = (yield* variables.trace.config) ? "Debug" : asked
     return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => settled))).pipe(

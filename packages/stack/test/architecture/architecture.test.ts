@@ -152,6 +152,17 @@ describe("the walls of the house", () => {
     assert.deepStrictEqual(making.toSorted(), [...httpClients])
   })
 
+  it("sets flags of V8 in programs only, never in a library", () => {
+    const setting = packages
+      .flatMap(sourceFiles)
+      .filter((file) => /\bsetFlagsFromString\b/.test(withoutComments(readFileSync(join(root, file), "utf8"))))
+    assert.deepStrictEqual(setting.toSorted(), [
+      "packages/agent/src/BufferCollector.ts",
+      "packages/edge/src/processes/BufferCollector.ts",
+      "packages/stack/src/Settled.ts"
+    ])
+  })
+
   it("names every room after what is in it", () => {
     const vague = packages
       .flatMap(sourceFiles)
