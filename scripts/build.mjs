@@ -62,7 +62,12 @@ const buildLibrary = (name) => {
   const { bin: _bin, devDependencies: _dev, ...manifest } = readJson(join(source, "package.json"))
   writeJson(join(target, "package.json"), {
     ...manifest,
-    exports: { "./*": { types: "./*.d.ts", default: "./*.js" } },
+    exports: Object.fromEntries(
+      Object.entries(manifest.exports).map(([entry, path]) => {
+        const module = path.replace(/^\.\/src\//, "./").replace(/\.ts$/, "")
+        return [entry, { types: `${module}.d.ts`, default: `${module}.js` }]
+      })
+    ),
     engines: { node: ">=22.19" }
   })
   for (const file of ["README.md"]) if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file))

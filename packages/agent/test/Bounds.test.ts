@@ -3,7 +3,7 @@
  * `onboard/UntrustedAnswers` (answers), `fuzz/Listeners` (listeners) and the wire package's `transport/Bounds` (streams).
  */
 import { maxHelloBytes } from "@catenet/wire/frames/ClientHello"
-import { heldBytes } from "@catenet/wire/transport/Inlet"
+import { heldBytes } from "@catenet/wire/transport/FrameReader"
 import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
 import { assert, describe, it } from "vitest"
 import * as Forward from "../src/connect/Forward.ts"

@@ -66,7 +66,7 @@ describe("doctor", () => {
   })
 
   it("says what is wrong and what to fix, and ends with the code of the first failure", async () => {
-    await using stage = await makeStage({ refuse: { code: "host-not-authorised", sentence: "no such host" } })
+    await using stage = await makeStage({ refuse: { code: "host-not-authorized", sentence: "no such host" } })
     await using home = await makeHome()
     await using doctor = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: "127.0.0.1:1" }, ["doctor", "--json"])
     assert.strictEqual(await doctor.exited, 4)

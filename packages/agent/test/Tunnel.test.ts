@@ -199,7 +199,7 @@ describe("a refusal", () => {
   })
 
   it("that may pass is tried again until the attempts are used up", async () => {
-    await using stage = await makeStage({ refuse: { code: "host-not-authorised", sentence: "not yet" } })
+    await using stage = await makeStage({ refuse: { code: "host-not-authorized", sentence: "not yet" } })
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "2" })
     assert.strictEqual(await agent.exited, 5)

@@ -52,7 +52,7 @@ const smallOrderHeights = new Set([
 export const isPoint = (encoded: Uint8Array): boolean => decode(encoded) !== undefined
 
 /**
- * Whether the bytes are a point whose order divides eight. Anybody can sign for such a key; refuse it at registration.
+ * Whether the bytes are a point whose order divides eight. A signature for such a key can be made without a secret; refuse it at registration.
  *
  * ```ts
  * import { ok } from "node:assert"

@@ -1,5 +1,5 @@
 /**
- * A member grant (section 4): the operator's word that a holder may join a channel, in one direction or both, until a
+ * A member grant (section 4): the operator's signed statement that a holder may join a channel, in one direction or both, until a
  * time. 139 bytes, 278 hex. It may be presented any number of times; `verifyOnce` is for where it may not.
  */
 import { Redacted, Result } from "effect"

@@ -1,5 +1,5 @@
 /**
- * The holder's word that a Noise static key is its own on one channel (section 3). It has no expiry: it ends when the
+ * The holder's signed statement that a Noise static key is its own on one channel (section 3). It has no expiry: it ends when the
  * member row that carries it is replaced or removed.
  */
 import { Redacted } from "effect"

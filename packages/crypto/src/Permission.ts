@@ -1,7 +1,7 @@
 /**
  * What a grant and an invitation have in common (sections 4.1 and 4.2): the permission they carry, the 139-byte layout
- * and the signed text. The wire carries binary, the signature covers the text; only the text's first word tells a grant
- * from an invitation, so nobody may try both.
+ * and the signed text. The wire carries binary, the signature covers the text; only the text's first word distinguishes a grant
+ * from an invitation, so a verifier must not try both.
  */
 import { Result } from "effect"
 import * as Bytes from "./Bytes.ts"

@@ -59,7 +59,7 @@ const fixed =
 
 /**
  * A key, id or digest: 32 bytes as they are. Throws `RangeError` on any other length, because a field of unmarked
- * length that is too short would lend its bytes to the next one.
+ * length that is too short would take its last bytes from the next one.
  *
  * ```ts
  * import { strictEqual, throws } from "node:assert"

@@ -46,11 +46,11 @@ export class Replayed extends Data.TaggedError("Replayed")<{ readonly record: st
 /** Everything that can be wrong with a record of kind A. */
 export type Refused = Malformed | BadKey | BadSignature | Expired | Replayed
 
-/** What a peer may be told. */
+/** The words that a peer may get. */
 export type PeerWord = "malformed" | "expired" | "refused"
 
 /**
- * The word for the peer: a wrong form and an expiry are its own to mend, every other reason is one `refused`.
+ * The word for the peer. It can mend a wrong form and an expiry itself; every other reason is one `refused`.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

@@ -1,6 +1,6 @@
 /**
  * What a capability carries in the place of the routing token: enough to visit the tunnel, and no right to be its agent. It is
- * made of the routing token by a hash, so the edge finds the tunnel by it and nobody finds the routing token. Its first bytes
+ * made of the routing token by a hash, so the edge finds the tunnel by it, and the routing token cannot be found from it. Its first bytes
  * mark it, so an edge that has never seen the tunnel refuses it to agents too.
  */
 import { Redacted } from "effect"

@@ -30,7 +30,7 @@ describe("agents", () => {
       yield* Effect.promise(() => world.authorise(token("4"), HOST))
       const agent = yield* muxAgent(world)
       for (const [hosts, code] of [
-        [["nobody.zone.test"], "host-not-authorised"],
+        [["nobody.zone.test"], "host-not-authorized"],
         [[HOST], "host-taken"],
         [["not a host"], "host-malformed"]
       ] as const) {

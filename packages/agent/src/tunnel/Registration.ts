@@ -44,7 +44,7 @@ const finalCodes: ReadonlyMap<string, string> = new Map([
 ])
 
 const advice: ReadonlyMap<string, string> = new Map([
-  ["host-not-authorised", "check CT_AGENT_HOSTNAME and CT_AGENT_TOKEN"],
+  ["host-not-authorized", "check CT_AGENT_HOSTNAME and CT_AGENT_TOKEN"],
   ["host-taken", "stop the agent that serves it there, or correct CT_AGENT_HOSTNAME"],
   ["bad-proof", "delete this agent's state folder and onboard it again"],
   ["proof-required", "set CT_AGENT_JOIN_TOKEN and start again"],

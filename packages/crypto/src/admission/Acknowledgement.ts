@@ -17,7 +17,7 @@ export interface PeerKeys {
   readonly attestation: Uint8Array
 }
 
-/** What an admitted member is told. */
+/** What the edge sends an admitted member. */
 export interface Acknowledgement {
   /** The peer's endpoint; empty for a single participant. */
   readonly peerEndpoint: string

@@ -8,7 +8,7 @@ export class Incomplete extends Data.TaggedError("Incomplete")<{}> {
   }
 }
 
-/** The edge said no. The token says which check, if the edge told and the word arrived whole. */
+/** The edge said no. The token names the check, if the edge sent one and it arrived whole. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly token: string | undefined }> {
   override get message() {
     return this.token === undefined ? "the edge refused the join" : `the edge refused the join: ${this.token}`

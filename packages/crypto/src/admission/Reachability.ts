@@ -20,8 +20,8 @@ export type Reachability = "public" | "nat" | "relay-only"
 export const classify = (advertised: string, observed: string): Reachability => {
   const seen = Address.parse(observed)
   if (Result.isFailure(seen) || !Address.isGlobal(seen.success.address)) return Address.relayOnly
-  const told = Address.parse(advertised)
-  return Result.isSuccess(told) && Equal.equals(told.success, seen.success) ? "public" : "nat"
+  const parsed = Address.parse(advertised)
+  return Result.isSuccess(parsed) && Equal.equals(parsed.success, seen.success) ? "public" : "nat"
 }
 
 /**

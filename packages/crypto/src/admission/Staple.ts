@@ -1,5 +1,5 @@
 /**
- * A membership staple (section 6.9): the operator's word that a holder was a member at a time, for admission while the
+ * A membership staple (section 6.9): the operator's signed statement that a holder was a member at a time, for admission while the
  * control plane cannot be asked. Optional; nothing demands one.
  */
 import { Redacted, type Result } from "effect"

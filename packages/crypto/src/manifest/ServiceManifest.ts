@@ -1,6 +1,6 @@
 /**
  * The signed description of an installable service (section 15.2). A valid signature says who published it, not that the
- * publisher is trusted: that is the local list's to say, and an empty list trusts nobody.
+ * publisher is trusted: the local list decides, and an empty list trusts no publisher.
  */
 import { Redacted, Schema } from "effect"
 import * as Bytes from "../Bytes.ts"

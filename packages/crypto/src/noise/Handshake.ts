@@ -2,7 +2,7 @@
  * A Noise handshake under way (revision 34, section 5.3): an interpreter over patterns, for either side.
  *
  * It is used once. `finish` turns it into a `Transport` and leaves nothing behind; a message from the peer that is not
- * right ends it too. It judges no identity: whoever accepts any peer in `XX` or any initiator in `IK` compares
+ * right ends it too. It judges no identity: a caller that accepts any peer in `XX` or any initiator in `IK` compares
  * `remoteStatic` with the key expected.
  */
 import { Result } from "effect"

@@ -1,4 +1,4 @@
-/** Everything a Noise session refuses, as values. They are for logs: a peer is told nothing but the end. */
+/** Everything a Noise session refuses, as values. They are for logs: the peer only sees the session end. */
 import { Data } from "effect"
 import type { AuthenticationFailed, LowOrderPoint } from "../Suite.ts"
 

@@ -1,6 +1,6 @@
 /**
  * The messages with which two members of a channel move from the relay to a direct link (section 13.1). They travel inside
- * the Noise session, so their author is known; the address in an offer is still the peer's word (`Candidate`).
+ * the Noise session, so their author is known; the address in an offer is still the peer's claim and unproved (`Candidate`).
  */
 import { Data, Option, Result } from "effect"
 import * as Bytes from "../Bytes.ts"

@@ -1,5 +1,5 @@
 /** Sessions: what one side writes the other reads, in order, once, untouched, and nothing else. */
-import { CipherState } from "@catenet/crypto/noise/CipherState"
+import { CipherState } from "../../src/noise/CipherState.ts"
 import { encode } from "@catenet/crypto/noise/Frame"
 import { frameOverhead, maxMessage, maxPlaintext, Transport } from "@catenet/crypto/noise/Transport"
 import { native } from "@catenet/crypto/native"

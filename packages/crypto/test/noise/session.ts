@@ -1,7 +1,7 @@
 /** Two sides of a handshake in one process, with keys by name. */
 import type { Handshake } from "@catenet/crypto/noise/Handshake"
 import { initiate, respond, type Options } from "@catenet/crypto/noise/Noise"
-import { patterns, usesStatic, type Pattern, type PatternName } from "@catenet/crypto/noise/Pattern"
+import { patterns, usesStatic, type Pattern, type PatternName } from "../../src/noise/Pattern.ts"
 import type { Transport } from "@catenet/crypto/noise/Transport"
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"

@@ -8,7 +8,7 @@ import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { Inlet } from "@catenet/wire/transport/Inlet"
+import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { pem } from "../ca/Certificates.ts"
@@ -44,10 +44,10 @@ const dial = (address: Address, ca: string, ending: (socket: Socket) => OnFault)
 /** Asks the peer to take a visitor of the host; true when it does. */
 const introduce = (socket: TLSSocket, adminToken: Redacted.Redacted, host: string) =>
   Effect.promise(async () => {
-    const inlet = new Inlet(socket)
+    const reader = new FrameReader(socket)
     socket.write(encodeAdmission({ role: "M", adminToken: Buffer.from(Redacted.value(adminToken), "hex"), host }))
-    const reply = await inlet.next(decodeReply, REPLY_MILLIS)
-    inlet.release()
+    const reply = await reader.next(decodeReply, REPLY_MILLIS)
+    reader.release()
     return Result.isSuccess(reply) && reply.success
   })
 

@@ -19,7 +19,7 @@ export interface Route {
 }
 
 /** Why an agent may not serve a host. */
-export type BindRefusal = "revoked" | "host-not-authorised" | "host-taken"
+export type BindRefusal = "revoked" | "host-not-authorized" | "host-taken"
 
 export interface RoutesShape {
   /**
@@ -134,7 +134,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
       const route = routes.get(host)
       if (route?.token === token) return undefined
       if (route !== undefined) return "host-taken"
-      if (requireHostAuth) return "host-not-authorised"
+      if (requireHostAuth) return "host-not-authorized"
       lead(host, { token, tier: "passthrough", admissionUntil: null })
       taken.add(host)
       count(takenOf, token, 1)

@@ -43,7 +43,7 @@ export interface ProofContext {
 const SENTENCE: Partial<Record<RefusalCode, string>> = {
   revoked: "this tunnel was revoked",
   "host-malformed": "this is not a host name",
-  "host-not-authorised": "the control plane has not given this host to this tunnel",
+  "host-not-authorized": "the control plane has not given this host to this tunnel",
   "host-taken": "this host belongs to another tunnel",
   "bad-proof": "the possession proof does not hold, or its key is not enrolled for this tunnel",
   "proof-required": "only an agent that was enrolled for this tunnel may serve it",

@@ -3,7 +3,7 @@ import { connect as http2 } from "node:http2"
 import type { Duplex } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
 import { ClientHelloReader } from "@catenet/wire/frames/ClientHello"
-import { Inlet } from "@catenet/wire/transport/Inlet"
+import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { MuxStream } from "@catenet/wire/transport/MuxStream"
 import { PeerRegistrations } from "@catenet/wire/transport/Registrations"
 import { AnswerFollower } from "@catenet/edge/gelb/AnswerFollower"
@@ -194,7 +194,7 @@ const cases: ReadonlyArray<Case> = [
   [
     "what a promise leads to",
     Effect.fnUntraced(function* (world) {
-      yield* failOnce(Inlet.prototype, "release")
+      yield* failOnce(FrameReader.prototype, "release")
       const socket = yield* Effect.promise(() => tlsTo(world.mesh, world.meshRoot, "localhost"))
       socket.resume().write("A".padEnd(40, "x"))
       yield* closed(socket)

@@ -16,7 +16,7 @@ const pair = () => {
     side: "acceptor",
     challenge: Buffer.alloc(32, 1),
     onRegister: ({ accept, id, refuse, request, withdrawn }) => {
-      if (refusing.has(request.hosts.join())) return refuse({ code: "host-not-authorised", sentence: "" })
+      if (refusing.has(request.hosts.join())) return refuse({ code: "host-not-authorized", sentence: "" })
       heard.set(id, `${request.agentId} ${request.hosts.join()}`)
       accept({ sessionId: "", keepAliveMillis: 1_000, maxStreams: 1 })
       void withdrawn.then(() => heard.delete(id))

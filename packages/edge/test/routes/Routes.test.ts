@@ -60,7 +60,7 @@ describe("Routes", () => {
   })
 
   it("binds unknown hosts only where nobody has to be asked", () => {
-    assert.strictEqual(make(true).bind("a.test", "1"), "host-not-authorised")
+    assert.strictEqual(make(true).bind("a.test", "1"), "host-not-authorized")
     const open = make(false)
     assert.strictEqual(open.bind("a.test", "1"), undefined)
     assert.strictEqual(open.bind("a.test", "2"), "host-taken")

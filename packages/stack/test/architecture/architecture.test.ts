@@ -8,7 +8,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   config: ["effect"],
   domain: ["effect"],
   crypto: ["effect", "@noble/"],
-  wire: ["effect", "@effect/platform-node", "@catenet/crypto"],
+  wire: ["effect", "@catenet/crypto"],
   server: [
     "effect",
     "@effect/",
@@ -48,9 +48,9 @@ const ambient = new Set([
   "packages/stack/src/supervisor/ChildProcesses.ts",
   "packages/stack/src/supervisor/ParentWatch.ts",
   "packages/wire/src/transport/EdgeSlot.ts",
+  "packages/wire/src/transport/FrameReader.ts",
   "packages/wire/src/transport/FramedStream.ts",
   "packages/wire/src/transport/HelloPeek.ts",
-  "packages/wire/src/transport/Inlet.ts",
   "packages/wire/src/transport/Mux.ts",
   "packages/wire/src/transport/SessionTimers.ts",
   "packages/wire/src/transport/Splice.ts"

@@ -114,7 +114,7 @@ export class ClientHelloReader {
   #recordLeft = 0
   #settled: HelloPeek = more
 
-  /** Every byte pushed so far, to be replayed to whoever speaks TLS with the client. */
+  /** Every byte pushed so far, to be replayed to the server that ends the client's TLS. */
   get bytes(): Buffer {
     return this.#raw.bytes
   }

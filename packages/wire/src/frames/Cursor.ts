@@ -1,6 +1,7 @@
 /**
  * Reads big-endian fields off a byte string. A read past the end yields zero or nothing and marks the cursor as
  * overrun, so that a parser checks once, at its end, instead of after every field.
+ * @internal
  */
 import { view } from "./Frame.ts"
 

@@ -1,4 +1,7 @@
-/** Bytes appended piece by piece in linear time, however small the pieces. */
+/**
+ * Bytes appended piece by piece in linear time, however small the pieces.
+ * @internal
+ */
 import { view } from "./Frame.ts"
 
 export class GrowingBytes {

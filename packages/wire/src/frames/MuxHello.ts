@@ -34,7 +34,7 @@ export interface MuxHello {
   readonly place?: Place
 }
 
-/** What a hello says to whoever registers. */
+/** The part of an acceptor's hello that a registration needs. */
 export type Greeting = Pick<MuxHello, "challenge" | "place">
 
 const magic = Buffer.from("catenet-mux", "latin1")
@@ -47,7 +47,7 @@ const maxProcesses = 1024
 
 const encodePlace = ({ edge, process, processes }: Place) => Buffer.concat([edge, u32(process), u32(processes)])
 
-/** Nothing also for a place that cannot be: where a connection leads is a hint, and no reason to refuse it. */
+/** `undefined` also for an impossible place: it is a hint, so a wrong one is no reason to refuse the session. */
 const readPlace = (fields: Fields): Place | undefined => {
   const bytes = readBytes(fields, tags.place, placeBytes)
   if (bytes === undefined) return undefined

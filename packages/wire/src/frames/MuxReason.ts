@@ -27,7 +27,7 @@ const resets = {
 const refusals = {
   unknown: 0,
   revoked: 1,
-  "host-not-authorised": 2,
+  "host-not-authorized": 2,
   "host-taken": 3,
   "host-malformed": 4,
   full: 5,
@@ -60,7 +60,7 @@ const closes = {
 export type ResetCode = keyof typeof resets
 /** Why a registration was not accepted, or was ended later. */
 export type RefusalCode = keyof typeof refusals
-/** Why a session ended. `lost`: the carrier broke without a word. */
+/** Why a session ended. `lost`: the connection broke before the peer closed the session. */
 export type CloseCode = keyof typeof closes
 
 export interface Reason<Code extends string> {

@@ -146,7 +146,7 @@ const proofLabel = Buffer.from("catenet mux registration v1\0", "latin1")
 
 /**
  * The bytes an agent signs: bound to the edge's challenge and, by `binding` (exporter of the TLS session), to this one
- * connection, so that a relayed or recorded proof is worth nothing.
+ * connection, so that a relayed or recorded proof is refused.
  */
 export const proofMessage = (parts: {
   readonly token: Uint8Array

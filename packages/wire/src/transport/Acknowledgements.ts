@@ -1,4 +1,7 @@
-/** What arrived on a session and is not acknowledged yet; one step for all that a turn of the event loop brings. */
+/**
+ * What arrived on a session and is not acknowledged yet; one step for all that a turn of the event loop brings.
+ * @internal
+ */
 import { contained, type OnFault } from "./FaultBoundary.ts"
 
 /** Received bytes are acknowledged in steps of at least this many. */

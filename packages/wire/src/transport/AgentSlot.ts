@@ -8,7 +8,7 @@ import { type Decoding, decoded, needMore } from "../frames/Frame.ts"
 import { decodePark, encodePong, type ParkFrame } from "../frames/ParkPing.ts"
 import { type BrowserSlot, decodeReply, encodeAdmission, type MeshSlot } from "../frames/Role.ts"
 import { FramedStream } from "./FramedStream.ts"
-import { type FrameMissing, Inlet } from "./Inlet.ts"
+import { type FrameMissing, FrameReader } from "./FrameReader.ts"
 
 /** The edge took no slot. `no` stands for revoked, full and host refused alike: the protocol cannot tell them apart. */
 export class SlotRefused extends Data.TaggedError("SlotRefused")<{
@@ -43,15 +43,15 @@ const writable = (stream: Duplex): Promise<void> => {
   })
 }
 
-const wait = async (stream: Duplex, inlet: Inlet, role: (MeshSlot | BrowserSlot)["role"]) => {
+const wait = async (stream: Duplex, reader: FrameReader, role: (MeshSlot | BrowserSlot)["role"]) => {
   const decode = role === "A" || role === "B" ? firstByte : decodePark
   for (;;) {
-    const frame = await inlet.next(decode)
+    const frame = await reader.next(decode)
     if (Result.isSuccess(frame) && frame.success._tag === "Ping") {
       if (!stream.write(encodePong(frame.success.counter))) await writable(stream)
       continue
     }
-    const raw = inlet.release()
+    const raw = reader.release()
     if (Result.isSuccess(frame) && frame.success._tag === "Stop") {
       return Result.succeed(role === "F" ? new FramedStream(raw) : raw)
     }
@@ -66,13 +66,13 @@ export const parkAgentSlot = async (
   admission: MeshSlot | BrowserSlot,
   { replyMillis = 10_000 }: { readonly replyMillis?: number } = {}
 ): Promise<Result.Result<AgentSlot, SlotRefused>> => {
-  const inlet = new Inlet(stream)
+  const reader = new FrameReader(stream)
   stream.write(encodeAdmission(admission))
-  const reply = await inlet.next(decodeReply, replyMillis)
+  const reply = await reader.next(decodeReply, replyMillis)
   if (Result.isFailure(reply) || !reply.success) {
-    inlet.release()
+    reader.release()
     stream.destroy()
     return Result.fail(new SlotRefused({ reason: Result.isFailure(reply) ? reply.failure.reason : "no" }))
   }
-  return Result.succeed({ taken: wait(stream, inlet, admission.role), close: () => stream.destroy() })
+  return Result.succeed({ taken: wait(stream, reader, admission.role), close: () => stream.destroy() })
 }

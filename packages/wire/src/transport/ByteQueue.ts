@@ -1,6 +1,7 @@
 /**
  * Received bytes that wait for a slow reader. Small pieces are copied together, so that what is held is close to what
  * is counted: a one-byte slice would otherwise keep a whole network buffer alive.
+ * @internal
  */
 import { Buffer } from "node:buffer"
 

@@ -31,7 +31,7 @@ export class StreamRefused extends Data.TaggedError("StreamRefused")<{
 }
 
 /**
- * A byte stream with back-pressure and independent half-close. A stream whose `error` nobody listens to does not end
+ * A byte stream with back-pressure and independent half-close. An `error` without a listener does not end
  * the process: resets are ordinary here.
  */
 export interface CarrierStream extends Duplex {
@@ -43,7 +43,7 @@ export interface CarrierStream extends Duplex {
   readonly resetBy: StreamReset | undefined
 }
 
-/** Why a session is over. `carrier`: it broke without a word from the peer. */
+/** Why a session is over. `carrier`: the connection broke before the peer closed the session. */
 export interface SessionClosed {
   readonly code: CloseCode
   readonly sentence: string

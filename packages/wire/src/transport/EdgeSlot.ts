@@ -17,10 +17,10 @@ import {
 } from "../frames/Role.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
 import { FramedStream } from "./FramedStream.ts"
-import { type FrameMissing, Inlet } from "./Inlet.ts"
+import { type FrameMissing, FrameReader } from "./FrameReader.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
 
-/** No admission; `full` when the caller had no room, which the peer was told. Otherwise nothing was answered. */
+/** No admission; `full` when the caller had no room, which was answered with `NO`. Otherwise nothing was answered. */
 export class AdmissionFailed extends Data.TaggedError("AdmissionFailed")<{
   readonly reason: "full" | FrameMissing["reason"]
   readonly detail: string
@@ -50,12 +50,12 @@ export const readAdmission = async (
 ): Promise<Result.Result<Admission, AdmissionFailed>> => {
   const { acceptHead = () => true, timeoutMillis = 10_000 } = options
   const deadline = monotonicMillis() + timeoutMillis
-  const inlet = new Inlet(stream)
-  const head = await inlet.next(peekHead, timeoutMillis)
+  const reader = new FrameReader(stream)
+  const head = await reader.next(peekHead, timeoutMillis)
   const room = Result.isFailure(head) || acceptHead(head.success)
   const admission =
-    Result.isSuccess(head) && room ? await inlet.next(decodeAdmission, deadline - monotonicMillis()) : undefined
-  inlet.release()
+    Result.isSuccess(head) && room ? await reader.next(decodeAdmission, deadline - monotonicMillis()) : undefined
+  reader.release()
   if (!room) {
     answerAdmission(stream, false)
     return Result.fail(new AdmissionFailed({ reason: "full", detail: "" }))
@@ -72,7 +72,7 @@ const anyPong = (bytes: Uint8Array): Decoding<void> => {
   return bytes.length < 9 ? needMore : decoded(undefined, 9)
 }
 
-/** A silent slot must not speak first: who does so will not be understood later. */
+/** A silent slot must send nothing before its client does: its bytes would be taken for an answer. */
 const anyByte = (bytes: Uint8Array): Decoding<void> => (bytes.length > 0 ? decoded(undefined, 0) : needMore)
 
 /** How long a lost slot may take to close in order. */
@@ -83,7 +83,7 @@ export class EdgeSlot {
   /** Resolves when the slot can no longer be delivered to, other than by having been taken. */
   readonly lost: Promise<void>
   readonly #stream: Duplex
-  readonly #inlet: Inlet
+  readonly #reader: FrameReader
   readonly #pongMillis: number
   readonly #resolveLost: () => void
   #state: "parked" | "delivering" | "taken" | "lost" = "parked"
@@ -107,18 +107,18 @@ export class EdgeSlot {
     this.#stream = stream
     this.#pongMillis = pongMillis
     let attached = false
-    this.#inlet = new Inlet(stream, () => {
+    this.#reader = new FrameReader(stream, () => {
       if (attached) this.#lose()
     })
     attached = true
     // The park ping on a raw socket; ends with the slot.
     this.#timer = this.#pings ? setInterval(() => void this.#prove().catch(this.#fault), pingMillis).unref() : undefined
-    if (this.#inlet.ended) this.#lose()
-    else if (this.#pings) this.#inlet.watch()
-    else void this.#inlet.next(anyByte).then(contained(this.#fault, () => this.close()))
+    if (this.#reader.ended) this.#lose()
+    else if (this.#pings) this.#reader.watch()
+    else void this.#reader.next(anyByte).then(contained(this.#fault, () => this.close()))
   }
 
-  /** `onFault` hears of what a timer or an answer threw; the slot is then lost. */
+  /** `onFault` receives what a timer or an answer threw; the slot is then lost. */
   readonly #fault: OnFault = (error) => {
     this.#onFault?.(error)
     this.#stream.destroy()
@@ -134,14 +134,14 @@ export class EdgeSlot {
       return Result.fail(new SlotDead({ reason: this.#state === "lost" ? "closed" : "taken" }))
     }
     this.#state = "delivering"
-    const alive = this.#pings ? await this.#prove() : this.#inlet.held === 0 && !this.#inlet.ended
+    const alive = this.#pings ? await this.#prove() : this.#reader.held === 0 && !this.#reader.ended
     if (!alive || this.#stream.destroyed) {
       this.#lose()
       return Result.fail(new SlotDead({ reason: "silent" }))
     }
     this.#state = "taken"
     clearInterval(this.#timer)
-    const raw = this.#inlet.release()
+    const raw = this.#reader.release()
     if (!this.#pings) return Result.succeed(raw)
     raw.write(stopFrame)
     return Result.succeed(this.role === "F" ? new FramedStream(raw) : raw)
@@ -166,12 +166,12 @@ export class EdgeSlot {
 
   async #roundTrip(): Promise<boolean> {
     // What comes unasked is not an answer.
-    const quiet = this.#inlet.held === 0
+    const quiet = this.#reader.held === 0
     if (quiet) this.#stream.write(encodePing(this.#counter))
-    const pong = quiet ? await this.#inlet.next(anyPong, this.#pongMillis) : undefined
+    const pong = quiet ? await this.#reader.next(anyPong, this.#pongMillis) : undefined
     if (pong !== undefined && Result.isSuccess(pong)) {
       this.#counter++
-      this.#inlet.watch()
+      this.#reader.watch()
       return true
     }
     this.#lose()
@@ -182,7 +182,7 @@ export class EdgeSlot {
     if (this.#state === "lost" || this.#state === "taken") return
     this.#state = "lost"
     clearInterval(this.#timer)
-    this.#inlet.release().resume()
+    this.#reader.release().resume()
     this.#stream.end()
     // Bounds the orderly close of a peer that may be gone.
     const destroy = setTimeout(() => this.#stream.destroy(), closingMillis).unref()

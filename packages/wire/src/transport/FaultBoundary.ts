@@ -1,6 +1,6 @@
 /**
- * The boundary around a connection: what one of its callbacks throws is reported and ends that connection. Past it is only the
- * event loop, where a throw ends the process with the connections of everybody else.
+ * The boundary around a connection: what one of its callbacks throws is reported and ends that connection. Beyond it is
+ * only the event loop, where a throw ends the process and with it all other connections.
  */
 import type { EventEmitter } from "node:events"
 

@@ -1,5 +1,5 @@
 /**
- * Counts the faults of connections and tells of them at most once a minute: a fault that a stranger can bring about must not
+ * Counts the faults of connections and reports them at most once a minute: a stranger who can cause a fault must not be able to
  * fill a log.
  */
 const quietMillis = 60_000
@@ -11,7 +11,7 @@ export class FaultLog {
   #untold = 0
   #toldAt = Number.NEGATIVE_INFINITY
 
-  /** `tell` also gets how many faults it was not told of since the last time. */
+  /** `tell` also gets how many faults were counted and not reported since the last call. */
   constructor(now: () => number, tell: (error: unknown, untold: number) => void) {
     this.#now = now
     this.#tell = tell

@@ -1,4 +1,7 @@
-/** The framed relay of role `F` (data-plane 5.4) over its connection, as a plain byte stream with half-close. */
+/**
+ * The framed relay of role `F` (data-plane 5.4) over its connection, as a plain byte stream with half-close.
+ * @internal
+ */
 import type { Buffer } from "node:buffer"
 import { Duplex } from "node:stream"
 import { Result } from "effect"

@@ -40,7 +40,7 @@ export const peekClientHello = (
     else if (peek._tag === "Invalid") refuse("invalid", peek.reason)
   }
   const onClosed = () => refuse("closed", "")
-  // A bound on a raw socket: whoever connects and says nothing must not stay.
+  // A bound on a raw socket: a silent client must not keep its connection.
   const timer = setTimeout(() => refuse("timeout", ""), timeoutMillis)
   for (const event of ["end", "error", "close"]) socket.on(event, onClosed)
   socket.on("error", () => {})

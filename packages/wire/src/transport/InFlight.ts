@@ -2,6 +2,7 @@
  * How many unacknowledged bytes a session may have on its way. Bytes beyond what the path holds only stand in the
  * kernel's send queue, where a small answer cannot overtake them; so the limit follows delivery rate times shortest
  * round trip, both measured from acknowledgements, plus some room for the schedules of two event loops.
+ * @internal
  */
 
 const floorBytes = 64 * 1024
@@ -13,7 +14,7 @@ const startGain = 2
 const rateWindowMillis = 2_000
 const rttWindowMillis = 15_000
 const markBytes = 16 * 1024
-/** A rate measured over less says more about the schedules than about the path. */
+/** A rate measured over less depends more on the schedules than on the path. */
 const shortestRoundMillis = 4
 
 /** A moment of sending, found again when its bytes are acknowledged. */
@@ -23,8 +24,8 @@ interface Mark {
   readonly backlogged: boolean
 }
 
-/** Best of the last one to two windows, so that an old value is forgotten without keeping all values. */
-class Best {
+/** The largest or smallest sample of the last one to two windows; an old one is dropped without keeping all of them. */
+class WindowedExtremum {
   #current: number
   #previous: number
   #since: number
@@ -61,8 +62,8 @@ export class InFlight {
   #acked = 0
   #marks: Array<Mark> = []
   #markedTo = 0
-  readonly #rate: Best
-  readonly #rtt: Best
+  readonly #rate: WindowedExtremum
+  readonly #rtt: WindowedExtremum
   #round: { readonly end: number; readonly at: number; readonly acked: number; backlogged: boolean }
   #starting = true
   #startRate = 0
@@ -71,8 +72,8 @@ export class InFlight {
   #limit = initialBytes
 
   constructor(now: number) {
-    this.#rate = new Best(0, Math.max, now)
-    this.#rtt = new Best(Number.POSITIVE_INFINITY, Math.min, now)
+    this.#rate = new WindowedExtremum(0, Math.max, now)
+    this.#rtt = new WindowedExtremum(Number.POSITIVE_INFINITY, Math.min, now)
     this.#round = { end: 0, at: now, acked: 0, backlogged: false }
   }
 
@@ -84,7 +85,7 @@ export class InFlight {
     return this.#limit
   }
 
-  /** `backlogged`: more was waiting to be sent, so what arrives says something about the path. */
+  /** `backlogged`: more was waiting to be sent, so the rate at which it arrives is that of the path. */
   sent(bytes: number, now: number, backlogged: boolean): void {
     this.#sent += bytes
     if (this.#marks.length > 0 && this.#sent - this.#markedTo < markBytes) return

@@ -11,19 +11,19 @@ import {
 } from "../frames/Rendezvous.ts"
 import { encodeAdmission } from "../frames/Role.ts"
 import { AdmissionFailed } from "./EdgeSlot.ts"
-import { Inlet } from "./Inlet.ts"
+import { FrameReader } from "./FrameReader.ts"
 import { SlotRefused } from "./AgentSlot.ts"
 
-/** Edge: asks a client that sent `C` for its proof. Whether the proof is good is the caller's to judge. */
+/** Edge: asks a client that sent `C` for its proof. The caller checks the proof. */
 export const challengeClient = async (
   stream: Duplex,
   challenge: Challenge,
   timeoutMillis = 10_000
 ): Promise<Result.Result<Solution, AdmissionFailed>> => {
-  const inlet = new Inlet(stream)
+  const reader = new FrameReader(stream)
   stream.write(encodeChallenge(challenge))
-  const solution = await inlet.next(decodeSolution, timeoutMillis)
-  inlet.release()
+  const solution = await reader.next(decodeSolution, timeoutMillis)
+  reader.release()
   return Result.mapError(solution, ({ detail, reason }) => new AdmissionFailed({ reason, detail }))
 }
 
@@ -37,10 +37,10 @@ export const requestRendezvous = async (
   solve: (challenge: Challenge) => Promise<bigint>,
   timeoutMillis = 10_000
 ): Promise<Result.Result<void, SlotRefused>> => {
-  const inlet = new Inlet(stream)
+  const reader = new FrameReader(stream)
   stream.write(encodeAdmission({ role: "C" }))
-  const challenge = await inlet.next(decodeChallenge, timeoutMillis)
-  inlet.release()
+  const challenge = await reader.next(decodeChallenge, timeoutMillis)
+  reader.release()
   if (Result.isFailure(challenge)) return Result.fail(new SlotRefused({ reason: challenge.failure.reason }))
   stream.write(encodeSolution({ solution: await solve(challenge.success), token }))
   return Result.succeed(undefined)

@@ -1,7 +1,7 @@
 /**
  * A multiplexed session between agent and edge over one byte carrier (TLS 1.3 with ALPN `ct-edge-mux`): hello,
  * registrations, streams with credit, echo, drain and a reason for every end. Plain Node streams and callbacks, since
- * every chunk of every visitor passes here. What a stream is for is decided by whoever opens or takes it.
+ * every chunk of every visitor passes here. What a stream is for is decided by its two ends.
  */
 import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
@@ -43,7 +43,7 @@ export interface MuxOptions {
   /** The peer asks to be registered. Without it every registration is refused. */
   readonly onRegister?: (registration: InboundRegistration) => void
   /**
-   * Hears of what a callback threw. A throw that belongs to one stream resets that stream, one that belongs to a registration
+   * Receives what a callback threw. A throw that belongs to one stream resets that stream, one that belongs to a registration
    * refuses it; any other one ends the session. The events of the carrier are its owner's to guard.
    */
   readonly onFault?: OnFault
@@ -51,7 +51,7 @@ export interface MuxOptions {
 
 const defaultKeepAlive = { everyMillis: 8_000, deadMillis: 24_000 }
 const defaultHelloMillis = 10_000
-/** How long a closing session waits for its last words to be taken. */
+/** How long a closing session waits for its last frames to be taken. */
 const closingMillis = 2_000
 
 export class Mux implements CarrierSession {
@@ -86,7 +86,7 @@ export class Mux implements CarrierSession {
   #draining: "no" | "announced" | "settled" = "no"
   #ending: SessionClosed | undefined
   readonly #acks: Acknowledgements
-  /** Ends the session without a word, since what would say it may be what failed. */
+  /** Ends the session without a closing frame, since the code that writes one may be what failed. */
   readonly #fault: OnFault = (error) => {
     this.#options.onFault?.(error)
     this.#carrier.destroy()
@@ -111,7 +111,7 @@ export class Mux implements CarrierSession {
       ...(options.place !== undefined && { place: options.place })
     }
     this.#sender = new MuxSender(carrier, this.counters, () => {
-      // No last words: there is no room for them.
+      // No closing frame: there is no room for it.
       this.#end({ code: "overloaded", sentence: "the peer does not read what it asks for", by: "local" })
       carrier.destroy()
     })
@@ -292,7 +292,7 @@ export class Mux implements CarrierSession {
     this.#closed.resolve(closed)
     const carrier = this.#carrier
     carrier.end()
-    // The peer may never read our last words, or never end its own half.
+    // The peer may never read the closing frame, or never end its own half.
     const destroy = setTimeout(() => carrier.destroy(), closingMillis).unref()
     carrier.once("close", () => clearTimeout(destroy))
   }

@@ -2,6 +2,7 @@
  * The sending half of a multiplexed session: control frames go out at once, DATA of all streams takes turns frame by
  * frame while the carrier takes bytes and the in-flight limit allows. Frames of one turn of the event loop are corked
  * together into as few TLS records as they fill.
+ * @internal
  */
 import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
@@ -36,7 +37,7 @@ export class MuxSender {
   #pumping = false
   #closed = false
 
-  /** `stuck` is called when the peer makes us speak but does not listen. */
+  /** `stuck` is called when the peer asks for answers and does not read them. */
   constructor(carrier: Duplex, counters: { bytesSent: number }, stuck: () => void) {
     this.#carrier = carrier
     this.#counters = counters

@@ -21,7 +21,7 @@ export interface StreamHost {
   readonly held: (delta: number) => void
   /** The session holds more unread bytes than it should. */
   readonly overBudget: () => boolean
-  /** The stream is over for the session; `sentReset` when it told the peer so. */
+  /** The stream is over for the session; `sentReset` when it sent the peer a reset. */
   readonly release: (id: number, sentReset: boolean) => void
   /** A callback of the stream threw. */
   readonly onFault: OnFault

@@ -1,4 +1,7 @@
-/** Outstanding echoes of one session: which nonce was sent when, and who waits for it. */
+/**
+ * Outstanding pings of one session: which nonce was sent when, and the promise of its round trip.
+ * @internal
+ */
 import { monotonicMillis } from "./MonotonicClock.ts"
 
 interface Outstanding {
@@ -19,7 +22,7 @@ export class Pings {
     return { nonce, rtt }
   }
 
-  /** The round trip of an answer; `undefined` for one nobody waits for. */
+  /** The round trip of an answer; `undefined` for one that answers no ping. */
   answered(nonce: bigint): number | undefined {
     const ping = this.#outstanding.get(nonce)
     if (ping === undefined) return undefined

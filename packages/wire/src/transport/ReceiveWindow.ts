@@ -1,6 +1,7 @@
 /**
- * How many bytes one stream's peer may still send, and when it is told that it may send more. The window starts small,
+ * How many bytes one stream's peer may still send, and when it gets credit for more. The window starts small,
  * doubles while the reader keeps up, and halves while the session as a whole holds more unread bytes than it should.
+ * @internal
  */
 
 const smallestWindow = 64 * 1024

@@ -1,4 +1,7 @@
-/** The timers of one session: they watch the peer, hold nothing open, end with the session, and contain what they throw. */
+/**
+ * The timers of one session: they watch the peer, hold nothing open, end with the session, and contain what they throw.
+ * @internal
+ */
 import { contained, type OnFault } from "./FaultBoundary.ts"
 
 export class SessionTimers {

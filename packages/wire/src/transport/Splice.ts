@@ -1,7 +1,7 @@
 /**
  * The relay: copies two streams into each other until both directions ended or one side broke. Back-pressure is the
  * streams' own, so no more is held than their high-water marks. A clean end of one direction ends only that direction;
- * a broken side cuts the other, so that nobody takes a torn transfer for a complete one.
+ * a broken side cuts the other, so that a torn transfer is not taken for a complete one.
  */
 import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
@@ -23,9 +23,9 @@ export interface SpliceOptions {
   readonly idleMillis?: number
   /** Cuts the relay. A `StreamReset` as reason is passed on to both sides. */
   readonly signal?: AbortSignal
-  /** What a multiplexed side is told when the other one broke. */
+  /** The code with which a multiplexed side is reset when the other one broke. */
   readonly resetCode?: ResetCode
-  /** Hears of what the relay's timer, or what cutting it, threw; both streams are then destroyed. */
+  /** Receives what the relay's timer, or cutting it, threw; both streams are then destroyed. */
   readonly onFault?: OnFault
 }
 
@@ -99,7 +99,7 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     side.once("close", () => {
       if (!isOver()) broken(name, side.errored ?? undefined)
     })
-    // What the other side might still say could reach nobody.
+    // What the other side still sends could not be delivered.
     if (side.destroyed && !(isOver() && other.readableEnded)) broken(name, side.errored ?? undefined)
   }
 

@@ -1,6 +1,7 @@
 /**
  * The streams of one multiplexed session: who may open how many, which ids exist, and what a frame for one of them
  * means. Every method that takes a frame of the peer answers with the rule it broke, if it broke one.
+ * @internal
  */
 import type { Buffer } from "node:buffer"
 import { Result } from "effect"
@@ -30,7 +31,7 @@ export interface StreamTableOptions {
   /** Ids of our own streams start here and go up by two. */
   readonly firstId: 1 | 2
   readonly onStream: ((stream: MuxStream) => void) | undefined
-  /** Hears of what a callback of one stream threw; the stream is then reset. */
+  /** Receives what a callback of one stream threw; the stream is then reset. */
   readonly onFault: OnFault
   /** Why the peer may open no stream just now. */
   readonly refusing: () => ResetCode | undefined

@@ -7,7 +7,7 @@ import { encodePing } from "../../src/frames/ParkPing.ts"
 import { admittedReply, type BrowserSlot, type MeshSlot } from "../../src/frames/Role.ts"
 import { parkAgentSlot } from "../../src/transport/AgentSlot.ts"
 import { FramedStream } from "../../src/transport/FramedStream.ts"
-import { Inlet } from "../../src/transport/Inlet.ts"
+import { FrameReader } from "../../src/transport/FrameReader.ts"
 import { Mux } from "../../src/transport/Mux.ts"
 
 const KiB = 1024
@@ -74,9 +74,9 @@ const places: ReadonlyArray<Place> = [
     what: "bytes before a frame that is asked for",
     most: 128 * KiB,
     begin: (near) => {
-      const inlet = new Inlet(near)
-      inlet.watch()
-      return () => inlet.held
+      const reader = new FrameReader(near)
+      reader.watch()
+      return () => reader.held
     },
     first: new Uint8Array(),
     again: () => Buffer.alloc(9)

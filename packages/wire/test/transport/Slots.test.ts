@@ -6,7 +6,7 @@ import { encodePong, stopFrame } from "../../src/frames/ParkPing.ts"
 import type { Admission, BrowserSlot, MeshSlot, SlotRole } from "../../src/frames/Role.ts"
 import { type AgentSlot, parkAgentSlot } from "../../src/transport/AgentSlot.ts"
 import { answerAdmission, EdgeSlot, readAdmission } from "../../src/transport/EdgeSlot.ts"
-import { Inlet } from "../../src/transport/Inlet.ts"
+import { FrameReader } from "../../src/transport/FrameReader.ts"
 import { challengeClient, requestRendezvous } from "../../src/transport/MeshRendezvous.ts"
 import { decoded, needMore } from "../../src/frames/Frame.ts"
 import { Dice } from "../dice.ts"
@@ -25,8 +25,8 @@ const reasonOf = (result: Result.Result<unknown, { readonly reason: string }>) =
 const patienceMillis = 30_000
 
 /** Exactly `length` bytes as hex. */
-const take = (inlet: Inlet, length: number): Promise<string> =>
-  inlet
+const take = (reader: FrameReader, length: number): Promise<string> =>
+  reader
     .next(
       (bytes) =>
         bytes.length < length ? needMore : decoded(Buffer.from(bytes.subarray(0, length)).toString("hex"), length),
@@ -106,22 +106,22 @@ describe("slots", () => {
 describe("edge half", () => {
   it("speaks the bytes of the specification", async () => {
     const [peer, stream] = duplexPair()
-    const inlet = new Inlet(peer)
+    const reader = new FrameReader(peer)
     const admission = readAdmission(stream)
     peer.write(Buffer.concat([Buffer.from("L"), token, Buffer.from("0010", "hex"), Buffer.from("demo.example.com")]))
     assert.deepStrictEqual(Result.getOrThrow(await admission), { role: "L", token, host: "demo.example.com" })
     answerAdmission(stream, true)
-    assert.strictEqual(await take(inlet, 2), "4f4b")
+    assert.strictEqual(await take(reader, 2), "4f4b")
     const slot = new EdgeSlot(stream, "L", { pingMillis: 5 })
-    assert.strictEqual(await take(inlet, 9), "f90000000000000000")
+    assert.strictEqual(await take(reader, 9), "f90000000000000000")
     peer.write(Buffer.from("fa0000000000000000", "hex"))
-    assert.strictEqual(await take(inlet, 9), "f90000000000000001")
+    assert.strictEqual(await take(reader, 9), "f90000000000000001")
     // A client that comes during a round trip shares it; only the first byte of the answer counts.
     const delivered = slot.deliver()
     peer.write(Buffer.from("faffffffffffffffff", "hex"))
     const visitor = Result.getOrThrow(await delivered)
     visitor.write(Buffer.from("160301", "hex"))
-    assert.strictEqual(await take(inlet, 4), "fb160301")
+    assert.strictEqual(await take(reader, 4), "fb160301")
   })
 
   it("answers NO before the host when there is no room, and closes in order", async () => {
@@ -193,13 +193,13 @@ describe("agent half", () => {
   const admitted = async (role: SlotRole, replyMillis = patienceMillis) => {
     const [peer, stream] = duplexPair()
     const asked = parkAgentSlot(stream, slotOf(role), { replyMillis })
-    const inlet = new Inlet(peer)
+    const reader = new FrameReader(peer)
     const slot = async () => {
-      await take(inlet, role === "K" || role === "A" ? 33 : 44)
+      await take(reader, role === "K" || role === "A" ? 33 : 44)
       peer.write("OK")
       return Result.getOrThrow(await asked)
     }
-    return { peer, inlet, asked, slot }
+    return { peer, reader, asked, slot }
   }
 
   it("reads NO, silence, an end and other words as different refusals", async () => {
@@ -217,11 +217,11 @@ describe("agent half", () => {
   })
 
   it("answers any number of pings, and takes the client's bytes that came with STOP", async () => {
-    const { inlet, peer, slot } = await admitted("K")
+    const { reader, peer, slot } = await admitted("K")
     const { taken } = await slot()
     for (const counter of ["0000000000000000", "0000000000000001", "ffffffffffffffff"]) {
       peer.write(Buffer.from(`f9${counter}`, "hex"))
-      assert.strictEqual(await take(inlet, 9), `fa${counter}`)
+      assert.strictEqual(await take(reader, 9), `fa${counter}`)
     }
     peer.write(Buffer.concat([stopFrame, Buffer.from("client")]))
     peer.end()

@@ -1,6 +1,6 @@
 /**
  * Takes single frames off a stream, for the phases of a connection that come before its bytes are relayed. It reads
- * while it is asked for a frame or told to watch for the peer's going away; `release` gives the stream back with
+ * while a frame is asked for, or after `watch`, which notices that the peer goes away; `release` gives the stream back with
  * every byte that was not taken.
  */
 import { Buffer } from "node:buffer"
@@ -14,7 +14,7 @@ export class FrameMissing extends Data.TaggedError("FrameMissing")<{
   readonly detail: string
 }> {}
 
-/** Largest number of bytes held for a frame that nobody asked for yet. */
+/** Largest number of bytes held before a frame is asked for. */
 export const heldBytes = 64 * 1024
 
 interface Waiting {
@@ -22,14 +22,14 @@ interface Waiting {
   readonly fail: (reason: FrameMissing["reason"], detail: string) => void
 }
 
-export class Inlet {
+export class FrameReader {
   readonly #stream: Duplex
   readonly #onEnd: () => void
   #held: Buffer = Buffer.alloc(0)
   #waiting: Waiting | undefined
   #ended = false
 
-  /** `onEnd` is called once, when the peer ends or breaks the stream while the inlet is attached. */
+  /** `onEnd` is called once, when the peer ends or breaks the stream while the reader is attached. */
   constructor(stream: Duplex, onEnd: () => void = () => {}) {
     this.#stream = stream
     this.#onEnd = onEnd
@@ -77,7 +77,7 @@ export class Inlet {
       return promise
     }
     this.#waiting = { look, fail }
-    // A bound on a raw socket: a peer that says nothing must not hold its place.
+    // A bound on a raw socket: a silent peer must not keep its connection.
     if (timeoutMillis !== undefined) timer = setTimeout(() => fail("timeout", ""), timeoutMillis)
     this.watch()
     return promise
@@ -95,7 +95,7 @@ export class Inlet {
     return this.#stream
   }
 
-  /** Whoever gets the frame decides who reads on. At once, since bytes put back also hold back a stream's end. */
+  /** The owner of the frame decides who reads on. At once, since bytes put back also delay the end of a stream. */
   #putBack(rest: Buffer): void {
     this.#held = Buffer.alloc(0)
     this.#stream.pause()
