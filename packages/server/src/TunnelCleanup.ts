@@ -6,9 +6,9 @@ import { GateSessions } from "./tunnels/GateSessions.ts"
 import { ShareLinks } from "./tunnels/ShareLinks.ts"
 
 const work = Effect.gen(function* () {
-  const sweeps = [yield* Deliveries, yield* Gate, yield* GateSessions, yield* ShareLinks].map(({ sweep }) => sweep)
-  yield* Effect.forEach(sweeps, (sweep) =>
-    Effect.catchCause(sweep, (cause) => Effect.logWarning("A sweep failed and is done again in a minute.", cause))
+  const tasks = [(yield* Deliveries).prune, (yield* Gate).sweep, (yield* GateSessions).prune, (yield* ShareLinks).prune]
+  yield* Effect.forEach(tasks, (task) =>
+    Effect.catchCause(task, (cause) => Effect.logWarning("A cleanup failed and is done again in a minute.", cause))
   ).pipe(Effect.repeat(Schedule.spaced("1 minute")))
 })
 

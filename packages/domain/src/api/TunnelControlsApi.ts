@@ -4,22 +4,19 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { Alert, AlertDelivery, SavedAlert } from "../tunnels/Alert.ts"
 import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
+import { AlertNotFound, AlertRefused, DeliveryBudgetSpent } from "../tunnels/AlertErrors.ts"
 import {
-  AccessRefused,
-  AlertNotFound,
-  AlertRefused,
-  DeliveryBudgetSpent,
   LoginNotRequired,
   ShareLinkLimitReached,
-  ShareLinkNotFound,
-  TunnelNotFound,
   ShareLinkNeedsGelb,
+  ShareLinkNotFound,
   TunnelWithoutHostname
-} from "../tunnels/TunnelErrors.ts"
+} from "../tunnels/ShareLinkErrors.ts"
+import { AccessRefused, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { ShareLinkIdInPath, TunnelIdInPath } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { MintedShareLink, ShareLabel, ShareLink, ShareTtl } from "../tunnels/ShareLink.ts"
-import { Badge } from "../tunnels/Usage.ts"
+import { Badge } from "../tunnels/Badge.ts"
 import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"

@@ -1,5 +1,6 @@
 /**
- * When a tunnel may be visited: until an expiry, or inside slots of a weekly schedule, or both.
+ * When visitors may use a tunnel: until an expiry, inside the slots of a weekly schedule, or both. The owner's own tunnel
+ * connection is not subject to it.
  *
  * A slot that runs past midnight is written as two. The offset is fixed: there is no daylight saving in it.
  */
@@ -26,8 +27,147 @@ export class WeeklySchedule extends Schema.Class<WeeklySchedule>("WeeklySchedule
   slots: atMost(64, AccessSlot)
 }) {}
 
-/** Neither member set means unrestricted. An absent member is read as null and always written. */
+/**
+ * Neither member set means unrestricted. An absent member is read as null and always written. The tunnel is closed from
+ * the second `expires_at` on.
+ */
 export class AccessPolicy extends Schema.Class<AccessPolicy>("AccessPolicy")({
   expires_at: Schema.NullOr(UnixSeconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   schedule: Schema.NullOr(WeeklySchedule).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }) {}
+
+const day = 1440
+const week = 7 * day
+/** The first of January 1970 was a Thursday. */
+const epochMinute = 3 * day
+
+const mod = (n: number, m: number) => ((n % m) + m) % m
+
+/** First minute of the week that the slot covers, and how many minutes it lasts. */
+const span = (slot: AccessSlot) => ({
+  start: slot.day * day + slot.start_minute,
+  length: slot.end_minute - slot.start_minute
+})
+
+/** Minutes since a Monday, 00:00, in local time. Not reduced to one week. */
+const localMinute = (schedule: WeeklySchedule, now: number) =>
+  Math.floor(now / 60) + schedule.tz_offset_minutes + epochMinute
+
+/**
+ * Whether visitors may use the tunnel at `now`. Without a policy: always.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Schema } from "effect"
+ * import { AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
+ *
+ * const policy = Schema.decodeSync(AccessPolicy)
+ * const office = { tz_offset_minutes: 60, slots: [{ day: 0, start_minute: 540, end_minute: 1020 }] }
+ * const monday0800Utc = 1_767_600_000
+ * assert.equal(isOpen(policy({ schedule: office }), monday0800Utc), true)
+ * assert.equal(isOpen(policy({ schedule: office }), monday0800Utc - 1), false)
+ * assert.equal(isOpen(policy({ expires_at: 100 }), 100), false)
+ * assert.equal(isOpen(null, 100), true)
+ * ```
+ */
+export const isOpen = (policy: AccessPolicy | null, now: number): boolean => {
+  if (policy === null) return true
+  const { expires_at, schedule } = policy
+  if (expires_at !== null && now >= expires_at) return false
+  if (schedule === null) return true
+  const minute = localMinute(schedule, now)
+  return schedule.slots.map(span).some(({ length, start }) => mod(minute - start, week) < length)
+}
+
+/**
+ * The moments at which the answer may change: the expiry, and within the week after `now` the start and the end of every slot.
+ * An expiry in the past is among them, and changes nothing.
+ */
+const boundaries = ({ expires_at, schedule }: AccessPolicy, now: number): ReadonlyArray<number> => {
+  const moments = expires_at === null ? [] : [expires_at]
+  if (schedule === null) return moments
+  const minute = localMinute(schedule, now)
+  const startOfMinute = Math.floor(now / 60) * 60
+  const next = (boundary: number) => startOfMinute + (week - mod(minute - boundary, week)) * 60
+  return [
+    ...moments,
+    ...schedule.slots.map(span).flatMap(({ length, start }) => [next(start), next(start + length)])
+  ].toSorted((x, y) => x - y)
+}
+
+/**
+ * The first moment after `now` at which the answer of `isOpen` is another one, or null when it never changes again.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Schema } from "effect"
+ * import { AccessPolicy, nextChange } from "@catenet/domain/edges/AccessPolicy"
+ *
+ * const policy = Schema.decodeSync(AccessPolicy)
+ * assert.equal(nextChange(policy({ expires_at: 500 }), 100), 500)
+ * assert.equal(nextChange(policy({ expires_at: 500 }), 500), null)
+ * const evenings = { tz_offset_minutes: 0, slots: [{ day: 3, start_minute: 1320, end_minute: 1440 }] }
+ * assert.equal(nextChange(policy({ schedule: evenings }), 0), 79_200)
+ * assert.equal(nextChange(policy({ schedule: evenings }), 79_200), 86_400)
+ * ```
+ */
+export const nextChange = (policy: AccessPolicy | null, now: number): number | null => {
+  if (policy === null) return null
+  const answer = isOpen(policy, now)
+  return boundaries(policy, now).find((moment) => isOpen(policy, moment) !== answer) ?? null
+}
+
+/**
+ * Whole seconds for the `Retry-After` header of a visitor who is turned away, 3600 when no opening is in sight.
+ * Null when the window is open.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Schema } from "effect"
+ * import { AccessPolicy, retryAfter } from "@catenet/domain/edges/AccessPolicy"
+ *
+ * assert.equal(retryAfter(Schema.decodeSync(AccessPolicy)({ expires_at: 100 }), 100), 3600)
+ * assert.equal(retryAfter(null, 100), null)
+ * ```
+ */
+export const retryAfter = (policy: AccessPolicy | null, now: number): number | null => {
+  if (isOpen(policy, now)) return null
+  const change = nextChange(policy, now)
+  return change === null ? 3600 : change - now
+}
+
+/** What is said about a window: the answer, and what ends it. All times are unix seconds. */
+export type Outlook =
+  | { readonly _tag: "Unrestricted" }
+  | { readonly _tag: "OpenUntilExpiry"; readonly at: number }
+  | { readonly _tag: "OpenUntilSlotEnd"; readonly at: number }
+  | { readonly _tag: "OpenForGood" }
+  | { readonly _tag: "ClosedUntil"; readonly at: number }
+  | { readonly _tag: "Expired"; readonly at: number }
+  | { readonly _tag: "ClosedForGood" }
+
+/**
+ * The state line of a window.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Schema } from "effect"
+ * import { AccessPolicy, outlook } from "@catenet/domain/edges/AccessPolicy"
+ *
+ * const policy = Schema.decodeSync(AccessPolicy)({ expires_at: 500 })
+ * assert.deepEqual(outlook(null, 100), { _tag: "Unrestricted" })
+ * assert.deepEqual(outlook(policy, 100), { _tag: "OpenUntilExpiry", at: 500 })
+ * assert.deepEqual(outlook(policy, 600), { _tag: "Expired", at: 500 })
+ * ```
+ */
+export const outlook = (policy: AccessPolicy | null, now: number): Outlook => {
+  if (policy === null) return { _tag: "Unrestricted" }
+  const { expires_at } = policy
+  if (expires_at !== null && now >= expires_at) return { _tag: "Expired", at: expires_at }
+  const at = nextChange(policy, now)
+  if (isOpen(policy, now)) {
+    if (at === null) return { _tag: "OpenForGood" }
+    return { _tag: at === expires_at ? "OpenUntilExpiry" : "OpenUntilSlotEnd", at }
+  }
+  return at === null ? { _tag: "ClosedForGood" } : { _tag: "ClosedUntil", at }
+}

@@ -1,7 +1,7 @@
 /** An edge server, as the control plane and other edges know it. Not to be confused with an edge of a topology. */
 import { Effect, Schema } from "effect"
 import { AccessPolicy } from "./AccessPolicy.ts"
-import { Tier } from "../certificates/Admission.ts"
+import { Tier } from "./Tier.ts"
 import { AgentProof } from "./AgentProof.ts"
 import { form } from "../values/Pattern.ts"
 import { Hex64 } from "../values/Hex.ts"

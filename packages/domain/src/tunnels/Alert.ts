@@ -1,8 +1,9 @@
-/** The dead-man alert of a tunnel: who is told when it is gone, and when it is back. */
-import { Schema } from "effect"
+/** The dead-man alert of a tunnel: which receiver hears when it is gone and when it is back, and how often it may. */
+import { Result, Schema } from "effect"
 import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { AlertSecret } from "../values/Tokens.ts"
+import { AlertRefused, deliveryBudget, DeliveryBudgetSpent } from "./AlertErrors.ts"
 
 export const AlertEvent = Schema.Literals(["tunnel.down", "tunnel.up", "tunnel.test"])
 export type AlertEvent = typeof AlertEvent.Type
@@ -10,8 +11,7 @@ export type AlertEvent = typeof AlertEvent.Type
 /** Longest time without a sign of life before a report: a week. */
 export const maxThresholdMinutes = 10_080
 
-/** Deliveries in an hour, over all alerts of an account. */
-export const alertBudget = 20
+const maxReceiverLength = 2048
 
 /** As its owner sees it. `since`: when the present state began. */
 export class Alert extends Schema.Class<Alert>("Alert")({
@@ -44,3 +44,123 @@ export class AlertMessage extends Schema.Class<AlertMessage>("AlertMessage")({
   threshold_secs: Count,
   sent_at: UnixSeconds
 }) {}
+
+/** A usable alert: the receiver as an absolute URL, and the threshold in seconds. */
+export interface AlertSettings {
+  readonly webhookUrl: string
+  readonly thresholdSeconds: number
+}
+
+const loopback = new Set(["127.0.0.1", "localhost", "[::1]"])
+
+const unusable = (reason: string) => Result.fail(new AlertRefused({ field: "webhook_url", reason }))
+
+const receiverOf = (text: string): Result.Result<string, AlertRefused> => {
+  const url = text.length <= maxReceiverLength ? URL.parse(text) : null
+  if (url === null) return unusable(`must be an absolute URL of at most ${maxReceiverLength} characters`)
+  if (url.username !== "" || url.password !== "") return unusable("must not carry a user name or a password")
+  if (url.protocol === "https:" || (url.protocol === "http:" && loopback.has(url.hostname))) return Result.succeed(text)
+  return unusable("must be https, or http to 127.0.0.1, localhost or [::1]")
+}
+
+/**
+ * What an owner asks for. Whether the receiver's address is a private one is decided where it is called.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { alertSettings } from "@catenet/domain/tunnels/Alert"
+ *
+ * assert.deepEqual(Result.getOrThrow(alertSettings(" https://hooks.example/x ", 5)), {
+ *   webhookUrl: "https://hooks.example/x",
+ *   thresholdSeconds: 300
+ * })
+ * assert.ok(Result.isFailure(alertSettings("http://hooks.example/x", 5)))
+ * assert.ok(Result.isFailure(alertSettings("https://hooks.example/x", 0)))
+ * ```
+ */
+export const alertSettings = (
+  webhookUrl: string,
+  thresholdMinutes: number
+): Result.Result<AlertSettings, AlertRefused> =>
+  Result.flatMap(receiverOf(webhookUrl.trim()), (url) =>
+    Number.isInteger(thresholdMinutes) && thresholdMinutes >= 1 && thresholdMinutes <= maxThresholdMinutes
+      ? Result.succeed({ webhookUrl: url, thresholdSeconds: thresholdMinutes * 60 })
+      : Result.fail(
+          new AlertRefused({
+            field: "threshold_minutes",
+            reason: `must be a whole number from 1 to ${maxThresholdMinutes}`
+          })
+        )
+  )
+
+/** Seconds over which the budget of deliveries counts. */
+export const deliveryBudgetSeconds = 3600
+
+/**
+ * Deliveries an account has left. `deliveredAt`: unix seconds of its deliveries that succeeded or failed; one delivery with
+ * several attempts counts once, a skipped one not at all.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { deliveriesLeft } from "@catenet/domain/tunnels/Alert"
+ *
+ * assert.equal(deliveriesLeft([], 5000), 20)
+ * assert.equal(deliveriesLeft([1400, 1401], 5000), 19)
+ * ```
+ */
+export const deliveriesLeft = (deliveredAt: ReadonlyArray<number>, now: number): number =>
+  Math.max(0, deliveryBudget - deliveredAt.filter((at) => now - at < deliveryBudgetSeconds).length)
+
+/**
+ * Takes one delivery out of the budget for `now`. The refusal says when the oldest delivery leaves the hour.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { takeDelivery } from "@catenet/domain/tunnels/Alert"
+ *
+ * const twenty = Array.from({ length: 20 }, (_, n) => 1000 + n)
+ * assert.ok(Result.isSuccess(takeDelivery(twenty, 4600)))
+ * assert.equal(Result.getOrThrow(Result.flip(takeDelivery(twenty, 4599))).retry_after, 1)
+ * ```
+ */
+export const takeDelivery = (
+  deliveredAt: ReadonlyArray<number>,
+  now: number
+): Result.Result<void, DeliveryBudgetSpent> => {
+  if (deliveriesLeft(deliveredAt, now) > 0) return Result.void
+  const oldest = Math.min(...deliveredAt.filter((at) => now - at < deliveryBudgetSeconds))
+  return Result.fail(new DeliveryBudgetSpent({ retry_after: Math.max(1, oldest + deliveryBudgetSeconds - now) }))
+}
+
+/** Seconds to wait before the second and the third attempt. */
+export const retryPauses: ReadonlyArray<number> = [2, 8]
+
+/** What follows an attempt. */
+export type AfterAttempt =
+  { readonly _tag: "Delivered" } | { readonly _tag: "RetryIn"; readonly seconds: number } | { readonly _tag: "Failed" }
+
+/**
+ * What follows attempt number `attempt` (from 1), given the receiver's status, or null when it could not be reached. Any
+ * 2xx is a success. A test message is tried once, without pauses.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { afterAttempt } from "@catenet/domain/tunnels/Alert"
+ *
+ * assert.deepEqual(afterAttempt(1, 204), { _tag: "Delivered" })
+ * assert.deepEqual(afterAttempt(1, null), { _tag: "RetryIn", seconds: 2 })
+ * assert.deepEqual(afterAttempt(3, 500), { _tag: "Failed" })
+ * assert.deepEqual(afterAttempt(1, 500, []), { _tag: "Failed" })
+ * ```
+ */
+export const afterAttempt = (
+  attempt: number,
+  status: number | null,
+  pauses: ReadonlyArray<number> = retryPauses
+): AfterAttempt => {
+  if (status !== null && status >= 200 && status <= 299) return { _tag: "Delivered" }
+  const seconds = pauses[attempt - 1]
+  return seconds === undefined ? { _tag: "Failed" } : { _tag: "RetryIn", seconds }
+}

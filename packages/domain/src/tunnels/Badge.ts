@@ -1,43 +1,56 @@
 /**
  * The public uptime badge of a tunnel: a switch, and what the picture says. It names neither the hostname nor the tunnel.
  */
+import { Schema } from "effect"
 import { audit, type Audit } from "../values/AuditEffect.ts"
 import { percentText } from "../values/Format.ts"
+import { BadgeId, type TunnelId } from "../values/Ids.ts"
 import { type Step } from "../values/Step.ts"
+import type { Subject } from "../values/Subject.ts"
 
-/** `publicId` is 64 hex, and the only thing that the badge's address contains. */
-export type Badge = { readonly _tag: "Disabled" } | { readonly _tag: "Enabled"; readonly publicId: string }
+/** A tunnel's public uptime badge; null while it is off. */
+export class Badge extends Schema.Class<Badge>("Badge")({ public_id: Schema.NullOr(BadgeId) }) {}
 
-/** `freshId` is used when the badge was off. */
-export type BadgeEvent = { readonly _tag: "Enable"; readonly freshId: string } | { readonly _tag: "Disable" }
+/** The tunnel, and the account that switches its badge. */
+export interface BadgeOwner {
+  readonly id: TunnelId
+  readonly subject: Subject
+}
 
 /**
- * The machine. Enabling an enabled badge keeps its address; once disabled, an address never comes back.
+ * Switches the badge on. One that is on keeps its address.
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { transition } from "@catenet/domain/tunnels/Badge"
+ * import { Badge, enable } from "@catenet/domain/tunnels/Badge"
  *
  * const tunnel = { id: "t1", subject: "ada" }
- * const on = transition(tunnel, { _tag: "Disabled" }, { _tag: "Enable", freshId: "aa" }).next
- * assert.deepEqual(transition(tunnel, on, { _tag: "Enable", freshId: "bb" }).next, { _tag: "Enabled", publicId: "aa" })
- * assert.deepEqual(transition(tunnel, on, { _tag: "Disable" }).next, { _tag: "Disabled" })
+ * const [first, second] = ["a".repeat(64), "b".repeat(64)]
+ * const { next } = enable(tunnel, new Badge({ public_id: null }), first)
+ * assert.equal(next.public_id, first)
+ * assert.equal(enable(tunnel, next, second).next, next)
  * ```
  */
-export const transition = (
-  tunnel: { readonly id: string; readonly subject: string },
-  badge: Badge,
-  event: BadgeEvent
-): Step<Badge, Audit> => {
-  const on = badge._tag === "Enabled"
-  if (on === (event._tag === "Enable")) return { next: badge, effects: [] }
-  return event._tag === "Enable"
-    ? {
-        next: { _tag: "Enabled", publicId: event.freshId },
-        effects: [audit("tunnel_badge_enabled", tunnel.subject, tunnel.id)]
-      }
-    : { next: { _tag: "Disabled" }, effects: [audit("tunnel_badge_disabled", tunnel.subject, tunnel.id)] }
-}
+export const enable = ({ id, subject }: BadgeOwner, badge: Badge, fresh: BadgeId): Step<Badge, Audit> =>
+  badge.public_id === null
+    ? { next: new Badge({ public_id: fresh }), effects: [audit("tunnel_badge_enabled", subject, id)] }
+    : { next: badge, effects: [] }
+
+/**
+ * Switches the badge off. Its address never comes back.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Badge, disable } from "@catenet/domain/tunnels/Badge"
+ *
+ * const on = new Badge({ public_id: "a".repeat(64) })
+ * assert.equal(disable({ id: "t1", subject: "ada" }, on).next.public_id, null)
+ * ```
+ */
+export const disable = ({ id, subject }: BadgeOwner, badge: Badge): Step<Badge, Audit> =>
+  badge.public_id === null
+    ? { next: badge, effects: [] }
+    : { next: new Badge({ public_id: null }), effects: [audit("tunnel_badge_disabled", subject, id)] }
 
 /** What the picture says, and the colour of the box behind the value. */
 export interface BadgeFace {

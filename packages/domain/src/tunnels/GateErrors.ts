@@ -11,13 +11,6 @@ export class HostNotGated extends Problem<HostNotGated>()("HostNotGated", {
   detail: () => "This host has no login gate."
 }) {}
 
-/** The link is unknown, expired, used, revoked, or made for another host. */
-export class ShareLinkRefused extends Problem<ShareLinkRefused>()("ShareLinkRefused", {
-  status: 403,
-  title: "Share link refused",
-  detail: () => "This link is not valid: it has expired, was used or revoked, or belongs to another host."
-}) {}
-
 /** A signed-in visitor whom the owner has not allowed. */
 export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()(
   "VisitorNotAllowed",

@@ -25,5 +25,18 @@ export class GateEntry extends Schema.Class<GateEntry>("GateEntry")({
   path: Path
 }) {}
 
+/**
+ * The path to which a visitor is sent on the host of a gate. What a browser could read as another host becomes `/`.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { returnPath } from "@catenet/domain/tunnels/GateVisit"
+ *
+ * assert.deepEqual(["/a?b=c", "//evil.example", "/\\evil.example", "a", undefined].map(returnPath), ["/a?b=c", "/", "/", "/", "/"])
+ * ```
+ */
+export const returnPath = (text: string | undefined): string =>
+  text !== undefined && /^\/(?![/\\])[^\p{Cc}\p{Cs}]*$/u.test(text) ? text : "/"
+
 /** SHA-256 of what the browser keeps that began a sign-in. */
 export { Hex64 as BrowserHash } from "../values/Hex.ts"

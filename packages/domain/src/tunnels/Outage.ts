@@ -2,20 +2,23 @@
  * The dead-man alert of one tunnel: when an outage is reported, and when its end. What cannot be observed is never reported
  * as down: an edge that does not answer leaves everything as it was.
  */
-import { type Result } from "effect"
-import { refuse, step, type Step } from "../values/Step.ts"
-
-/** What is reported to the receiver. */
-export type AlertEvent = "tunnel.down" | "tunnel.up" | "tunnel.test"
+import type { UnixSeconds } from "../values/Numbers.ts"
+import { type Step } from "../values/Step.ts"
+import type { AlertEvent } from "./Alert.ts"
 
 /**
- * `since`: start of the state in unix seconds; for `Down` the start of the outage. `skipped`: the report that the delivery
+ * `since`: start of the state; for `Down` the start of the outage. `skipped`: the report that the delivery
  * budget held back, so that one streak is logged once.
  */
 export type Watch =
-  | { readonly _tag: "Unknown"; readonly since: number; readonly skipped: AlertEvent | null }
-  | { readonly _tag: "Up"; readonly since: number; readonly lastSeenUp: number; readonly skipped: AlertEvent | null }
-  | { readonly _tag: "Down"; readonly since: number; readonly skipped: AlertEvent | null }
+  | { readonly _tag: "Unknown"; readonly since: UnixSeconds; readonly skipped: AlertEvent | null }
+  | {
+      readonly _tag: "Up"
+      readonly since: UnixSeconds
+      readonly lastSeenUp: UnixSeconds
+      readonly skipped: AlertEvent | null
+    }
+  | { readonly _tag: "Down"; readonly since: UnixSeconds; readonly skipped: AlertEvent | null }
 
 /** Answers of the edge: its tunnel status, and its session history. Null where it did not answer. */
 export interface Evidence {
@@ -32,7 +35,7 @@ export interface Observation {
 
 /** `Deliver` carries the `since` of the message; `LogSkipped` is one row in the delivery log. */
 export type AlertEffect =
-  | { readonly _tag: "Deliver"; readonly event: AlertEvent; readonly since: number }
+  | { readonly _tag: "Deliver"; readonly event: AlertEvent; readonly since: UnixSeconds }
   | { readonly _tag: "LogSkipped"; readonly event: AlertEvent }
 
 /**
@@ -45,7 +48,7 @@ export type AlertEffect =
  * assert.deepEqual(created(7), { _tag: "Unknown", since: 7, skipped: null })
  * ```
  */
-export const created = (now: number): Watch => ({ _tag: "Unknown", since: now, skipped: null })
+export const created = (now: UnixSeconds): Watch => ({ _tag: "Unknown", since: now, skipped: null })
 
 /**
  * What the answers of the edge mean: either of them suffices for `up`; without any answer there is no evidence.
@@ -92,7 +95,11 @@ const report = (watch: Watch, event: AlertEvent, next: Watch, mayDeliver: boolea
  * assert.deepEqual(look(up, gone, 1300).effects, [{ _tag: "Deliver", event: "tunnel.down", since: 1000 }])
  * ```
  */
-export const look = (watch: Watch, { evidence, mayDeliver, thresholdSeconds }: Observation, now: number): Answer => {
+export const look = (
+  watch: Watch,
+  { evidence, mayDeliver, thresholdSeconds }: Observation,
+  now: UnixSeconds
+): Answer => {
   const seen = observed(evidence)
   if (seen === "silent") return { next: watch, effects: [] }
   if (seen === "up") {
@@ -104,23 +111,3 @@ export const look = (watch: Watch, { evidence, mayDeliver, thresholdSeconds }: O
   if (now - reference < thresholdSeconds) return quiet(watch)
   return report(watch, "tunnel.down", { _tag: "Down", since: reference, skipped: null }, mayDeliver)
 }
-
-/**
- * A test message on the owner's request. It changes no state, and is refused when the budget is spent.
- *
- * ```ts
- * import assert from "node:assert/strict"
- * import { Result } from "effect"
- * import { created, test } from "@catenet/domain/tunnels/Outage"
- *
- * assert.deepEqual(Result.getOrThrow(test(created(7), true)).effects, [{ _tag: "Deliver", event: "tunnel.test", since: 7 }])
- * assert.ok(Result.isFailure(test(created(7), false)))
- * ```
- */
-export const test = (
-  watch: Watch,
-  mayDeliver: boolean
-): Result.Result<Answer, { readonly _tag: "DeliveryBudgetSpent" }> =>
-  mayDeliver
-    ? step<Watch, AlertEffect>(watch, { _tag: "Deliver", event: "tunnel.test", since: watch.since })
-    : refuse({ _tag: "DeliveryBudgetSpent" })

@@ -1,6 +1,5 @@
 /** A tunnel: a public host name that is served by somebody's agent. */
 import { Effect, Schema } from "effect"
-import { TunnelStatus } from "../certificates/Admission.ts"
 import { AgentId } from "../enrollment/Agent.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
 import { word } from "../values/Pattern.ts"
@@ -11,6 +10,13 @@ import { UnixSeconds } from "../values/Numbers.ts"
 import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 import { JoinToken, RoutingToken } from "../values/Tokens.ts"
+
+/**
+ * `rot`: not served. `gelb`: served by the edge with a shared certificate, waiting for its own. `gruen`: the agent holds
+ * its own certificate and the edge passes TLS through.
+ */
+export const TunnelStatus = Schema.Literals(["rot", "gelb", "gruen"])
+export type TunnelStatus = typeof TunnelStatus.Type
 
 /** The display name that its owner gave it. */
 export const TunnelName = label(60).pipe(Schema.brand("TunnelName"))

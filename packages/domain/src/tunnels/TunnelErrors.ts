@@ -1,7 +1,5 @@
-/** Refusals of tunnels and of what hangs on them: alerts, access windows, share links, badges, receipts, the bridge. */
+/** Refusals of tunnels and of what hangs on them: access windows, badges, receipts, the bridge. */
 import { Schema } from "effect"
-import { maxShareLinks } from "./ShareLink.ts"
-import { alertBudget } from "./Alert.ts"
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 
@@ -37,36 +35,6 @@ export class GrantNotFound extends Problem<GrantNotFound>()("GrantNotFound", {
   detail: () => "The tunnel has no such entry."
 }) {}
 
-/** A field of an alert cannot be used. */
-export class AlertRefused extends Problem<AlertRefused>()(
-  "AlertRefused",
-  {
-    status: 400,
-    title: "Alert refused",
-    detail: ({ field, reason }) => `${field} ${reason}.`
-  },
-  { field: Schema.Literals(["webhook_url", "threshold_minutes"]), reason: Schema.String }
-) {}
-
-/** The tunnel has no alert. */
-export class AlertNotFound extends Problem<AlertNotFound>()("AlertNotFound", {
-  status: 404,
-  title: "Alert not found",
-  detail: () => "This tunnel has no alert."
-}) {}
-
-/** The hour's deliveries are spent. */
-export class DeliveryBudgetSpent extends Problem<DeliveryBudgetSpent>()(
-  "DeliveryBudgetSpent",
-  {
-    status: 429,
-    title: "Delivery budget spent",
-    detail: ({ retry_after }) =>
-      `Your account has used its ${alertBudget} deliveries an hour; try again in ${retry_after} s.`
-  },
-  { retry_after: Count }
-) {}
-
 /** A field of an access window cannot be used. */
 export class AccessRefused extends Problem<AccessRefused>()(
   "AccessRefused",
@@ -77,41 +45,6 @@ export class AccessRefused extends Problem<AccessRefused>()(
   },
   { field: Schema.String, reason: Schema.String }
 ) {}
-
-/** A share link lets visitors past a login gate, and the tunnel has none. */
-export class LoginNotRequired extends Problem<LoginNotRequired>()("LoginNotRequired", {
-  status: 400,
-  title: "Login not required",
-  detail: () => "Anyone can visit this tunnel; switch on its login requirement to share links to it."
-}) {}
-
-/** A share link names a host, and the tunnel has none. */
-export class TunnelWithoutHostname extends Problem<TunnelWithoutHostname>()("TunnelWithoutHostname", {
-  status: 400,
-  title: "Tunnel without a host name",
-  detail: () => "This tunnel has no host name to share a link to."
-}) {}
-
-/** A share link lets visitors past the gate of the edge, which sees requests of gelb hosts only. */
-export class ShareLinkNeedsGelb extends Problem<ShareLinkNeedsGelb>()("ShareLinkNeedsGelb", {
-  status: 400,
-  title: "Not a gelb tunnel",
-  detail: () => "The edge does not open the connections of this tunnel's visitors, so no link can let one in."
-}) {}
-
-/** A tunnel has at most 50 active share links. */
-export class ShareLinkLimitReached extends Problem<ShareLinkLimitReached>()("ShareLinkLimitReached", {
-  status: 400,
-  title: "Share link limit reached",
-  detail: () => `This tunnel has ${maxShareLinks} active share links; revoke one first.`
-}) {}
-
-/** Unknown, of another tunnel, or revoked already. */
-export class ShareLinkNotFound extends Problem<ShareLinkNotFound>()("ShareLinkNotFound", {
-  status: 404,
-  title: "Share link not found",
-  detail: () => "This tunnel has no such share link to revoke."
-}) {}
 
 /** Anything but the exact public id of an enabled badge. */
 export class BadgeNotFound extends Problem<BadgeNotFound>()("BadgeNotFound", {

@@ -1,7 +1,7 @@
 /** How a tunnel was used and whether it was up, over windows that end now. */
 import { Schema } from "effect"
 import { Hostname } from "../values/Hostname.ts"
-import { BadgeId, TunnelId } from "../values/Ids.ts"
+import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { TunnelName } from "./Tunnel.ts"
 import { Percent, SessionRecord, UptimeShares } from "./TunnelTraffic.ts"
@@ -33,9 +33,6 @@ export class UptimeReport extends Schema.Class<UptimeReport>("UptimeReport")({
   bytes_out_30d: Schema.NullOr(Count),
   sessions: Schema.Array(SessionRecord)
 }) {}
-
-/** A tunnel's public uptime badge; null while it has none. */
-export class Badge extends Schema.Class<Badge>("Badge")({ public_id: Schema.NullOr(BadgeId) }) {}
 
 /** One line of the fleet page. Cached figures come from the last successful probe over the bridge. */
 export class FleetRow extends Schema.Class<FleetRow>("FleetRow")({

@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import * as Account from "@catenet/domain/identity/Account"
-import * as Admission from "@catenet/domain/certificates/Admission"
 import * as Agent from "@catenet/domain/enrollment/Agent"
 import * as AgentStatus from "@catenet/domain/enrollment/AgentStatus"
 import * as Alert from "@catenet/domain/tunnels/Alert"
+import * as AlertErrors from "@catenet/domain/tunnels/AlertErrors"
 import * as Capacity from "@catenet/domain/agents/Capacity"
 import * as Channel from "@catenet/domain/channels/Channel"
 import * as Directory from "@catenet/domain/agents/Directory"
@@ -19,8 +19,10 @@ import * as Pipeline from "@catenet/domain/agents/Pipeline"
 import * as Receipt from "@catenet/domain/tunnels/Receipt"
 import * as ServiceAccount from "@catenet/domain/identity/ServiceAccount"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
+import * as ShareLinkErrors from "@catenet/domain/tunnels/ShareLinkErrors"
 import { Subject } from "@catenet/domain/values/Subject"
 import * as Text from "@catenet/domain/values/Text"
+import { Tier } from "@catenet/domain/edges/Tier"
 import * as Tokens from "@catenet/domain/values/Tokens"
 import * as Topology from "@catenet/domain/topologies/Topology"
 import * as Tunnel from "@catenet/domain/tunnels/Tunnel"
@@ -35,8 +37,8 @@ const role = { service: "SafetyCheck", units: 1, tag: "a" }
 /** Words, all of them, in order. */
 const words: ReadonlyArray<readonly [Noun, string]> = [
   [Account.DeleteConfirmation, "DELETE"],
-  [Admission.TunnelStatus, "rot gelb gruen"],
-  [Admission.Tier, "gelb passthrough"],
+  [Tunnel.TunnelStatus, "rot gelb gruen"],
+  [Tier, "gelb passthrough"],
   [AgentStatus.AgentTransport, "quic tcp-fallback masque none"],
   [AgentStatus.CredentialState, "env stored stored-expired-refreshable stored-expired none"],
   [Alert.AlertEvent, "tunnel.down tunnel.up tunnel.test"],
@@ -203,9 +205,12 @@ it("a receipt's payload keeps every key, so that what was hashed can be hashed a
 
 it("the limits are those of the contract", () => {
   assert.strictEqual(Account.tokenPrice, 1)
-  assert.deepStrictEqual([Alert.maxThresholdMinutes, Alert.alertBudget], [10_080, 20])
+  assert.deepStrictEqual([Alert.maxThresholdMinutes, AlertErrors.deliveryBudget], [10_080, 20])
   assert.deepStrictEqual([Channel.claimInviteSeconds, ServiceAccount.maxServiceAccounts], [900, 50])
-  assert.deepStrictEqual([ShareLink.maxShareLinks, Topology.maxSuggestBudget, Topology.maxSuggestAgents], [50, 16, 64])
+  assert.deepStrictEqual(
+    [ShareLinkErrors.maxShareLinks, Topology.maxSuggestBudget, Topology.maxSuggestAgents],
+    [50, 16, 64]
+  )
   assert.strictEqual(Numbers.maxUint64, 18_446_744_073_709_551_615n)
 })
 

@@ -2,6 +2,7 @@ import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import * as Admission from "@catenet/domain/certificates/Admission"
 import * as AgentProof from "@catenet/domain/edges/AgentProof"
 import * as Alert from "@catenet/domain/tunnels/Alert"
+import * as Badge from "@catenet/domain/tunnels/Badge"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
 import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
 import * as HostnameProof from "@catenet/domain/tunnels/HostnameProof"
@@ -9,6 +10,7 @@ import * as Receipt from "@catenet/domain/tunnels/Receipt"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
 import * as Status from "@catenet/domain/edges/PlatformStatus"
 import * as Tunnel from "@catenet/domain/tunnels/Tunnel"
+import * as Tier from "@catenet/domain/edges/Tier"
 import * as TunnelTraffic from "@catenet/domain/tunnels/TunnelTraffic"
 import * as Usage from "@catenet/domain/tunnels/Usage"
 import { describeNouns } from "./nouns.ts"
@@ -17,12 +19,14 @@ describeNouns("AccessPolicy", AccessPolicy)
 describeNouns("Admission", Admission)
 describeNouns("AgentProof", AgentProof)
 describeNouns("Alert", Alert)
+describeNouns("Badge", Badge)
 describeNouns("EdgeNode", EdgeNode)
 describeNouns("GateVisit", GateVisit)
 describeNouns("HostnameProof", HostnameProof)
 describeNouns("Receipt", Receipt)
 describeNouns("ShareLink", ShareLink)
 describeNouns("PlatformStatus", Status)
+describeNouns("Tier", Tier)
 describeNouns("Tunnel", Tunnel)
 describeNouns("TunnelTraffic", TunnelTraffic)
 describeNouns("Usage", Usage)

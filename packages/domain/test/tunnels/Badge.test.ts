@@ -1,32 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type Badge, face, transition } from "@catenet/domain/tunnels/Badge"
+import { Badge, disable, enable, face } from "@catenet/domain/tunnels/Badge"
+import { BadgeId, TunnelId } from "@catenet/domain/values/Ids"
+import { Subject } from "@catenet/domain/values/Subject"
 import { history, often } from "../values/history.ts"
 
-const tunnel = { id: "t1", subject: "Ada" }
+const tunnel = { id: Schema.decodeSync(TunnelId)("1".repeat(32)), subject: Subject.make("Ada") }
+const idOf = (n: number) => Schema.decodeSync(BadgeId)(n.toString(16).padStart(64, "0"))
 
 describe("badges", () => {
   it.prop(
     "an address lives from the first enable to the next disable and never returns",
     [history(Schema.Boolean)],
     ([switches]) => {
-      let badge: Badge = { _tag: "Disabled" }
-      let address: string | undefined
+      let badge = new Badge({ public_id: null })
+      let address: BadgeId | null = null
       const dead = new Set<string>()
       switches.forEach((on, i) => {
-        const { effects, next } = transition(
-          tunnel,
-          badge,
-          on ? { _tag: "Enable", freshId: `id${i}` } : { _tag: "Disable" }
-        )
-        const changes = on === (address === undefined)
-        if (!on && address !== undefined) dead.add(address)
-        address = on ? (address ?? `id${i}`) : undefined
-        assert.deepStrictEqual(
-          next,
-          address === undefined ? { _tag: "Disabled" } : { _tag: "Enabled", publicId: address }
-        )
-        assert.isFalse(address !== undefined && dead.has(address))
+        const { effects, next } = on ? enable(tunnel, badge, idOf(i)) : disable(tunnel, badge)
+        const changes = on === (address === null)
+        if (!on && address !== null) dead.add(address)
+        address = on ? (address ?? idOf(i)) : null
+        assert.deepStrictEqual(next, new Badge({ public_id: address }))
+        assert.isFalse(address !== null && dead.has(address))
         assert.deepStrictEqual(
           effects,
           changes
@@ -35,7 +31,7 @@ describe("badges", () => {
                   _tag: "Audit",
                   action: on ? "tunnel_badge_enabled" : "tunnel_badge_disabled",
                   actor: "ada",
-                  target: "t1",
+                  target: tunnel.id,
                   detail: ""
                 }
               ]

@@ -1,14 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
-import { deliveriesLeft } from "@catenet/domain/tunnels/AlertDelivery"
-import { created, look, observed, test, type Watch } from "@catenet/domain/tunnels/Outage"
-import { between, history, often, refusal } from "../values/history.ts"
+import { Schema } from "effect"
+import { deliveriesLeft } from "@catenet/domain/tunnels/Alert"
+import * as Outage from "@catenet/domain/tunnels/Outage"
+import { observed, type Watch } from "@catenet/domain/tunnels/Outage"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { between, history, often } from "../values/history.ts"
+
+const at = (seconds: number) => UnixSeconds.make(seconds)
+const created = (now: number) => Outage.created(at(now))
+const look = (watch: Watch, observation: Outage.Observation, now: number) => Outage.look(watch, observation, at(now))
 
 const Answer = Schema.NullOr(Schema.Boolean)
 const Event = Schema.Struct({
   wait: between(0, 400),
   alert: between(0, 1),
-  test: Schema.Literals([false, false, false, false, true]),
   connected: Answer,
   sessionOpen: Answer
 })
@@ -36,20 +41,20 @@ describe("outages", () => {
 
   it("walks through an outage", () => {
     const fresh = created(1000)
-    assert.deepStrictEqual(fresh, { _tag: "Unknown", since: 1000, skipped: null })
+    assert.deepStrictEqual(fresh, { _tag: "Unknown", since: at(1000), skipped: null })
     assert.deepStrictEqual(look(fresh, gone, 1299), { next: fresh, effects: [] })
     assert.deepStrictEqual(look(fresh, gone, 1300), {
-      next: { _tag: "Down", since: 1000, skipped: null },
-      effects: [{ _tag: "Deliver", event: "tunnel.down", since: 1000 }]
+      next: { _tag: "Down", since: at(1000), skipped: null },
+      effects: [{ _tag: "Deliver", event: "tunnel.down", since: at(1000) }]
     })
-    const up: Watch = { _tag: "Up", since: 1100, lastSeenUp: 1100, skipped: null }
+    const up: Watch = { _tag: "Up", since: at(1100), lastSeenUp: at(1100), skipped: null }
     assert.deepStrictEqual(look(fresh, back, 1100), { next: up, effects: [] })
-    assert.deepStrictEqual(look(up, back, 1200).next, { ...up, lastSeenUp: 1200 })
-    const down: Watch = { _tag: "Down", since: 1200, skipped: null }
+    assert.deepStrictEqual(look(up, back, 1200).next, { ...up, lastSeenUp: at(1200) })
+    const down: Watch = { _tag: "Down", since: at(1200), skipped: null }
     assert.deepStrictEqual(look(down, gone, 9000), { next: down, effects: [] })
     assert.deepStrictEqual(look(down, back, 9000), {
-      next: { _tag: "Up", since: 9000, lastSeenUp: 9000, skipped: null },
-      effects: [{ _tag: "Deliver", event: "tunnel.up", since: 9000 }]
+      next: { _tag: "Up", since: at(9000), lastSeenUp: at(9000), skipped: null },
+      effects: [{ _tag: "Deliver", event: "tunnel.up", since: at(9000) }]
     })
     for (const watch of [fresh, up, down])
       assert.deepStrictEqual(look(watch, silent, 1e9), { next: watch, effects: [] })
@@ -59,30 +64,20 @@ describe("outages", () => {
     const poor = { ...gone, mayDeliver: false }
     const first = look(created(0), poor, 300)
     assert.deepStrictEqual(first, {
-      next: { _tag: "Unknown", since: 0, skipped: "tunnel.down" },
+      next: { _tag: "Unknown", since: at(0), skipped: "tunnel.down" },
       effects: [{ _tag: "LogSkipped", event: "tunnel.down" }]
     })
     assert.deepStrictEqual(look(first.next, poor, 360), { next: first.next, effects: [] })
-    assert.deepStrictEqual(look(first.next, gone, 420).effects, [{ _tag: "Deliver", event: "tunnel.down", since: 0 }])
-    const down: Watch = { _tag: "Down", since: 0, skipped: null }
+    assert.deepStrictEqual(look(first.next, gone, 420).effects, [
+      { _tag: "Deliver", event: "tunnel.down", since: at(0) }
+    ])
+    const down: Watch = { _tag: "Down", since: at(0), skipped: null }
     const held = look(down, { ...back, mayDeliver: false }, 400)
     assert.deepStrictEqual(held, {
       next: { ...down, skipped: "tunnel.up" },
       effects: [{ _tag: "LogSkipped", event: "tunnel.up" }]
     })
     assert.deepStrictEqual(look(held.next, gone, 460), { next: down, effects: [] })
-  })
-
-  it("a test message is refused when the budget is spent", () => {
-    assert.strictEqual(refusal(test(created(0), false)), "DeliveryBudgetSpent")
-    const watch: Watch = { _tag: "Up", since: 5, lastSeenUp: 9, skipped: null }
-    assert.deepStrictEqual(
-      test(watch, true),
-      Result.succeed({
-        next: watch,
-        effects: [{ _tag: "Deliver" as const, event: "tunnel.test" as const, since: 5 }]
-      })
-    )
   })
 
   it.prop(
@@ -100,17 +95,14 @@ describe("outages", () => {
         const i = event.alert
         const watch = watches[i] ?? created(now)
         const mayDeliver = deliveriesLeft(deliveries, now) > 0
-        const answer = event.test
-          ? Result.getOrElse(test(watch, mayDeliver), () => ({ next: watch, effects: [] }))
-          : look(watch, { evidence: event, thresholdSeconds, mayDeliver }, now)
+        const answer = look(watch, { evidence: event, thresholdSeconds, mayDeliver }, now)
         watches[i] = answer.next
         const sent = answer.effects.filter((effect) => effect._tag === "Deliver").map((effect) => effect.event)
         // The model: one flag and one time for each alert.
         const up = event.connected === true || event.sessionOpen === true
         const silence = event.connected === null && event.sessionOpen === null
         let due: string | undefined
-        if (event.test) due = "tunnel.test"
-        else if (up && down[i]) due = "tunnel.up"
+        if (up && down[i]) due = "tunnel.up"
         else if (!up && !silence && !down[i] && now - (lastUp[i] ?? 0) >= thresholdSeconds) due = "tunnel.down"
         assert.deepStrictEqual(sent, due !== undefined && mayDeliver ? [due] : [])
         for (const effect of answer.effects) {
@@ -119,8 +111,8 @@ describe("outages", () => {
           if (effect.event === "tunnel.down") assert.strictEqual(effect.since, lastUp[i])
           if (effect.event === "tunnel.up") assert.strictEqual(effect.since, now)
         }
-        if (!event.test && due !== undefined && mayDeliver) down[i] = due === "tunnel.down"
-        if (!event.test && up && (due === undefined || mayDeliver)) lastUp[i] = now
+        if (due !== undefined && mayDeliver) down[i] = due === "tunnel.down"
+        if (up && (due === undefined || mayDeliver)) lastUp[i] = now
         assert.strictEqual(watches[i]?._tag === "Down", down[i])
         assert.isTrue(deliveries.filter((at) => at > now - 3600).length <= 20, "the budget is never exceeded")
       }

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { problemType } from "@catenet/domain/values/Problem"
+import * as Alerts from "@catenet/domain/tunnels/AlertErrors"
 import * as Authentication from "@catenet/domain/identity/AuthenticationErrors"
 import * as CertificateAdmission from "@catenet/domain/certificates/AdmissionErrors"
 import * as Channels from "@catenet/domain/channels/ChannelErrors"
@@ -17,6 +18,7 @@ import * as Pipelines from "@catenet/domain/agents/PipelineErrors"
 import * as Requests from "@catenet/domain/values/RequestErrors"
 import * as ServiceAccounts from "@catenet/domain/identity/ServiceAccountErrors"
 import * as Topologies from "@catenet/domain/topologies/TopologyErrors"
+import * as ShareLinks from "@catenet/domain/tunnels/ShareLinkErrors"
 import * as Tunnels from "@catenet/domain/tunnels/TunnelErrors"
 import { propertyRuns } from "../runs.ts"
 
@@ -195,22 +197,22 @@ const table = [
   [Tunnels.TunnelLimitReached, 403, ["(tunnels of an account)"]],
   [Tunnels.ClaimNotLapsed, 409, ["(reclaim)"]],
   [Tunnels.GrantNotFound, 404, ["(grantee or access request)"]],
-  [Tunnels.AlertRefused, 400, ["alert URL or threshold invalid"]],
-  [Tunnels.AlertNotFound, 404, ["(alert)"]],
-  [Tunnels.DeliveryBudgetSpent, 429, ["alert delivery budget spent"]],
+  [Alerts.AlertRefused, 400, ["alert URL or threshold invalid"]],
+  [Alerts.AlertNotFound, 404, ["(alert)"]],
+  [Alerts.DeliveryBudgetSpent, 429, ["alert delivery budget spent"]],
   [Tunnels.AccessRefused, 400, ["(access window)"]],
-  [Tunnels.LoginNotRequired, 400, ["share link while login is not required"]],
-  [Tunnels.TunnelWithoutHostname, 400, ["(share link without a host name)"]],
-  [Tunnels.ShareLinkNeedsGelb, 400, ["(share link of a tunnel that is not gelb)"]],
-  [Tunnels.ShareLinkLimitReached, 400, ["share link while 50 are active"]],
-  [Tunnels.ShareLinkNotFound, 404, ["(share link)"]],
+  [ShareLinks.LoginNotRequired, 400, ["share link while login is not required"]],
+  [ShareLinks.TunnelWithoutHostname, 400, ["(share link without a host name)"]],
+  [ShareLinks.ShareLinkNeedsGelb, 400, ["(share link of a tunnel that is not gelb)"]],
+  [ShareLinks.ShareLinkLimitReached, 400, ["share link while 50 are active"]],
+  [ShareLinks.ShareLinkNotFound, 404, ["(share link)"]],
   [Tunnels.BadgeNotFound, 404, ["disabled or unknown badge"]],
   [Tunnels.ReceiptsUnavailable, 502, ["receipts export that the edge cannot supply"]],
   [Tunnels.BridgeNotConfigured, 503, ["no bridge identity configured"]],
   [Tunnels.BridgeGrantMissing, 404, ["no bridge grant stored"]],
   [Tunnels.BridgeCallFailed, 502, ["(bridge call)"]],
   [Gate.HostNotGated, 404, ["ungated host"]],
-  [Gate.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
+  [ShareLinks.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
   [Gate.GateCodeRefused, 403, ["(gate)"]],
   [Gate.VisitorNotAllowed, 403, ["(gate)"]],
   [Authentication.SignInRefused, 403, ["(sign-in)"]],
@@ -223,6 +225,7 @@ const table = [
 ] as const
 
 const modules = {
+  AlertErrors: Alerts,
   AuthenticationErrors: Authentication,
   AdmissionErrors: CertificateAdmission,
   ChannelErrors: Channels,
@@ -235,6 +238,7 @@ const modules = {
   PipelineErrors: Pipelines,
   RequestErrors: Requests,
   ServiceAccountErrors: ServiceAccounts,
+  ShareLinkErrors: ShareLinks,
   TopologyErrors: Topologies,
   TunnelErrors: Tunnels
 }
@@ -247,7 +251,7 @@ describe("the table of refusals", () => {
       Object.keys(modules)
     )
     const declared = Object.values(modules).flatMap((module) =>
-      Object.values(module).filter((own) => "problemType" in own)
+      Object.values(module).filter((own) => typeof own === "function" && "problemType" in own)
     )
     assert.deepStrictEqual(new Set(table.map(([error]) => error as unknown)), new Set<unknown>(declared))
     assert.strictEqual(table.length, declared.length)

@@ -5,7 +5,7 @@
  * is open, or an agent answers from an order of its own.
  */
 import type { Socket } from "node:net"
-import * as AccessWindow from "@catenet/domain/tunnels/AccessWindow"
+import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Clock, Context, Effect, Layer } from "effect"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { LoginGate } from "../gelb/LoginGate.ts"
@@ -78,7 +78,7 @@ const make = Effect.gen(function* () {
   }
 
   const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1_000))
-  const isOpen = (token: string) => Effect.map(seconds, (now) => AccessWindow.isOpen(routes.policy(token), now))
+  const isOpen = (token: string) => Effect.map(seconds, (now) => AccessPolicy.isOpen(routes.policy(token), now))
 
   /** Who answers a validation now: the tunnel as for any visitor, an agent from its own order, or nobody that is known. */
   const waitsFor = (host: string, { admissionUntil, token }: Route) =>

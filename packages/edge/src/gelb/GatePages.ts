@@ -1,6 +1,6 @@
 /** What the login gate answers to visitors: where to sign in, the cookie of a session, and pages for those who cannot pass. */
 import { hash } from "node:crypto"
-import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
+import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { BROWSER_COOKIE, SESSION_COOKIE } from "./GateFields.ts"
 import { type Answer, answer, page } from "./Pages.ts"
 

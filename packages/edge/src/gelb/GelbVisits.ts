@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
-import * as AccessWindow from "@catenet/domain/tunnels/AccessWindow"
+import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
     if (route === undefined) return plainAnswer(421, `${host} is not served here`)
     const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
     const policy = routes.policy(route.token)
-    if (policy === null || AccessWindow.isOpen(policy, now)) return undefined
+    if (policy === null || AccessPolicy.isOpen(policy, now)) return undefined
     counters.accessWindowRefusals += 1
     return closedPage(policy, now)
   }

@@ -1,6 +1,6 @@
 /** The few answers the edge gives in its own name to visitors of gelb hosts. Nothing of the visitor is echoed. */
 import { STATUS_CODES } from "node:http"
-import * as AccessWindow from "@catenet/domain/tunnels/AccessWindow"
+import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { DateTime } from "effect"
 
 /** An answer before it is put into the version of HTTP the visitor speaks. */
@@ -68,8 +68,8 @@ export const silentPage = (): Answer =>
   )
 
 /** 503: the owner's access window is shut at `now` (unix seconds); names the next change if there is one. */
-export const closedPage = (policy: AccessWindow.Policy, now: number): Answer => {
-  const change = AccessWindow.nextChange(policy, now)
+export const closedPage = (policy: AccessPolicy.AccessPolicy, now: number): Answer => {
+  const change = AccessPolicy.nextChange(policy, now)
   return answer(
     503,
     "text/html",
@@ -79,7 +79,7 @@ export const closedPage = (policy: AccessWindow.Policy, now: number): Answer => 
         ? "Its owner has closed access to it. No time of reopening is set."
         : `Its owner allows access only at certain times. It opens again at ${utc(change)} UTC.`
     ),
-    { "Retry-After": `${AccessWindow.retryAfter(policy, now) ?? 1}` }
+    { "Retry-After": `${AccessPolicy.retryAfter(policy, now) ?? 1}` }
   )
 }
 

@@ -3,9 +3,9 @@
  * idempotent and takes effect before it returns.
  */
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
-import type { Policy } from "@catenet/domain/tunnels/AccessWindow"
+import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import { Clock, Context, Effect, Layer } from "effect"
-import { isOpen } from "@catenet/domain/tunnels/AccessWindow"
+
 import { LoginGate } from "../gelb/LoginGate.ts"
 import { Followers } from "../routes/WorkerBroadcast.ts"
 import type { Order } from "../routes/RouteOrder.ts"
@@ -26,7 +26,7 @@ interface Applied {
   readonly setHttpOnly: (token: string, required: boolean) => Effect.Effect<void>
   /** Says whether visitors have to log in, and asks anew about each of those who are here. */
   readonly setLogin: (token: string, required: boolean) => Effect.Effect<void>
-  readonly setPolicy: (token: string, policy: Policy | null) => Effect.Effect<void>
+  readonly setPolicy: (token: string, policy: AccessPolicy | null) => Effect.Effect<void>
 }
 
 /** The orders of a state that was fetched. */
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
     })
   const restorations = new Set<Set<string>>()
 
-  const closeWindows = (policies: Iterable<readonly [token: string, policy: Policy]>) => {
+  const closeWindows = (policies: Iterable<readonly [token: string, policy: AccessPolicy]>) => {
     if (!cutAtWindowClose) return
     const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
     for (const [token, policy] of policies) if (!isOpen(policy, now)) relays.cut(token, "window-closed")

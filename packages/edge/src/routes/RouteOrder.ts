@@ -1,20 +1,15 @@
 /** What the control plane orders, as the processes of one edge tell it each other. Every order is idempotent. */
+import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { AgentProof } from "@catenet/domain/edges/AgentProof"
+import { Tier } from "@catenet/domain/edges/Tier"
 import { Schema } from "effect"
-
-const Slot = Schema.Struct({ day: Schema.Int, start_minute: Schema.Int, end_minute: Schema.Int })
-
-const Policy = Schema.Struct({
-  expires_at: Schema.NullOr(Schema.Int),
-  schedule: Schema.NullOr(Schema.Struct({ tz_offset_minutes: Schema.Int, slots: Schema.Array(Slot) }))
-})
 
 /** Tokens are 64 hex digits, hosts are in normal form. */
 export const Order = Schema.TaggedUnion({
   Authorise: {
     host: Schema.String,
     token: Schema.String,
-    tier: Schema.Literals(["gelb", "passthrough"]),
+    tier: Tier,
     admissionUntil: Schema.NullOr(Schema.Int),
     /** Whether visitors have to log in; absent: as it was. */
     login: Schema.optional(Schema.Boolean)
@@ -27,6 +22,6 @@ export const Order = Schema.TaggedUnion({
   SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String), proof: AgentProof },
   /** Say what has been counted until now; this one comes from the edge itself. */
   Report: {},
-  SetPolicy: { token: Schema.String, policy: Schema.NullOr(Policy) }
+  SetPolicy: { token: Schema.String, policy: Schema.NullOr(AccessPolicy) }
 })
 export type Order = typeof Order.Type

@@ -3,7 +3,7 @@
  * by everybody; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
  */
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
-import type { Policy } from "@catenet/domain/tunnels/AccessWindow"
+import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { Context, Effect, Layer } from "effect"
 import { tunnelName } from "./TunnelName.ts"
 import type { Order } from "./RouteOrder.ts"
@@ -41,8 +41,8 @@ export interface RoutesShape {
   readonly recordsOf: (token: string) => string
   readonly setRecords: (token: string, name: string) => void
   /** When visitors of the tunnel may come in; null is always. */
-  readonly policy: (token: string) => Policy | null
-  readonly setPolicy: (token: string, policy: Policy | null) => void
+  readonly policy: (token: string) => AccessPolicy | null
+  readonly setPolicy: (token: string, policy: AccessPolicy | null) => void
   /** The keys (hex) of the agents enrolled for the tunnel; empty when the control plane has named none. */
   readonly agentKeys: (token: string) => ReadonlySet<string>
   /** Whether its agents have to prove one of them; undefined for a tunnel that the control plane has said nothing about. */
@@ -54,7 +54,7 @@ export interface RoutesShape {
   /** Whether visitors of the tunnel have to log in. */
   readonly requiresLogin: (token: string) => boolean
   readonly setLogin: (token: string, required: boolean) => void
-  readonly policies: () => Iterable<readonly [token: string, policy: Policy]>
+  readonly policies: () => Iterable<readonly [token: string, policy: AccessPolicy]>
   /** Everything that is known, as orders that rebuild it. */
   readonly orders: () => ReadonlyArray<Order>
   readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
@@ -78,7 +78,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   const routes = new Map<string, Route>()
   const hostsOf = new Map<string, number>()
   const revoked = new Set<string>()
-  const policies = new Map<string, Policy>()
+  const policies = new Map<string, AccessPolicy>()
   const enrolled = new Map<string, Enrolled>()
   const httpOnly = new Set<string>()
   const records = new Map<string, string>()

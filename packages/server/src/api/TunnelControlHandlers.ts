@@ -25,7 +25,7 @@ export const layer = Handlers.layer(
           Caller.use((caller) =>
             alerts.save(caller, params.id, {
               webhookUrl: payload.webhook_url,
-              thresholdMinutes: String(payload.threshold_minutes)
+              thresholdMinutes: payload.threshold_minutes
             })
           ),
         testAlert: ({ params }) =>

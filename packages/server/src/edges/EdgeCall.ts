@@ -3,7 +3,7 @@
  * does no harm. The routing token is the name of the queue and is not repeated in the call.
  */
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
-import { Tier } from "@catenet/domain/certificates/Admission"
+import { Tier } from "@catenet/domain/edges/Tier"
 import { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey } from "@catenet/domain/values/Keys"

@@ -5,7 +5,7 @@ import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
+import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { Option, Record, Redacted, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 

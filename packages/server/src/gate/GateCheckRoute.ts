@@ -7,7 +7,7 @@
  */
 import * as Tokens from "@catenet/crypto/Tokens"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
-import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
+import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { GateToken } from "@catenet/domain/values/Tokens"
 import { Effect, Equal, Option, Predicate, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

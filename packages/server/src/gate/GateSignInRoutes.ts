@@ -7,7 +7,7 @@
  */
 import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
-import { returnPath } from "@catenet/domain/tunnels/ShareLinkMachine"
+import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"

@@ -10,6 +10,9 @@ import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { Bridges } from "../channels/Bridges.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { readAccessForm } from "./AccessForm.ts"
+import { readAlertForm } from "./AlertForm.ts"
 import { notice, read, seeOther, type Submission, type Submit } from "./Forms.ts"
 
 const tunnelFrom = Schema.decodeSync(TunnelIdInPath)
@@ -45,15 +48,10 @@ export const make = Effect.gen(function* () {
     "/portal/tunnels/:id/badge/enable": badge("enable"),
     "/portal/tunnels/:id/badge/disable": badge("disable"),
     "/portal/tunnels/:id/alert": (sent) =>
-      Effect.map(
-        alerts.save(sent.caller, idOf(sent), {
-          webhookUrl: sent.form["webhook_url"] ?? "",
-          thresholdMinutes: sent.form["threshold_minutes"] ?? ""
-        }),
-        ({ secret }) =>
-          secret === undefined
-            ? seeOther(tunnels)
-            : notice("Alert set", `Its secret, which is shown only now: ${Redacted.value(secret)}`, tunnels)
+      Effect.map(alerts.save(sent.caller, idOf(sent), readAlertForm(sent.form)), ({ secret }) =>
+        secret === undefined
+          ? seeOther(tunnels)
+          : notice("Alert set", `Its secret, which is shown only now: ${Redacted.value(secret)}`, tunnels)
       ),
     "/portal/tunnels/:id/alert/test": (sent) =>
       Effect.map(alerts.test(sent.caller, idOf(sent)), ({ detail, status }) =>
@@ -61,7 +59,18 @@ export const make = Effect.gen(function* () {
       ),
     "/portal/tunnels/:id/alert/delete": (sent) => Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(tunnels)),
     "/portal/tunnels/:id/access": (sent) =>
-      Effect.as(windows.save(sent.caller, idOf(sent), sent.form), seeOther(tunnels)),
+      Effect.gen(function* () {
+        const id = idOf(sent)
+        // All other fields are ignored.
+        if (sent.form["rearm"] !== undefined) yield* windows.rearm(sent.caller, id)
+        else {
+          // A tunnel of another account is not found, whatever the form says.
+          yield* windows.get(sent.caller, id)
+          const policy = yield* Effect.fromResult(readAccessForm(sent.form, yield* unixSeconds))
+          yield* windows.save(sent.caller, id, policy)
+        }
+        return seeOther(tunnels)
+      }),
     "/portal/tunnels/:id/access/clear": (sent) => Effect.as(windows.clear(sent.caller, idOf(sent)), seeOther(tunnels)),
     "/portal/tunnels/:id/share-links": (sent) =>
       Effect.gen(function* () {

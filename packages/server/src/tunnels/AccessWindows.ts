@@ -2,14 +2,16 @@
  * The hours in which visitors may come in. What is saved reaches the edge through the outbox, in the order in which it
  * was saved; the edge enforces it. That it is sent again when a hostname is authorised is `Hosts`' business.
  */
-import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import { type AccessPolicy, isOpen, nextChange } from "@catenet/domain/edges/AccessPolicy"
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccessState } from "@catenet/domain/api/TunnelControlsApi"
 import { AccessRefused, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { type AccessEvent, type Form, transition } from "@catenet/domain/tunnels/AccessForm"
-import { isOpen, nextChange, type Policy } from "@catenet/domain/tunnels/AccessWindow"
-import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import type { Subject } from "@catenet/domain/values/Subject"
+import { type AccessEffect, clear, rearm, replace } from "@catenet/domain/tunnels/AccessWindow"
+import type { TunnelId } from "@catenet/domain/values/Ids"
+import type { Step } from "@catenet/domain/values/Step"
+import { Context, Effect, Layer, Option } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Outbox } from "../edges/Outbox.ts"
@@ -17,9 +19,6 @@ import { asDefects } from "../store/Defects.ts"
 import * as Store from "./AccessWindowStore.ts"
 
 type Account = Caller["Service"]
-
-const decode = Schema.decodeSync(AccessPolicy)
-const stored = (policy: Policy | null) => (policy === null ? null : decode(policy))
 
 const stateOf = (policy: AccessPolicy | null, now: number) => {
   const change = nextChange(policy, now)
@@ -35,40 +34,47 @@ const make = Effect.gen(function* () {
   const outbox = yield* Outbox
   const audits = yield* Audits
 
-  const find = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
+  const find = Effect.fnUntraced(function* ({ subject }: Account, id: TunnelId, lock: boolean) {
     const found = yield* store.find({ id, subject, lock })
     return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
   })
 
-  const step = Effect.fnUntraced(function* (account: Account, id: string, event: AccessEvent) {
+  /** Decides about the policy in force while the tunnel's row is held, stores the answer and leaves it for the edges. */
+  const step = Effect.fnUntraced(function* <E>(
+    account: Account,
+    id: TunnelId,
+    decide: (
+      tunnel: { readonly id: TunnelId; readonly subject: Subject },
+      current: AccessPolicy | null,
+      now: number
+    ) => Effect.Effect<Step<AccessPolicy | null, AccessEffect>, E>
+  ) {
     const { accessPolicy, routingToken } = yield* find(account, id, true)
     const now = yield* unixSeconds
-    const answer = transition({ id, subject: account.subject }, accessPolicy, event, now)
-    if (Result.isFailure(answer)) {
-      // A tunnel that is open to everybody at all times stays so when it is opened again.
-      if (answer.failure._tag === "NothingToRearm") return stateOf(accessPolicy, now)
-      return yield* new AccessRefused(answer.failure)
-    }
-    const { effects, next } = answer.success
-    const policy = stored(next)
-    yield* store.save(id, policy)
+    const { effects, next } = yield* decide({ id, subject: account.subject }, accessPolicy, now)
+    if (effects.length > 0) yield* store.save(id, next)
     for (const effect of effects) {
       if (effect._tag === "Audit") yield* audits.append(effect)
-      else yield* outbox.append(routingToken, { _tag: "SetAccessPolicy", policy: stored(effect.policy) })
+      else yield* outbox.append(routingToken, { _tag: "SetAccessPolicy", policy: effect.policy })
     }
-    return stateOf(policy, now)
+    return stateOf(next, now)
   }, store.transaction)
 
+  const replaced = (account: Account, id: TunnelId, policy: AccessPolicy) =>
+    step(account, id, (tunnel, _current, now) => Effect.fromResult(replace(tunnel, policy, now)))
+
+  const cleared = (account: Account, id: TunnelId) => step(account, id, (tunnel) => Effect.succeed(clear(tunnel)))
+
   return {
-    get: Effect.fn("AccessWindows.get")(function* (account: Account, id: string) {
+    get: Effect.fn("AccessWindows.get")(function* (account: Account, id: TunnelId) {
       const { accessPolicy } = yield* find(account, id, false)
       return stateOf(accessPolicy, yield* unixSeconds)
     }, asDefects),
 
     /** Puts a whole policy in place. One that restricts nothing is taken for a slip: nobody opens a tunnel by it. */
-    set: Effect.fn("AccessWindows.set")(function* (account: Account, id: string, policy: AccessPolicy) {
+    set: Effect.fn("AccessWindows.set")(function* (account: Account, id: TunnelId, policy: AccessPolicy) {
       if (policy.expires_at !== null || policy.schedule !== null) {
-        return yield* step(account, id, { _tag: "Replaced", policy })
+        return yield* replaced(account, id, policy)
       }
       yield* find(account, id, false)
       return yield* new AccessRefused({
@@ -77,22 +83,22 @@ const make = Effect.gen(function* () {
       })
     }, asDefects),
 
-    /** What the owner's form asks for, re-arming included. A refused form changes nothing. */
+    /** Puts in place what the owner's form asks for; null lifts every restriction. */
     save: Effect.fn("AccessWindows.save")(
-      (account: Account, id: string, form: Form) => step(account, id, { _tag: "Saved", form }),
+      (account: Account, id: TunnelId, policy: AccessPolicy | null) =>
+        policy === null ? cleared(account, id) : replaced(account, id, policy),
       asDefects
     ),
 
     /** Opens for 24 hours and keeps the schedule. */
     rearm: Effect.fn("AccessWindows.rearm")(
-      (account: Account, id: string) =>
-        Effect.catchTag(step(account, id, { _tag: "Saved", form: { rearm: "1" } }), "AccessRefused", Effect.die),
+      (account: Account, id: TunnelId) =>
+        step(account, id, (tunnel, current, now) => Effect.succeed(rearm(tunnel, current, now))),
       asDefects
     ),
 
     clear: Effect.fn("AccessWindows.clear")(
-      (account: Account, id: string) =>
-        Effect.asVoid(Effect.catchTag(step(account, id, { _tag: "Cleared" }), "AccessRefused", Effect.die)),
+      (account: Account, id: TunnelId) => Effect.asVoid(cleared(account, id)),
       asDefects
     )
   }

@@ -49,6 +49,6 @@ export const make = Effect.gen(function* () {
     /** A code that is being exchanged is waited for, so that the session it gives is found afterwards. */
     drop: (signIn: string) => sql`delete from gate_codes where sign_in = ${signIn}`,
     dropOf: (subject: string) => sql`delete from gate_codes where subject = ${subject}`,
-    forget: (now: number) => sql`delete from gate_codes where expires_at <= ${now}`
+    prune: (now: number) => sql`delete from gate_codes where expires_at <= ${now}`
   }
 })

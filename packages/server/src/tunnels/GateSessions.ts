@@ -84,9 +84,9 @@ const make = Effect.gen(function* () {
       for (const host of hosts) yield* orders.sessionEnded(host)
     }, asDefects),
 
-    /** Forgets sessions, codes and sign-ins that are over. */
-    sweep: Effect.flatMap(unixSeconds, (now) =>
-      Effect.asVoid(Effect.orDie(Effect.andThen(store.forget(now), codes.forget(now))))
+    /** Removes sessions, codes and sign-ins that are over. */
+    prune: Effect.flatMap(unixSeconds, (now) =>
+      Effect.asVoid(Effect.orDie(Effect.andThen(store.prune(now), codes.prune(now))))
     )
   }
 })

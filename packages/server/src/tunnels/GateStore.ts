@@ -93,7 +93,7 @@ export const make = Effect.gen(function* () {
       execute: (subject) => sql`delete from gate_sessions where subject = ${subject} returning host`
     }),
 
-    forget: (now: number) =>
+    prune: (now: number) =>
       Effect.andThen(
         sql`delete from gate_sessions where expires_at <= ${now}`,
         sql`delete from gate_sign_ins where expires_at <= ${now}`

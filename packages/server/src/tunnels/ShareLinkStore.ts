@@ -2,7 +2,7 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { ShareLabel } from "@catenet/domain/tunnels/ShareLink"
+import { type KeptShareLink, ShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
@@ -17,23 +17,11 @@ const Link = Schema.Struct({
   opened: Schema.Boolean,
   revoked: Schema.Boolean
 })
-export type Link = typeof Link.Type
 
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
 /** A tunnel as far as sharing it is concerned. */
 const Shared = Schema.Struct({ host: Schema.NullOr(Hostname), loginRequired: Schema.Boolean, gelb: Schema.Boolean })
-
-export interface Fresh {
-  readonly id: string
-  readonly tunnelId: string
-  readonly host: string
-  readonly label: string | null
-  readonly singleUse: boolean
-  readonly tokenHash: string
-  readonly createdAt: number
-  readonly expiresAt: number
-}
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -50,7 +38,8 @@ export const make = Effect.gen(function* () {
     }),
     /** Whether visitors of a host have to log in. */
     isGated: (host: string) => sql`select 1 from tunnels where hostname = ${host} and require_login`,
-    insert: (row: Fresh) => sql`insert into share_links ${sql.insert({ ...row })}`,
+    insert: (row: KeptShareLink & { readonly tokenHash: string }) =>
+      sql`insert into share_links ${sql.insert({ ...row })}`,
     /** Links of a tunnel that have not expired. */
     living: SqlSchema.findAll({
       Request: Schema.Struct({ tunnelId: Schema.String, now: Schema.Int }),
@@ -79,10 +68,10 @@ export const make = Effect.gen(function* () {
       Result: Link,
       execute: ({ id, tunnelId }) => sql`${link} where id = ${id} and tunnel_id = ${tunnelId} for update`
     }),
-    save: ({ id, opened, revoked }: { readonly id: string; readonly opened: boolean; readonly revoked: boolean }) =>
+    save: ({ id, opened, revoked }: KeptShareLink) =>
       sql`update share_links set ${sql.update({ opened, revoked })} where id = ${id}`,
     /** Links that ended long ago go, and the sessions they gave with them. */
-    forget: (before: number) => sql`delete from share_links where expires_at < ${before}`,
+    prune: (before: number) => sql`delete from share_links where expires_at < ${before}`,
     transaction: sql.withTransaction
   }
 })

@@ -5,19 +5,20 @@
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Caller } from "@catenet/domain/api/Access"
-import { HostNotGated, ShareLinkRefused } from "@catenet/domain/tunnels/GateErrors"
+import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
+import { ShareLinkNotFound, ShareLinkRefused } from "@catenet/domain/tunnels/ShareLinkErrors"
+import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { ShareLinkId, type TunnelId } from "@catenet/domain/values/Ids"
 import {
-  LoginNotRequired,
-  ShareLinkLimitReached,
-  ShareLinkNeedsGelb,
-  ShareLinkNotFound,
-  TunnelNotFound,
-  TunnelWithoutHostname
-} from "@catenet/domain/tunnels/TunnelErrors"
-import { ShareLinkId } from "@catenet/domain/values/Ids"
-import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import * as Rules from "@catenet/domain/tunnels/ShareLinkMachine"
-import { MintedShareLink, ShareLink, type ShareTtl } from "@catenet/domain/tunnels/ShareLink"
+  type KeptShareLink,
+  mint,
+  MintedShareLink,
+  redeem,
+  revoke,
+  ShareLink,
+  type ShareTtl,
+  stateOf
+} from "@catenet/domain/tunnels/ShareLink"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../identity/Audits.ts"
@@ -38,19 +39,15 @@ const After = Schema.Struct({ createdAt: Schema.Int, id: ShareLinkId })
 const listedFor = 30 * 86_400
 const longestToken = 128
 
-const ruled = ({ tunnelId, ...link }: Store.Link): Rules.ShareLink => ({ ...link, tunnel: tunnelId })
-
-const shown = (link: Store.Link, now: number) => {
-  const state = Rules.stateOf(ruled(link), now)
-  return new ShareLink({
+const shown = (link: KeptShareLink & Pick<ShareLink, "label">, now: number) =>
+  new ShareLink({
     id: link.id,
     label: link.label,
     single_use: link.singleUse,
     created_at: link.createdAt,
     expires_at: link.expiresAt,
-    state: state === "active, opened" ? "opened" : state
+    state: stateOf(link, now)
   })
-}
 
 export interface ShareRequest {
   readonly ttl: ShareTtl
@@ -79,57 +76,39 @@ const make = Effect.gen(function* () {
     return url.href
   }
 
-  const mint = Effect.fnUntraced(
-    function* (account: Account, tunnelId: string, { label = "", single_use: singleUse = false, ttl }: ShareRequest) {
-      const { gelb, host, loginRequired } = yield* owned(account, tunnelId, true)
-      const now = yield* unixSeconds
-      const links = (yield* store.living({ tunnelId, now })).map(ruled)
-      const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, random))
-      const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
-      const { effects, next } = yield* Effect.fromResult(Rules.mint(tunnel, { id, ttl, singleUse, label }, now))
-      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-      const tokenHash = Tokens.hashText(native, token)
-      const { expiresAt } = next
-      yield* store.insert({
-        id,
-        tunnelId,
-        host: next.host,
-        label: next.label,
-        singleUse,
-        tokenHash,
-        createdAt: now,
-        expiresAt
-      })
-      yield* Effect.forEach(effects, audits.append, { discard: true })
-      return new MintedShareLink({ id, url: urlOf(next.host, token), expires_at: UnixSeconds.make(expiresAt) })
-    },
-    Effect.catchTags({
-      LoginNotRequired: () => new LoginNotRequired(),
-      NoHostname: () => new TunnelWithoutHostname(),
-      NotGelb: () => new ShareLinkNeedsGelb(),
-      TooManyLinks: () => new ShareLinkLimitReached(),
-      // The schema of the request knows the lives and the form of a label.
-      UnknownLife: Effect.die,
-      InvalidLabel: Effect.die
-    })
-  )
+  const minted = Effect.fnUntraced(function* (
+    account: Account,
+    tunnelId: TunnelId,
+    { label, single_use: singleUse = false, ttl }: ShareRequest
+  ) {
+    const { gelb, host, loginRequired } = yield* owned(account, tunnelId, true)
+    const now = yield* unixSeconds
+    const links = yield* store.living({ tunnelId, now })
+    const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, random))
+    const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
+    const { effects, next } = yield* Effect.fromResult(mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now))
+    const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+    yield* store.insert({ ...next, tokenHash: Tokens.hashText(native, token) })
+    yield* Effect.forEach(effects, audits.append, { discard: true })
+    return new MintedShareLink({ id, url: urlOf(next.host, token), expires_at: next.expiresAt })
+  })
 
   return {
     /** Mints a link; its address is in this answer only. */
     mint: Effect.fn("ShareLinks.mint")(
-      (account: Account, tunnelId: string, request: ShareRequest, key: string | undefined) =>
+      (account: Account, tunnelId: TunnelId, request: ShareRequest, key: string | undefined) =>
         once(
           key === undefined
             ? undefined
             : { caller: account.subject, operation: `mint-share-link ${tunnelId}`, key, request },
           MintedShareLink,
-          mint(account, tunnelId, request)
+          minted(account, tunnelId, request)
         ),
       asDefects
     ),
 
     /** Newest first. */
-    list: Effect.fn("ShareLinks.list")(function* (account: Account, tunnelId: string, page: Page) {
+    list: Effect.fn("ShareLinks.list")(function* (account: Account, tunnelId: TunnelId, page: Page) {
       yield* owned(account, tunnelId, false)
       const now = yield* unixSeconds
       const found = yield* paged(
@@ -143,11 +122,11 @@ const make = Effect.gen(function* () {
 
     /** Ends a link and the sessions that it gave. */
     revoke: Effect.fn("ShareLinks.revoke")(
-      function* (account: Account, tunnelId: string, id: string) {
+      function* (account: Account, tunnelId: TunnelId, id: string) {
         yield* owned(account, tunnelId, false)
         const found = yield* store.lock({ id, tunnelId })
-        if (Option.isNone(found) || found.value.revoked) return yield* new ShareLinkNotFound()
-        const { effects, next } = Rules.revoke(ruled(found.value), account.subject)
+        if (Option.isNone(found)) return yield* new ShareLinkNotFound()
+        const { effects, next } = yield* Effect.fromResult(revoke(found.value, account.subject))
         yield* store.save(next)
         yield* orders.tunnelChanged(tunnelId)
         yield* Effect.forEach(effects, audits.append, { discard: true })
@@ -170,22 +149,19 @@ const make = Effect.gen(function* () {
             : yield* store.lockByToken(Tokens.hashText(native, token))
         if (Option.isNone(found)) return yield* new ShareLinkRefused()
         const now = yield* unixSeconds
-        const { effects, next } = yield* Effect.mapError(
-          Effect.fromResult(Rules.redeem(ruled(found.value), host, now)),
-          () => new ShareLinkRefused()
-        )
+        const { effects, next } = yield* Effect.fromResult(redeem(found.value, host, now))
         if (next.singleUse && !spends) return Option.none()
         yield* store.save(next)
-        for (const effect of effects) if (effect._tag === "Audit") yield* audits.append(effect)
-        const session = yield* sessions.openShared(found.value.id, host, next.expiresAt)
+        yield* Effect.forEach(effects, audits.append, { discard: true })
+        const session = yield* sessions.openShared(next.id, host, next.expiresAt)
         return Option.some({ session, seconds: next.expiresAt - now })
       },
       store.transaction,
       asDefects
     ),
 
-    /** Forgets links that ended a month ago. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - listedFor))))
+    /** Removes links that ended a month ago. */
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - listedFor))))
   }
 })
 

@@ -1,4 +1,5 @@
 /** A tunnel's routing token is replaced wherever it stands: the tunnel itself and its hostnames. */
+import { Tier } from "@catenet/domain/edges/Tier"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
@@ -17,7 +18,7 @@ const Held = Schema.Struct({
 
 const Moved = Schema.Struct({
   hostname: Hostname,
-  tier: Schema.Literals(["gelb", "passthrough"]),
+  tier: Tier,
   admissionUntil: Schema.NullOr(UnixSeconds)
 })
 

@@ -5,10 +5,14 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as AlertWebhook from "@catenet/crypto/webhook/AlertWebhook"
-import type { AlertEvent } from "@catenet/domain/tunnels/Alert"
-import { DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
+import {
+  afterAttempt,
+  type AlertEvent,
+  deliveryBudgetSeconds,
+  retryPauses,
+  takeDelivery
+} from "@catenet/domain/tunnels/Alert"
 import type { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { afterAttempt, deliveriesLeft, retryPauses } from "@catenet/domain/tunnels/AlertDelivery"
 import type { AlertSecret } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -17,8 +21,6 @@ import { asDefects } from "../../store/Defects.ts"
 import * as Store from "./AlertDeliveryStore.ts"
 import { Receivers } from "./AlertReceivers.ts"
 
-/** Seconds over which the budget counts. */
-const budgetWindow = 3600
 /** Seconds for which the log is kept: thirty days. */
 const keptFor = 30 * 86_400
 
@@ -50,16 +52,17 @@ const make = Effect.gen(function* () {
   const receivers = yield* Receivers
   const random = yield* SecureRandom.SecureRandom
 
-  const spent = Effect.fnUntraced(function* (subject: string, now: number) {
-    const times = yield* store.spent({ subject, since: now - budgetWindow })
-    return times.map(({ at }) => at)
-  })
-
-  /** Whether the account has a delivery left. Nobody else takes it before the transaction ends. */
-  const mayDeliver = Effect.fnUntraced(function* (subject: string) {
+  /** Fails when the account has no delivery left. Nothing else takes one before the transaction ends. */
+  const take = Effect.fnUntraced(function* (subject: string) {
     yield* store.lockAccount(subject)
     const now = yield* unixSeconds
-    return deliveriesLeft(yield* spent(subject, now), now) > 0
+    const times = yield* store.spent({ subject, since: now - deliveryBudgetSeconds })
+    return yield* Effect.fromResult(
+      takeDelivery(
+        times.map(({ at }) => at),
+        now
+      )
+    )
   })
 
   const record = Effect.fnUntraced(function* (report: Report, status: Store.Row["status"], detail: string) {
@@ -102,7 +105,12 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    mayDeliver,
+    /** Whether the account has a delivery left, which it keeps until the caller's transaction ends. */
+    mayDeliver: (subject: string) =>
+      Effect.matchEffect(take(subject), {
+        onFailure: (failure) => (failure._tag === "DeliveryBudgetSpent" ? Effect.succeed(false) : Effect.fail(failure)),
+        onSuccess: () => Effect.succeed(true)
+      }),
 
     /** Inside the caller's transaction: leaves a report to be delivered by whichever replica comes first. */
     enqueue: (report: Report) => Effect.asVoid(record(report, "pending", "")),
@@ -115,11 +123,7 @@ const make = Effect.gen(function* () {
      * after the transaction.
      */
     reserve: Effect.fn("Deliveries.reserve")(function* (report: Report, destination: Destination) {
-      if (!(yield* mayDeliver(report.subject))) {
-        const now = yield* unixSeconds
-        const [oldest = now] = yield* spent(report.subject, now)
-        return yield* new DeliveryBudgetSpent({ retry_after: Math.max(1, oldest + budgetWindow - now) })
-      }
+      yield* take(report.subject)
       const named = yield* record(report, "failed", said.failed)
       return asDefects(send(report, named, destination, []))
     }),
@@ -140,8 +144,8 @@ const make = Effect.gen(function* () {
     /** The log of a tunnel, newest first. */
     list: store.list,
 
-    /** Forgets old lines of the log. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
+    /** Removes old lines of the log. */
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
   }
 })
 

@@ -83,6 +83,6 @@ export const make = Effect.gen(function* () {
         where tunnel_id = ${tunnelId} and status <> 'pending' ${after === undefined ? sql`` : sql`and id < ${after}`}
         order by id desc ${limit === undefined ? sql`` : sql`limit ${limit}`}`
     }),
-    forget: (before: number) => sql`delete from alert_deliveries where at < ${before} and status <> 'pending'`
+    prune: (before: number) => sql`delete from alert_deliveries where at < ${before} and status <> 'pending'`
   }
 })

@@ -1,11 +1,10 @@
 /** The dead-man alert of a tunnel, as its owner sets, tries and removes it. The secret is shown once, when it is made. */
-import { Alert, AlertDelivery, SavedAlert } from "@catenet/domain/tunnels/Alert"
+import { Alert, AlertDelivery, alertSettings, SavedAlert } from "@catenet/domain/tunnels/Alert"
 import type { Caller } from "@catenet/domain/api/Access"
-import { AlertNotFound, AlertRefused } from "@catenet/domain/tunnels/TunnelErrors"
-import { readAlertForm } from "@catenet/domain/tunnels/AlertForm"
+import { AlertNotFound } from "@catenet/domain/tunnels/AlertErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { AlertSecret } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../../identity/Audits.ts"
 import { paged, type Page } from "../../http/Paging.ts"
@@ -44,13 +43,12 @@ const make = Effect.gen(function* () {
       function* (
         account: Account,
         id: string,
-        form: { readonly webhookUrl: string; readonly thresholdMinutes: string }
+        asked: { readonly webhookUrl: string; readonly thresholdMinutes: number }
       ) {
-        const read = readAlertForm(form.webhookUrl, form.thresholdMinutes)
-        if (Result.isFailure(read)) return yield* new AlertRefused(read.failure)
-        const { thresholdSeconds } = read.success
+        const settings = yield* Effect.fromResult(alertSettings(asked.webhookUrl, asked.thresholdMinutes))
+        const { thresholdSeconds } = settings
         // As it will be called: without blanks and control characters, which neither a table nor a socket takes.
-        const { href: webhookUrl, origin } = new URL(read.success.webhookUrl)
+        const { href: webhookUrl, origin } = new URL(settings.webhookUrl)
         yield* tunnels.owned(id, account)
         const secret = secretFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
         const now = yield* unixSeconds

@@ -2,7 +2,7 @@
 import { Effect, Option, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
-import { TunnelStatus } from "@catenet/domain/certificates/Admission"
+import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import type { Admission } from "@catenet/domain/certificates/AdmissionMachine"
 import { RoutingToken } from "@catenet/domain/values/Tokens"

@@ -4,9 +4,11 @@
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { BadgeNotFound, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { BadgeId } from "@catenet/domain/values/Ids"
-import { type BadgeEvent, face, transition } from "@catenet/domain/tunnels/Badge"
-import { Badge } from "@catenet/domain/tunnels/Usage"
+import type { Audit } from "@catenet/domain/values/AuditEffect"
+import { BadgeId, type TunnelId } from "@catenet/domain/values/Ids"
+import type { Step } from "@catenet/domain/values/Step"
+import type { Subject } from "@catenet/domain/values/Subject"
+import { Badge, disable, enable, face } from "@catenet/domain/tunnels/Badge"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../../identity/Audits.ts"
@@ -28,36 +30,37 @@ const make = Effect.gen(function* () {
   const edge = yield* EdgeFacts
   const random = yield* SecureRandom.SecureRandom
 
-  const find = Effect.fnUntraced(function* ({ subject }: Account, id: string) {
+  const find = Effect.fnUntraced(function* ({ subject }: Account, id: TunnelId) {
     const found = yield* store.find({ id, subject })
-    return yield* Option.isSome(found) ? Effect.succeed(found.value.publicId) : new TunnelNotFound()
+    return Option.isSome(found) ? new Badge({ public_id: found.value.publicId }) : yield* new TunnelNotFound()
   })
 
-  const step = Effect.fnUntraced(function* (account: Account, id: string, event: BadgeEvent) {
+  const step = Effect.fnUntraced(function* (
+    account: Account,
+    id: TunnelId,
+    decide: (tunnel: { readonly id: TunnelId; readonly subject: Subject }, badge: Badge) => Step<Badge, Audit>
+  ) {
     yield* store.lock(id)
-    const publicId = yield* find(account, id)
-    const before = publicId === null ? ({ _tag: "Disabled" } as const) : ({ _tag: "Enabled", publicId } as const)
-    const { effects, next } = transition({ id, subject: account.subject }, before, event)
+    const before = yield* find(account, id)
+    const { effects, next } = decide({ id, subject: account.subject }, before)
     if (next !== before) {
-      yield* next._tag === "Enabled" ? store.insert(id, next.publicId) : store.remove(id)
+      yield* next.public_id === null ? store.remove(id) : store.insert(id, next.public_id)
     }
     yield* Effect.forEach(effects, audits.append, { discard: true })
-    return new Badge({ public_id: next._tag === "Enabled" ? idFrom(next.publicId) : null })
+    return next
   }, store.transaction)
 
   return {
-    get: Effect.fn("Badges.get")(function* (account: Account, id: string) {
-      return new Badge({ public_id: yield* find(account, id) })
-    }, asDefects),
+    get: Effect.fn("Badges.get")((account: Account, id: TunnelId) => find(account, id), asDefects),
 
     /** Switches the badge on; one that is on keeps its address. */
-    enable: Effect.fn("Badges.enable")(function* (account: Account, id: string) {
-      const freshId = yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
-      return yield* step(account, id, { _tag: "Enable", freshId })
+    enable: Effect.fn("Badges.enable")(function* (account: Account, id: TunnelId) {
+      const fresh = idFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+      return yield* step(account, id, (tunnel, badge) => enable(tunnel, badge, fresh))
     }, asDefects),
 
     disable: Effect.fn("Badges.disable")(
-      (account: Account, id: string) => Effect.asVoid(step(account, id, { _tag: "Disable" })),
+      (account: Account, id: TunnelId) => Effect.asVoid(step(account, id, disable)),
       asDefects
     ),
 
