@@ -8,8 +8,11 @@ const rowsOf = (variables: Variables): ReadonlyArray<Described> =>
 const standardOf = ({ isRequired, standard }: Described) =>
   isRequired ? "**required**" : standard === undefined ? "" : `\`${standard}\``
 
+const formOf = ({ expected, isSecret }: Described) =>
+  isSecret && !expected.includes("secret") ? `${expected}, secret` : expected
+
 const cells = (row: Described) =>
-  [`\`${row.name}\``, row.meaning, row.expected, standardOf(row)].map((text) => text.replaceAll("|", "\\|"))
+  [`\`${row.name}\``, row.meaning, formOf(row), standardOf(row)].map((text) => text.replaceAll("|", "\\|"))
 
 /** Markdown, one line a variable, in the order in which they are declared, the columns aligned. */
 export const table = (variables: Variables): string => {
@@ -29,9 +32,10 @@ export const help = (variables: Variables): string => {
   const rows = rowsOf(variables)
   const widest = Math.max(...rows.map(({ name }) => name.length))
   return rows
-    .map(({ expected, isRequired, meaning, name, standard }) => {
+    .map((row) => {
+      const { isRequired, meaning, name, standard } = row
       const applies = isRequired ? ", required" : standard === undefined ? "" : `, default ${standard}`
-      return `  ${name.padEnd(widest)}  ${meaning} (${expected}${applies})`
+      return `  ${name.padEnd(widest)}  ${meaning} (${formOf(row)}${applies})`
     })
     .join("\n")
 }

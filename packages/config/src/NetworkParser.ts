@@ -72,9 +72,7 @@ export const parseUrl = (text: string, protocols: ReadonlyArray<string>): URL | 
 const web = ["http:", "https:"]
 
 /** An http or https URL; what follows it is appended to its path. */
-export const url: Parser<URL> = make("an http or https URL", (text) => parseUrl(text, web), {
-  example: "http://127.0.0.1:8090"
-})
+export const url: Parser<URL> = make("an http or https URL", (text) => parseUrl(text, web))
 
 /** An http or https URL kept letter by letter, because it is compared with what others write. */
 export const urlText: Parser<string> = make("an http or https URL", (text) =>

@@ -16,10 +16,11 @@ export interface Described {
   /** What applies when it is unset, as an operator would write it. */
   readonly standard: string | undefined
   readonly isRequired: boolean
+  /** It is never repeated, and may stand in the file that `<NAME>_FILE` names. */
+  readonly isSecret: boolean
 }
 
 export interface Variable<A> extends Described {
-  readonly isSecret: boolean
   readonly config: Config.Config<A>
   /** The variable without which this one has no effect, and is not refused. */
   readonly needs: string | undefined

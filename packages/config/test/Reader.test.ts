@@ -18,7 +18,16 @@ const variables = {
   token: optional("CT_T_TOKEN", secretHex, "A token."),
   accounts: withFamily(
     optional("CT_T_NAMES", text, "Names."),
-    [{ name: "CT_T_<NAME>_KEY", meaning: "Its key.", expected: "a text", standard: undefined, isRequired: false }],
+    [
+      {
+        name: "CT_T_<NAME>_KEY",
+        meaning: "Its key.",
+        expected: "a text",
+        standard: undefined,
+        isRequired: false,
+        isSecret: true
+      }
+    ],
     (name) =>
       name === undefined ? Config.succeed(undefined) : optional(`CT_T_${name.toUpperCase()}_KEY`, secret, "").config
   )

@@ -1,11 +1,9 @@
 /** The control plane as a program of its own. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { redact, redacted } from "@catenet/domain/values/Redaction"
-import { Cause, Console, Effect, Exit, Layer, Logger, Option } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Logger, Option, Runtime } from "effect"
 import * as Server from "./Server.ts"
 import { Settings } from "./settings/Settings.ts"
-
-const exitCodes = new Map([["SettingRefused", 3]])
 
 /** Whatever keeps the service from starting is one sentence for the operator; a fault of ours is told whole. */
 const explained = <A, E extends { readonly _tag: string; readonly message: string }>(program: Effect.Effect<A, E>) =>
@@ -25,8 +23,7 @@ explained(Layer.launch(Server.layer.pipe(Layer.provide(Settings.layer)))).pipe(
     disableErrorReporting: true,
     teardown: (exit, onExit) => {
       if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-      const error: unknown = Cause.squash(exit.cause)
-      onExit((error instanceof Error && exitCodes.get(error.name)) || 1)
+      onExit(Runtime.getErrorExitCode(Cause.squash(exit.cause)))
     }
   })
 )

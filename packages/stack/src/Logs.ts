@@ -2,10 +2,10 @@
  * One line an event on standard error, as text or JSON, and OpenTelemetry export when the standard OTEL_* variables ask
  * for it. Without them nothing is traced and nothing leaves the machine.
  */
-import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
-import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
 import { text } from "@catenet/config/Parser"
 import { optional } from "@catenet/config/Variable"
+import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
+import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
 import { redacted } from "@catenet/domain/values/Redaction"
 import { Effect, Layer, Logger, References } from "effect"
 import { Otlp } from "effect/observability"

@@ -1,7 +1,7 @@
 /** `connect`: uses a mesh tunnel from the other end. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as Capability from "@catenet/crypto/Capability"
 import type * as Reader from "@catenet/config/Reader"
+import * as Capability from "@catenet/crypto/Capability"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

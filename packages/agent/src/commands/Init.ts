@@ -1,7 +1,7 @@
 /** `init`: asks for what an agent needs and writes the configuration file, readable for its owner only. */
+import { ConfigurationInvalid, sentence } from "@catenet/config/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Effect, FileSystem, Option } from "effect"
-import { ConfigurationInvalid, sentence } from "@catenet/config/ConfigurationInvalid"
 import { configFile } from "../Flags.ts"
 import { defaultFile } from "../settings/Environment.ts"
 import * as Settings from "../settings/Settings.ts"

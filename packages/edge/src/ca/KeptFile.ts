@@ -1,6 +1,6 @@
 /** The sentences about files that the edge keeps beside its published root and cannot use. It touches no file. */
-import type { PlatformError } from "effect"
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { PlatformError } from "effect"
 
 const variable = "CT_EDGE_CERT_OUT"
 

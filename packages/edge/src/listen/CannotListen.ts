@@ -1,6 +1,6 @@
 /** Nobody can be served: the address is taken or not ours. */
-import { Data } from "effect"
 import { type Address, formatAddress } from "@catenet/config/NetworkParser"
+import { Data } from "effect"
 
 export class CannotListen extends Data.TaggedError("CannotListen")<{
   readonly variable: string

@@ -3,10 +3,10 @@
  * visitors a turn is long, so that those who come at once would wait for one another. Where the system lets sockets share
  * an address there are several; who of them gets a connection is up to the system.
  */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { Address } from "@catenet/config/NetworkParser"
 import { createServer, type Server, type Socket } from "node:net"
 import { Effect } from "effect"
-import type { Address } from "@catenet/config/NetworkParser"
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { CannotListen } from "./CannotListen.ts"
 
 /** Connections that one process takes for each turn of its loop. */

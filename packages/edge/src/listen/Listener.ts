@@ -2,11 +2,11 @@
  * A TCP listener that lives as long as its scope, admits connections through a {@link Gate}, and can prove that it still
  * accepts. It hands out half-open capable sockets with reading paused and knows nothing of what travels on them.
  */
+import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { Address } from "@catenet/config/NetworkParser"
 import { createConnection, type Socket } from "node:net"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, type Scope } from "effect"
-import type { Address } from "@catenet/config/NetworkParser"
-import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { CannotListen } from "./CannotListen.ts"
 import { canOpen } from "./Descriptors.ts"
 import * as Doors from "./ListenSockets.ts"

@@ -1,7 +1,7 @@
 /** The folder in which the processes of one edge meet: its owner alone can enter it, and it goes with the main process. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { join } from "node:path"
 import { Effect, FileSystem } from "effect"
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 
 /** Bytes of the longest path that every system takes for a Unix socket. */
 const LONGEST_PATH = 103

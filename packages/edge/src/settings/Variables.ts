@@ -9,7 +9,7 @@ import { normalHost } from "@catenet/wire/frames/HostName"
 import { Option, Schema } from "effect"
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:8443" }))
-const url = Parser.quoted(anyUrl)
+const url = Parser.quoted(Parser.described(anyUrl, { example: "http://127.0.0.1:8090" }))
 const host = Parser.quoted(Parser.make("a host name", normalHost, { example: "portal.example.net" }))
 const off = ["0", "off", "false", "none"] as const
 const flag = Parser.flagUnless(...off)

@@ -4,7 +4,7 @@
  */
 import { Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { Address } from "../settings/Forms.ts"
+import type { Address } from "@catenet/config/NetworkParser"
 import { exchange } from "./DnsExchange.ts"
 import * as Message from "./DnsMessage.ts"
 import { freshId } from "./Rfc2136.ts"

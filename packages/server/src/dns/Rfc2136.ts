@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../runtime/Now.ts"
-import type { Address } from "../settings/Forms.ts"
+import type { Address } from "@catenet/config/NetworkParser"
 import { ChangeRefused, type RecordSet } from "./DnsProvider.ts"
 import { exchange } from "./DnsExchange.ts"
 import * as Message from "./DnsMessage.ts"

@@ -3,10 +3,11 @@
  * variables that bind an authority to an account of ours. Known authorities need only their name; others are at the
  * directory that is named with them.
  */
+import * as Parser from "@catenet/config/Parser"
+import * as SecretParser from "@catenet/config/SecretParser"
+import * as Variable from "@catenet/config/Variable"
 import { type CertificateAuthority, certificateAuthorities } from "@catenet/domain/certificates/CertificateAuthorities"
-import { Effect, type Redacted, Schema } from "effect"
-import * as Forms from "./Forms.ts"
-import * as Variable from "./Variable.ts"
+import { Config, type Redacted } from "effect"
 
 export interface Binding {
   readonly kid: string
@@ -53,59 +54,46 @@ const parse = (text: string): ReadonlyArray<Named> | undefined => {
     : undefined
 }
 
-const form = Forms.from(
+const parser = Parser.make(
   "names between commas, each with its directory URL if it is not known, and a weekly budget",
-  Schema.Array(Schema.Struct({ name: Schema.String, directoryUrl: Schema.String, weeklyBudget: Schema.Int })),
   parse
 )
 
 const shortened = new Map([["google-trust-services", "GTS"]])
 const capitals = (name: string) => shortened.get(name) ?? name.replace(/[^a-z0-9]/g, "").toUpperCase()
 
-const bound = Effect.fnUntraced(function* (named: Named) {
-  const prefix = `CT_CP_ACME_EAB_${capitals(named.name)}`
-  const kid = yield* Variable.optional(`${prefix}_KID`, Forms.text, "").read
-  const hmac = yield* Variable.optional(`${prefix}_HMAC`, Forms.secret, "").read
-  const binding = kid === undefined || hmac === undefined ? undefined : { kid, hmac }
-  const known = certificateAuthorities.find((ca) => ca.name === named.name && ca.directoryUrl === named.directoryUrl)
-  const isHalfBound = binding === undefined && (kid !== undefined || hmac !== undefined)
-  const authority: Authority = {
-    ...named,
-    requiresEab: known?.requiresEab ?? (binding !== undefined || isHalfBound),
-    binding,
-    isHalfBound
-  }
-  return authority
-})
+const kidOf = (name: string) =>
+  Variable.optional(
+    `CT_CP_ACME_EAB_${name}_KID`,
+    Parser.text,
+    "Key id of our account at an authority: ZEROSSL, GTS, SSLCOM or its name in capitals."
+  )
+const hmacOf = (name: string) =>
+  Variable.optional(`CT_CP_ACME_EAB_${name}_HMAC`, SecretParser.secret, "Its HMAC key as base64url.")
+
+/** The authority with the binding that its pair of variables gives it. */
+const bound = (named: Named): Config.Config<Authority> => {
+  const name = capitals(named.name)
+  return Config.map(Config.all({ kid: kidOf(name).config, hmac: hmacOf(name).config }), ({ hmac, kid }) => {
+    const binding = kid === undefined || hmac === undefined ? undefined : { kid, hmac }
+    const known = certificateAuthorities.find((ca) => ca.name === named.name && ca.directoryUrl === named.directoryUrl)
+    const isHalfBound = binding === undefined && (kid !== undefined || hmac !== undefined)
+    const requiresEab = known?.requiresEab ?? (binding !== undefined || isHalfBound)
+    return { ...named, requiresEab, binding, isHalfBound }
+  })
+}
 
 const list = Variable.defaulted(
   "CT_CP_ACME_CAS",
-  form,
+  parser,
   "letsencrypt,zerossl,google-trust-services",
   "Certificate authorities: of them the one with most of its weekly budget left is offered, of equals the first."
 )
 
-export const variable: Variable.Variable<Authorities> = {
-  ...list,
-  read: Effect.gen(function* () {
-    const listed = yield* list.read
-    const others = certificateAuthorities.filter(({ name }) => listed.every((named) => named.name !== name))
-    return { listed: yield* Effect.forEach(listed, bound), others: yield* Effect.forEach(others, bound) }
-  })
-}
+/** The pairs of variables, for which `<NAME>` stands in the names. */
+const pairs: ReadonlyArray<Variable.Described> = [kidOf("<NAME>"), hmacOf("<NAME>")]
 
-/** Rows of the configuration table for the pairs. */
-export const pairs = [
-  {
-    name: "CT_CP_ACME_EAB_<NAME>_KID",
-    meaning: "Key id of our account at an authority: ZEROSSL, GTS, SSLCOM or its name in capitals.",
-    expected: Forms.text.expected,
-    fallback: "unset"
-  },
-  {
-    name: "CT_CP_ACME_EAB_<NAME>_HMAC",
-    meaning: "Its HMAC key as base64url.",
-    expected: Forms.secret.expected,
-    fallback: "unset"
-  }
-]
+export const variable: Variable.Variable<Authorities> = Variable.withFamily(list, pairs, (listed) => {
+  const others = certificateAuthorities.filter(({ name }) => listed.every((named) => named.name !== name))
+  return Config.all({ listed: Config.all(listed.map(bound)), others: Config.all(others.map(bound)) })
+})

@@ -2,228 +2,268 @@
  * Everything the control plane reads from its environment, once, at the start. Nothing else in this package looks at the
  * environment. Embedders give another `ConfigProvider`.
  */
+import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as NetworkParser from "@catenet/config/NetworkParser"
+import * as Parser from "@catenet/config/Parser"
+import * as Reader from "@catenet/config/Reader"
+import * as SecretParser from "@catenet/config/SecretParser"
+import * as Variable from "@catenet/config/Variable"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
 import * as CertificateAuthorities from "./CertificateAuthorities.ts"
 import * as Dns from "./Dns.ts"
-import * as Forms from "./Forms.ts"
 import * as LegalPages from "./LegalPages.ts"
-import * as Variable from "./Variable.ts"
 
 const { defaulted, optional, required } = Variable
 
 /** Every variable of the control plane, in the order of the operations guide. */
 export const variables = {
-  listen: defaulted("CT_CONTROL_PLANE_LISTEN", Forms.address, "127.0.0.1:8090", "Address of the HTTP service."),
-  databaseUrl: required("CT_CP_DATABASE_URL", Forms.databaseUrl, "The PostgreSQL database."),
+  listen: defaulted("CT_CONTROL_PLANE_LISTEN", NetworkParser.address, "127.0.0.1:8090", "Address of the HTTP service."),
+  databaseUrl: required("CT_CP_DATABASE_URL", SecretParser.databaseUrl, "The PostgreSQL database."),
   databaseRole: optional(
     "CT_CP_DATABASE_ROLE",
-    Forms.text,
+    Parser.text,
     "Role under which the server will run; `catenet migrate` gives it what it needs, and no more."
   ),
-  databasePool: defaulted("CT_CP_DATABASE_POOL", Forms.whole(2, 500), "10", "Connections kept to the database."),
+  databasePool: defaulted("CT_CP_DATABASE_POOL", Parser.whole(2, 500), "10", "Connections kept to the database."),
   sealKeys: optional(
     "CT_CP_SEAL_KEY",
-    Forms.secretKeys,
+    SecretParser.secretKeys,
     "Keys under which alert secrets, stored grants and id tokens are sealed in the database; the first seals, all open."
   ),
-  sealKeyFile: optional("CT_CP_SEAL_KEY_FILE", Forms.text, "A file with those keys instead, one a line."),
   shutdownGraceSeconds: defaulted(
     "CT_CP_SHUTDOWN_GRACE_SECS",
-    Forms.whole(0, 3600),
+    Parser.whole(0, 3600),
     "30",
     "Seconds in which requests may finish after SIGTERM or SIGINT."
   ),
-  portalBaseUrl: defaulted("CT_PORTAL_BASE_URL", Forms.url, "https://localhost", "Public origin, used in links."),
+  portalBaseUrl: defaulted(
+    "CT_PORTAL_BASE_URL",
+    NetworkParser.url,
+    "https://localhost",
+    "Public origin, used in links."
+  ),
   adminToken: optional(
     "CT_CP_EDGE_ADMIN_TOKEN",
-    Forms.secretBytes,
+    SecretParser.secretBytes,
     "Opens the admin routes, and is sent to the edge. Without it the admin routes are not there."
   ),
-  edgeAdminUrl: optional("CT_CP_EDGE_ADMIN_URL", Forms.url, "Admin interface of the edge."),
-  edgeMetricsUrl: optional("CT_CP_EDGE_METRICS_URL", Forms.url, "Where the number of live tunnels is read from."),
-  edgeCertPath: optional("CT_CP_EDGE_CERT_PATH", Forms.text, "File of the mesh root certificate, served at /pki/ca."),
-  edgeId: defaulted("CT_EDGE_ID", Forms.text, "primary", "Id of the edge that new tunnels are bound to."),
-  meshEdgePort: defaulted("CT_CP_MESH_EDGE_PORT", Forms.port, "4433", "Port where agents reach the edge."),
+  edgeAdminUrl: optional("CT_CP_EDGE_ADMIN_URL", NetworkParser.url, "Admin interface of the edge."),
+  edgeMetricsUrl: optional(
+    "CT_CP_EDGE_METRICS_URL",
+    NetworkParser.url,
+    "Where the number of live tunnels is read from."
+  ),
+  edgeCertPath: optional("CT_CP_EDGE_CERT_PATH", Parser.text, "File of the mesh root certificate, served at /pki/ca."),
+  edgeId: defaulted("CT_EDGE_ID", Parser.text, "primary", "Id of the edge that new tunnels are bound to."),
+  meshEdgePort: defaulted("CT_CP_MESH_EDGE_PORT", Parser.port, "4433", "Port where agents reach the edge."),
   channelBrokerPort: optional(
     "CT_CP_CHANNEL_BROKER_PORT",
-    Forms.port,
+    Parser.port,
     "Port of the channel broker, where there is one."
   ),
-  channelRelayPort: optional("CT_CP_CHANNEL_RELAY_PORT", Forms.port, "Port of the channel relay, where there is one."),
+  channelRelayPort: optional("CT_CP_CHANNEL_RELAY_PORT", Parser.port, "Port of the channel relay, where there is one."),
   channelRelayGatePort: optional(
     "CT_CP_CHANNEL_RELAY_GATE_PORT",
-    Forms.port,
+    Parser.port,
     "Port of the relay's gate, where there is one."
   ),
-  oidcIssuer: optional("CT_OIDC_ISSUER", Forms.issuer, "Realm address of the identity provider. Without it, no /me/*."),
-  oidcAccessAudience: optional("CT_OIDC_ACCESS_AUD", Forms.text, "Audience that access tokens must carry."),
+  oidcIssuer: optional(
+    "CT_OIDC_ISSUER",
+    NetworkParser.urlText,
+    "Realm address of the identity provider. Without it, no /me/*."
+  ),
+  oidcAccessAudience: optional("CT_OIDC_ACCESS_AUD", Parser.text, "Audience that access tokens must carry."),
   oidcPublicKeyPath: optional(
     "CT_OIDC_PUBKEY_PATH",
-    Forms.text,
+    Parser.text,
     "PEM file with the one key that signs access tokens; then none is fetched."
   ),
-  oidcClientId: optional("CT_OIDC_CLIENT_ID", Forms.text, "Our client at the provider, for signing people in."),
-  oidcClientSecret: optional("CT_OIDC_CLIENT_SECRET", Forms.secret, "Its secret; without it a public client."),
+  oidcClientId: optional("CT_OIDC_CLIENT_ID", Parser.text, "Our client at the provider, for signing people in."),
+  oidcClientSecret: optional("CT_OIDC_CLIENT_SECRET", SecretParser.secret, "Its secret; without it a public client."),
   oidcRedirectUri: optional(
     "CT_OIDC_REDIRECT_URI",
-    Forms.url,
+    NetworkParser.url,
     "Address of /portal/callback as the provider knows it; by default that of the portal."
   ),
   allowedEmailDomains: optional(
     "CT_PORTAL_ALLOWED_EMAIL_DOMAINS",
-    Forms.list,
+    Parser.list,
     "Domains of the e-mail addresses of those who may call, by session or token, between commas; without it any."
   ),
-  oidcAuthorizeUrl: optional("CT_OIDC_AUTHORIZE_URL", Forms.url, "Where sign-ins begin, when not below the issuer."),
-  oidcTokenUrl: optional("CT_OIDC_TOKEN_URL", Forms.url, "Where codes are exchanged, when not below the issuer."),
+  oidcAuthorizeUrl: optional(
+    "CT_OIDC_AUTHORIZE_URL",
+    NetworkParser.url,
+    "Where sign-ins begin, when not below the issuer."
+  ),
+  oidcTokenUrl: optional(
+    "CT_OIDC_TOKEN_URL",
+    NetworkParser.url,
+    "Where codes are exchanged, when not below the issuer."
+  ),
   identityProviderUrl: optional(
     "KEYCLOAK_PUBLIC_URL",
-    Forms.url,
+    NetworkParser.url,
     "Address of the identity provider, for its admin REST. Without it there are no service accounts."
   ),
-  oidcRealm: defaulted("CT_OIDC_REALM", Forms.text, "ct-demo", "Realm in which clients for service accounts are made."),
+  oidcRealm: defaulted(
+    "CT_OIDC_REALM",
+    Parser.text,
+    "ct-demo",
+    "Realm in which clients for service accounts are made."
+  ),
   adminClientId: optional(
     "CT_OIDC_ADMIN_CLIENT_ID",
-    Forms.text,
+    Parser.text,
     "Confidential client of that realm with the role manage-clients of realm-management."
   ),
-  adminClientSecret: optional("CT_OIDC_ADMIN_CLIENT_SECRET", Forms.secret, "Its secret."),
+  adminClientSecret: optional("CT_OIDC_ADMIN_CLIENT_SECRET", SecretParser.secret, "Its secret."),
   administrator: optional(
     "KC_ADMIN_USER",
-    Forms.text,
+    Parser.text,
     "Administrator of the identity provider, used when no client is given."
   ),
-  administratorPassword: optional("KC_ADMIN_PASSWORD", Forms.secret, "The administrator's password."),
+  administratorPassword: optional("KC_ADMIN_PASSWORD", SecretParser.secret, "The administrator's password."),
   serviceAccountSweepSeconds: defaulted(
     "CT_CP_SERVICE_ACCOUNT_TICK_SECS",
-    Forms.whole(1, 3600),
+    Parser.whole(1, 3600),
     "15",
     "How often clients of service accounts that were given up are looked for."
   ),
   hostnameZone: optional(
     "CT_CP_HOSTNAME_ZONE",
-    Forms.text,
+    Parser.text,
     "Zone in which tunnels get a hostname by themselves; without it that of the DNS back end, with CT_CP_DNS_EDGE_IP."
   ),
   reservedHostnames: optional(
     "CT_CP_RESERVED_HOSTNAMES",
-    Forms.list,
+    Parser.list,
     "Hostnames that no tunnel gets, between commas: your other services in the zone. Portal and issuer are among them."
   ),
   tunnelsPerAccount: defaulted(
     "CT_CP_TUNNELS_PER_ACCOUNT",
-    Forms.whole(0, 1_000_000),
+    Parser.whole(0, 1_000_000),
     "10",
     "Tunnels that an account may have, unless an operator allowed it more."
   ),
   channelsPerAccount: defaulted(
     "CT_CP_CHANNELS_PER_ACCOUNT",
-    Forms.whole(0, 1_000_000),
+    Parser.whole(0, 1_000_000),
     "100",
     "Channels that an account may have, unless an operator allowed it more."
   ),
   paymentWebhookSecret: optional(
     "CT_PAYMENT_WEBHOOK_SECRET",
-    Forms.secret,
+    SecretParser.secret,
     "Shared with the payment provider. Without it every payment event is refused."
   ),
   acmeBrokerEnabled: defaulted(
     "CT_CP_ACME_BROKER_ENABLED",
-    Forms.flag,
+    Parser.flag,
     "0",
     "Whether hostnames are offered certificates of their own."
   ),
   acmeBrokerTickSeconds: defaulted(
     "CT_CP_ACME_BROKER_TICK_SECS",
-    Forms.whole(1, 86_400),
+    Parser.whole(1, 86_400),
     "60",
     "How often certificate admission is swept."
   ),
   certificateAuthorities: CertificateAuthorities.variable,
   auditRetentionDays: optional(
     "CT_CP_ADMIN_AUDIT_RETENTION_DAYS",
-    Forms.whole(1, 36_500),
+    Parser.whole(1, 36_500),
     "Days for which the audit log is kept; without it for ever."
   ),
   metricsToken: optional(
     "CT_CP_METRICS_TOKEN",
-    Forms.secret,
+    SecretParser.secret,
     "Bearer token that /metrics wants; not served without it."
   ),
   ...LegalPages.variables,
-  pgBin: optional("CT_CP_PG_BIN", Forms.text, "Folder of pg_dump and pg_restore; without it they are found on PATH."),
+  pgBin: optional("CT_CP_PG_BIN", Parser.text, "Folder of pg_dump and pg_restore; without it they are found on PATH."),
   ...Dns.variables,
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
-    Forms.whole(0, 1_000_000),
+    Parser.whole(0, 1_000_000),
     "6000",
     "Requests a minute that one caller may make on metered routes; 0 for no limit."
   ),
   trustedProxies: optional(
     "CT_CP_TRUSTED_PROXIES",
-    Forms.networks,
+    NetworkParser.networks,
     "Proxies that say who the client is, by PROXY v2, X-Forwarded-For or Forwarded. Nothing else is believed."
   ),
   alertIntervalSeconds: defaulted(
     "CT_CP_ALERT_TICK_SECS",
-    Forms.whole(1, 3600),
+    Parser.whole(1, 3600),
     "60",
     "How often every tunnel with an alert is looked at."
   ),
   alertsLoopback: defaulted(
     "CT_CP_ALERTS_LOOPBACK",
-    Forms.flag,
+    Parser.flag,
     "0",
     "Whether alerts to http://127.0.0.1, localhost and [::1] are delivered: to accounts, the ports of this machine."
   ),
   gateCookieDomain: optional(
     "CT_GATE_COOKIE_DOMAIN",
-    Forms.text,
+    Parser.text,
     "Zone of the tunnels' host names. Without it nobody can sign in at a login gate, and gated hosts are closed."
   ),
   gateHostsPort: defaulted(
     "CT_GATE_HOSTS_PORT",
-    Forms.port,
+    Parser.port,
     "443",
     "Port at which browsers reach the tunnels' host names; sign-ins and share links lead back to it."
   ),
   gateRedirectUri: optional(
     "CT_GATE_REDIRECT_URI",
-    Forms.url,
+    NetworkParser.url,
     "Address of /gate/callback as the provider knows it; by default that of the portal."
   ),
   gateClientId: optional(
     "CT_GATE_CLIENT_ID",
-    Forms.text,
+    Parser.text,
     "Client at the provider by which visitors of gates sign in, so that their sign-ins have an audience of their own; by default that of the portal."
   ),
-  gateClientSecret: optional("CT_GATE_CLIENT_SECRET", Forms.secret, "Its secret; without it a public client."),
+  gateClientSecret: optional("CT_GATE_CLIENT_SECRET", SecretParser.secret, "Its secret; without it a public client."),
   gateAccessAudience: optional(
     "CT_GATE_ACCESS_AUD",
-    Forms.text,
+    Parser.text,
     "Audience of access tokens that /gate/check takes, and /me/* refuses; without it /gate/check takes none."
   ),
   anonymousWritesPerMinute: defaulted(
     "CT_CP_UNAUTH_WRITE_PER_MIN",
-    Forms.whole(0, 1_000_000),
+    Parser.whole(0, 1_000_000),
     "120",
     "Visitors' sign-ins and requests for access that one address may begin in a minute; 0 for no limit."
   ),
-  bridgeHolderKey: optional("CT_BRIDGE_HOLDER_KEY", Forms.secretBytes, "Private holder key of the agent bridge."),
-  bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", Forms.secretBytes, "Private Noise key of the agent bridge."),
+  bridgeHolderKey: optional(
+    "CT_BRIDGE_HOLDER_KEY",
+    SecretParser.secretBytes,
+    "Private holder key of the agent bridge."
+  ),
+  bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", SecretParser.secretBytes, "Private Noise key of the agent bridge."),
   outboxIntervalSeconds: defaulted(
     "CT_CP_OUTBOX_TICK_SECS",
-    Forms.whole(1, 3600),
+    Parser.whole(1, 3600),
     "5",
     "How often undelivered calls to the edge are looked for."
   )
 } as const
 
-type Values = Variable.Values<typeof variables>
+/** Variables of other control planes, which have no effect here. */
+const unused = {
+  CT_CONTROL_PLANE_DB: "CT_CP_DATABASE_URL names the database",
+  CT_PORTAL_SESSION_KEY: "sessions are kept in the database"
+}
 
-const read = Variable.readAll(variables)
-
-/** The settings of one control plane. Their layer fails with the one sentence an operator needs. */
-export class Settings extends Context.Service<Settings, Values>()("server/Settings") {
-  static readonly layer: Layer.Layer<Settings, Variable.SettingRefused> = Layer.effect(Settings, read)
+/** The settings of one control plane. Their layer fails with every problem that an operator has to mend. */
+export class Settings extends Context.Service<Settings, Reader.Values<typeof variables>>()("server/settings/Settings") {
+  static readonly make = Reader.read(variables, { unused })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer: Layer.Layer<Settings, ConfigurationInvalid> = this.layerNoDeps.pipe(
+    Layer.provide(NodeFileSystem.layer)
+  )
 }

@@ -3,9 +3,9 @@
  * Then, and once a minute because another replica may still seal under an older key, values of other keys and those from
  * before sealing are sealed under the first key.
  */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { SettingRefused } from "../settings/Variable.ts"
 import { outlasting } from "./Away.ts"
 import { type Place, Sealing } from "./Sealing.ts"
 
@@ -110,11 +110,11 @@ export const make = Effect.gen(function* () {
       for (const each of columns)
         for (const id of yield* keyIds(each))
           if (!sealing.keyIds.includes(id))
-            return yield* new SettingRefused({
-              variable: "CT_CP_SEAL_KEY",
-              problem: `lacks the key ${id}, under which values of ${each.place} are sealed`,
-              remedy: "add that key behind the first one and start again"
-            })
+            return yield* ConfigurationInvalid.of(
+              "CT_CP_SEAL_KEY",
+              `lacks the key ${id}, under which values of ${each.place} are sealed`,
+              "add that key behind the first one and start again"
+            )
     }),
     /** Seals everything under the first key; how many values that were. */
     run: Effect.map(Effect.forEach(columns, column), (counts) => counts.reduce((sum, count) => sum + count, 0)),

@@ -2,47 +2,24 @@
  * Secrets that the database must give back, sealed under keys that it does not hold: a copy of the database or a backup
  * opens none of them. `CT_CP_SEAL_KEY` gives the keys; the first one seals, all of them open.
  */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { native } from "@catenet/crypto/native"
 import * as SealedText from "@catenet/crypto/SealedText"
-import { Context, Effect, FileSystem, Layer, Redacted, Result, Schema, SchemaGetter, SchemaIssue } from "effect"
+import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter, SchemaIssue } from "effect"
 import { Settings } from "../settings/Settings.ts"
-import * as Forms from "../settings/Forms.ts"
-import { SettingRefused } from "../settings/Variable.ts"
 
 /** The columns that hold sealed text. */
 export type Place = "alerts.secret" | "bridges.grant_hex" | "channel_grants.grant_hex" | "portal_sessions.id_token"
 
-const refused = (variable: string, problem: string, remedy: string) => new SettingRefused({ variable, problem, remedy })
-
-const readFile = (path: string) =>
-  Effect.gen(function* () {
-    const files = yield* FileSystem.FileSystem
-    const text = yield* files
-      .readFileString(path)
-      .pipe(
-        Effect.mapError(() =>
-          refused("CT_CP_SEAL_KEY_FILE", `names ${path}, which cannot be read`, "correct it and start again")
-        )
-      )
-    return yield* Schema.decodeEffect(Forms.secretKeys.schema)(text.trim().split(/\s+/u).join(",")).pipe(
-      Effect.mapError(() =>
-        refused(
-          "CT_CP_SEAL_KEY_FILE",
-          `names ${path}, which does not hold ${Forms.secretKeys.expected}`,
-          "correct it and start again"
-        )
-      )
-    )
-  })
-
 const readKeys = Effect.gen(function* () {
-  const { sealKeyFile, sealKeys } = yield* Settings
-  if (sealKeys !== undefined) return sealKeys
-  if (sealKeyFile !== undefined) return yield* readFile(sealKeyFile)
-  return yield* refused(
-    "CT_CP_SEAL_KEY",
-    "is not set",
-    "set it, or CT_CP_SEAL_KEY_FILE, to 64 random hex digits (openssl rand -hex 32) and keep them apart from the database"
+  const { sealKeys } = yield* Settings
+  return (
+    sealKeys ??
+    (yield* ConfigurationInvalid.of(
+      "CT_CP_SEAL_KEY",
+      "is not set",
+      "set it, or CT_CP_SEAL_KEY_FILE, to 64 random hex digits (openssl rand -hex 32) and keep them apart from the database"
+    ))
   )
 })
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Redacted } from "effect"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { ConfigProvider, Effect, FileSystem, Redacted } from "effect"
 import { Settings } from "../../src/settings/Settings.ts"
 
 const database = "postgres://user:secret@127.0.0.1:5432/catenet"
@@ -34,13 +35,43 @@ describe("settings", () => {
       }
       for (const [name, value] of Object.entries(cases)) {
         const refusal = yield* Effect.flip(read({ CT_CP_DATABASE_URL: database, [name]: value }))
-        assert.strictEqual(refusal._tag, "SettingRefused")
+        assert.strictEqual(refusal._tag, "ConfigurationInvalid")
         assert.match(refusal.message, new RegExp(`^${name} is not .*; .*\\.$`))
         assert.notInclude(refusal.message, "secret")
       }
       const unset = yield* Effect.flip(read({}))
       assert.match(unset.message, /^CT_CP_DATABASE_URL is not set; set it to a URL such as /)
     })
+  )
+
+  it.effect("are refused with every problem at once", () =>
+    Effect.gen(function* () {
+      const { problems } = yield* Effect.flip(
+        read({ CT_CP_DATABASE_POOL: "many", CT_EDGE_ID: "a", CT_PORTAL_BASE_URL: "x" })
+      )
+      assert.deepStrictEqual(
+        problems.map(({ variable }) => variable),
+        ["CT_CP_DATABASE_URL", "CT_CP_DATABASE_POOL", "CT_PORTAL_BASE_URL"]
+      )
+    })
+  )
+
+  it.effect("take every secret from the file that its _FILE names", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const file = (contents: string) =>
+        Effect.tap(files.makeTempFileScoped(), (path) => files.writeFileString(path, contents))
+      const { certificateAuthorities, databaseUrl, sealKeys } = yield* read({
+        CT_CP_DATABASE_URL_FILE: yield* file(`${database}\n`),
+        CT_CP_SEAL_KEY_FILE: yield* file(`${"5e".repeat(32)}\n${"6f".repeat(32)}\n`),
+        CT_CP_ACME_EAB_ZEROSSL_KID: "kid",
+        CT_CP_ACME_EAB_ZEROSSL_HMAC_FILE: yield* file("aG1hYw\n")
+      })
+      assert.strictEqual(Redacted.value(databaseUrl), database)
+      assert.strictEqual(sealKeys?.length, 2)
+      const [hmac] = certificateAuthorities.listed.flatMap(({ binding }) => binding?.hmac ?? [])
+      assert.strictEqual(hmac && Redacted.value(hmac), "aG1hYw")
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
   )
 
   it.effect("treat an empty variable as unset", () =>

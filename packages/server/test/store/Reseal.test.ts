@@ -92,7 +92,7 @@ layer(database.pipe(Layer.provideMerge(TestDatabase.layer)), { excludeTestServic
     it.effect("is refused at the start, by name, where the database has values of another", () =>
       Effect.gen(function* () {
         const refusal = yield* Effect.flip(under(3)(Effect.flatMap(Reseal.make, ({ check }) => check)))
-        assert.strictEqual(refusal._tag, "SettingRefused")
+        assert.strictEqual(refusal._tag, "ConfigurationInvalid")
         assert.match(refusal.message, /^CT_CP_SEAL_KEY lacks the key [0-9a-f]{8}, under which values of channel_grants/)
         const failure = yield* Effect.flip(
           Layer.build(TestServer.replica({ CT_CP_SEAL_KEY: hex("9") })).pipe(Effect.scoped)

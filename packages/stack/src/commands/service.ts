@@ -1,9 +1,9 @@
 /** `catenet service`: prints a unit of systemd that runs a program without root's rights. It installs nothing itself. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Reader from "@catenet/config/Reader"
 import { ConfigProvider, Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { resolve } from "node:path"
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as Reader from "@catenet/config/Reader"
 import * as Logs from "../Logs.ts"
 import { programs } from "../service/ServicePlan.ts"
 import { root } from "./root.ts"

@@ -2,6 +2,7 @@
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
 import * as Reader from "@catenet/config/Reader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import { variables as ofServer } from "@catenet/server/settings/Settings"
 import { isAbsolute, posix } from "node:path"
 
 export const programs = ["serve", "edge"] as const
@@ -33,14 +34,14 @@ interface Reads {
 const reads: Readonly<Record<Program, Reads>> = {
   serve: {
     listens: ["CT_CONTROL_PLANE_LISTEN"],
-    reads: ["CT_CP_SEAL_KEY_FILE", "CT_OIDC_PUBKEY_PATH"],
+    reads: [...Reader.namesOf(ofServer).filter((name) => name.endsWith("_FILE")), "CT_OIDC_PUBKEY_PATH"],
     writes: [],
     grace: "CT_CP_SHUTDOWN_GRACE_SECS",
     connections: undefined
   },
   edge: {
     listens: ["CT_FRONT_DOOR", "CT_EDGE_HTTP_REDIRECT", ...names.filter((name) => name.endsWith("_LISTEN"))],
-    reads: names.filter((name) => /_(?:CERT|KEY)$/.test(name)),
+    reads: names.filter((name) => /_(?:CERT|KEY|FILE)$/.test(name)),
     writes: ["CT_EDGE_CERT_OUT", ...names.filter((name) => name.endsWith("_PATH"))],
     grace: "CT_EDGE_SHUTDOWN_GRACE_SECS",
     connections: "CT_EDGE_MAX_CONNECTIONS"

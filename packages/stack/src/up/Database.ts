@@ -34,7 +34,7 @@ const createDatabase = Effect.gen(function* () {
 const prepare = Effect.fn("Database.prepare")(function* (cluster: Cluster.Cluster) {
   yield* Effect.andThen(createDatabase, Roles.ensure(cluster.password)).pipe(connected(cluster.url("postgres")))
   yield* Roles.own(name).pipe(connected(cluster.url(name)))
-  const auditRetentionDays = yield* variables.auditRetentionDays.read
+  const auditRetentionDays = yield* variables.auditRetentionDays.config
   yield* Effect.all([migrate, ServerRole.retain(auditRetentionDays), ServerRole.grant(Roles.server)]).pipe(
     connected(roleUrl(cluster, Roles.owner))
   )

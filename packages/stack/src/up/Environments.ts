@@ -56,7 +56,6 @@ export const ofControlPlane = (
   CT_GATE_CLIENT_SECRET: secrets.gateClientSecret,
   CT_GATE_ACCESS_AUD: "catenet-gate",
   CT_PORTAL_BASE_URL: url(settings.controlPlane),
-  CT_PORTAL_SESSION_KEY: secrets.sessionKey,
   CT_PAYMENT_WEBHOOK_SECRET: secrets.paymentWebhookSecret,
   CT_OIDC_ISSUER: issuer(settings),
   CT_OIDC_REALM: realm,

@@ -7,7 +7,6 @@ import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Reader from "@catenet/config/Reader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import { variables } from "@catenet/server/settings/Settings"
-import * as CertificateAuthorities from "@catenet/server/settings/CertificateAuthorities"
 import { Effect } from "effect"
 import { supervised } from "../supervisor/ChildProcesses.ts"
 import { replaceable } from "./Environments.ts"
@@ -20,11 +19,13 @@ export interface Passed {
   readonly edge: Environment
 }
 
-const controlPlaneNames: ReadonlySet<string> = new Set(Object.values(variables).map(({ name }) => name))
+const controlPlaneNames: ReadonlySet<string> = new Set(Reader.namesOf(variables))
 const edgesNames: ReadonlySet<string> = new Set(Reader.namesOf(ofEdge))
 
 /** Pairs of variables whose names have a part that the operator chooses, such as `CT_CP_ACME_EAB_<NAME>_KID`. */
-const chosen = CertificateAuthorities.pairs.map(({ name }) => new RegExp(`^${name.replace("<NAME>", "[A-Z0-9]+")}$`))
+const chosen = Object.values(variables)
+  .flatMap(({ family }) => family)
+  .map(({ isSecret, name }) => new RegExp(`^${name.replace("<NAME>", "[A-Z0-9]+")}${isSecret ? "(?:_FILE)?" : ""}$`))
 
 const isOfControlPlane = (name: string) => controlPlaneNames.has(name) || chosen.some((pattern) => pattern.test(name))
 

@@ -1,6 +1,6 @@
 /** Looks at every port before anything is started, so that a taken one is named together with the variable that moves it. */
-import { Effect } from "effect"
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { Effect } from "effect"
 import { isFree } from "../Ports.ts"
 import type { Listen } from "./Settings.ts"
 

@@ -9,7 +9,6 @@ export const Secrets = Schema.Struct({
   portalClientSecret: Schema.String,
   gateClientSecret: Schema.String,
   managerClientSecret: Schema.String,
-  sessionKey: Schema.String,
   paymentWebhookSecret: Schema.String,
   demoPassword: Schema.String,
   sealKey: Schema.String
@@ -24,7 +23,6 @@ const make = (): Secrets => ({
   portalClientSecret: text(24),
   gateClientSecret: text(24),
   managerClientSecret: text(24),
-  sessionKey: hex(),
   paymentWebhookSecret: hex(),
   demoPassword: text(9),
   sealKey: hex()

@@ -1,8 +1,8 @@
 /** What `catenet up` reads from its environment. Every listener stays on loopback unless a variable says otherwise. */
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as Reader from "@catenet/config/Reader"
 import { parseAddress } from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
+import * as Reader from "@catenet/config/Reader"
 import { databaseUrl } from "@catenet/config/SecretParser"
 import { defaulted, optional } from "@catenet/config/Variable"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

@@ -58,6 +58,10 @@ const ambient = new Set([
 const touchesAmbient =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b|\bset(?:Timeout|Interval)\(|\bconsole\./
 
+/** Makers of a `Config` that reads. Variables are declared with `@catenet/config`, so that guides, help and errors know them. */
+const readsConfiguration =
+  /\bConfig\.(?:schema|String|NonEmptyString|Number|Finite|Int|Literals?|Array|Record|Boolean|Duration|ByteSize|Port|LogLevel|Redacted|URL|Date)\(/
+
 /**
  * Where HTTP clients are made. Each follows no redirect and bounds what it reads; everything else goes through one of them, so
  * that no secret goes to an address that is not configured. The one of the edge's `gelb` speaks to agents, on their streams.
@@ -143,6 +147,14 @@ describe("the walls of the house", () => {
       [...ambient].filter((file) => !touching.includes(file)),
       []
     )
+  })
+
+  it("reads variables through @catenet/config only", () => {
+    const reading = packages
+      .filter((name) => name !== "config")
+      .flatMap(sourceFiles)
+      .filter((file) => readsConfiguration.test(withoutComments(readFileSync(join(root, file), "utf8"))))
+    assert.deepStrictEqual(reading, [])
   })
 
   it("makes HTTP clients in the named files only", () => {

@@ -13,7 +13,6 @@ const secrets = {
   portalClientSecret: "",
   gateClientSecret: "",
   managerClientSecret: "",
-  sessionKey: "",
   paymentWebhookSecret: "",
   demoPassword: "b3pXv0TQm1Yc",
   sealKey: "5e".repeat(32)
