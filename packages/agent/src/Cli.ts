@@ -1,22 +1,32 @@
-/** The command line: what can be asked, and which file answers it. The answers are loaded only when they are asked for. */
+/** The command line: each command's flags and help, and the file that holds its body. */
 import * as Documentation from "@catenet/config/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { withConsole } from "./Console.ts"
+import type { Failure } from "./Failure.ts"
 import * as Flags from "./Flags.ts"
 import { managers } from "./service/ServiceDefinition.ts"
 import { variables } from "./settings/Variables.ts"
 import * as Presenter from "./terminal/Presenter.ts"
 import { version } from "./Version.ts"
 
+/** The body of a command, in a file that is loaded when the command is given. */
+const loaded =
+  <Module, Options, R>(
+    load: () => Promise<Module>,
+    body: (module: Module, options: Options) => Effect.Effect<void, Failure, R>
+  ) =>
+  (options: Options) =>
+    Effect.flatMap(Effect.promise(load), (module) => withConsole(body(module, options)))
+
 const root = Command.make(
   "ct-agent",
   {},
-  Effect.fn(function* () {
-    const { serve } = yield* Effect.promise(() => import("./commands/Serve.ts"))
-    yield* withConsole(serve({ onboard: false }))
-  })
+  loaded(
+    () => import("./commands/Serve.ts"),
+    ({ serve }) => serve({ onboard: false })
+  )
 ).pipe(
   Command.withDescription(
     "Serves one tunnel: brings visitors of a public host name to a local service.\n\n" +
@@ -30,10 +40,10 @@ const root = Command.make(
 const onboard = Command.make(
   "onboard",
   {},
-  Effect.fn(function* () {
-    const { serve } = yield* Effect.promise(() => import("./commands/Serve.ts"))
-    yield* withConsole(serve({ onboard: true }))
-  })
+  loaded(
+    () => import("./commands/Serve.ts"),
+    ({ serve }) => serve({ onboard: true })
+  )
 ).pipe(
   Command.withDescription(
     "Enrols with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is enrolled already restores its identity " +
@@ -45,10 +55,10 @@ const onboard = Command.make(
 const status = Command.make(
   "status",
   {},
-  Effect.fn(function* () {
-    const { status } = yield* Effect.promise(() => import("./commands/Status.ts"))
-    yield* withConsole(status)
-  })
+  loaded(
+    () => import("./commands/Status.ts"),
+    ({ status }) => status
+  )
 ).pipe(
   Command.withDescription(
     "Asks the running agent at CT_AGENT_METRICS_LISTEN for its status; without that variable it shows the last 20 events of " +
@@ -60,10 +70,10 @@ const status = Command.make(
 const rotate = Command.make(
   "rotate",
   {},
-  Effect.fn(function* () {
-    const { rotate } = yield* Effect.promise(() => import("./commands/Rotate.ts"))
-    yield* withConsole(rotate)
-  })
+  loaded(
+    () => import("./commands/Rotate.ts"),
+    ({ rotate }) => rotate
+  )
 ).pipe(
   Command.withDescription(
     "Makes a new origin key (CT_AGENT_ORIGIN_KEY) and capability (CT_AGENT_CAPABILITY_OUT) of a mesh tunnel, and moves the old " +
@@ -75,10 +85,10 @@ const rotate = Command.make(
 const topologyProof = Command.make(
   "topology-proof",
   {},
-  Effect.fn(function* () {
-    const { topologyProof } = yield* Effect.promise(() => import("./commands/TopologyProof.ts"))
-    yield* withConsole(topologyProof)
-  })
+  loaded(
+    () => import("./commands/TopologyProof.ts"),
+    ({ topologyProof }) => topologyProof
+  )
 ).pipe(
   Command.withDescription(
     "Prints the agent's public key and its signature for being placed in the topology CT_TOPOLOGY_ID by the account " +
@@ -120,10 +130,10 @@ const connect = Command.make(
       )
     )
   },
-  Effect.fn(function* (options) {
-    const { connect } = yield* Effect.promise(() => import("./commands/Connect.ts"))
-    yield* withConsole(connect(options))
-  })
+  loaded(
+    () => import("./commands/Connect.ts"),
+    ({ connect }, options) => connect(options)
+  )
 ).pipe(
   Command.withDescription(
     "Brings local clients to the origin of a mesh tunnel, sealed end to end. Every connection is a session of its own; one that " +
@@ -140,10 +150,10 @@ const connect = Command.make(
 const doctor = Command.make(
   "doctor",
   {},
-  Effect.fn(function* () {
-    const { doctor } = yield* Effect.promise(() => import("./commands/Doctor.ts"))
-    yield* withConsole(doctor)
-  })
+  loaded(
+    () => import("./commands/Doctor.ts"),
+    ({ doctor }) => doctor
+  )
 ).pipe(
   Command.withDescription(
     "Checks, from the configuration outward, everything a serving agent depends on: the control plane's name, port and answer, " +
@@ -156,10 +166,10 @@ const doctor = Command.make(
 const init = Command.make(
   "init",
   {},
-  Effect.fn(function* () {
-    const { init } = yield* Effect.promise(() => import("./commands/Init.ts"))
-    yield* withConsole(init)
-  })
+  loaded(
+    () => import("./commands/Init.ts"),
+    ({ init }) => init
+  )
 ).pipe(
   Command.withDescription(
     "Asks for what an agent needs and writes it to the file of --config (default ./ct-agent.env), readable for you only. Answers " +
@@ -176,10 +186,10 @@ const service = Command.make(
       Flag.withDescription("The service manager; without it that of this system")
     )
   },
-  Effect.fn(function* ({ manager }) {
-    const { service } = yield* Effect.promise(() => import("./commands/Service.ts"))
-    yield* withConsole(service(manager))
-  })
+  loaded(
+    () => import("./commands/Service.ts"),
+    ({ service }, { manager }) => service(manager)
+  )
 ).pipe(
   Command.withDescription(
     "Prints a unit of systemd or a property list of launchd that runs this program with the file of --config (default " +

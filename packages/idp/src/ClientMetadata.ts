@@ -2,7 +2,7 @@
 import type { AdapterPayload } from "oidc-provider"
 import type { RealmClient } from "./Realm.ts"
 
-export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
 export const of = (client: RealmClient): AdapterPayload => ({
   client_id: client.clientId,

@@ -9,7 +9,7 @@ const entities = new Map([
 ])
 
 /** Text made safe for element content and quoted attributes. */
-export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities.get(char) ?? char)
+const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities.get(char) ?? char)
 
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'sha256-STYLE'; base-uri 'none'; frame-ancestors 'none'"
@@ -23,7 +23,7 @@ export const style = [
 ].join("")
 
 /** A whole page; `body` is trusted markup. */
-export const page = (title: string, body: string): string =>
+const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
   `<title>${escape(title)}</title><style>${style}</style></head><body><main><h1>${escape(title)}</h1>${body}</main></body></html>`
 

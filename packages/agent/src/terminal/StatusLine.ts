@@ -16,7 +16,7 @@ export const bytes = (count: number): string => {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? "B"}`
 }
 
-export const describe = (what: string, session: Session, traffic: Traffic, open: number): string => {
+const describe = (what: string, session: Session, traffic: Traffic, open: number): string => {
   const state = session.live > 0 ? "online" : session.conn === undefined ? "starting" : "offline, reconnecting"
   return `ct-agent ${state} | ${what} | ${open} open | ${bytes(traffic.bytesToOrigin)} in, ${bytes(traffic.bytesToClient)} out`
 }

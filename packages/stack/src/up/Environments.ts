@@ -13,7 +13,7 @@ export const url = (listen: Listen) => `http://${address(listen)}`
 
 /** The realm's name in the issuer. */
 export const realm = "catenet"
-export const edgeId = "primary"
+const edgeId = "primary"
 
 /** Variables of which the stack only chooses the default: an operator's value goes before. */
 export const replaceable: ReadonlySet<string> = new Set(["CT_EDGE_RECEIPTS", "CT_CP_ALERTS_LOOPBACK"])
