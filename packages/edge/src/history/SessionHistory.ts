@@ -1,6 +1,7 @@
 /**
  * Keeps the books of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each.
- * Bytes are noted every minute, attested every hour when they moved.
+ * Bytes are noted every minute, attested every hour when they moved. A token that the control plane has not named leaves
+ * records only when it has carried something or was there for a while (see `UnnamedTunnels`).
  */
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
@@ -15,6 +16,7 @@ import type { Database } from "../sqlite/SqliteDatabase.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Sessions from "./SessionStore.ts"
 import { Store } from "../sqlite/HistoryDatabase.ts"
+import * as UnnamedTunnels from "./UnnamedTunnels.ts"
 
 interface OpenSession {
   readonly tunnel: Tunnel
@@ -24,6 +26,10 @@ interface OpenSession {
   readonly before: { readonly in: number; readonly out: number }
   carrier: Carrier
   attested: number
+  /** Its beginning is written. */
+  recorded: boolean
+  /** The control plane has not named the tunnel. */
+  unnamed: boolean
 }
 
 export interface BooksShape {
@@ -57,13 +63,14 @@ const keep = Effect.fn("Books.keep")(function* (
   sessions: Sessions.Sessions,
   receipts: Receipts.Receipts | undefined
 ) {
-  const { historyRetentionSeconds } = yield* Settings
+  const { controlPlane, historyRetentionSeconds } = yield* Settings
   const agents = yield* AgentSessions
   const routes = yield* Routes
   const followers = yield* Followers
   const run = yield* FiberSet.makeRuntime<never>()
   const clock = yield* Clock.Clock
   const open = new Map<string, OpenSession>()
+  const unnamedTunnels = UnnamedTunnels.make(db)
   const now = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
 
   const moved = ({ tunnel, before }: OpenSession) => ({
@@ -75,25 +82,61 @@ const keep = Effect.fn("Books.keep")(function* (
     return { connectedAt: BigInt(session.connectedAt), bytesIn: BigInt(bytesIn), bytesOut: BigInt(bytesOut) }
   }
 
-  const begin = (tunnel: Tunnel, carrier: Carrier) => {
-    const { aToB, bToA } = tunnel.traffic
-    const connectedAt = now()
-    const name = routes.recordsOf(tunnel.token)
-    open.set(tunnel.token, { tunnel, name, connectedAt, before: { in: aToB, out: bToA }, carrier, attested: 0 })
+  const isUnnamed = (tunnel: Tunnel) => controlPlane !== undefined && !routes.isNamed(tunnel.token)
+
+  const record = (session: OpenSession) => {
+    const { carrier, connectedAt, name, unnamed } = session
+    session.recorded = true
+    const at = now()
     db.write(() => {
+      if (unnamed) unnamedTunnels.note(name)
+      else unnamedTunnels.named(name)
       sessions.open(name, carrier, connectedAt)
-      receipts?.append(name, connectedAt, Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: carrier }))
+      receipts?.append(name, at, Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: carrier }))
+      if (unnamed) unnamedTunnels.prune()
     })
   }
 
+  /** Writes down what was held back, where the tunnel turned out to be more than a token. */
+  const settle = (session: OpenSession, at: number) => {
+    const wasUnnamed = session.unnamed
+    session.unnamed = wasUnnamed && isUnnamed(session.tunnel)
+    const { bytesIn, bytesOut } = moved(session)
+    const isProven =
+      !session.unnamed || bytesIn + bytesOut > 0 || at - session.connectedAt >= UnnamedTunnels.PROVEN_SECONDS
+    if (!session.recorded && isProven) record(session)
+    else if (session.recorded && wasUnnamed && !session.unnamed) db.write(() => unnamedTunnels.named(session.name))
+  }
+
+  const begin = (tunnel: Tunnel, carrier: Carrier) => {
+    const { aToB, bToA } = tunnel.traffic
+    const session: OpenSession = {
+      tunnel,
+      name: routes.recordsOf(tunnel.token),
+      connectedAt: now(),
+      before: { in: aToB, out: bToA },
+      carrier,
+      attested: 0,
+      recorded: false,
+      unnamed: isUnnamed(tunnel)
+    }
+    open.set(tunnel.token, session)
+    if (!session.unnamed) record(session)
+  }
+
   const end = (session: OpenSession, reason: Sessions.EndReason, at: number) => {
+    open.delete(session.tunnel.token)
+    settle(session, at)
+    if (!session.recorded) return
     const { bytesIn, bytesOut } = moved(session)
     const closed = Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
-    open.delete(session.tunnel.token)
     db.write(() => {
       sessions.flush(session.name, bytesIn, bytesOut, at)
       sessions.close(session.name, reason, at)
       receipts?.append(session.name, at, closed)
+      if (!session.unnamed) return
+      unnamedTunnels.served(session.name, at - session.connectedAt)
+      unnamedTunnels.prune()
     })
   }
 
@@ -117,20 +160,23 @@ const keep = Effect.fn("Books.keep")(function* (
   }
 
   /** Reads the figures only when they are written: while a database takes nothing, minutes of them would pile up. */
-  const flushAll = Effect.sync(() =>
+  const flushAll = Effect.sync(() => {
+    const at = now()
+    for (const session of open.values()) settle(session, at)
     db.write(() => {
       for (const session of open.values()) {
+        if (!session.recorded) continue
         const { bytesIn, bytesOut } = moved(session)
         sessions.flush(session.name, bytesIn, bytesOut, now())
       }
     })
-  )
+  })
 
   const attestAll = Effect.sync(() => {
     const at = now()
     const all = Array.from(open.values()).flatMap((session) => {
       const { bytesIn, bytesOut } = moved(session)
-      if (bytesIn + bytesOut === session.attested) return []
+      if (!session.recorded || bytesIn + bytesOut === session.attested) return []
       session.attested = bytesIn + bytesOut
       return [{ name: session.name, event: Receipt.bytesMoved(attestable(session)) }]
     })
@@ -163,7 +209,7 @@ const keep = Effect.fn("Books.keep")(function* (
       const session = open.get(tunnel.token)
       if (session === undefined || session.carrier === carrier) return
       session.carrier = carrier
-      db.write(() => sessions.carry(session.name, carrier))
+      if (session.recorded) db.write(() => sessions.carry(session.name, carrier))
     },
     disconnected: (tunnel, reason) => {
       const session = open.get(tunnel.token)

@@ -4,12 +4,15 @@
  * another key or none stand by behind it. Ownership outlives a restart and lapses after a day without the owner, so that
  * an agent that lost its key is not locked out.
  */
-import { Clock, Context, Effect, FiberSet, Layer, Result, Schema } from "effect"
+import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
 import { Store } from "../sqlite/HistoryDatabase.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
 
 const LAPSE_SECONDS = 86_400
+/** Any key may prove itself for any token, so that only the tunnels seen last are kept. */
+export const MOST_OWNERS = 100_000
+const PRUNE_EVERY = "10 minutes"
 
 const Row = Schema.Struct({ key: Schema.String, last_seen: Schema.Int })
 type Owner = typeof Row.Type
@@ -17,6 +20,26 @@ type Owner = typeof Row.Type
 interface Owners {
   readonly get: (tunnel: string) => Owner | undefined
   readonly set: (tunnel: string, owner: Owner) => void
+  /** Drops those who were last seen before that second, and those beyond {@link MOST_OWNERS}. */
+  readonly prune: (before: number) => void
+}
+
+const inMemory = (): Owners => {
+  const owners = new Map<string, Owner>()
+  return {
+    get: (tunnel) => owners.get(tunnel),
+    set: (tunnel, owner) => {
+      owners.delete(tunnel)
+      owners.set(tunnel, owner)
+    },
+    // In the order in which they were seen.
+    prune: (before) => {
+      for (const [tunnel, { last_seen }] of owners) {
+        if (last_seen >= before && owners.size <= MOST_OWNERS) return
+        owners.delete(tunnel)
+      }
+    }
+  }
 }
 
 /** What is written may reach the database later; until then it is read from here. */
@@ -32,7 +55,16 @@ const inDatabase = (db: Database): Owners => {
         db.run("insert or replace into agent_keys (tunnel, key, last_seen) values (?, ?, ?)", tunnel, key, last_seen)
         if (unwritten.get(tunnel) === owner) unwritten.delete(tunnel)
       })
-    }
+    },
+    prune: (before) =>
+      db.write(() => {
+        db.run("delete from agent_keys where last_seen < ?", before)
+        db.run(
+          `delete from agent_keys where tunnel in
+             (select tunnel from agent_keys order by last_seen desc limit -1 offset ?)`,
+          MOST_OWNERS
+        )
+      })
   }
 }
 
@@ -52,7 +84,7 @@ export class AgentKeys extends Context.Service<AgentKeys, AgentKeysShape>()("edg
     Effect.gen(function* () {
       const { db } = yield* Store
       const clock = yield* Clock.Clock
-      const owners: Owners = db === undefined ? new Map<string, Owner>() : inDatabase(db)
+      const owners = db === undefined ? inMemory() : inDatabase(db)
       const run = yield* FiberSet.makeRuntime<never>()
       const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
       /** A damaged database must not end the edge: it is asked in the middle of a connection. */
@@ -66,6 +98,9 @@ export class AgentKeys extends Context.Service<AgentKeys, AgentKeysShape>()("edg
           )
         return found
       }
+      // A key that has lapsed owns nothing.
+      const prune = Effect.sync(() => owners.prune(seconds() - LAPSE_SECONDS))
+      yield* Effect.forkScoped(prune.pipe(Effect.delay(PRUNE_EVERY), Effect.repeat(Schedule.forever)))
       return {
         seen: (token) => {
           const tunnel = tunnelName(token)

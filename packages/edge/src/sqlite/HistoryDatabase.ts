@@ -26,6 +26,10 @@ const SCHEMA = `
     line text not null,
     primary key (tunnel, seq)
   ) strict, without rowid;
+  create table if not exists unnamed_tunnels (
+    tunnel text not null unique,
+    served integer not null default 0
+  ) strict;
   create table if not exists agent_keys (
     tunnel text primary key,
     key text not null,

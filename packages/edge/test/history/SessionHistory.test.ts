@@ -125,6 +125,7 @@ describe("the books of an edge", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const world = yield* start(RECEIPTS, { folder })
+      yield* Effect.promise(() => world.authorise(T, HOST))
       const agent = yield* muxAgent(world)
       yield* Effect.promise(() => agent.register(T, []))
       const db = new DatabaseSync(join(folder, "tunnel-history.sqlite"), { readOnly: true })
@@ -142,6 +143,7 @@ describe("the books of an edge", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const controlPlane = yield* startControlPlane
+      controlPlane.authorisations.push({ token: T, hostname: HOST, tier: "gelb", policy: null })
       const environment = {
         ...process.env,
         CT_EDGE_LISTEN: "127.0.0.1:0",

@@ -1,12 +1,16 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
+import { Context, Effect, FileSystem, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import type { Database } from "@catenet/edge/sqlite/SqliteDatabase"
+import * as Database from "@catenet/edge/sqlite/SqliteDatabase"
 import { Store } from "@catenet/edge/sqlite/HistoryDatabase"
-import { AgentKeys } from "@catenet/edge/sessions/AgentKeys"
+import { AgentKeys, MOST_OWNERS } from "@catenet/edge/sessions/AgentKeys"
 import { token } from "../world/World.ts"
 
 const T = token("1")
+const TABLE = `create table if not exists agent_keys (
+  tunnel text primary key, key text not null, last_seen integer not null
+) strict, without rowid`
 const inMemory = AgentKeys.layer.pipe(Layer.provide(Layer.succeed(Store, { db: undefined })))
 
 describe("AgentKeys", () => {
@@ -26,11 +30,40 @@ describe("AgentKeys", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
+  it.effect("keeps on disk only those that were seen within a day, the latest where there are too many", () =>
+    Effect.gen(function* () {
+      const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+      const db = yield* Database.open(`${folder}/keys.sqlite`, TABLE)
+      const count = () =>
+        db.all(Schema.Struct({ rows: Schema.Int }), "select count(*) as rows from agent_keys")[0]?.rows
+      const layer = AgentKeys.layer.pipe(Layer.provide(Layer.succeed(Store, { db })))
+      const keys = Context.get(yield* Layer.build(layer), AgentKeys)
+      assert.isTrue(keys.owns(T, "first"))
+      yield* TestClock.adjust("23 hours")
+      assert.isTrue(keys.owns(token("2"), "second"))
+      yield* TestClock.adjust("2 hours")
+      assert.strictEqual(count(), 1)
+      assert.isFalse(keys.owns(token("2"), "third"))
+      db.write(() =>
+        db.run(
+          `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+           insert into agent_keys select 'random ' || i, 'key', ? from n`,
+          MOST_OWNERS + 1_000,
+          23 * 3_600 + 1
+        )
+      )
+      keys.seen(token("2"))
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(count(), MOST_OWNERS)
+      assert.isFalse(keys.owns(token("2"), "third"))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.effect("gives a tunnel to nobody while its owner cannot be read", () =>
     Effect.gen(function* () {
       const written: Array<unknown> = []
       const said: Array<unknown> = []
-      const damaged: Database = {
+      const damaged: Database.Database = {
         all: () => {
           throw new Error("database disk image is malformed")
         },

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto"
+import { DatabaseSync } from "node:sqlite"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, FileSystem, Layer, References } from "effect"
+import { TestClock } from "effect/testing"
+import { Books } from "@catenet/edge/history/SessionHistory"
+import { UNNAMED_TUNNELS } from "@catenet/edge/history/UnnamedTunnels"
+import { Store } from "@catenet/edge/sqlite/HistoryDatabase"
+import { tunnelName } from "@catenet/edge/routes/TunnelName"
+import { Followers } from "@catenet/edge/routes/WorkerBroadcast"
+import { Routes } from "@catenet/edge/routes/Routes"
+import { AgentSessions, type SessionObserver } from "@catenet/edge/sessions/AgentSessions"
+import type { Tunnel } from "@catenet/edge/sessions/Tunnel"
+import { Settings } from "@catenet/edge/settings/Settings"
+import { token } from "../world/World.ts"
+
+const NAMED = token("a")
+const MESH = token("b")
+const JOINED = { CT_EDGE_CP_URL: "http://127.0.0.1:9", CT_EDGE_ADMIN_TOKEN: NAMED }
+const random = (index: number) => createHash("sha256").update(String(index)).digest("hex")
+
+/** The books of an edge with a control plane, which is asked nothing here. */
+const open = Effect.fn(
+  function* (variables: Record<string, string>) {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const observers: Array<SessionObserver> = []
+    const agents = { observe: (each: SessionObserver) => void observers.push(each) } as AgentSessions["Service"]
+    const settings = Settings.layer.pipe(
+      Layer.provide(
+        ConfigProvider.layer(
+          ConfigProvider.fromUnknown({ CT_EDGE_CERT_OUT: `${folder}/root.der`, CT_EDGE_RECEIPTS: "1", ...variables })
+        )
+      )
+    )
+    const layer = Books.layer.pipe(
+      Layer.provide([Store.layer, Followers.layer, Layer.succeed(AgentSessions, agents)]),
+      Layer.provideMerge(Routes.layer),
+      Layer.provide(settings)
+    )
+    const context = yield* Layer.build(Layer.fresh(layer))
+    const db = yield* Effect.acquireRelease(
+      Effect.sync(() => new DatabaseSync(`${folder}/tunnel-history.sqlite`, { readOnly: true })),
+      (db) => Effect.sync(() => db.close())
+    )
+    const count = (table: string, of?: string) =>
+      of === undefined
+        ? db.prepare(`select count(*) as rows from ${table}`).get()?.["rows"]
+        : db.prepare(`select count(*) as rows from ${table} where tunnel = ?`).get(tunnelName(of))?.["rows"]
+    const observer = observers[0] ?? assert.fail()
+    const begin = (token: string) => {
+      const tunnel = { token, traffic: { aToB: 0, bToA: 0 } } as Tunnel
+      observer.connected(tunnel, "tcp-fallback")
+      return { traffic: tunnel.traffic, end: () => observer.disconnected(tunnel, "registration-closed") }
+    }
+    const routes = yield* Routes.pipe(Effect.provide(context))
+    routes.authorise("app.zone.test", { token: NAMED, tier: "gelb", admissionUntil: null })
+    return { begin, count, routes }
+  },
+  Effect.provideService(References.MinimumLogLevel, "None")
+)
+
+describe("tokens that the control plane has not named", () => {
+  it.effect("leave no record by coming and going, ten thousand of them", () =>
+    Effect.gen(function* () {
+      const { begin, count } = yield* open(JOINED)
+      begin(NAMED).end()
+      for (let index = 0; index < 10_000; index++) begin(random(index)).end()
+      assert.deepStrictEqual([count("sessions"), count("receipts")], [1, 2])
+      assert.deepStrictEqual([count("sessions", NAMED), count("receipts", NAMED)], [1, 2])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect(
+    "that carry something push out each other, and neither a named tunnel nor one that was served for long",
+    () =>
+      Effect.gen(function* () {
+        const { begin, count } = yield* open(JOINED)
+        begin(NAMED).end()
+        const mesh = begin(MESH)
+        assert.strictEqual(count("sessions", MESH), 0, "at first")
+        yield* TestClock.adjust("2 minutes")
+        assert.deepStrictEqual([count("sessions", MESH), count("receipts", MESH)], [1, 1], "after a while")
+        mesh.end()
+        for (let index = 0; index < UNNAMED_TUNNELS + 200; index++) {
+          const stranger = begin(random(index))
+          stranger.traffic.aToB += 1
+          stranger.end()
+        }
+        assert.deepStrictEqual([count("sessions"), count("receipts")], [UNNAMED_TUNNELS + 1, 2 * (UNNAMED_TUNNELS + 1)])
+        for (const kept of [NAMED, MESH])
+          assert.deepStrictEqual([count("sessions", kept), count("receipts", kept)], [1, 2])
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("keep the newest records of each, all of them from the time on when it is named", () =>
+    Effect.gen(function* () {
+      const { begin, count, routes } = yield* open(JOINED)
+      const visits = (times: number) => {
+        for (let time = 0; time < times; time++) {
+          const session = begin(MESH)
+          session.traffic.bToA += 1
+          session.end()
+        }
+      }
+      visits(300)
+      assert.deepStrictEqual([count("sessions", MESH), count("receipts", MESH)], [100, 500])
+      routes.setAgentKeys(MESH, [], "optional")
+      visits(50)
+      assert.deepStrictEqual([count("sessions", MESH), count("receipts", MESH)], [150, 600])
+      assert.strictEqual(count("unnamed_tunnels"), 0)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("are an agent's own where there is no control plane: each session leaves its record", () =>
+    Effect.gen(function* () {
+      const { begin, count } = yield* open({})
+      begin(MESH).end()
+      assert.deepStrictEqual([count("sessions", MESH), count("receipts", MESH)], [1, 2])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
