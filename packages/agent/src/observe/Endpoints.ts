@@ -8,7 +8,7 @@ import { createServer } from "node:http"
 import { credential } from "../settings/Variables.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import { Events } from "./Events.ts"
-import * as Exposition from "./Exposition.ts"
+import * as MetricsPage from "./MetricsPage.ts"
 import * as Health from "./Health.ts"
 import * as Report from "./Report.ts"
 import { Vitals } from "./Vitals.ts"
@@ -44,7 +44,7 @@ const handlers = HttpApiBuilder.group(
     return handlers.handleAll({
       metrics: () =>
         Effect.sync(() =>
-          Exposition.render({
+          MetricsPage.render({
             traffic: vitals.total(),
             registered: vitals.session.live > 0,
             transport: vitals.session.transport,

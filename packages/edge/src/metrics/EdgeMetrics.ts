@@ -1,4 +1,5 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
+import { type Family, type Labels, render as text } from "@catenet/domain/values/PrometheusText"
 import type { Listener } from "../listen/Listener.ts"
 import type { Gate, ShedReason } from "../listen/ConnectionLimiter.ts"
 import type { CensusShape } from "../processes/WorkerStats.ts"
@@ -25,22 +26,7 @@ export interface Sources {
   readonly expectedSince: ReadonlyMap<string, number>
 }
 
-type Labels = Readonly<Record<string, string>>
 type Sample = readonly [value: number, labels?: Labels]
-
-const labelText = (labels: Labels | undefined) =>
-  labels === undefined
-    ? ""
-    : `{${Object.entries(labels)
-        .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (c) => (c === "\n" ? "\\n" : `\\${c}`))}"`)
-        .join(",")}}`
-
-const series = (name: string, type: "counter" | "gauge", help: string, samples: ReadonlyArray<Sample>) =>
-  [
-    `# HELP ct_edge_${name} ${help}`,
-    `# TYPE ct_edge_${name} ${type}`,
-    ...samples.map(([value, labels]) => `ct_edge_${name}${labelText(labels)} ${value}`)
-  ].join("\n")
 
 /** A series that is there from the start can be watched for its first rise. */
 const noSheds: Readonly<Record<ShedReason, number>> = { connections: 0, address: 0, descriptors: 0 }
@@ -61,11 +47,18 @@ const totals = (agents: AgentSessionsShape, census: CensusShape) => {
 export const render = (sources: Sources): string => {
   const { census, counters, expectedSince, gate, relays, listeners, lastAccepted } = sources
   const sums = totals(sources.agents, census)
-  const counter = (name: string, help: string, ...samples: ReadonlyArray<Sample>) =>
-    series(name, "counter", help, samples)
-  const gauge = (name: string, help: string, ...samples: ReadonlyArray<Sample>) => series(name, "gauge", help, samples)
+  const family =
+    (type: "counter" | "gauge") =>
+    (name: string, help: string, ...samples: ReadonlyArray<Sample>): Family => ({
+      name: `ct_edge_${name}`,
+      type,
+      help,
+      samples: samples.map(([value, labels = {}]) => ({ value, labels }))
+    })
+  const counter = family("counter")
+  const gauge = family("gauge")
   const direction = (value: number, to: string): Sample => [value, { direction: to }]
-  return [
+  return text([
     gauge("active_tunnels", "Tunnels with at least one agent.", [sums.tunnels]),
     gauge("tunnel_history_tracked_tokens", "Tunnels that are remembered, with agents or without.", [sums.known]),
     gauge("active_agents", "Multiplexed registrations and parked slots.", [sums.registrations + sums.parked]),
@@ -154,7 +147,6 @@ export const render = (sources: Sources): string => {
       "listener_loop_last_seen_seconds",
       "Epoch seconds of the last proof that a listener accepts.",
       ...listeners.map(({ name }): Sample => [Math.floor((lastAccepted.get(name) ?? 0) / 1_000), { listener: name }])
-    ),
-    ""
-  ].join("\n")
+    )
+  ])
 }

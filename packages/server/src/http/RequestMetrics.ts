@@ -3,7 +3,7 @@
  * numbers, because every request adds to them. A path never becomes a label, so that nobody can make the page grow.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Family, Sample } from "./Exposition.ts"
+import type { Family, HistogramSample } from "@catenet/domain/values/PrometheusText"
 
 /** Upper bounds of the histogram, in seconds. */
 export const bounds: ReadonlyArray<number> = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -34,15 +34,10 @@ const make = Effect.gen(function* () {
     return fresh
   }
 
-  const histogram = ({ buckets, method, route, seconds }: Seen): ReadonlyArray<Sample> => {
+  const histogram = ({ buckets, method, route, seconds }: Seen): HistogramSample => {
     let count = 0
-    const cumulative = buckets.map((here, index): Sample => {
-      count += here
-      const le = index < bounds.length ? String(bounds[index]) : "+Inf"
-      return { suffix: "_bucket", labels: { method, route, le }, value: count }
-    })
-    const labels = { method, route }
-    return [...cumulative, { suffix: "_sum", labels, value: seconds }, { suffix: "_count", labels, value: count }]
+    const cumulative = buckets.map((here, index) => [bounds[index] ?? Infinity, (count += here)] as const)
+    return { labels: { method, route }, buckets: cumulative, sum: seconds, count }
   }
 
   return {
@@ -73,7 +68,7 @@ const make = Effect.gen(function* () {
           name: "catenet_http_request_duration_seconds",
           type: "histogram",
           help: "Time from a request to its answer.",
-          samples: all.flatMap(histogram)
+          samples: all.map(histogram)
         }
       ]
     }

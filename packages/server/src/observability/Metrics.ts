@@ -7,12 +7,12 @@ import { KeySet } from "../identity/KeySet.ts"
 import { liveSeconds } from "../edges/EdgeAddressStore.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import * as Status from "./StatusStore.ts"
-import { type Family, render } from "../http/Exposition.ts"
+import { type Family, render, type Sample } from "@catenet/domain/values/PrometheusText"
 import * as Process from "./ProcessMetrics.ts"
 import * as Store from "./MetricsStore.ts"
 import { Traffic } from "../http/RequestMetrics.ts"
 
-const gauge = (name: string, help: string, ...samples: Family["samples"]): Family => ({
+const gauge = (name: string, help: string, ...samples: ReadonlyArray<Sample>): Family => ({
   name: `catenet_${name}`,
   type: "gauge",
   help,

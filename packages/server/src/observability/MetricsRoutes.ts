@@ -10,7 +10,6 @@ import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import type { Extra } from "../http/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as Exposition from "../http/Exposition.ts"
 import { Metrics } from "./Metrics.ts"
 
 export const addresses: Extra = [["GET", "/metrics"]]
@@ -25,7 +24,7 @@ export const layer = HttpRouter.use(
     const { metricsToken } = yield* Settings
     const metrics = yield* Metrics
     const page = Effect.map(metrics.page, (text) =>
-      HttpServerResponse.text(text, { contentType: Exposition.contentType })
+      HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
     )
     if (metricsToken === undefined)
       return yield* router.add("GET", "/metrics", HttpServerRespondable.toResponse(new RouteNotFound()))

@@ -1,8 +1,8 @@
 /** What the operating system says about this process. The one place that asks it. */
 import process from "node:process"
-import type { Family } from "../http/Exposition.ts"
+import type { Family } from "@catenet/domain/values/PrometheusText"
 
-const single = (name: string, type: Family["type"], help: string, value: number): Family => ({
+const single = (name: string, type: "counter" | "gauge", help: string, value: number): Family => ({
   name,
   type,
   help,

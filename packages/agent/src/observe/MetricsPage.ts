@@ -3,7 +3,10 @@
  * was one. Pure.
  */
 import { type EventKind, eventKinds } from "./EventKind.ts"
+import { type Family as AnyFamily, render as text } from "@catenet/domain/values/PrometheusText"
 import { type Traffic, type Transport, transports } from "./Vitals.ts"
+
+type Family = Exclude<AnyFamily, { readonly type: "histogram" }>
 
 export interface Sample {
   readonly traffic: Traffic
@@ -14,17 +17,16 @@ export interface Sample {
   readonly faults: number
 }
 
-type Value = number | ReadonlyArray<readonly [label: string, value: number]>
-
-const series = (name: string, type: "counter" | "gauge", help: string, value: Value) => {
-  const rows = typeof value === "number" ? [["", value] as const] : value
-  const lines = rows.map(([label, number]) => `${name}${label === "" ? "" : `{${label}}`} ${number}\n`)
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`
-}
+const series = (name: string, type: "counter" | "gauge", help: string, value: number | Family["samples"]): Family => ({
+  name,
+  type,
+  help,
+  samples: typeof value === "number" ? [{ value }] : value
+})
 
 /** The body of `/metrics`; ends with a newline. */
 export const render = ({ traffic, registered, transport, events, faults, tasksLive }: Sample): string =>
-  [
+  text([
     series("ct_tunnels_opened_total", "counter", "Streams that reached the origin.", traffic.tunnelsOpened),
     series("ct_tunnels_failed_total", "counter", "Streams that did not reach the origin.", traffic.tunnelsFailed),
     series("ct_bytes_to_origin_total", "counter", "Bytes from clients to the origin.", traffic.bytesToOrigin),
@@ -37,25 +39,23 @@ export const render = ({ traffic, registered, transport, events, faults, tasksLi
       "ct_agent_transport",
       "gauge",
       "1 for the transport in use.",
-      transports.map((name) => [`transport="${name}"`, name === transport ? 1 : 0] as const)
+      transports.map((name) => ({ labels: { transport: name }, value: name === transport ? 1 : 0 }))
     ),
     series(
       "ct_agent_events_total",
       "counter",
       "Events by kind.",
-      eventKinds.map((kind) => [`kind="${kind}"`, events.get(kind) ?? 0] as const)
+      eventKinds.map((kind) => ({ labels: { kind }, value: events.get(kind) ?? 0 }))
     ),
     series("ct_agent_masque_dropped_datagrams_total", "counter", "Datagrams dropped by the MASQUE carrier.", [
-      [`direction="outbound"`, 0],
-      [`direction="inbound"`, 0]
+      { labels: { direction: "outbound" }, value: 0 },
+      { labels: { direction: "inbound" }, value: 0 }
     ]),
     series("ct_agent_tasks_live", "gauge", "Streams being served.", tasksLive),
-    faults === 0
-      ? ""
-      : series(
-          "ct_agent_connection_faults_total",
-          "counter",
-          "Callbacks that failed and ended their connection.",
-          faults
-        )
-  ].join("")
+    series(
+      "ct_agent_connection_faults_total",
+      "counter",
+      "Callbacks that failed and ended their connection.",
+      faults === 0 ? [] : faults
+    )
+  ])
