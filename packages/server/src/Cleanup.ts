@@ -1,42 +1,54 @@
 /**
- * Forgets what is over: sessions and sign-ins, answers kept for repetition, claim invites, invitations' challenges,
- * counts of past minutes, payments that were never made, orders of edges that are gone,
- * one-time tokens. Every replica does it; each statement removes what is there, so
- * that doing it twice does no harm and nothing depends on when.
+ * Deletes rows whose time is over, once a minute: sessions and sign-ins, stored responses, one-time tokens, invites, links,
+ * counts of past minutes, old deliveries, orders of edges that are gone. Each service deletes its own rows. All replicas do
+ * it: a statement deletes what is there, so that doing it twice does no harm.
  */
 import { Effect, Layer, Schedule } from "effect"
-import { Bootstraps } from "./enrollment/Bootstraps.ts"
+import { PortalSignIns } from "./portal/PortalSignIns.ts"
+import { Payments } from "./billing/Payments.ts"
 import { ClaimInvites } from "./channels/ClaimInvites.ts"
+import { Invitations } from "./channels/Invitations.ts"
 import { Edges } from "./edges/Edges.ts"
 import { LiveEdges } from "./edges/LiveEdges.ts"
+import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { Enrolments } from "./enrollment/Enrollments.ts"
+import { Gate } from "./gate/Gate.ts"
 import { Idempotency } from "./http/Idempotency.ts"
-import { Invitations } from "./channels/Invitations.ts"
 import { Limits } from "./http/Limits.ts"
-import { Payments } from "./billing/Payments.ts"
-import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import { Sessions } from "./identity/Sessions.ts"
+import { Deliveries } from "./tunnels/alerts/AlertDeliveries.ts"
+import { GateSessions } from "./tunnels/GateSessions.ts"
+import { ShareLinks } from "./tunnels/ShareLinks.ts"
+
+const services = [
+  Sessions,
+  Idempotency,
+  ClaimInvites,
+  Invitations,
+  Limits,
+  Payments,
+  PortalSignIns,
+  LiveEdges,
+  Edges,
+  Enrolments,
+  Bootstraps,
+  Deliveries,
+  Gate,
+  GateSessions,
+  ShareLinks
+] as const
 
 const work = Effect.gen(function* () {
-  const owners = [
-    yield* Sessions,
-    yield* Idempotency,
-    yield* ClaimInvites,
-    yield* Invitations,
-    yield* Limits,
-    yield* Payments,
-    yield* PortalSignIns,
-    yield* LiveEdges,
-    yield* Edges,
-    yield* Enrolments,
-    yield* Bootstraps
-  ]
-  yield* Effect.forEach(
-    owners,
-    ({ sweep }) =>
-      Effect.catchCause(sweep, (cause) => Effect.logWarning("What is over could not be forgotten.", cause)),
-    { discard: true }
-  ).pipe(Effect.repeat(Schedule.spaced("1 minute")))
+  const prunes: Array<Effect.Effect<void>> = []
+  for (const service of services) {
+    const { prune } = yield* service
+    prunes.push(
+      Effect.catchCause(prune, (cause) =>
+        Effect.logWarning(`${service.key} could not delete its old rows and tries again in a minute.`, cause)
+      )
+    )
+  }
+  yield* Effect.all(prunes, { discard: true }).pipe(Effect.repeat(Schedule.spaced("1 minute")))
 })
 
 /** Runs as long as the layer lives. */

@@ -6,29 +6,25 @@
  * ```
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { HttpRouter, HttpServer, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Features from "./Features.ts"
 import * as GateRoutes from "./gate/GateRoutes.ts"
 import * as Docs from "./api/ApiDocs.ts"
-import * as Handlers from "./http/Handlers.ts"
 import * as Listener from "./http/Listener.ts"
 import type { Extra } from "./http/Routes.ts"
-import * as Shell from "./http/Middleware.ts"
-import * as Standing from "./http/CachedResponses.ts"
+import * as Middleware from "./http/Middleware.ts"
+import * as CachedResponses from "./http/CachedResponses.ts"
 import * as MetricsHttp from "./observability/MetricsRoutes.ts"
 import { Metrics } from "./observability/Metrics.ts"
 import { Traffic } from "./http/RequestMetrics.ts"
 import * as PublicPages from "./portal/legal/LegalRoutes.ts"
 import * as PortalForms from "./portal/FormRoutes.ts"
 import * as PortalRoutes from "./portal/PortalRoutes.ts"
-import { Sealing } from "./store/Sealing.ts"
 import { Settings } from "./settings/Settings.ts"
 import { Statuses } from "./observability/Statuses.ts"
-import * as Database from "./store/Database.ts"
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(ControlPlaneApi),
@@ -53,25 +49,46 @@ const extra: Extra = [
 /** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */
 const wholeParameters = { maxParamLength: 16_384 }
 
-/** Listens once every feature stands: a request that is accepted is answered. */
-const serving = Layer.unwrap(
-  Effect.gen(function* () {
-    const app = yield* HttpRouter.toHttpEffect(routes).pipe(
-      Effect.provideService(HttpRouter.RouterConfig, wholeParameters)
-    )
-    const { portalBaseUrl } = yield* Settings
-    const shell = Shell.make({ extra, origin: portalBaseUrl.origin, traffic: yield* Traffic })
-    const front = yield* Standing.front({ "/status": (yield* Statuses).standing })
-    return Handlers.lean(HttpServer.serve(shell(app))).pipe(Layer.provideMerge(Listener.layer(front)))
-  })
-)
+const makeApp = Effect.gen(function* () {
+  const routed = yield* HttpRouter.toHttpEffect(routes).pipe(
+    Effect.provideService(HttpRouter.RouterConfig, wholeParameters)
+  )
+  const { portalBaseUrl } = yield* Settings
+  const middleware = Middleware.make({ extra, origin: portalBaseUrl.origin, traffic: yield* Traffic })
+  return {
+    handled: middleware(routed),
+    cached: yield* CachedResponses.front({ "/status": (yield* Statuses).standing })
+  }
+})
 
-/** The whole control plane. It listens when the layer is built, and finishes running requests when it ends. */
-export const layer = serving.pipe(
-  Layer.provide(Metrics.layer),
-  Layer.provide(Traffic.layer),
-  Layer.provide(Features.layer),
-  Layer.provide(NodeHttpServer.layerHttpServices),
-  Layer.provide(Database.layer),
-  Layer.provide(Sealing.layer.pipe(Layer.provide(NodeFileSystem.layer)))
-)
+/**
+ * How a request is answered. The services behind it stay out of the context in which requests run, because each request
+ * copies that context (docs/decisions/0016).
+ */
+class App extends Context.Service<
+  App,
+  {
+    readonly handled: Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      never,
+      HttpServerRequest.HttpServerRequest | Scope.Scope
+    >
+    /** Answers a request from memory, before the routes. */
+    readonly cached: CachedResponses.Front
+  }
+>()("server/Server/App") {
+  static readonly layer = Layer.effect(App, makeApp).pipe(
+    Layer.provide([
+      Features.handlers,
+      Features.services,
+      Metrics.layer.pipe(Layer.provide([Features.services, Traffic.layer])),
+      Traffic.layer,
+      NodeHttpServer.layerHttpServices
+    ])
+  )
+}
+
+/** The whole control plane. It listens when every service is built, and finishes running requests when it ends. */
+export const layer = Layer.unwrap(
+  Effect.map(App, ({ cached, handled }) => HttpServer.serve(handled).pipe(Layer.provideMerge(Listener.layer(cached))))
+).pipe(Layer.provide([App.layer, Features.background]))

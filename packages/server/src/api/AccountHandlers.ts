@@ -6,7 +6,6 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Audits, type AuditQuery } from "../identity/Audits.ts"
 import { Credits } from "../billing/Credits.ts"
-import * as Handlers from "../http/Handlers.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Payments } from "../billing/Payments.ts"
 import { Accounts } from "../accounts/Accounts.ts"
@@ -25,46 +24,46 @@ const logged = (audits: Audits["Service"], { cursor, limit, ...query }: Page & A
     ({ id }) => id
   )
 
-const accounts = Handlers.layer(
-  Effect.gen(function* () {
+const accounts = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "accounts",
+  Effect.fn(function* (handlers) {
     const service = yield* Accounts
     const credits = yield* Credits
     const payments = yield* Payments
     const audits = yield* Audits
-    return HttpApiBuilder.group(ControlPlaneApi, "accounts", (handlers) =>
-      handlers.handleAll({
-        buyCredits: ({ headers, payload }) =>
-          Caller.use(({ subject }) =>
-            Effect.flatMap(credits.mine(subject), ({ account }) =>
-              payments
-                .intend(subject, { account, credits: payload.credits }, headers["idempotency-key"])
-                .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
-            )
-          ),
-        listPayments: ({ query }) =>
-          Caller.use(({ subject }) =>
-            Effect.flatMap(credits.mine(subject), ({ account }) => payments.list(account, query))
-          ),
-        auditLog: ({ query }) => Caller.use(({ subject }) => logged(audits, { ...query, actor: lowerAscii(subject) })),
-        remove: () => Caller.use((caller) => service.remove(caller))
-      })
-    )
+    return handlers.handleAll({
+      buyCredits: ({ headers, payload }) =>
+        Caller.use(({ subject }) =>
+          Effect.flatMap(credits.mine(subject), ({ account }) =>
+            payments
+              .intend(subject, { account, credits: payload.credits }, headers["idempotency-key"])
+              .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
+          )
+        ),
+      listPayments: ({ query }) =>
+        Caller.use(({ subject }) =>
+          Effect.flatMap(credits.mine(subject), ({ account }) => payments.list(account, query))
+        ),
+      auditLog: ({ query }) => Caller.use(({ subject }) => logged(audits, { ...query, actor: lowerAscii(subject) })),
+      remove: () => Caller.use((caller) => service.remove(caller))
+    })
   })
 )
 
-const operators = Handlers.layer(
-  Effect.gen(function* () {
+const operators = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "operators",
+  Effect.fn(function* (handlers) {
     const service = yield* Accounts
     const audits = yield* Audits
-    return HttpApiBuilder.group(ControlPlaneApi, "operators", (handlers) =>
-      handlers.handleAll({
-        setMaxTunnels: ({ params, payload }) => service.setMaxTunnels(params.subject, payload.max),
-        setMaxChannels: ({ params, payload }) => service.setMaxChannels(params.subject, payload.max),
-        limits: ({ params }) => service.limits(params.subject),
-        auditLog: ({ query }) => logged(audits, query)
-      })
-    )
+    return handlers.handleAll({
+      setMaxTunnels: ({ params, payload }) => service.setMaxTunnels(params.subject, payload.max),
+      setMaxChannels: ({ params, payload }) => service.setMaxChannels(params.subject, payload.max),
+      limits: ({ params }) => service.limits(params.subject),
+      auditLog: ({ query }) => logged(audits, query)
+    })
   })
 )
 
-export const layer = Layer.mergeAll(accounts, operators)
+export const AccountHandlers = Layer.mergeAll(accounts, operators)

@@ -4,20 +4,19 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Challenges } from "../certificates/DnsChallenges.ts"
 import { comeAgain } from "../http/RetryAfter.ts"
-import * as Handlers from "../http/Handlers.ts"
 import { Admissions } from "../certificates/Admissions.ts"
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const AdmissionHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "admission",
+  Effect.fn(function* (handlers) {
     const admissions = yield* Admissions
     const challenges = yield* Challenges
-    return HttpApiBuilder.group(ControlPlaneApi, "admission", (handlers) =>
-      handlers.handleAll({
-        admission: ({ params }) => admissions.ask(params),
-        issuanceComplete: ({ params }) => admissions.complete(params),
-        setChallenge: ({ payload }) => Effect.tapErrorTag(challenges.set(payload), "DnsBusy", comeAgain),
-        clearChallenge: ({ payload }) => challenges.clear(payload)
-      })
-    )
+    return handlers.handleAll({
+      admission: ({ params }) => admissions.ask(params),
+      issuanceComplete: ({ params }) => admissions.complete(params),
+      setChallenge: ({ payload }) => Effect.tapErrorTag(challenges.set(payload), "DnsBusy", comeAgain),
+      clearChallenge: ({ payload }) => challenges.clear(payload)
+    })
   })
 )

@@ -3,7 +3,6 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Handlers from "../http/Handlers.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 
 const headers = {
@@ -16,11 +15,11 @@ const cached = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeaders(response, headers))
 )
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const BadgeHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "badges",
+  Effect.fn(function* (handlers) {
     const badges = yield* Badges
-    return HttpApiBuilder.group(ControlPlaneApi, "badges", (handlers) =>
-      handlers.handleAll({ svg: ({ params }) => Effect.tap(badges.picture(params.file), () => cached) })
-    )
+    return handlers.handleAll({ svg: ({ params }) => Effect.tap(badges.picture(params.file), () => cached) })
   })
 )

@@ -7,65 +7,61 @@ import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AllowLists } from "../channels/AllowLists.ts"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
-import * as Handlers from "../http/Handlers.ts"
 import { Rooms } from "../channels/Rooms.ts"
 import { Channels } from "../channels/Channels.ts"
 import { Members } from "../channels/Members.ts"
 
 const InviteRequest = Schema.Struct({ ...MemberMaterial.fields, label: Schema.optionalKey(InviteLabel) })
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const ChannelHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "channels",
+  Effect.fn(function* (handlers) {
     const channels = yield* Channels
     const members = yield* Members
     const allowLists = yield* AllowLists
     const invites = yield* ClaimInvites
     const rooms = yield* Rooms
-    return HttpApiBuilder.group(ControlPlaneApi, "channels", (handlers) =>
-      handlers
-        .handleAll({
-          list: ({ query }) =>
-            Caller.use((caller) => Effect.map(channels.list(caller, query), (found) => ({ channels: found }))),
-          get: ({ params }) => Caller.use((caller) => channels.get(caller, params.channel)),
-          register: ({ payload }) => Caller.use((caller) => channels.register(caller, payload)),
-          deregister: ({ params }) => Caller.use((caller) => channels.deregister(caller, params.channel)),
-          addMember: ({ params, payload }) => Caller.use((caller) => members.add(caller, params.channel, payload)),
-          removeMember: ({ params }) => Caller.use((caller) => members.remove(caller, params)),
-          listMembers: ({ params, query }) =>
-            Caller.use((caller) =>
-              Effect.map(members.list(caller, params.channel, query), (found) => ({ members: found }))
-            ),
-          depositGrant: ({ params, payload }) =>
-            Caller.use((caller) => members.depositGrant(caller, params, payload.grant)),
-          listGrants: ({ params, query }) =>
-            Caller.use((caller) => Effect.map(members.grants(caller, params.channel, query), (grants) => ({ grants }))),
-          allow: ({ params, payload }) =>
-            Caller.use((caller) => allowLists.allow(caller, params.channel, payload.email)),
-          disallow: ({ params }) => Caller.use((caller) => allowLists.disallow(caller, params.channel, params.email)),
-          listAllowed: ({ params, query }) =>
-            Caller.use((caller) =>
-              Effect.map(allowLists.list(caller, params.channel, query), (emails) => ({ emails }))
-            ),
-          listClaimInvites: ({ params, query }) =>
-            Caller.use((caller) =>
-              Effect.map(invites.list(caller, params.channel, query), (found) => ({ invites: found }))
-            ),
-          openRoom: ({ payload }) =>
-            Caller.use((caller) =>
-              Effect.map(rooms.open(caller, payload.operator_pubkey, payload.holders), (pairs) => ({ channels: pairs }))
-            ),
-          listRooms: ({ query }) =>
-            Caller.use((caller) => Effect.map(rooms.list(caller, query), (pairs) => ({ channels: pairs })))
+    return handlers
+      .handleAll({
+        list: ({ query }) =>
+          Caller.use((caller) => Effect.map(channels.list(caller, query), (found) => ({ channels: found }))),
+        get: ({ params }) => Caller.use((caller) => channels.get(caller, params.channel)),
+        register: ({ payload }) => Caller.use((caller) => channels.register(caller, payload)),
+        deregister: ({ params }) => Caller.use((caller) => channels.deregister(caller, params.channel)),
+        addMember: ({ params, payload }) => Caller.use((caller) => members.add(caller, params.channel, payload)),
+        removeMember: ({ params }) => Caller.use((caller) => members.remove(caller, params)),
+        listMembers: ({ params, query }) =>
+          Caller.use((caller) =>
+            Effect.map(members.list(caller, params.channel, query), (found) => ({ members: found }))
+          ),
+        depositGrant: ({ params, payload }) =>
+          Caller.use((caller) => members.depositGrant(caller, params, payload.grant)),
+        listGrants: ({ params, query }) =>
+          Caller.use((caller) => Effect.map(members.grants(caller, params.channel, query), (grants) => ({ grants }))),
+        allow: ({ params, payload }) => Caller.use((caller) => allowLists.allow(caller, params.channel, payload.email)),
+        disallow: ({ params }) => Caller.use((caller) => allowLists.disallow(caller, params.channel, params.email)),
+        listAllowed: ({ params, query }) =>
+          Caller.use((caller) => Effect.map(allowLists.list(caller, params.channel, query), (emails) => ({ emails }))),
+        listClaimInvites: ({ params, query }) =>
+          Caller.use((caller) =>
+            Effect.map(invites.list(caller, params.channel, query), (found) => ({ invites: found }))
+          ),
+        openRoom: ({ payload }) =>
+          Caller.use((caller) =>
+            Effect.map(rooms.open(caller, payload.operator_pubkey, payload.holders), (pairs) => ({ channels: pairs }))
+          ),
+        listRooms: ({ query }) =>
+          Caller.use((caller) => Effect.map(rooms.list(caller, query), (pairs) => ({ channels: pairs })))
+      })
+      .handleRaw("mintClaimInvite", ({ headers, params }) =>
+        Effect.gen(function* () {
+          const caller = yield* Caller
+          yield* invites.requireOwner(caller, params.channel)
+          const { label, ...material } = yield* readBody(InviteRequest)
+          const key = headers["idempotency-key"]
+          return yield* invites.mint(caller, params.channel, { material: new MemberMaterial(material), label, key })
         })
-        .handleRaw("mintClaimInvite", ({ headers, params }) =>
-          Effect.gen(function* () {
-            const caller = yield* Caller
-            yield* invites.requireOwner(caller, params.channel)
-            const { label, ...material } = yield* readBody(InviteRequest)
-            const key = headers["idempotency-key"]
-            return yield* invites.mint(caller, params.channel, { material: new MemberMaterial(material), label, key })
-          })
-        )
-    )
+      )
   })
 )

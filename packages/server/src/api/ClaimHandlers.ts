@@ -5,31 +5,30 @@ import { readBody } from "@catenet/domain/api/RequestReading"
 import { MemberMaterial } from "@catenet/domain/channels/Channel"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Handlers from "../http/Handlers.ts"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
 import { Claims } from "../channels/Claims.ts"
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const ClaimHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "claims",
+  Effect.fn(function* (handlers) {
     const claims = yield* Claims
     const invites = yield* ClaimInvites
-    return HttpApiBuilder.group(ControlPlaneApi, "claims", (handlers) =>
-      handlers
-        .handleAll({
-          list: ({ query }) =>
-            Caller.use((caller) => Effect.map(claims.list(caller, query), (found) => ({ claims: found }))),
-          collectGrants: ({ params }) => Caller.use((caller) => claims.collectGrants(caller, params.channel)),
-          showInvite: ({ query }) => invites.show(query.invite),
-          confirmInvite: ({ payload }) => Caller.use((caller) => invites.confirm(caller, payload.invite))
+    return handlers
+      .handleAll({
+        list: ({ query }) =>
+          Caller.use((caller) => Effect.map(claims.list(caller, query), (found) => ({ claims: found }))),
+        collectGrants: ({ params }) => Caller.use((caller) => claims.collectGrants(caller, params.channel)),
+        showInvite: ({ query }) => invites.show(query.invite),
+        confirmInvite: ({ payload }) => Caller.use((caller) => invites.confirm(caller, payload.invite))
+      })
+      .handleRaw("claim", ({ params }) =>
+        Effect.gen(function* () {
+          const caller = yield* Caller
+          yield* claims.requireEmail(caller)
+          yield* claims.claim(caller, params.channel, yield* readBody(MemberMaterial))
+          return { claimed: true as const }
         })
-        .handleRaw("claim", ({ params }) =>
-          Effect.gen(function* () {
-            const caller = yield* Caller
-            yield* claims.requireEmail(caller)
-            yield* claims.claim(caller, params.channel, yield* readBody(MemberMaterial))
-            return { claimed: true as const }
-          })
-        )
-    )
+      )
   })
 )

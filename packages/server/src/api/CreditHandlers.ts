@@ -4,54 +4,53 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { comeAgain } from "../http/RetryAfter.ts"
-import * as Handlers from "../http/Handlers.ts"
 import { Limits } from "../http/Limits.ts"
 import { Payments } from "../billing/Payments.ts"
 import { Credits } from "../billing/Credits.ts"
 
-const billing = Handlers.layer(
-  Effect.gen(function* () {
+const billing = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "billing",
+  Effect.fn(function* (handlers) {
     const credits = yield* Credits
     const payments = yield* Payments
-    return HttpApiBuilder.group(ControlPlaneApi, "billing", (handlers) =>
-      handlers.handleAll({
-        openAccount: ({ headers }) => credits.open(headers["idempotency-key"]),
-        getAccount: ({ params }) => credits.get(params.account),
-        intendPayment: ({ headers, payload }) => payments.intend("operator", payload, headers["idempotency-key"]),
-        getPayment: ({ params }) => payments.get(params.payment),
-        issue: ({ headers, payload: { account, idempotency_key, price } }) =>
-          credits.issue("operator", account, price, { body: idempotency_key, header: headers["idempotency-key"] })
-      })
-    )
+    return handlers.handleAll({
+      openAccount: ({ headers }) => credits.open(headers["idempotency-key"]),
+      getAccount: ({ params }) => credits.get(params.account),
+      intendPayment: ({ headers, payload }) => payments.intend("operator", payload, headers["idempotency-key"]),
+      getPayment: ({ params }) => payments.get(params.payment),
+      issue: ({ headers, payload: { account, idempotency_key, price } }) =>
+        credits.issue("operator", account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+    })
   })
 )
 
 /** Tokens that an account may ask for in a minute, whether it can pay for them or not. */
 const issuesPerMinute = 60
 
-const mine = Handlers.layer(
-  Effect.gen(function* () {
+const mine = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "credits",
+  Effect.fn(function* (handlers) {
     const credits = yield* Credits
     const limits = yield* Limits
-    return HttpApiBuilder.group(ControlPlaneApi, "credits", (handlers) =>
-      handlers.handleAll({
-        account: () => Caller.use(({ subject }) => credits.mine(subject)),
-        issue: ({ headers, payload: { idempotency_key, price } }) =>
-          Caller.use(({ subject }) =>
-            limits.take(`issue ${subject}`, issuesPerMinute).pipe(
-              Effect.tapErrorTag("RateLimited", comeAgain),
-              Effect.andThen(credits.mine(subject)),
-              Effect.flatMap(({ account }) =>
-                credits
-                  .issue(subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
-                  .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
-              )
+    return handlers.handleAll({
+      account: () => Caller.use(({ subject }) => credits.mine(subject)),
+      issue: ({ headers, payload: { idempotency_key, price } }) =>
+        Caller.use(({ subject }) =>
+          limits.take(`issue ${subject}`, issuesPerMinute).pipe(
+            Effect.tapErrorTag("RateLimited", comeAgain),
+            Effect.andThen(credits.mine(subject)),
+            Effect.flatMap(({ account }) =>
+              credits
+                .issue(subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+                .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
             )
-          ),
-        listIssued: ({ query }) => Caller.use(({ subject }) => credits.listIssued(subject, query))
-      })
-    )
+          )
+        ),
+      listIssued: ({ query }) => Caller.use(({ subject }) => credits.listIssued(subject, query))
+    })
   })
 )
 
-export const layer = Layer.mergeAll(billing, mine)
+export const CreditHandlers = Layer.mergeAll(billing, mine)

@@ -9,7 +9,6 @@ import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { Gate } from "../gate/Gate.ts"
 import { GateCodes } from "../gate/GateCodes.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
-import * as Handlers from "../http/Handlers.ts"
 import { Edges } from "../edges/Edges.ts"
 
 /** In a header, because the answer to a heartbeat has no body. */
@@ -20,29 +19,29 @@ const told = (epoch: string | undefined) =>
         Effect.succeed(HttpServerResponse.setHeader(response, epochHeader, epoch))
       )
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const EdgeHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "edges",
+  Effect.fn(function* (handlers) {
     const edges = yield* Edges
     const gate = yield* Gate
     const codes = yield* GateCodes
     const sessions = yield* GateSessions
     const admissions = yield* ChannelAdmissions
     const keys = yield* AgentKeys
-    return HttpApiBuilder.group(ControlPlaneApi, "edges", (handlers) =>
-      handlers.handleAll({
-        authorizeChannel: ({ payload }) => admissions.authorise(payload),
-        revokedTokens: ({ query }) =>
-          Effect.map(edges.revokedTokens(query), (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
-        agentProved: ({ payload }) => keys.proved(payload.token, payload.key),
-        heartbeat: ({ payload }) => Effect.flatMap(edges.heartbeat(payload), told),
-        list: ({ query }) => edges.list(query),
-        lookup: ({ query }) => edges.lookup(query),
-        rehydrate: ({ query }) => Effect.map(edges.rehydrate(query), (known) => HttpServerResponse.jsonUnsafe(known)),
-        checkVisitor: ({ payload }) => gate.answer(payload.host, Option.fromUndefinedOr(payload.session)),
-        redeemGateCode: ({ payload }) => codes.redeem(payload),
-        endVisit: ({ payload }) => sessions.close(payload.session, payload.host),
-        rebind: ({ params }) => edges.rebind(params.id)
-      })
-    )
+    return handlers.handleAll({
+      authorizeChannel: ({ payload }) => admissions.authorise(payload),
+      revokedTokens: ({ query }) =>
+        Effect.map(edges.revokedTokens(query), (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
+      agentProved: ({ payload }) => keys.proved(payload.token, payload.key),
+      heartbeat: ({ payload }) => Effect.flatMap(edges.heartbeat(payload), told),
+      list: ({ query }) => edges.list(query),
+      lookup: ({ query }) => edges.lookup(query),
+      rehydrate: ({ query }) => Effect.map(edges.rehydrate(query), (known) => HttpServerResponse.jsonUnsafe(known)),
+      checkVisitor: ({ payload }) => gate.answer(payload.host, Option.fromUndefinedOr(payload.session)),
+      redeemGateCode: ({ payload }) => codes.redeem(payload),
+      endVisit: ({ payload }) => sessions.close(payload.session, payload.host),
+      rebind: ({ params }) => edges.rebind(params.id)
+    })
   })
 )

@@ -4,35 +4,34 @@ import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
-import * as Handlers from "../http/Handlers.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Enrolments } from "../enrollment/Enrollments.ts"
 
 /** Seconds that a bootstrap token lives when the operator does not say. */
 const defaultTtl = 600
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const EnrollmentHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "enrollment",
+  Effect.fn(function* (handlers) {
     const enrolments = yield* Enrolments
     const bootstraps = yield* Bootstraps
     const { adminToken } = yield* Settings
-    return HttpApiBuilder.group(ControlPlaneApi, "enrollment", (handlers) =>
-      handlers.handleAll({
-        issue: ({ headers, payload }) => enrolments.issue(payload.tenant, headers["idempotency-key"]),
-        issueBatch: ({ headers, payload: { count, idempotency_key = headers["idempotency-key"], tenant } }) =>
-          adminToken === undefined
-            ? Effect.fail(new RouteNotFound())
-            : Effect.map(
-                enrolments.issueBatch({ tenant, count, idempotencyKey: idempotency_key, secret: adminToken }),
-                (tokens) => ({ tokens })
-              ),
-        outstanding: ({ query }) => enrolments.outstanding(query),
-        outstandingBootstraps: ({ query }) => bootstraps.outstanding(query),
-        redeem: ({ payload }) => Effect.map(enrolments.redeem(payload), (tenant) => ({ tenant })),
-        mintBootstrap: ({ headers, payload: { secret, ttl_secs = defaultTtl } }) =>
-          bootstraps.mint(secret, ttl_secs, headers["idempotency-key"]),
-        redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload.token), (secret) => ({ secret }))
-      })
-    )
+    return handlers.handleAll({
+      issue: ({ headers, payload }) => enrolments.issue(payload.tenant, headers["idempotency-key"]),
+      issueBatch: ({ headers, payload: { count, idempotency_key = headers["idempotency-key"], tenant } }) =>
+        adminToken === undefined
+          ? Effect.fail(new RouteNotFound())
+          : Effect.map(
+              enrolments.issueBatch({ tenant, count, idempotencyKey: idempotency_key, secret: adminToken }),
+              (tokens) => ({ tokens })
+            ),
+      outstanding: ({ query }) => enrolments.outstanding(query),
+      outstandingBootstraps: ({ query }) => bootstraps.outstanding(query),
+      redeem: ({ payload }) => Effect.map(enrolments.redeem(payload), (tenant) => ({ tenant })),
+      mintBootstrap: ({ headers, payload: { secret, ttl_secs = defaultTtl } }) =>
+        bootstraps.mint(secret, ttl_secs, headers["idempotency-key"]),
+      redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload.token), (secret) => ({ secret }))
+    })
   })
 )

@@ -8,7 +8,6 @@ import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { PaymentId } from "@catenet/domain/values/Ids"
 import { Effect, Result, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Handlers from "../http/Handlers.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Payments } from "../billing/Payments.ts"
@@ -16,26 +15,26 @@ import { Payments } from "../billing/Payments.ts"
 const paymentFrom = Schema.decodeSync(PaymentId)
 
 /** Without a shared secret nothing can be signed with it: every event is refused. */
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const PaymentWebhookHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "paymentWebhook",
+  Effect.fn(function* (handlers) {
     const payments = yield* Payments
     const { paymentWebhookSecret } = yield* Settings
-    return HttpApiBuilder.group(ControlPlaneApi, "paymentWebhook", (handlers) =>
-      handlers.handle("confirm", ({ headers, payload }) =>
-        Effect.gen(function* () {
-          if (paymentWebhookSecret === undefined) return yield* new WebhookSignatureRefused()
-          const timestamp = String(headers["x-ct-webhook-timestamp"])
-          const request = { timestamp, signature: headers["x-ct-webhook-signature"], body: payload }
-          const verdict = PaymentWebhook.verify(native, paymentWebhookSecret, request, yield* unixSeconds)
-          if (Result.isFailure(verdict)) return yield* new WebhookSignatureRefused()
-          const payment = PaymentWebhook.confirmedPayment(payload)
-          if (Result.isFailure(payment)) {
-            const errors = [{ path: [], message: "Expected a payment notice: payment of 64 hex digits, and status" }]
-            return yield* new MalformedRequest({ errors })
-          }
-          if (payment.success !== undefined) yield* payments.confirm(paymentFrom(Hex.encode(payment.success)))
-        })
-      )
+    return handlers.handle("confirm", ({ headers, payload }) =>
+      Effect.gen(function* () {
+        if (paymentWebhookSecret === undefined) return yield* new WebhookSignatureRefused()
+        const timestamp = String(headers["x-ct-webhook-timestamp"])
+        const request = { timestamp, signature: headers["x-ct-webhook-signature"], body: payload }
+        const verdict = PaymentWebhook.verify(native, paymentWebhookSecret, request, yield* unixSeconds)
+        if (Result.isFailure(verdict)) return yield* new WebhookSignatureRefused()
+        const payment = PaymentWebhook.confirmedPayment(payload)
+        if (Result.isFailure(payment)) {
+          const errors = [{ path: [], message: "Expected a payment notice: payment of 64 hex digits, and status" }]
+          return yield* new MalformedRequest({ errors })
+        }
+        if (payment.success !== undefined) yield* payments.confirm(paymentFrom(Hex.encode(payment.success)))
+      })
     )
   })
 )

@@ -2,20 +2,19 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Handlers from "../http/Handlers.ts"
 import { Hosts } from "../tunnels/hostnames/Hosts.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const ProvisioningHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "provisioning",
+  Effect.fn(function* (handlers) {
     const tunnels = yield* Tunnels
     const hosts = yield* Hosts
-    return HttpApiBuilder.group(ControlPlaneApi, "provisioning", (handlers) =>
-      handlers.handleAll({
-        provisionTunnel: ({ headers, payload }) => tunnels.provision(payload, headers["idempotency-key"]),
-        list: ({ query }) => tunnels.all(query),
-        authorizeHost: ({ params }) => hosts.authorize(params.routing_token, params.hostname)
-      })
-    )
+    return handlers.handleAll({
+      provisionTunnel: ({ headers, payload }) => tunnels.provision(payload, headers["idempotency-key"]),
+      list: ({ query }) => tunnels.all(query),
+      authorizeHost: ({ params }) => hosts.authorize(params.routing_token, params.hostname)
+    })
   })
 )

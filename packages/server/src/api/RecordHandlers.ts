@@ -5,7 +5,6 @@ import type { TunnelId } from "@catenet/domain/values/Ids"
 import { Effect, Layer } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Handlers from "../http/Handlers.ts"
 import { Receipts } from "../tunnels/records/Receipts.ts"
 import { Records } from "../tunnels/records/Records.ts"
 
@@ -27,32 +26,32 @@ const files = Effect.gen(function* () {
   }
 })
 
-const forPrograms = Handlers.layer(
-  Effect.gen(function* () {
+const forPrograms = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "tunnelRecords",
+  Effect.fn(function* (handlers) {
     const records = yield* Records
     const { receipts, usageCsv } = yield* files
-    return HttpApiBuilder.group(ControlPlaneApi, "tunnelRecords", (handlers) =>
-      handlers.handleAll({
-        uptime: ({ params }) => Caller.use((caller) => records.uptime(caller, params.id)),
-        receipts: ({ params, query }) => receipts(params.id, query.since),
-        usage: ({ query }) => Caller.use((caller) => records.usage(caller, query)),
-        usageCsv: () => usageCsv,
-        fleet: ({ query }) => Caller.use((caller) => records.fleet(caller, query))
-      })
-    )
+    return handlers.handleAll({
+      uptime: ({ params }) => Caller.use((caller) => records.uptime(caller, params.id)),
+      receipts: ({ params, query }) => receipts(params.id, query.since),
+      usage: ({ query }) => Caller.use((caller) => records.usage(caller, query)),
+      usageCsv: () => usageCsv,
+      fleet: ({ query }) => Caller.use((caller) => records.fleet(caller, query))
+    })
   })
 )
 
-const forPages = Handlers.layer(
-  Effect.gen(function* () {
+const forPages = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "portalDownloads",
+  Effect.fn(function* (handlers) {
     const { receipts, usageCsv } = yield* files
-    return HttpApiBuilder.group(ControlPlaneApi, "portalDownloads", (handlers) =>
-      handlers.handleAll({
-        receipts: ({ params, query }) => receipts(params.id, query.since),
-        usageCsv: () => usageCsv
-      })
-    )
+    return handlers.handleAll({
+      receipts: ({ params, query }) => receipts(params.id, query.since),
+      usageCsv: () => usageCsv
+    })
   })
 )
 
-export const layer = Layer.merge(forPrograms, forPages)
+export const RecordHandlers = Layer.merge(forPrograms, forPages)

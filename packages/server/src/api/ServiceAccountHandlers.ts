@@ -3,21 +3,20 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Handlers from "../http/Handlers.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const ServiceAccountHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "serviceAccounts",
+  Effect.fn(function* (handlers) {
     const accounts = yield* ServiceAccounts
-    return HttpApiBuilder.group(ControlPlaneApi, "serviceAccounts", (handlers) =>
-      handlers.handleAll({
-        create: ({ headers, payload }) =>
-          Caller.use(({ subject }) => accounts.create(subject, payload.name, headers["idempotency-key"])),
-        list: ({ query }) => Caller.use(({ subject }) => accounts.list(subject, query)),
-        get: ({ params }) => Caller.use(({ subject }) => accounts.get(subject, params.client_id)),
-        rotate: ({ params }) => Caller.use(({ subject }) => accounts.rotate(subject, params.client_id)),
-        remove: ({ params }) => Caller.use(({ subject }) => accounts.remove(subject, params.client_id))
-      })
-    )
+    return handlers.handleAll({
+      create: ({ headers, payload }) =>
+        Caller.use(({ subject }) => accounts.create(subject, payload.name, headers["idempotency-key"])),
+      list: ({ query }) => Caller.use(({ subject }) => accounts.list(subject, query)),
+      get: ({ params }) => Caller.use(({ subject }) => accounts.get(subject, params.client_id)),
+      rotate: ({ params }) => Caller.use(({ subject }) => accounts.rotate(subject, params.client_id)),
+      remove: ({ params }) => Caller.use(({ subject }) => accounts.remove(subject, params.client_id))
+    })
   })
 )

@@ -4,13 +4,14 @@ import { DatabaseUnreachable } from "@catenet/domain/values/RequestErrors"
 import { NetworkInfo } from "@catenet/domain/edges/PlatformStatus"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Handlers from "../http/Handlers.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as MeshRoot from "../observability/MeshRoot.ts"
 import { Statuses } from "../observability/Statuses.ts"
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const StatusHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "status",
+  Effect.fn(function* (handlers) {
     const statuses = yield* Statuses
     const settings = yield* Settings
     const root = yield* MeshRoot.make
@@ -20,14 +21,12 @@ export const layer = Handlers.layer(
       channel_relay_port: settings.channelRelayPort ?? 0,
       ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort })
     })
-    return HttpApiBuilder.group(ControlPlaneApi, "status", (handlers) =>
-      handlers.handleAll({
-        status: () => statuses.answer,
-        live: () => Effect.void,
-        ready: () => Effect.mapError(Effect.asVoid(statuses.ready), () => new DatabaseUnreachable()),
-        networkInfo: () => Effect.succeed(ports),
-        edgeCa: () => root
-      })
-    )
+    return handlers.handleAll({
+      status: () => statuses.answer,
+      live: () => Effect.void,
+      ready: () => Effect.mapError(Effect.asVoid(statuses.ready), () => new DatabaseUnreachable()),
+      networkInfo: () => Effect.succeed(ports),
+      edgeCa: () => root
+    })
   })
 )

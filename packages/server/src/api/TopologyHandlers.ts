@@ -3,56 +3,55 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Handlers from "../http/Handlers.ts"
 import { Assignments } from "../topologies/Assignments.ts"
 import { Drawings } from "../topologies/TopologyEditor.ts"
 import { Suggestions } from "../topologies/Suggestions.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 
-const topologiesLayer = Handlers.layer(
-  Effect.gen(function* () {
+const topologiesLayer = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "topologies",
+  Effect.fn(function* (handlers) {
     const topologies = yield* Topologies
     const assignments = yield* Assignments
     const drawings = yield* Drawings
     const suggestions = yield* Suggestions
-    return HttpApiBuilder.group(ControlPlaneApi, "topologies", (handlers) =>
-      handlers.handleAll({
-        create: ({ headers }) => Caller.use((caller) => topologies.create(caller, headers["idempotency-key"])),
-        list: ({ query }) => Caller.use((caller) => topologies.list(caller, query)),
-        listShared: ({ query }) => Caller.use((caller) => topologies.listShared(caller, query)),
-        get: ({ params }) => Caller.use((caller) => topologies.get(caller, params.id)),
-        remove: ({ params }) => Caller.use((caller) => topologies.remove(caller, params.id)),
-        assignAgent: ({ headers, params, payload }) =>
-          Caller.use((caller) => assignments.assign(caller, params.id, payload, headers["idempotency-key"])),
-        unassignAgent: ({ params }) => Caller.use((caller) => assignments.unassign(caller, params.id, params.agent)),
-        labelAgent: ({ params, payload }) =>
-          Caller.use((caller) => assignments.label(caller, params.id, params.agent, payload.label)),
-        addEdge: ({ headers, params, payload }) =>
-          Caller.use((caller) => drawings.addEdge(caller, params.id, payload, headers["idempotency-key"])),
-        removeEdge: ({ params, payload }) => Caller.use((caller) => drawings.removeEdge(caller, params.id, payload)),
-        noteChannel: ({ params, payload }) =>
-          Caller.use((caller) => drawings.note(caller, params.id, payload, payload.channel ?? null)),
-        setMode: ({ params, payload }) => Caller.use((caller) => drawings.setMode(caller, params.id, payload.mode)),
-        suggest: ({ params, payload }) => Caller.use((caller) => suggestions.suggest(caller, params.id, payload)),
-        bindOperator: ({ params, payload }) => Caller.use((caller) => drawings.bind(caller, params.id, payload)),
-        getOperator: ({ params }) => Caller.use((caller) => drawings.operator(caller, params.id)),
-        unbindOperator: ({ params }) => Caller.use((caller) => drawings.unbind(caller, params.id)),
-        share: ({ params, payload }) => Caller.use((caller) => topologies.share(caller, params.id, payload.email)),
-        unshare: ({ params }) => Caller.use((caller) => topologies.unshare(caller, params.id, params.email)),
-        listShares: ({ params, query }) =>
-          Caller.use((caller) => Effect.map(topologies.shares(caller, params.id, query), (emails) => ({ emails })))
-      })
-    )
+    return handlers.handleAll({
+      create: ({ headers }) => Caller.use((caller) => topologies.create(caller, headers["idempotency-key"])),
+      list: ({ query }) => Caller.use((caller) => topologies.list(caller, query)),
+      listShared: ({ query }) => Caller.use((caller) => topologies.listShared(caller, query)),
+      get: ({ params }) => Caller.use((caller) => topologies.get(caller, params.id)),
+      remove: ({ params }) => Caller.use((caller) => topologies.remove(caller, params.id)),
+      assignAgent: ({ headers, params, payload }) =>
+        Caller.use((caller) => assignments.assign(caller, params.id, payload, headers["idempotency-key"])),
+      unassignAgent: ({ params }) => Caller.use((caller) => assignments.unassign(caller, params.id, params.agent)),
+      labelAgent: ({ params, payload }) =>
+        Caller.use((caller) => assignments.label(caller, params.id, params.agent, payload.label)),
+      addEdge: ({ headers, params, payload }) =>
+        Caller.use((caller) => drawings.addEdge(caller, params.id, payload, headers["idempotency-key"])),
+      removeEdge: ({ params, payload }) => Caller.use((caller) => drawings.removeEdge(caller, params.id, payload)),
+      noteChannel: ({ params, payload }) =>
+        Caller.use((caller) => drawings.note(caller, params.id, payload, payload.channel ?? null)),
+      setMode: ({ params, payload }) => Caller.use((caller) => drawings.setMode(caller, params.id, payload.mode)),
+      suggest: ({ params, payload }) => Caller.use((caller) => suggestions.suggest(caller, params.id, payload)),
+      bindOperator: ({ params, payload }) => Caller.use((caller) => drawings.bind(caller, params.id, payload)),
+      getOperator: ({ params }) => Caller.use((caller) => drawings.operator(caller, params.id)),
+      unbindOperator: ({ params }) => Caller.use((caller) => drawings.unbind(caller, params.id)),
+      share: ({ params, payload }) => Caller.use((caller) => topologies.share(caller, params.id, payload.email)),
+      unshare: ({ params }) => Caller.use((caller) => topologies.unshare(caller, params.id, params.email)),
+      listShares: ({ params, query }) =>
+        Caller.use((caller) => Effect.map(topologies.shares(caller, params.id, query), (emails) => ({ emails })))
+    })
   })
 )
 
-const networksLayer = Handlers.layer(
-  Effect.gen(function* () {
+const networksLayer = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "networks",
+  Effect.fn(function* (handlers) {
     const topologies = yield* Topologies
-    return HttpApiBuilder.group(ControlPlaneApi, "networks", (handlers) =>
-      handlers.handleAll({ get: ({ params }) => topologies.published(params.net_uuid) })
-    )
+    return handlers.handleAll({ get: ({ params }) => topologies.published(params.net_uuid) })
   })
 )
 
-export const layer = Layer.merge(topologiesLayer, networksLayer)
+export const TopologyHandlers = Layer.merge(topologiesLayer, networksLayer)

@@ -7,46 +7,44 @@ import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { comeAgain } from "../http/RetryAfter.ts"
-import * as Handlers from "../http/Handlers.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { HttpOnly } from "../tunnels/HttpOnly.ts"
 
-export const layer = Handlers.layer(
-  Effect.gen(function* () {
+export const TunnelControlHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "tunnelControls",
+  Effect.fn(function* (handlers) {
     const alerts = yield* Alerts
     const windows = yield* AccessWindows
     const httpOnly = yield* HttpOnly
     const links = yield* ShareLinks
     const badges = yield* Badges
-    return HttpApiBuilder.group(ControlPlaneApi, "tunnelControls", (handlers) =>
-      handlers.handleAll({
-        getAlert: ({ params }) => Caller.use((caller) => alerts.get(caller, params.id)),
-        saveAlert: ({ params, payload }) =>
-          Caller.use((caller) =>
-            alerts.save(caller, params.id, {
-              webhookUrl: payload.webhook_url,
-              thresholdMinutes: payload.threshold_minutes
-            })
-          ),
-        testAlert: ({ params }) =>
-          Caller.use((caller) => Effect.tapErrorTag(alerts.test(caller, params.id), "DeliveryBudgetSpent", comeAgain)),
-        removeAlert: ({ params }) => Caller.use((caller) => alerts.remove(caller, params.id)),
-        listDeliveries: ({ params, query }) => Caller.use((caller) => alerts.deliveries(caller, params.id, query)),
-        getAccess: ({ params }) => Caller.use((caller) => windows.get(caller, params.id)),
-        setAccess: ({ params, payload }) => Caller.use((caller) => windows.set(caller, params.id, payload)),
-        rearmAccess: ({ params }) => Caller.use((caller) => windows.rearm(caller, params.id)),
-        clearAccess: ({ params }) => Caller.use((caller) => windows.clear(caller, params.id)),
-        getHttpOnly: ({ params }) => Caller.use((caller) => httpOnly.get(caller, params.id)),
-        setHttpOnly: ({ params, payload }) =>
-          Caller.use((caller) => httpOnly.set(caller, params.id, payload.http_only)),
-        mintShareLink: ({ headers, params, payload }) =>
-          Caller.use((caller) => links.mint(caller, params.id, payload, headers["idempotency-key"])),
-        listShareLinks: ({ params, query }) => Caller.use((caller) => links.list(caller, params.id, query)),
-        revokeShareLink: ({ params }) => Caller.use((caller) => links.revoke(caller, params.id, params.link_id)),
-        getBadge: ({ params }) => Caller.use((caller) => badges.get(caller, params.id)),
-        enableBadge: ({ params }) => Caller.use((caller) => badges.enable(caller, params.id)),
-        disableBadge: ({ params }) => Caller.use((caller) => badges.disable(caller, params.id))
-      })
-    )
+    return handlers.handleAll({
+      getAlert: ({ params }) => Caller.use((caller) => alerts.get(caller, params.id)),
+      saveAlert: ({ params, payload }) =>
+        Caller.use((caller) =>
+          alerts.save(caller, params.id, {
+            webhookUrl: payload.webhook_url,
+            thresholdMinutes: payload.threshold_minutes
+          })
+        ),
+      testAlert: ({ params }) =>
+        Caller.use((caller) => Effect.tapErrorTag(alerts.test(caller, params.id), "DeliveryBudgetSpent", comeAgain)),
+      removeAlert: ({ params }) => Caller.use((caller) => alerts.remove(caller, params.id)),
+      listDeliveries: ({ params, query }) => Caller.use((caller) => alerts.deliveries(caller, params.id, query)),
+      getAccess: ({ params }) => Caller.use((caller) => windows.get(caller, params.id)),
+      setAccess: ({ params, payload }) => Caller.use((caller) => windows.set(caller, params.id, payload)),
+      rearmAccess: ({ params }) => Caller.use((caller) => windows.rearm(caller, params.id)),
+      clearAccess: ({ params }) => Caller.use((caller) => windows.clear(caller, params.id)),
+      getHttpOnly: ({ params }) => Caller.use((caller) => httpOnly.get(caller, params.id)),
+      setHttpOnly: ({ params, payload }) => Caller.use((caller) => httpOnly.set(caller, params.id, payload.http_only)),
+      mintShareLink: ({ headers, params, payload }) =>
+        Caller.use((caller) => links.mint(caller, params.id, payload, headers["idempotency-key"])),
+      listShareLinks: ({ params, query }) => Caller.use((caller) => links.list(caller, params.id, query)),
+      revokeShareLink: ({ params }) => Caller.use((caller) => links.revoke(caller, params.id, params.link_id)),
+      getBadge: ({ params }) => Caller.use((caller) => badges.get(caller, params.id)),
+      enableBadge: ({ params }) => Caller.use((caller) => badges.enable(caller, params.id)),
+      disableBadge: ({ params }) => Caller.use((caller) => badges.disable(caller, params.id))
+    })
   })
 )

@@ -97,7 +97,7 @@ const make = Effect.gen(function* () {
     ),
 
     /** Gives up payments that nobody has confirmed in time. An event that comes later is about an unknown payment. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - waitsFor))))
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - waitsFor))))
   }
 })
 

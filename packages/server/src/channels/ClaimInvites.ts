@@ -183,7 +183,7 @@ const make = Effect.gen(function* () {
     ),
 
     /** Forgets invites that have been over for long. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(invites.forget(now - remembered))))
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(invites.forget(now - remembered))))
   }
 })
 

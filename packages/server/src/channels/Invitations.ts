@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Forgets challenges and invitations that nobody can use any more. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - challengeSeconds, now))))
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - challengeSeconds, now))))
   }
 })
 

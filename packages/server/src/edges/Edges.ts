@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     /** Forgets revocations that protect nothing any more. */
-    sweep: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, store.pruneRevoked)))
+    prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, store.pruneRevoked)))
   }
 })
 

@@ -44,7 +44,7 @@ const make = Effect.gen(function* () {
     /** Names the edge of the settings to the other replicas; to be repeated well within a day. */
     configure,
     /** Drops the orders of edges that are gone. */
-    sweep: Effect.asVoid(Effect.flatMap(unixSeconds, store.prune))
+    prune: Effect.asVoid(Effect.flatMap(unixSeconds, store.prune))
   }
 })
 
@@ -60,6 +60,6 @@ export class LiveEdges extends Context.Service<LiveEdges, Effect.Success<typeof 
       all: Effect.succeed([home, ...others]),
       hold: Effect.void,
       configure: Effect.void,
-      sweep: Effect.void
+      prune: Effect.void
     })
 }

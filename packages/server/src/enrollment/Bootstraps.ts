@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
     }, asDefects),
 
     /** Forgets tokens that were over long ago; each is unknown from then on. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - endedBootstrapSeconds))))
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - endedBootstrapSeconds))))
   }
 })
 

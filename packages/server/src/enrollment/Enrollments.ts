@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
       return tenant
     }),
     /** Forgets tokens that are over. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now))))
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now))))
   }
 })
 

@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
     }, asDefects),
 
     /** Forgets requests that have waited too long. */
-    sweep: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, requests.forget)))
+    prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, requests.forget)))
   }
 })
 

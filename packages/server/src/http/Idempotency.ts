@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
     kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A): Effect.Effect<Store.Kept> =>
       Effect.map(seal(request, answer, result), (sealed) => ({ ...hashesOf(request), ...sealed })),
     /** Forgets answers that nobody will ask for any more. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
   }
 })
 

@@ -29,7 +29,7 @@ const make = Effect.gen(function* () {
     }, asDefects),
 
     /** Forgets the counts of minutes that are over. */
-    sweep: Effect.flatMap(unixSeconds, (now) =>
+    prune: Effect.flatMap(unixSeconds, (now) =>
       Effect.asVoid(Effect.orDie(sql`delete from request_counts where minute < ${Math.floor(now / 60)}`))
     )
   }

@@ -107,7 +107,7 @@ export const layer = (front: Front) =>
       const { listen, portalBaseUrl, shutdownGraceSeconds, trustedProxies = [] } = yield* Settings
       const nameOf = yield* RequestId.makeNamer
       const Answer = answers({ https: portalBaseUrl.protocol === "https:", nameOf })
-      return NodeHttpServer.layer(server(front, Answer, trustedProxies), {
+      return NodeHttpServer.layerServer(server(front, Answer, trustedProxies), {
         ...listen,
         gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
       })

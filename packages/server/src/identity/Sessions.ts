@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
     closeAllOf: (subject: Subject) => Effect.asVoid(Effect.orDie(store.removeAllOf(subject))),
 
     /** Forgets sessions that are over. */
-    sweep: Effect.flatMap(unixSeconds, (now) => Effect.orDie(store.removeOver(now, now - idleTime)))
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.orDie(store.removeOver(now, now - idleTime)))
   }
 })
 

@@ -61,7 +61,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Forgets sign-ins that were not finished. */
-    sweep: Effect.flatMap(unixSeconds, (now) =>
+    prune: Effect.flatMap(unixSeconds, (now) =>
       Effect.asVoid(Effect.orDie(sql`delete from portal_sign_ins where expires_at <= ${now}`))
     )
   }
