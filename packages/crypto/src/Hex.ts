@@ -12,6 +12,9 @@ export class NotHex extends Data.TaggedError("NotHex")<{ readonly wantedBytes: n
   }
 }
 
+/** Any other character; asked first, since the reader throws, which costs a refusal three times as much. */
+const foreign = /[^0-9a-fA-F]/
+
 /**
  * Lowercase hex of the bytes.
  *
@@ -37,8 +40,7 @@ export const encode = bytesToHex
  * ok(Result.isFailure(Hex.decode("00ff", 3)))
  * ```
  */
-export const decode = (text: string, length?: number): Result.Result<Uint8Array, NotHex> => {
-  const notHex = () => new NotHex({ wantedBytes: length })
-  if (length !== undefined && text.length !== 2 * length) return Result.fail(notHex())
-  return Result.try({ try: () => hexToBytes(text), catch: notHex })
-}
+export const decode = (text: string, length?: number): Result.Result<Uint8Array, NotHex> =>
+  text.length === 2 * (length ?? Math.floor(text.length / 2)) && !foreign.test(text)
+    ? Result.succeed(hexToBytes(text))
+    : Result.fail(new NotHex({ wantedBytes: length }))
