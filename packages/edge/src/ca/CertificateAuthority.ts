@@ -23,7 +23,7 @@ const LEAF_RENEWAL = Duration.days(30)
 const SKEW = Duration.toMillis("1 hour")
 
 /** Host names in the leaf: what agents ask for, and the plain-looking name of the channel front door. */
-export const LEAF_HOSTS = ["localhost", "edge-cdn.invalid"]
+const LEAF_HOSTS = ["localhost", "edge-cdn.invalid"]
 
 const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 

@@ -3,9 +3,9 @@ import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
 
 /** The byte protocol of agents, clients and peer edges. */
-export const BYTES_ALPN = "ct-edge"
+const BYTES_ALPN = "ct-edge"
 /** A certificate authority validates a host by TLS-ALPN-01 (RFC 8737). */
-export const ACME_ALPN = "acme-tls/1"
+const ACME_ALPN = "acme-tls/1"
 
 export type Destination =
   | { readonly _tag: "Mux" }

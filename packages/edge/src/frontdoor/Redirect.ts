@@ -6,7 +6,7 @@ const HEAD_BYTES = 16_384
 const HEAD_MILLIS = 5_000
 
 /** The answer to a whole request head, sans I/O. */
-export const answer = (head: string): string => {
+const answer = (head: string): string => {
   const [requestLine = "", ...fields] = head.split("\r\n")
   const target = /^[A-Z]+ (\/[\x21-\x7e]*) HTTP\/1\.[01]$/.exec(requestLine)?.[1]
   const host = fields

@@ -2,12 +2,12 @@
 import type { Socket } from "node:net"
 import { linger } from "../listen/GracefulClose.ts"
 
-export const ALERT = { unrecognizedName: 112, internalError: 80, decodeError: 50 } as const
+const ALERT = { unrecognizedName: 112, internalError: 80, decodeError: 50 } as const
 
 export type Alert = keyof typeof ALERT
 
 /** The whole record: alert, fatal, code. */
-export const record = (alert: Alert): Buffer => Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, ALERT[alert])
+const record = (alert: Alert): Buffer => Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, ALERT[alert])
 
 /** Sends the alert and closes. */
 export const refuse = (socket: Socket, alert: Alert): void => {

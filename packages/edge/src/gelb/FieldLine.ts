@@ -17,7 +17,7 @@ const TAB = 0x09
 const isOws = (code: number) => code === SPACE || code === TAB
 
 /** Without spaces and tabs at its ends: no other white space is any, so that no parser takes off more than this. */
-export const trimOws = (text: string): string => {
+const trimOws = (text: string): string => {
   let start = 0
   let end = text.length
   while (start < end && isOws(text.charCodeAt(start))) start++

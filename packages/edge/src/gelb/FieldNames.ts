@@ -8,7 +8,7 @@ const ours = new Set(["forwarded", "x-real-ip"])
 const hyphenated = (key: string) => (key.includes("_") ? key.replaceAll("_", "-") : key)
 
 /** Only the edge may say it. `key` is in lower case. */
-export const isOurs = (key: string): boolean => {
+const isOurs = (key: string): boolean => {
   const name = hyphenated(key)
   return name.startsWith("x-forwarded-") || name.startsWith("x-gate-") || ours.has(name)
 }

@@ -9,8 +9,6 @@ import { isEndToEnd, isProtected } from "./FieldNames.ts"
 import { originCookies } from "./GateFields.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 
-export { hostnameOf } from "./RequestTarget.ts"
-
 /** Why a request is answered by the edge itself. */
 export class BadRequest extends Data.TaggedError("BadRequest")<{
   readonly status: 400 | 405 | 408 | 421 | 431

@@ -28,7 +28,7 @@ type Phase =
 const SKIPPED = new Set([0x09, LF, 0x0b, 0x0c, CR, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x85, 0xa0])
 
 /** Whether a connection that begins with this byte may be HTTP. */
-export const mayBeHttp = (first: number): boolean => SKIPPED.has(first) || TOKEN.test(String.fromCharCode(first))
+const mayBeHttp = (first: number): boolean => SKIPPED.has(first) || TOKEN.test(String.fromCharCode(first))
 
 /** Why no request can come of what has arrived, which no head ends; what comes before `from` has been looked at. */
 const hopeless = (pending: Buffer, from: number): BadRequest | undefined => {

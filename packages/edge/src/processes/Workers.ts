@@ -29,7 +29,7 @@ interface Worker {
 }
 
 /** Under this name the health of a worker is known. */
-export const workerName = (index: number): string => `process ${index}`
+const workerName = (index: number): string => `process ${index}`
 
 /**
  * Starts all workers and returns when each has its listeners open, or has had its time. `drain` lets them leave as an edge

@@ -19,7 +19,7 @@ import * as Store from "./PaymentStore.ts"
 
 const paymentFrom = Schema.decodeSync(PaymentId)
 /** Seconds that a payment may take: ninety days. A slow bank takes weeks. */
-export const waitsFor = 90 * 86_400
+const waitsFor = 90 * 86_400
 
 const After = Schema.Struct({ createdAt: Schema.Int, payment: Schema.String })
 

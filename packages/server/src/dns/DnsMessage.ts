@@ -33,7 +33,7 @@ export interface Answer {
   readonly additional: ReadonlyArray<Found>
 }
 
-export const headerLength = 12
+const headerLength = 12
 const updateOpcode = 5 << 11
 
 export const uint16 = (value: number): Uint8Array => Uint8Array.of((value >> 8) & 0xff, value & 0xff)

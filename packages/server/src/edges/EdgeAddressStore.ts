@@ -12,7 +12,7 @@ const lock = 0x65646765
 export const liveSeconds = 120
 
 /** Seconds for which an edge from the settings of a replica counts after that replica was last there. */
-export const configuredSeconds = 86_400
+const configuredSeconds = 86_400
 
 /** Seconds that a replica has for naming the edge of its settings, before that edge's first orders are dropped. */
 const graceSeconds = 600

@@ -15,7 +15,7 @@ import { asDefects } from "../store/Defects.ts"
 import * as Store from "../tunnels/GateCodeStore.ts"
 
 /** Seconds in which a code has to be exchanged. */
-export const codeLifetime = 60
+const codeLifetime = 60
 
 /** Where an edge, or a proxy that asks the external check, exchanges the code. */
 export const entryPath = "/.catenet/gate"

@@ -13,7 +13,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import * as Store from "./IdempotencyStore.ts"
 
 /** Seconds for which an answer is kept. */
-export const keptFor = 86_400
+const keptFor = 86_400
 
 export interface Once {
   /** Whose key it is: keys of two callers never meet. */

@@ -6,7 +6,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Family, HistogramSample } from "@catenet/domain/values/PrometheusText"
 
 /** Upper bounds of the histogram, in seconds. */
-export const bounds: ReadonlyArray<number> = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const bounds: ReadonlyArray<number> = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 interface Seen {
   readonly method: string

@@ -15,7 +15,7 @@ import * as Store from "./SessionStore.ts"
 /** Seconds from sign-in to the end, whatever happens. */
 export const lifetime = 36_000
 /** Seconds without a request after which a session ends. */
-export const idleTime = 7_200
+const idleTime = 7_200
 /** A session's last use is written at most this often, in seconds. */
 const touchSpacing = 60
 

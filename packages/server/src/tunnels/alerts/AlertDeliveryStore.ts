@@ -12,7 +12,7 @@ import * as Openable from "../../store/Openable.ts"
 import { Sealing } from "../../store/Sealing.ts"
 
 /** Seconds in which a delivery with all its attempts is over: three times five, and the pauses of two and eight. */
-export const leaseSeconds = 60
+const leaseSeconds = 60
 
 export interface Row {
   readonly messageId: string

@@ -16,7 +16,7 @@ import * as OutgoingHttp from "../../http/OutgoingHttp.ts"
 import { Settings } from "../../settings/Settings.ts"
 
 /** Receipts of one export. */
-export const pageSize = 1000
+const pageSize = 1000
 
 const unavailable = (reason: string) => new ReceiptsUnavailable({ reason })
 
