@@ -15,13 +15,17 @@ const distance = (from: string, to: string): number => {
   return row.at(-1) ?? 0
 }
 
-/** The known name that this one misses by at most two characters; none for a known name and for a foreign one. */
-export const meant = (name: string, known: ReadonlySet<string>): string | undefined =>
-  known.has(name)
-    ? undefined
-    : Array.from(known).find(
-        (each) => Math.abs(each.length - name.length) <= mostEdits && distance(name, each) <= mostEdits
-      )
+/** The nearest known name that this one misses by at most two characters; none for a known name and for a foreign one. */
+export const meant = (name: string, known: ReadonlySet<string>): string | undefined => {
+  if (known.has(name)) return undefined
+  let nearest: string | undefined
+  let least = mostEdits + 1
+  for (const each of known) {
+    const edits = Math.abs(each.length - name.length) < least ? distance(name, each) : least
+    if (edits < least) [nearest, least] = [each, edits]
+  }
+  return nearest
+}
 
 const prefix = "CT"
 

@@ -232,6 +232,7 @@ describe("what is given and not read", () => {
       const environment = {
         ...given,
         CT_T_FOLDR: "/",
+        CT_T_HOSTSX: "nearer to CT_T_HOSTS than to CT_T_HOST",
         CT_T_TOKEN_FIL: "/",
         CT_FOREIGN: "1",
         CT_T_HOSTS: "read elsewhere",
@@ -239,6 +240,7 @@ describe("what is given and not read", () => {
       }
       assert.deepStrictEqual(yield* warnings(environment, { known: ["CT_T_HOSTS"] }), [
         "CT_T_FOLDR is not read. Correct it if CT_T_FOLDER was meant.",
+        "CT_T_HOSTSX is not read. Correct it if CT_T_HOSTS was meant.",
         "CT_T_TOKEN_FIL is not read. Correct it if CT_T_TOKEN_FILE was meant."
       ])
     })

@@ -1,4 +1,5 @@
 /** `catenet idp`: the embedded identity provider alone. */
+import * as Documentation from "@catenet/config/Documentation"
 import { address, networks } from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
 import * as Reader from "@catenet/config/Reader"
@@ -10,17 +11,21 @@ import type { Server } from "node:http"
 import * as Logs from "../Logs.ts"
 import { root } from "./root.ts"
 
+/** `what` completes the sentence "set it to ...". */
+const needed = <A>(name: string, parser: Parser.Parser<A>, what: string) =>
+  required(name, parser, `${what.slice(0, 1).toUpperCase()}${what.slice(1)}.`, { remedy: `set it to ${what}` })
+
 const variables = {
   listen: required("CT_IDP_LISTEN", address, "Where it listens."),
-  folder: required("CT_IDP_FOLDER", Parser.path, "Folder that keeps keys, users and clients."),
+  folder: needed("CT_IDP_FOLDER", Parser.path, "the folder that keeps keys, users and clients"),
   realm: defaulted("CT_IDP_REALM", Parser.text, "catenet", "Name of the realm."),
-  portal: required("CT_IDP_PORTAL_URL", Parser.text, "Address of the control plane."),
-  portalSecret: required("CT_IDP_PORTAL_CLIENT_SECRET", secret, "Secret of the portal's client."),
-  gateSecret: required("CT_IDP_GATE_CLIENT_SECRET", secret, "Secret of the client of login gates."),
-  managerSecret: required("CT_IDP_MANAGER_CLIENT_SECRET", secret, "Secret of the managing client."),
+  portal: needed("CT_IDP_PORTAL_URL", Parser.text, "the address of the control plane"),
+  portalSecret: needed("CT_IDP_PORTAL_CLIENT_SECRET", secret, "the secret of the portal's client"),
+  gateSecret: needed("CT_IDP_GATE_CLIENT_SECRET", secret, "the secret of the client of login gates"),
+  managerSecret: needed("CT_IDP_MANAGER_CLIENT_SECRET", secret, "the secret of the managing client"),
   trustedProxies: optional("CT_IDP_TRUSTED_PROXIES", networks, "Proxies that say who the client is, by PROXY v2."),
-  email: required("CT_IDP_USER_EMAIL", Parser.text, "E-mail of the first user."),
-  password: required("CT_IDP_USER_PASSWORD", secret, "Password of the first user.")
+  email: needed("CT_IDP_USER_EMAIL", Parser.text, "the e-mail of the first user"),
+  password: needed("CT_IDP_USER_PASSWORD", secret, "the password of the first user")
 } as const
 
 /** The same reader of PROXY v2 as the control plane's: an edge in front of both speaks it to both. */
@@ -87,7 +92,8 @@ export const idp = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Runs the embedded identity provider alone, shaped like a Keycloak realm. For development and tests; `up` starts it."
+    "Runs the embedded identity provider alone, shaped like a Keycloak realm. For development and tests; `up` starts it.\n\n" +
+      `Everything is configured by variables:\n${Documentation.help(variables)}`
   ),
   Command.withShortDescription("Run the embedded identity provider")
 )

@@ -1,7 +1,9 @@
 /** `catenet up`: everything on one machine. */
+import * as Documentation from "@catenet/config/Documentation"
 import { Command, Flag } from "effect/cli"
 import { Effect } from "effect"
 import * as Logs from "../Logs.ts"
+import { variables } from "../up/Settings.ts"
 import { root } from "./root.ts"
 
 export const up = Command.make(
@@ -19,10 +21,8 @@ export const up = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Brings the whole platform up on loopback: PostgreSQL, identity provider, control plane, edge, and a demo tunnel.\n" +
-      "Data is kept in CT_STACK_FOLDER (.catenet). CT_CP_DATABASE_URL names another PostgreSQL. Ports: CT_CONTROL_PLANE_LISTEN\n" +
-      "(127.0.0.1:8090), CT_FRONT_DOOR (:8443), CT_EDGE_LISTEN (:4433), CT_IDP_LISTEN (:8091), CT_EDGE_ADMIN_LISTEN (:9601),\n" +
-      "CT_EDGE_METRICS_LISTEN (:9600), CT_DEMO_ORIGIN_LISTEN (:8092)."
+    "Brings the whole platform up on loopback: PostgreSQL, identity provider, control plane, edge, and a demo tunnel.\n\n" +
+      `Everything that it needs has a default:\n${Documentation.help(variables)}`
   ),
   Command.withShortDescription("Bring the whole platform up on this machine"),
   Command.withExamples([

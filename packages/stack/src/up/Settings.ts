@@ -43,7 +43,7 @@ const listen = (name: string, standard: string, meaning: string) => {
 
 const demoOrigin = listen("CT_DEMO_ORIGIN_LISTEN", "127.0.0.1:8092", "The page behind the demo tunnel.")
 
-const variables = {
+export const variables = {
   folder: defaulted("CT_STACK_FOLDER", Parser.path, ".catenet", "Folder in which everything is kept."),
   databaseUrl: optional("CT_CP_DATABASE_URL", databaseUrl, "A PostgreSQL database instead of the embedded one."),
   controlPlane: listen("CT_CONTROL_PLANE_LISTEN", "127.0.0.1:8090", "The control plane."),
