@@ -9,8 +9,8 @@ import type { Database } from "../sqlite/SqliteDatabase.ts"
 /** So many unnamed tunnels have records, besides those that are open now. */
 export const UNNAMED_TUNNELS = 1_000
 /** Each of them keeps so many sessions and receipts, the newest. */
-export const SESSIONS_OF_UNNAMED = 100
-export const RECEIPTS_OF_UNNAMED = 500
+const SESSIONS_OF_UNNAMED = 100
+const RECEIPTS_OF_UNNAMED = 500
 /** A session that has carried nothing leaves no record before it is so old. */
 export const PROVEN_SECONDS = 60
 
@@ -58,5 +58,3 @@ export const make = (db: Database) => {
     }
   }
 }
-
-export type UnnamedTunnels = ReturnType<typeof make>
