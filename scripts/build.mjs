@@ -64,6 +64,7 @@ const buildLibrary = (name) => {
     ...manifest,
     exports: Object.fromEntries(
       Object.entries(manifest.exports).map(([entry, path]) => {
+        if (path === null) return [entry, null]
         const module = path.replace(/^\.\/src\//, "./").replace(/\.ts$/, "")
         return [entry, { types: `${module}.d.ts`, default: `${module}.js` }]
       })

@@ -14,9 +14,9 @@ import * as Features from "./Features.ts"
 import * as GateRoutes from "./gate/GateRoutes.ts"
 import * as Docs from "./api/ApiDocs.ts"
 import * as Listener from "./http/Listener.ts"
-import type { Extra } from "./http/Routes.ts"
+import type { ExtraRoutes } from "./http/Routes.ts"
 import * as Middleware from "./http/Middleware.ts"
-import * as CachedResponses from "./http/CachedResponses.ts"
+import * as CachedResponses from "./fastpath/CachedResponses.ts"
 import * as MetricsHttp from "./observability/MetricsRoutes.ts"
 import { Metrics } from "./observability/Metrics.ts"
 import { Traffic } from "./http/RequestMetrics.ts"
@@ -37,7 +37,7 @@ const routes = Layer.mergeAll(
 )
 
 /** What is served beside the API value. */
-const extra: Extra = [
+const extra: ExtraRoutes = [
   ...Docs.addresses,
   ...MetricsHttp.addresses,
   ...PublicPages.addresses,
@@ -54,10 +54,11 @@ const makeApp = Effect.gen(function* () {
     Effect.provideService(HttpRouter.RouterConfig, wholeParameters)
   )
   const { portalBaseUrl } = yield* Settings
-  const middleware = Middleware.make({ extra, origin: portalBaseUrl.origin, traffic: yield* Traffic })
+  const traffic = yield* Traffic
+  const middleware = Middleware.make({ extra, origin: portalBaseUrl.origin, traffic })
   return {
     handled: middleware(routed),
-    cached: yield* CachedResponses.front({ "/status": (yield* Statuses).standing })
+    cached: yield* CachedResponses.preHandler({ "/status": (yield* Statuses).cached }, traffic)
   }
 })
 
@@ -74,7 +75,7 @@ class App extends Context.Service<
       HttpServerRequest.HttpServerRequest | Scope.Scope
     >
     /** Answers a request from memory, before the routes. */
-    readonly cached: CachedResponses.Front
+    readonly cached: CachedResponses.PreHandler
   }
 >()("server/Server/App") {
   static readonly layer = Layer.effect(App, makeApp).pipe(

@@ -59,7 +59,17 @@ const metadataOf = (family: Family): ReadonlyArray<Metadata> => {
   return family.samples.map(({ labels, ...state }) => metadata("Histogram", family, labels, state))
 }
 
-/** The page, in the order of the families. Families without samples are left out. */
+/**
+ * The page, in the order of the families. Families without samples are left out.
+ *
+ * @example
+ * ```ts
+ * import { render } from "@catenet/domain/values/PrometheusText"
+ *
+ * const text = render([{ type: "gauge", name: "ct_up", help: "Whether it runs.", samples: [{ value: 1 }] }])
+ * if (!text.endsWith("\nct_up 1\n")) throw new Error("unexpected text")
+ * ```
+ */
 export const render = (families: ReadonlyArray<Family>): string => {
   const registry: Metric.MetricRegistry = new Map(
     families.flatMap(metadataOf).map((each, index) => [String(index), each] as const)

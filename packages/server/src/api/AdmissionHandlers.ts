@@ -3,7 +3,7 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Challenges } from "../certificates/DnsChallenges.ts"
-import { comeAgain } from "../http/RetryAfter.ts"
+import { setRetryAfter } from "../http/RetryAfter.ts"
 import { Admissions } from "../certificates/Admissions.ts"
 
 export const AdmissionHandlers = HttpApiBuilder.group(
@@ -15,7 +15,7 @@ export const AdmissionHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       admission: ({ params }) => admissions.ask(params),
       issuanceComplete: ({ params }) => admissions.complete(params),
-      setChallenge: ({ payload }) => Effect.tapErrorTag(challenges.set(payload), "DnsBusy", comeAgain),
+      setChallenge: ({ payload }) => Effect.tapErrorTag(challenges.set(payload), "DnsBusy", setRetryAfter),
       clearChallenge: ({ payload }) => challenges.clear(payload)
     })
   })

@@ -4,9 +4,9 @@ import { Effect, Struct } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
 import * as DocsPage from "./ApiDocsPage.ts"
-import type { Extra } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/Routes.ts"
 
-export const addresses: Extra = [
+export const addresses: ExtraRoutes = [
   ["GET", "/openapi.json"],
   ["GET", "/docs"]
 ]

@@ -3,7 +3,7 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { comeAgain } from "../http/RetryAfter.ts"
+import { setRetryAfter } from "../http/RetryAfter.ts"
 import { Limits } from "../http/Limits.ts"
 import { Payments } from "../billing/Payments.ts"
 import { Credits } from "../billing/Credits.ts"
@@ -39,7 +39,7 @@ const mine = HttpApiBuilder.group(
       issue: ({ headers, payload: { idempotency_key, price } }) =>
         Caller.use(({ subject }) =>
           limits.take(`issue ${subject}`, issuesPerMinute).pipe(
-            Effect.tapErrorTag("RateLimited", comeAgain),
+            Effect.tapErrorTag("RateLimited", setRetryAfter),
             Effect.andThen(credits.mine(subject)),
             Effect.flatMap(({ account }) =>
               credits

@@ -6,7 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
-import { comeAgain } from "../http/RetryAfter.ts"
+import { setRetryAfter } from "../http/RetryAfter.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { HttpOnly } from "../tunnels/HttpOnly.ts"
 
@@ -29,7 +29,9 @@ export const TunnelControlHandlers = HttpApiBuilder.group(
           })
         ),
       testAlert: ({ params }) =>
-        Caller.use((caller) => Effect.tapErrorTag(alerts.test(caller, params.id), "DeliveryBudgetSpent", comeAgain)),
+        Caller.use((caller) =>
+          Effect.tapErrorTag(alerts.test(caller, params.id), "DeliveryBudgetSpent", setRetryAfter)
+        ),
       removeAlert: ({ params }) => Caller.use((caller) => alerts.remove(caller, params.id)),
       listDeliveries: ({ params, query }) => Caller.use((caller) => alerts.deliveries(caller, params.id, query)),
       getAccess: ({ params }) => Caller.use((caller) => windows.get(caller, params.id)),

@@ -7,7 +7,7 @@ import { MemberNotAdmitted } from "@catenet/domain/edges/EdgeErrors"
 import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { asDefects } from "../store/Defects.ts"
-import { together } from "../store/Together.ts"
+import { batched } from "../fastpath/Batcher.ts"
 import { TopologyAuthorisations } from "./TopologyAuthorizations.ts"
 import type { Place } from "./Members.ts"
 
@@ -19,7 +19,7 @@ const make = Effect.gen(function* () {
   const topologies = yield* TopologyAuthorisations
 
   /** Edges ask in bursts. */
-  const memberAt = yield* together(
+  const memberAt = yield* batched(
     Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
       const channels = places.map(({ channel }) => channel)
       const holders = places.map(({ holder }) => holder)

@@ -4,13 +4,13 @@
  */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
-import type { Extra } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/Routes.ts"
 import * as AccessRequest from "./AccessRequestRoutes.ts"
 import { check } from "./GateCheckRoute.ts"
 import * as Share from "./ShareRoute.ts"
 import * as SignIn from "./GateSignInRoutes.ts"
 
-export const addresses: Extra = [
+export const addresses: ExtraRoutes = [
   ["GET", "/gate/check"],
   ["GET", Share.path],
   ["POST", Share.path],

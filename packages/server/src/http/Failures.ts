@@ -15,7 +15,7 @@ import { redact } from "@catenet/domain/values/Redaction"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import { Cause, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { isAway } from "../store/Away.ts"
+import { isUnavailable } from "../store/Unavailable.ts"
 import { challenge } from "./AuthenticationChallenges.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -58,7 +58,7 @@ export const answer = (
     if (error.reason._tag === "RouteNotFound") return nothingThere(request, methodsOf(request.url))
     if (error.reason._tag === "RequestParseError") return unreadable(error.reason)
   }
-  if (isAway(error)) {
+  if (isUnavailable(error)) {
     return Effect.map(toResponse(new DatabaseUnreachable()), HttpServerResponse.setHeader("retry-after", "2"))
   }
   return internal(request, cause, id)

@@ -8,13 +8,13 @@ import { problemType } from "@catenet/domain/values/Problem"
 import { ByteSize, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpServerRequest } from "effect/http"
-import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import { Settings } from "../settings/Settings.ts"
-import { answers } from "./Answer.ts"
+import { PreHandledServer } from "../fastpath/PreHandledServer.ts"
+import { securedResponses } from "../fastpath/SecuredResponse.ts"
 import { trusts } from "./ClientAddresses.ts"
 import * as ProxiedConnections from "./ProxiedConnections.ts"
 import * as RequestId from "./RequestId.ts"
-import type { Front } from "./CachedResponses.ts"
+import type { PreHandler } from "../fastpath/CachedResponses.ts"
 
 /** A problem that is written by hand, because no route has seen the request. */
 const problem = (status: number, code: string, title: string, detail: string) =>
@@ -56,29 +56,11 @@ const refusalOf = (code: string | undefined) => {
 
 const unavailable = problem(503, "NotServing", "Not serving", "The service is about to begin, or to end; come again.")
 
-type Answers = ReturnType<typeof answers>
+type Responses = ReturnType<typeof securedResponses>
 
-/** Shows every request to the front first; what it answers, nobody else sees. */
-class Fronted extends Server<typeof IncomingMessage, Answers> {
-  readonly front: Front
-
-  constructor(front: Front, options: ServerOptions<typeof IncomingMessage, Answers>) {
-    super(options)
-    this.front = front
-  }
-
-  override emit(event: string | symbol, ...args: ReadonlyArray<unknown>): boolean {
-    const [request, response] = args
-    if (event === "request" && request instanceof IncomingMessage && response instanceof ServerResponse) {
-      if (this.front(request, response)) return true
-    }
-    return super.emit(event, ...args)
-  }
-}
-
-const server = (front: Front, Answer: Answers, trustedProxies: ReadonlyArray<string>) => () => {
-  const listening = new Fronted(front, {
-    ServerResponse: Answer,
+const server = (preHandler: PreHandler, Response: Responses, trustedProxies: ReadonlyArray<string>) => () => {
+  const listening = new PreHandledServer(preHandler, {
+    ServerResponse: Response,
     headersTimeout: 10_000,
     requestTimeout: 30_000,
     connectionsCheckingInterval: 2_000,
@@ -101,13 +83,16 @@ const server = (front: Front, Answer: Answers, trustedProxies: ReadonlyArray<str
 }
 
 /** The HTTP server on the configured address; it is up when the layer is built. */
-export const layer = (front: Front) =>
+export const layer = (preHandler: PreHandler) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { listen, portalBaseUrl, shutdownGraceSeconds, trustedProxies = [] } = yield* Settings
       const nameOf = yield* RequestId.makeNamer
-      const Answer = answers({ https: portalBaseUrl.protocol === "https:", nameOf })
-      return NodeHttpServer.layerServer(server(front, Answer, trustedProxies), {
+      const Response = securedResponses({
+        https: portalBaseUrl.protocol === "https:",
+        nameOf
+      })
+      return NodeHttpServer.layerServer(server(preHandler, Response, trustedProxies), {
         ...listen,
         gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
       })

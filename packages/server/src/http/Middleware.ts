@@ -7,7 +7,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Traffic } from "./RequestMetrics.ts"
-import * as Answer from "./Answer.ts"
+import { requestIdOf } from "../fastpath/SecuredResponse.ts"
 import * as Failures from "./Failures.ts"
 import * as Routes from "./Routes.ts"
 
@@ -18,7 +18,7 @@ const pathOf = (url: string) => redact(url.replace(/\?.*$/s, ""))
 
 const current = Effect.map(HttpServerRequest.HttpServerRequest, (request) => ({
   request,
-  id: Answer.requestIdOf(NodeHttpServerRequest.toServerResponse(request))
+  id: requestIdOf(NodeHttpServerRequest.toServerResponse(request))
 }))
 
 const logged = <R>(handled: Effect.Effect<Response, never, R>) =>
@@ -41,7 +41,7 @@ const sized = (response: Response): Response =>
 /** The shell around all routes. */
 export const make = (options: {
   /** The addresses beside the API value. */
-  readonly extra: Routes.Extra
+  readonly extra: Routes.ExtraRoutes
   /** The public origin of the service. */
   readonly origin: string
   /** Where answers are counted. */

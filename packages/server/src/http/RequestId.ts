@@ -6,8 +6,6 @@ import * as Hex from "@catenet/crypto/Hex"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-export const header = "x-request-id"
-
 const wellFormed = /^[A-Za-z0-9._-]{8,64}$/
 
 /** Names count upwards behind a random part that is drawn once, so that naming costs no entropy. */

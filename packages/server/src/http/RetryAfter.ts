@@ -1,9 +1,9 @@
-/** Says in the head of a refusal when to come again, as its body does. */
+/** Sets `retry-after` on a refusal, with the seconds that its body names. */
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 
 /** For `Effect.tapErrorTag` on what a handler does. */
-export const comeAgain = ({ retry_after }: { readonly retry_after: number }) =>
+export const setRetryAfter = ({ retry_after }: { readonly retry_after: number }) =>
   HttpEffect.appendPreResponseHandler((_request, response) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retry_after)))
   )

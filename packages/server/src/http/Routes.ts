@@ -2,13 +2,13 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 
 /** Addresses beside the API: method and path. */
-export type Extra = ReadonlyArray<readonly [method: string, path: string]>
+export type ExtraRoutes = ReadonlyArray<readonly [method: string, path: string]>
 
 const patternOf = (path: string) =>
   new RegExp(`^${path.replace(/[.+*?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z_]+/g, "[^/]+")}/?$`)
 
 /** The methods of an address, in alphabetical order; none where there is nothing. `GET` brings `HEAD` with it. */
-export const methodsOf = (extra: Extra): ((url: string) => ReadonlyArray<string>) => {
+export const methodsOf = (extra: ExtraRoutes): ((url: string) => ReadonlyArray<string>) => {
   const declared = Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }): readonly [string, string] => [method, path])
   )

@@ -4,7 +4,7 @@
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Settings } from "../settings/Settings.ts"
-import { outlasting } from "../store/Away.ts"
+import { retryWhileUnavailable } from "../store/Unavailable.ts"
 import * as ServerRole from "../store/ServerRole.ts"
 import { Audits } from "./Audits.ts"
 
@@ -26,7 +26,7 @@ const settle = Effect.gen(function* () {
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { prune } = yield* Audits
-    yield* Effect.orDie(outlasting(settle))
+    yield* Effect.orDie(retryWhileUnavailable(settle))
     yield* prune.pipe(
       Effect.catchCause((cause) => Effect.logWarning("Old audit entries could not be removed.", cause)),
       Effect.repeat(Schedule.spaced("1 hour")),

@@ -8,11 +8,11 @@ import { MetricsTokenRefused } from "@catenet/domain/identity/AuthenticationErro
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import type { Extra } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Metrics } from "./Metrics.ts"
 
-export const addresses: Extra = [["GET", "/metrics"]]
+export const addresses: ExtraRoutes = [["GET", "/metrics"]]
 
 const refused = Effect.map(
   HttpServerRespondable.toResponse(new MetricsTokenRefused()),

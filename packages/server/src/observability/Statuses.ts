@@ -95,7 +95,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** The answer as long as it is fresh. */
-    standing: () => {
+    cached: () => {
       const now = clock.currentTimeMillisUnsafe()
       return now - readAt < freshMillis ? told(now) : undefined
     },

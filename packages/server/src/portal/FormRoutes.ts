@@ -1,7 +1,7 @@
 /** The addresses to which forms of the portal are posted. */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
-import type { Extra } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/Routes.ts"
 import * as AccountForms from "./AccountForms.ts"
 import { serve, type Submit } from "./Forms.ts"
 import * as TunnelForms from "./TunnelForms.ts"
@@ -23,7 +23,7 @@ const paths = [
   "/portal/channels/:channel/claim-form"
 ] as const
 
-export const addresses: Extra = paths.map((path) => ["POST", path] as const)
+export const addresses: ExtraRoutes = paths.map((path) => ["POST", path] as const)
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

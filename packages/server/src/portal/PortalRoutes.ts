@@ -7,7 +7,7 @@ import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Record, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
-import type { Extra } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/Routes.ts"
 import { signInLifetime } from "../identity/BegunSignIns.ts"
 import { refusalOf } from "../identity/ProviderError.ts"
 import { Limits } from "../http/Limits.ts"
@@ -18,7 +18,7 @@ import { sessionCookie } from "./Forms.ts"
 import { nextPath } from "./NextPath.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
 
-export const addresses: Extra = [
+export const addresses: ExtraRoutes = [
   ["GET", "/portal"],
   ["GET", "/portal/login"],
   ["GET", "/portal/callback"],

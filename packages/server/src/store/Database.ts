@@ -5,8 +5,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, String as Str } from "effect"
 import { Settings } from "../settings/Settings.ts"
-import { whileStarting } from "./Away.ts"
-import * as Gathered from "./Gathered.ts"
+import { whileStarting } from "./Unavailable.ts"
+import * as CorkedSocket from "../fastpath/CorkedSocket.ts"
 import * as Int8 from "./Int8.ts"
 import { migrate } from "./Migrations.ts"
 
@@ -15,7 +15,7 @@ export const layerClient = Layer.unwrap(
   Effect.map(Settings, (settings) =>
     PgClient.layer({
       url: settings.databaseUrl,
-      stream: Gathered.to(settings.databaseUrl),
+      stream: CorkedSocket.to(settings.databaseUrl),
       maxConnections: settings.databasePool,
       minConnections: 1,
       multiplex: true,

@@ -5,7 +5,7 @@
  */
 import { Data, Effect, Predicate } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
-import { isAway } from "./Away.ts"
+import { isUnavailable } from "./Unavailable.ts"
 import { migrations } from "./migrations/Registry.ts"
 
 /** The database does not answer. */
@@ -81,7 +81,7 @@ const isBehind = Effect.fnUntraced(function* (known: number, wanted: number) {
 })
 
 const refused = (cause: unknown) =>
-  isAway(cause) ? new DatabaseUnreachable({ cause }) : new MigrationFailed({ cause })
+  isUnavailable(cause) ? new DatabaseUnreachable({ cause }) : new MigrationFailed({ cause })
 
 /**
  * Applies the pending migrations up to `last` (all of them by default) and returns their names.
@@ -105,7 +105,7 @@ export const migrateTo = (last: number = Number.MAX_SAFE_INTEGER) =>
     Effect.catchTag("SqlError", (error) => Effect.fail(refused(error))),
     Effect.catchTag("MigrationError", (error) => Effect.fail(refused(error.cause ?? error))),
     // A transaction whose connection is lost can not be rolled back either, and that is a defect to its client.
-    Effect.catchDefect((defect) => (isAway(defect) ? Effect.fail(refused(defect)) : Effect.die(defect))),
+    Effect.catchDefect((defect) => (isUnavailable(defect) ? Effect.fail(refused(defect)) : Effect.die(defect))),
     Effect.withSpan("Migrations.migrate")
   )
 

@@ -6,7 +6,7 @@
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { outlasting } from "./Away.ts"
+import { retryWhileUnavailable } from "./Unavailable.ts"
 import { type Place, Sealing } from "./Sealing.ts"
 
 interface Column {
@@ -126,7 +126,7 @@ export const make = Effect.gen(function* () {
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { check, run } = yield* make
-    yield* Effect.catchTag(outlasting(check), "SqlError", Effect.die)
+    yield* Effect.catchTag(retryWhileUnavailable(check), "SqlError", Effect.die)
     yield* run.pipe(
       Effect.catchCause((cause) => Effect.logWarning("Values could not be sealed under the first key.", cause)),
       Effect.repeat(Schedule.spaced("1 minute")),

@@ -19,11 +19,12 @@ const domain: Table = {
   api: ["identity", "billing", "certificates", "edges", "enrollment", "tunnels", "channels", "topologies", "agents"]
 }
 
-/** `runtime`, `settings`, `store` and `http` may be used by every area above them. */
-const shared = ["runtime", "settings", "store", "http"]
+/** `runtime`, `settings`, `fastpath`, `store` and `http` may be used by every area above them. */
+const shared = ["runtime", "settings", "fastpath", "store", "http"]
 const server: Table = {
   runtime: [],
   settings: [],
+  fastpath: [],
   store: [],
   http: [],
   dns: [],

@@ -1,8 +1,11 @@
-/** What a package lets others import: each entry of its manifest names one module, and what is internal has none. */
-import { existsSync, readFileSync } from "node:fs"
+/**
+ * What a package lets others import: each entry of its manifest names one module, or the modules of one area, and what is
+ * internal has none.
+ */
+import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { root, sourceFiles } from "./Imports.ts"
+import { importsOf, root, sourceFiles } from "./Imports.ts"
 
 /** Packages whose manifests list their modules one by one. */
 const listed = ["crypto", "wire"]
@@ -26,5 +29,42 @@ describe.each(listed)("the manifest of %s", (name) => {
       const internal = /^\/\*\*(?:(?!\*\/)[\s\S])*@internal/.test(readFileSync(join(root, file), "utf8"))
       assert.strictEqual(open.has(file), !internal, file)
     }
+  })
+})
+
+describe("the manifest of server", () => {
+  const { exports } = JSON.parse(readFileSync(join(root, "packages/server/package.json"), "utf8")) as {
+    readonly exports: Readonly<Record<string, string | null>>
+  }
+
+  it("names the modules that other packages import, and no other", () => {
+    const users = ["stack", "edge", "agent"].flatMap((name) =>
+      globSync(["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"], { cwd: join(root, "packages", name) }).flatMap(
+        (path) => importsOf(join("packages", name, path))
+      )
+    )
+    const used = users.map(({ specifier }) => specifier).filter((specifier) => specifier.startsWith("@catenet/server/"))
+    const open = Object.keys(exports).filter((entry) => /^\.\/(?!internal\/)/.test(entry))
+    assert.sameMembers(
+      open,
+      Array.from(new Set(used), (specifier) => specifier.replace("@catenet/server", "."))
+    )
+    for (const entry of open) assert.isTrue(existsSync(join(root, "packages/server", exports[entry] ?? "")), entry)
+  })
+})
+
+describe("the manifest of domain", () => {
+  const { exports } = JSON.parse(readFileSync(join(root, "packages/domain/package.json"), "utf8")) as {
+    readonly exports: Readonly<Record<string, string | null>>
+  }
+
+  it("has an entry for each area", () => {
+    const areas = new Set(
+      sourceFiles("domain").map((file) => file.replace(/^packages\/domain\/src\/([^/]+)\/.*$/, "$1"))
+    )
+    assert.deepStrictEqual(exports, {
+      ...Object.fromEntries(Array.from(areas, (area) => [`./${area}/*`, `./src/${area}/*.ts`])),
+      "./internal/*": null
+    })
   })
 })

@@ -7,7 +7,7 @@ import { DateTime, Effect } from "effect"
 import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Extra } from "../../http/Routes.ts"
+import type { ExtraRoutes } from "../../http/Routes.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as LlmsTxt from "./LlmsTxt.ts"
 import * as Page from "./LegalPage.ts"
@@ -15,7 +15,7 @@ import * as ProtectedResource from "./ProtectedResource.ts"
 import * as SecurityTxt from "./SecurityTxt.ts"
 import * as Texts from "./LegalTexts.ts"
 
-export const addresses: Extra = [
+export const addresses: ExtraRoutes = [
   ["GET", "/impressum"],
   ["GET", "/datenschutz"],
   ["GET", "/nutzungsbedingungen"],

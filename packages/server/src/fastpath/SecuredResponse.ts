@@ -4,7 +4,6 @@
  * are kept.
  */
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
-import * as RequestId from "./RequestId.ts"
 
 const standard: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -19,17 +18,17 @@ const overHttps = { ...standard, "strict-transport-security": "max-age=31536000;
 type Given = OutgoingHttpHeaders | Array<OutgoingHttpHeader> | undefined
 
 /** The class of answers for a server at an origin of this kind. */
-export const answers = (options: { readonly https: boolean; readonly nameOf: (given: unknown) => string }) => {
+export const securedResponses = (options: { readonly https: boolean; readonly nameOf: (given: unknown) => string }) => {
   const always = options.https ? overHttps : standard
-  return class Answer extends ServerResponse<IncomingMessage> {
-    readonly requestId = options.nameOf(this.req.headers[RequestId.header])
+  return class SecuredResponse extends ServerResponse<IncomingMessage> {
+    readonly requestId = options.nameOf(this.req.headers["x-request-id"])
 
     override writeHead(status: number, second?: string | Given, third?: Given): this {
       // Bodies bring their own length; while it is checked again, Node sends head and body in two pieces.
       this.strictContentLength = false
       const given = typeof second === "object" ? second : third
       if (Array.isArray(given)) return super.writeHead(status, given)
-      const headers: OutgoingHttpHeaders = { ...always, ...given, [RequestId.header]: this.requestId }
+      const headers: OutgoingHttpHeaders = { ...always, ...given, "x-request-id": this.requestId }
       return super.writeHead(status, headers)
     }
   }

@@ -3,7 +3,7 @@ import { Effect, References } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import * as Standing from "../../src/http/CachedResponses.ts"
+import * as CachedResponses from "../../src/fastpath/CachedResponses.ts"
 import { Traffic } from "../../src/http/RequestMetrics.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -14,7 +14,7 @@ const answers = {
 
 /** A server that leaves to itself what the front does not answer. */
 const served = Effect.gen(function* () {
-  const front = yield* Standing.front(answers)
+  const front = yield* CachedResponses.preHandler(answers, yield* Traffic)
   const server = createServer((request, response) => {
     if (!front(request, response)) response.writeHead(404).end("others")
   })

@@ -13,7 +13,7 @@ interface Asked<Key, A, E> {
 export const enough = 16
 
 /** Looks up one of many; `read` is given keys and gives what is known of each. */
-export const together = <Key, A, E>(read: (keys: ReadonlyArray<Key>) => Effect.Effect<(key: Key) => A, E>) =>
+export const batched = <Key, A, E>(read: (keys: ReadonlyArray<Key>) => Effect.Effect<(key: Key) => A, E>) =>
   Effect.map(Effect.context<never>(), (context) => {
     const run = Effect.runForkWith(context)
     let waiting: Array<Asked<Key, A, E>> = []

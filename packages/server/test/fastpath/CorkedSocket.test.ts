@@ -3,9 +3,9 @@ import { Redacted } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, createServer, type Socket } from "node:net"
 import { setImmediate as turn } from "node:timers/promises"
-import * as Gathered from "../../src/store/Gathered.ts"
+import * as CorkedSocket from "../../src/fastpath/CorkedSocket.ts"
 
-const to = (url: string) => Gathered.to(Redacted.make(url))
+const to = (url: string) => CorkedSocket.to(Redacted.make(url))
 
 it("what a busy connection says in one turn leaves in few packets, in order, and nothing is lost", async () => {
   const server = createServer().listen(0, "127.0.0.1")

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
-import { enough, together } from "../../src/store/Together.ts"
+import { batched, enough } from "../../src/fastpath/Batcher.ts"
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 /** Squares, with the keys of every statement. */
 const squares = Effect.gen(function* () {
   const statements: Array<ReadonlyArray<number>> = []
-  const square = yield* together((keys: ReadonlyArray<number>) =>
+  const square = yield* batched((keys: ReadonlyArray<number>) =>
     Effect.sync(() => {
       statements.push(keys)
       return (key: number) => key * key
@@ -46,18 +46,18 @@ describe("look-ups", () => {
 
   it.live("fail with their statement, and the next ones do not", () =>
     Effect.gen(function* () {
-      let isAway = true
-      const look = yield* together(() => (isAway ? Effect.fail("away") : Effect.succeed((key: number) => key)))
+      let isUnavailable = true
+      const look = yield* batched(() => (isUnavailable ? Effect.fail("away") : Effect.succeed((key: number) => key)))
       const exits = yield* all((key) => Effect.exit(look(key)), 3)
       for (const exit of exits) assert.deepStrictEqual(exit, Exit.fail("away"))
-      isAway = false
+      isUnavailable = false
       assert.deepStrictEqual(yield* all(look, 3), [0, 1, 2])
     })
   )
 
   it.live("are not held up by who goes away, or by an answer that cannot be given", () =>
     Effect.gen(function* () {
-      const look = yield* together(() =>
+      const look = yield* batched(() =>
         Effect.succeed((key: number) => {
           if (key === 1) throw new Error("no such number")
           return key

@@ -11,7 +11,7 @@ type Written = (error?: Error | null) => void
 /** So many statements do not wait for more: the server shall be at work while we are. */
 const enough = 8
 
-const gathering = (socket: Socket): Socket => {
+const corking = (socket: Socket): Socket => {
   const write = socket.write
   let inTurn = 0
   let isBusy = false
@@ -39,5 +39,5 @@ export const to = (databaseUrl: Redacted.Redacted): (() => Socket) | undefined =
   const { hostname, port, searchParams } = new URL(Redacted.value(databaseUrl))
   if (hostname === "" || hostname.startsWith("%2F") || searchParams.has("host") || searchParams.has("port")) return
   const address = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 5432 : Number(port) }
-  return () => gathering(new Socket().setNoDelay(true).connect(address))
+  return () => corking(new Socket().setNoDelay(true).connect(address))
 }

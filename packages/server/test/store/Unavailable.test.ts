@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
-import { isAway, outlasting } from "../../src/store/Away.ts"
+import { isUnavailable, retryWhileUnavailable } from "../../src/store/Unavailable.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const failure = (url: Redacted.Redacted, statement: string) =>
@@ -40,11 +40,11 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a database", (it) => {
   it.effect("is away when it ends the connection or when nobody answers, and not when it refuses a statement", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase
-      assert.isTrue(isAway(yield* failure(url, "select pg_terminate_backend(pg_backend_pid())")))
-      assert.isTrue(isAway(yield* failure(Redacted.make("postgres://nobody@127.0.0.1:1/none"), "select 1")))
-      assert.isFalse(isAway(yield* failure(url, "select 1 / 0")))
-      assert.isFalse(isAway(yield* failure(url, "select nonsense")))
-      assert.isFalse(isAway(new Error("something else")))
+      assert.isTrue(isUnavailable(yield* failure(url, "select pg_terminate_backend(pg_backend_pid())")))
+      assert.isTrue(isUnavailable(yield* failure(Redacted.make("postgres://nobody@127.0.0.1:1/none"), "select 1")))
+      assert.isFalse(isUnavailable(yield* failure(url, "select 1 / 0")))
+      assert.isFalse(isUnavailable(yield* failure(url, "select nonsense")))
+      assert.isFalse(isUnavailable(new Error("something else")))
     })
   )
 
@@ -52,11 +52,11 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a database", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestDatabase
       const ask = (statement: string) =>
-        SqlClient.SqlClient.use((sql) => outlasting(sql.unsafe<{ one: number }>(statement)))
+        SqlClient.SqlClient.use((sql) => retryWhileUnavailable(sql.unsafe<{ one: number }>(statement)))
       const soon = PgClient.layer({ url: yield* behind(url, 2), maxConnections: 1 })
       assert.deepStrictEqual(yield* Effect.provide(ask("select 1 as one"), soon), [{ one: 1 }])
       const refused = yield* Effect.flip(Effect.provide(ask("select nonsense"), PgClient.layer({ url })))
-      assert.isFalse(isAway(refused))
+      assert.isFalse(isUnavailable(refused))
     }).pipe(Effect.scoped)
   )
 })

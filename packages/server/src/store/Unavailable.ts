@@ -1,6 +1,6 @@
 /**
- * Whether the database is away: nobody answers, it starts or ends, or it takes no more connections. That passes, and is
- * nobody's fault here; whoever asks again later may get an answer.
+ * Whether the database is unavailable: it does not answer, starts or ends, or takes no more connections. That passes, and the
+ * same statement may succeed later.
  */
 import { Effect, Predicate, Schedule } from "effect"
 
@@ -8,7 +8,7 @@ import { Effect, Predicate, Schedule } from "effect"
 const passing: ReadonlySet<unknown> = new Set(["57P01", "57P02", "57P03", "53300"])
 
 /** Any failure or defect; only a `SqlError` can be one. */
-export const isAway = (error: unknown): boolean => {
+export const isUnavailable = (error: unknown): boolean => {
   if (!Predicate.isTagged(error, "SqlError") || !Predicate.hasProperty(error, "reason")) return false
   const { reason } = error
   if (Predicate.isTagged(reason, "ConnectionError")) return true
@@ -19,6 +19,6 @@ export const isAway = (error: unknown): boolean => {
 /** A database that starts together with this program, or has just crashed, may need a moment. */
 export const whileStarting = Schedule.spaced("500 millis").pipe(Schedule.upTo({ times: 60 }))
 
-/** Asks again for 30 seconds while the database is away. For what a program asks before it serves, and may ask twice. */
-export const outlasting = <A, E, R>(asked: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.retry(asked, { schedule: whileStarting, while: isAway })
+/** Tries again for 30 seconds while the database is unavailable. For what a program does before it serves, and may do twice. */
+export const retryWhileUnavailable = <A, E, R>(asked: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(asked, { schedule: whileStarting, while: isUnavailable })

@@ -1,14 +1,13 @@
 /**
- * Answers that stand ready: made beforehand, the same for everybody, open to anyone as often as they like. Such a
- * request is answered before anything is built for it. Whatever is out of the ordinary goes the way of all others.
+ * Responses that are made beforehand, the same for all and open to all. Such a request is answered before anything is built
+ * for it. A request that is unlike the usual one goes to the routes.
  */
 import { Effect, LogLevel, References } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Traffic } from "./RequestMetrics.ts"
 
-/** Answers a request at once, or leaves it to others. */
-export type Front = (request: IncomingMessage, response: ServerResponse) => boolean
+/** Answers a request at once, or leaves it to the routes. */
+export type PreHandler = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /** What is answered now; nothing when it has to be made first. */
 type Answers = Readonly<Record<string, () => HttpServerResponse.HttpServerResponse | undefined>>
@@ -16,9 +15,14 @@ type Answers = Readonly<Record<string, () => HttpServerResponse.HttpServerRespon
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined
 
+/** Where requests are counted. */
+interface Traffic {
+  readonly now: () => bigint
+  readonly add: (method: string, route: string, status: number, since: bigint) => void
+}
+
 /** Answers `GET` of these paths; none while every request has its line in the log. */
-export const front = Effect.fnUntraced(function* (answers: Answers) {
-  const traffic = yield* Traffic
+export const preHandler = Effect.fnUntraced(function* (answers: Answers, traffic: Traffic) {
   const isLogged = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
   const ready = new Map(isLogged ? [] : Object.entries(answers))
   return (request: IncomingMessage, response: ServerResponse): boolean => {
