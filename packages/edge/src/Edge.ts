@@ -13,22 +13,22 @@ import { drain } from "./orders/Drain.ts"
 import { heartbeats } from "./orders/Heartbeats.ts"
 import { Orders } from "./orders/Orders.ts"
 import { rehydrate } from "./orders/Rehydrate.ts"
-import { Visits } from "./frontdoor/VisitorRouter.ts"
-import { Books } from "./history/SessionHistory.ts"
-import { Store } from "./sqlite/HistoryDatabase.ts"
+import { VisitorRouter } from "./frontdoor/VisitorRouter.ts"
+import { SessionHistory } from "./history/SessionHistory.ts"
+import { HistoryDatabase } from "./sqlite/HistoryDatabase.ts"
 import { descriptorLimit } from "./listen/Descriptors.ts"
-import * as Gate from "./listen/ConnectionLimiter.ts"
+import * as ConnectionLimiter from "./listen/ConnectionLimiter.ts"
 import * as HttpListener from "./listen/HttpListener.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { Counters } from "./observe/Counters.ts"
 import type { Sources } from "./metrics/EdgeMetrics.ts"
-import { Health } from "./listen/ListenerHealth.ts"
+import { ListenerHealth } from "./listen/ListenerHealth.ts"
 import * as MetricsRoutes from "./metrics/MetricsRoutes.ts"
-import { parts } from "./processes/ConnectionLayers.ts"
-import { Census } from "./processes/WorkerStats.ts"
-import * as Doors from "./processes/SocketPaths.ts"
-import { Placement } from "./sessions/ProcessIdentity.ts"
-import * as SiblingDoor from "./processes/SiblingSocket.ts"
+import * as ConnectionLayers from "./processes/ConnectionLayers.ts"
+import { WorkerStats } from "./processes/WorkerStats.ts"
+import * as SocketPaths from "./processes/SocketPaths.ts"
+import { ProcessIdentity } from "./sessions/ProcessIdentity.ts"
+import * as SiblingSocket from "./processes/SiblingSocket.ts"
 import * as SiblingLinks from "./processes/SiblingLinks.ts"
 import * as Workers from "./processes/Workers.ts"
 import * as PublicListeners from "./processes/PublicListeners.ts"
@@ -51,20 +51,23 @@ export interface Bound {
   readonly metrics: Address | undefined
 }
 
-const sources = Effect.fn("Edge.sources")(function* (gate: Gate.Gate, names: ReadonlyArray<string>) {
-  const visits = yield* Visits
+const sources = Effect.fn("Edge.sources")(function* (
+  limiter: ConnectionLimiter.ConnectionLimiter,
+  names: ReadonlyArray<string>
+) {
+  const visitorRouter = yield* VisitorRouter
   const result: Sources = {
     counters: yield* Counters,
     agents: yield* AgentSessions,
     byteAgents: yield* ByteAgents,
     muxAgents: yield* MuxAgents,
     relays: yield* Relays,
-    gate,
-    census: yield* Census,
-    visitors: visits.open,
+    limiter,
+    workerStats: yield* WorkerStats,
+    visitors: visitorRouter.open,
     listeners: names.map((name) => ({ name })),
-    lastAccepted: (yield* Health).lastAccepted,
-    expectedSince: (yield* Health).expectedSince
+    lastAccepted: (yield* ListenerHealth).lastAccepted,
+    expectedSince: (yield* ListenerHealth).expectedSince
   }
   return result
 })
@@ -84,28 +87,28 @@ const joinControlPlane = Effect.gen(function* () {
   return Effect.asVoid(Effect.forkScoped(run))
 })
 
-const openAlone = Effect.fn("Edge.openAlone")(function* (gate: Gate.Gate) {
-  const listeners = yield* PublicListeners.open(gate, "no")
+const openAlone = Effect.fn("Edge.openAlone")(function* (limiter: ConnectionLimiter.ConnectionLimiter) {
+  const listeners = yield* PublicListeners.open(limiter, "no")
   return { listeners, drain: drain(listeners) }
 })
 
 /** Opens the listeners for several processes, and starts the others. */
-const openTogether = Effect.fn("Edge.openTogether")(function* (gate: Gate.Gate) {
+const openTogether = Effect.fn("Edge.openTogether")(function* (limiter: ConnectionLimiter.ConnectionLimiter) {
   const { processes } = yield* Settings
-  const folder = yield* Doors.folder
-  yield* SiblingDoor.open(Doors.door(folder, 0))
-  yield* SiblingLinks.open(Doors.others(folder, 0, processes))
-  const listeners = yield* PublicListeners.open(gate, "first")
+  const folder = yield* SocketPaths.folder
+  yield* SiblingSocket.open(SocketPaths.socketPath(folder, 0))
+  yield* SiblingLinks.open(SocketPaths.siblingPaths(folder, 0, processes))
+  const listeners = yield* PublicListeners.open(limiter, "first")
   const addresses = new Map(listeners.map(({ address, variable }) => [variable, address] as const))
-  const workers = yield* Workers.start(gate, folder, addresses)
+  const workers = yield* Workers.start(limiter, folder, addresses)
   return { listeners, drain: Effect.all([drain(listeners), workers.drain], { concurrency: 2 }) }
 })
 
 const boot = Effect.gen(function* () {
   const settings = yield* Settings
-  const health = yield* Health
+  const health = yield* ListenerHealth
   const orders = yield* Orders
-  const gate = Gate.make(settings.caps, descriptorLimit())
+  const limiter = ConnectionLimiter.make(settings.caps, descriptorLimit())
   const names = yield* PublicListeners.names
   yield* health.expect(names)
   const metrics =
@@ -114,7 +117,7 @@ const boot = Effect.gen(function* () {
       : yield* HttpListener.serve(
           "CT_EDGE_METRICS_LISTEN",
           settings.metrics,
-          MetricsRoutes.routes(yield* sources(gate, names))
+          MetricsRoutes.routes(yield* sources(limiter, names))
         )
   const stayJoined = yield* joinControlPlane
   yield* Effect.forkScoped(Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds")))
@@ -122,7 +125,7 @@ const boot = Effect.gen(function* () {
     settings.admin === undefined || settings.adminToken === undefined
       ? undefined
       : yield* HttpListener.serve("CT_EDGE_ADMIN_LISTEN", settings.admin, AdminRoutes.routes(settings.adminToken))
-  const { drain, listeners } = yield* settings.processes === 1 ? openAlone(gate) : openTogether(gate)
+  const { drain, listeners } = yield* settings.processes === 1 ? openAlone(limiter) : openTogether(limiter)
   yield* Effect.addFinalizer(() => drain)
   const at = (name: string) => listeners.find((listener) => listener.name === name)?.address
   const bound: Bound = {
@@ -150,25 +153,25 @@ const announce = (bound: Bound) =>
     )
   )
 
-const placement = Layer.effect(
-  Placement,
+const processIdentity = Layer.effect(
+  ProcessIdentity,
   Effect.map(Settings, ({ processes }) => ({
     place: processes === 1 ? undefined : { edge: randomBytes(8), process: 0, processes }
   }))
 )
 
-const edge = Books.layer.pipe(
-  Layer.provideMerge(parts),
+const edge = SessionHistory.layer.pipe(
+  Layer.provideMerge(ConnectionLayers.layer),
   Layer.provideMerge(AgentKeys.layer),
   Layer.provideMerge(
     Layer.mergeAll(
-      Store.layer,
+      HistoryDatabase.layer,
       AuditLog.layer,
       CertificateAuthority.layer,
       ControlPlane.layer,
       PairFiles.layer,
-      placement,
-      Census.layer
+      processIdentity,
+      WorkerStats.layer
     )
   )
 )
@@ -181,5 +184,5 @@ export class Edge extends Context.Service<Edge, Bound>()("edge/Edge") {
     Layer.provide([NodeFileSystem.layer, NodePath.layer])
   )
   /** Takes its settings from the environment. */
-  static readonly layer = Edge.layerNoDeps.pipe(Layer.provide(Settings.layer))
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide(Settings.layer))
 }

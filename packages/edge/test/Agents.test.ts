@@ -6,11 +6,11 @@ import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./
 import { eventually, start, temporaryFolder, token, type World } from "./world/World.ts"
 
 const T = token("3")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 
 const ask = (world: World, text = "ping\n") =>
   Effect.promise(async () => {
-    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
     const answer = readAll(visitor)
     visitor.write(`\x00${text}`)
     const said = await answer
@@ -27,11 +27,11 @@ describe("agents", () => {
   it.live("are told why they are refused", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(token("4"), HOST))
+      yield* Effect.promise(() => world.authorize(token("4"), tunnelHost))
       const agent = yield* muxAgent(world)
       for (const [hosts, code] of [
         [["nobody.zone.test"], "host-not-authorized"],
-        [[HOST], "host-taken"],
+        [[tunnelHost], "host-taken"],
         [["not a host"], "host-malformed"]
       ] as const) {
         const answer = yield* Effect.promise(() => agent.register(T, hosts))
@@ -48,14 +48,14 @@ describe("agents", () => {
   it.live("of the byte protocol serve one visitor a slot, on both ports", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       for (const [role, port] of [
         ["B", world.mesh],
         ["L", world.mesh],
         ["F", world.mesh],
         ["L", world.frontDoor]
       ] as const) {
-        const { parked } = yield* slotAgent(world, T, role, HOST, port)
+        const { parked } = yield* slotAgent(world, T, role, tunnelHost, port)
         if (Result.isFailure(parked)) throw new Error(`refused: ${parked.failure.reason}`)
         yield* Effect.promise(() =>
           eventually(async () => {
@@ -74,8 +74,8 @@ describe("agents", () => {
   it.live("of the byte protocol serve a host that they spell another way", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      for (const spelled of [HOST.toUpperCase(), `${HOST}.`, ` ${HOST} `]) {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      for (const spelled of [tunnelHost.toUpperCase(), `${tunnelHost}.`, ` ${tunnelHost} `]) {
         const { parked } = yield* slotAgent(world, T, "L", spelled)
         if (Result.isFailure(parked)) throw new Error(`refused: ${parked.failure.reason}`)
         void parked.success.taken.then((taken) => {
@@ -89,11 +89,11 @@ describe("agents", () => {
   it.live("of the byte protocol hear NO for a host that is not theirs and for a revoked token", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(token("4"), HOST))
-      const taken = yield* slotAgent(world, T, "L", HOST)
+      yield* Effect.promise(() => world.authorize(token("4"), tunnelHost))
+      const taken = yield* slotAgent(world, T, "L", tunnelHost)
       assert.isTrue(Result.isFailure(taken.parked) && taken.parked.failure.reason === "no")
       yield* Effect.promise(() => world.admin("POST", `/admin/revoke/${token("4")}`))
-      const revoked = yield* slotAgent(world, token("4"), "L", HOST)
+      const revoked = yield* slotAgent(world, token("4"), "L", tunnelHost)
       assert.isTrue(Result.isFailure(revoked.parked) && revoked.parked.failure.reason === "no")
     }).pipe(Effect.scoped)
   )
@@ -101,16 +101,16 @@ describe("agents", () => {
   it.live("of one token share the visitors, and one that dies is replaced by the other", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const hold = (stream: { write: (text: string) => void; resume: () => void }) => {
         stream.resume()
         stream.write("open")
       }
-      const first = yield* servingAgent(world, T, [HOST], hold)
-      const second = yield* servingAgent(world, T, [HOST], hold)
+      const first = yield* servingAgent(world, T, [tunnelHost], hold)
+      const second = yield* servingAgent(world, T, [tunnelHost], hold)
       for (let visitors = 0; visitors < 4; visitors++) {
         yield* Effect.promise(async () => {
-          const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+          const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
           const opened = readUntil(visitor, "open")
           visitor.write("\x00")
           await opened
@@ -125,7 +125,7 @@ describe("agents", () => {
         }, "one registration is left")
       )
       yield* Effect.promise(async () => {
-        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
         const opened = readUntil(visitor, "open")
         visitor.write("\x00")
         await opened
@@ -140,10 +140,10 @@ describe("agents", () => {
       const seeds = [1, 2].map((byte) => new Uint8Array(32).fill(byte))
       const life = Effect.fn("life")(function* (order: ReadonlyArray<number>) {
         const world = yield* start({}, { folder })
-        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+        yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
         const agents = yield* Effect.forEach([0, 1, 2], (name) => muxAgent(world, saying(`agent ${name}`)))
         for (const name of order) {
-          const admitted = yield* Effect.promise(async () => agents[name]?.register(T, [HOST], seeds[name]))
+          const admitted = yield* Effect.promise(async () => agents[name]?.register(T, [tunnelHost], seeds[name]))
           assert.isTrue(admitted !== undefined && Result.isSuccess(admitted))
         }
         const heard = [yield* ask(world), yield* ask(world), yield* ask(world)]
@@ -170,10 +170,10 @@ describe("agents", () => {
         const enrolled = new Uint8Array(32).fill(1)
         const other = new Uint8Array(32).fill(2)
         const key = (seed: Uint8Array) => Buffer.from(native.ed25519.publicKey(seed)).toString("hex")
-        const authorisation = { token: T, hostname: HOST, tier: "gelb", policy: null }
+        const authorisation = { token: T, hostname: tunnelHost, tier: "gelb", policy: null }
         const world = yield* start()
-        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-        const thief = yield* servingAgent(world, T, [HOST], saying("thief"))
+        yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+        const thief = yield* servingAgent(world, T, [tunnelHost], saying("thief"))
         const name = (keys: ReadonlyArray<string>) =>
           world.admin("POST", "/internal/tunnel/agent-keys", { headers: { "x-ct-routing-token": T }, body: keys })
         assert.strictEqual((yield* Effect.promise(() => name([key(enrolled)]))).status, 200)
@@ -183,7 +183,7 @@ describe("agents", () => {
         for (const edge of [world, restarted]) {
           const agent = yield* muxAgent(edge, saying("enrolled"))
           const code = async (seed?: Uint8Array) => {
-            const answer = await agent.register(T, [HOST], seed)
+            const answer = await agent.register(T, [tunnelHost], seed)
             return Result.isFailure(answer) ? answer.failure.code : "admitted"
           }
           assert.strictEqual(yield* Effect.promise(() => code()), "proof-required")
@@ -191,10 +191,10 @@ describe("agents", () => {
           assert.strictEqual(yield* Effect.promise(() => code(enrolled)), "admitted")
           assert.strictEqual(yield* ask(edge), "enrolled")
         }
-        const slot = (yield* slotAgent(restarted, T, "L", HOST)).parked
+        const slot = (yield* slotAgent(restarted, T, "L", tunnelHost)).parked
         assert.isTrue(Result.isFailure(slot) && slot.failure.reason === "no")
         yield* Effect.promise(() => name([]))
-        assert.isTrue(Result.isSuccess(yield* Effect.promise(() => thief.register(T, [HOST]))))
+        assert.isTrue(Result.isSuccess(yield* Effect.promise(() => thief.register(T, [tunnelHost]))))
       }).pipe(Effect.scoped)
   )
 
@@ -218,16 +218,16 @@ describe("agents", () => {
   it.live("that fall silent lose their visitors within five seconds when another one can serve them", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      const frozen = yield* servingAgent(world, T, [HOST], saying("too late"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      const frozen = yield* servingAgent(world, T, [tunnelHost], saying("too late"))
       frozen.socket.pause()
-      const waiting = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const waiting = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const torn = new Promise((resolve) => waiting.once("close", resolve).once("end", resolve))
       waiting.write("\x00ping")
       yield* Effect.promise(() =>
         eventually(async () => (await world.metrics())["ct_edge_active_relays"] === 1, "it waits for the silent one")
       )
-      yield* servingAgent(world, T, [HOST], saying("here"))
+      yield* servingAgent(world, T, [tunnelHost], saying("here"))
       const before = performance.now()
       yield* Effect.promise(() => torn)
       assert.isBelow(performance.now() - before, 5_000)
@@ -238,8 +238,8 @@ describe("agents", () => {
   it.live("that come back within the wait still get the visitor who came meanwhile", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      const first = yield* servingAgent(world, T, [HOST])
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      const first = yield* servingAgent(world, T, [tunnelHost])
       first.mux.close("normal")
       yield* Effect.promise(() =>
         eventually(async () => {
@@ -251,7 +251,7 @@ describe("agents", () => {
       yield* Effect.promise(() =>
         eventually(async () => ((await world.metrics())["ct_edge_visitor_connections"] ?? 0) > 0, "a visitor waits")
       )
-      yield* servingAgent(world, T, [HOST], saying("late but here"))
+      yield* servingAgent(world, T, [tunnelHost], saying("late but here"))
       assert.strictEqual(yield* Fiber.join(answer), "late but here")
     }).pipe(Effect.scoped)
   )
@@ -259,15 +259,15 @@ describe("agents", () => {
   it.live("lose everything at once when their token is revoked", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      const agent = yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.resume()
         stream.write("open")
       })
       const visitors = yield* Effect.promise(() =>
         Promise.all(
           [1, 2, 3].map(async () => {
-            const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+            const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
             const opened = readUntil(visitor, "open")
             visitor.write("\x00")
             await opened

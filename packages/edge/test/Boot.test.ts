@@ -13,7 +13,7 @@ import { startControlPlane } from "./world/ControlPlane.ts"
 import { eventually, start, temporaryFolder, token } from "./world/World.ts"
 
 const T = token("5")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 
 const hex = (value: unknown) => Buffer.from(String(value), "hex")
 
@@ -40,15 +40,15 @@ describe("an edge that comes up", () => {
           tier: "passthrough",
           policy: { expires_at: 1, schedule: null }
         },
-        { token: T, hostname: HOST, tier: "gelb", policy: null },
+        { token: T, hostname: tunnelHost, tier: "gelb", policy: null },
         { token: token("8"), hostname: null }
       )
       const world = yield* start({}, { controlPlane })
-      const agent = yield* servingAgent(world, T, [HOST])
+      const agent = yield* servingAgent(world, T, [tunnelHost])
       assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(token("7"), ["own.example.test"]))))
       assert.isTrue(Result.isFailure(yield* Effect.promise(() => agent.register(token("6"), []))))
       assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(token("8"), []))))
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       assert.isTrue(visitor.authorized)
       visitor.destroy()
       const refused = yield* Effect.promise(() =>
@@ -65,13 +65,13 @@ describe("an edge that comes up", () => {
   it.live("lets the first visitors of a tunnel that it restored wait for the agent, up to 3 s", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({ token: T, hostname: HOST, tier: "gelb", policy: null })
+      controlPlane.authorisations.push({ token: T, hostname: tunnelHost, tier: "gelb", policy: null })
       const world = yield* start({}, { controlPlane })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const answer = readUntil(visitor, "served")
-      visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+      visitor.write(`GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\n\r\n`)
       yield* Effect.sleep("300 millis")
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.once("data", () => stream.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nserved"))
       })
       assert.match(yield* Effect.promise(() => answer), /^HTTP\/1.1 200 OK/)
@@ -79,7 +79,7 @@ describe("an edge that comes up", () => {
     }).pipe(Effect.scoped)
   )
 
-  const gatedHost = { token: T, hostname: HOST, tier: "gelb", policy: null, require_login: true }
+  const gatedHost = { token: T, hostname: tunnelHost, tier: "gelb", policy: null, require_login: true }
 
   it.live("lets nobody past a login gate that it restored, its first visitor neither", () =>
     Effect.gen(function* () {
@@ -88,10 +88,10 @@ describe("an edge that comes up", () => {
       const folder = yield* temporaryFolder
       const visited = Effect.gen(function* () {
         const world = yield* start({}, { controlPlane, folder })
-        const agent = yield* servingAgent(world, T, [HOST])
-        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+        const agent = yield* servingAgent(world, T, [tunnelHost])
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
         const answer = readUntil(visitor, "</html>")
-        visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+        visitor.write(`GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\n\r\n`)
         assert.match(yield* Effect.promise(() => answer), /^HTTP\/1.1 503 /)
         assert.lengthOf(agent.streams, 0)
       }).pipe(Effect.scoped)
@@ -105,8 +105,13 @@ describe("an edge that comes up", () => {
       const controlPlane = yield* startControlPlane
       controlPlane.authorisations.push({ ...gatedHost, require_login: false })
       const world = yield* start({ CT_EDGE_WILDCARD_CERT: "", CT_EDGE_WILDCARD_KEY: "" }, { controlPlane })
-      const agent = yield* servingAgent(world, T, [HOST], (stream) => void stream.resume().on("error", () => undefined))
-      const hello = yield* Effect.promise(() => helloFor(HOST, ["http/1.1"]))
+      const agent = yield* servingAgent(
+        world,
+        T,
+        [tunnelHost],
+        (stream) => void stream.resume().on("error", () => undefined)
+      )
+      const hello = yield* Effect.promise(() => helloFor(tunnelHost, ["http/1.1"]))
       const visit = Effect.sync(() => {
         const socket = connect({ host: "127.0.0.1", port: world.frontDoor })
         socket
@@ -217,14 +222,14 @@ describe("an edge that comes up", () => {
   it.live("closes its ports when it leaves, lets relays finish within the grace, and sends agents away", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({ token: T, hostname: HOST, tier: "gelb" })
+      controlPlane.authorisations.push({ token: T, hostname: tunnelHost, tier: "gelb" })
       const life = yield* Scope.make()
       const world = yield* start({ CT_EDGE_SHUTDOWN_GRACE_SECS: "10" }, { controlPlane }).pipe(Scope.provide(life))
-      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+      const agent = yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.on("data", () => stream.write("one "))
         void agent.mux.draining.then(() => stream.end("last"))
       })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const heard: Array<Buffer> = []
       visitor.on("data", (chunk: Buffer) => heard.push(chunk))
       visitor.once("end", () => visitor.end())

@@ -7,20 +7,20 @@ import { readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agen
 import { eventually, mintPair, start, token } from "./world/World.ts"
 
 const T = token("1")
-const HOST = "app.zone.test"
-const get = `GET /hello HTTP/1.1\r\nHost: ${HOST}\r\n`
+const tunnelHost = "app.zone.test"
+const get = `GET /hello HTTP/1.1\r\nHost: ${tunnelHost}\r\n`
 
 describe("a visitor of a gelb host", () => {
   it.live("reaches the agent through the edge's certificate, with its address added", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      const agent = yield* servingAgent(world, T, [tunnelHost], (stream) => {
         void readUntil(stream, "\r\n\r\n").then(() =>
           stream.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
         )
       })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const answer = readAll(visitor)
       visitor.write(`${get}X-Forwarded-For: 9.9.9.9\r\n\r\n`)
       assert.match((yield* Effect.promise(() => answer)).toString(), /^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nhi$/)
@@ -28,7 +28,7 @@ describe("a visitor of a gelb host", () => {
       const [stream] = agent.streams
       assert.strictEqual(stream?.header.kind, "visitor")
       assert.strictEqual(stream?.header.tls, "terminated")
-      assert.strictEqual(stream?.header.host, HOST)
+      assert.strictEqual(stream?.header.host, tunnelHost)
       assert.strictEqual(stream?.header.client?.address, "127.0.0.1")
       const metrics = yield* Effect.promise(() => world.metrics())
       assert.strictEqual(metrics["ct_edge_relays_total"], 1)
@@ -39,8 +39,8 @@ describe("a visitor of a gelb host", () => {
   it.live("reaches the agent by a session of TLS 1.2 that it resumes", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         void readUntil(stream, "\r\n\r\n").then(() => stream.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
       })
       let session: Buffer | undefined
@@ -49,7 +49,7 @@ describe("a visitor of a gelb host", () => {
           () =>
             new Promise<TLSSocket>((resolve, reject) => {
               const kept = session === undefined ? {} : { session }
-              const tls = { port: world.frontDoor, servername: HOST, ca: world.wildcardRoot, allowHalfOpen: true }
+              const tls = { port: world.frontDoor, servername: tunnelHost, ca: world.wildcardRoot, allowHalfOpen: true }
               const socket = connect({ ...tls, host: "127.0.0.1", maxVersion: "TLSv1.2", ...kept }, () =>
                 resolve(socket)
               )
@@ -68,8 +68,8 @@ describe("a visitor of a gelb host", () => {
   it.live("gets a page with 502 and Retry-After when no agent is there", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const answer = readAll(visitor)
       visitor.write(`${get}\r\n`)
       const text = (yield* Effect.promise(() => answer)).toString()
@@ -88,15 +88,15 @@ describe("an origin that is down", () => {
   it.live("shows as a page with 502 before an answer has begun, and as a torn connection after", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const said: Array<string> = ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"]
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         void readUntil(stream, "\r\n\r\n").then(() =>
           stream.write(said.shift() ?? "", () => setImmediate(() => stream.reset("origin-unreachable")))
         )
       })
       const ask = async () => {
-        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
         const heard: Array<Buffer> = []
         const over = new Promise((resolve) => visitor.once("end", () => resolve("ended")).once("close", resolve))
         visitor.on("data", (chunk: Buffer) => heard.push(chunk))
@@ -115,15 +115,15 @@ describe("HTTP on a gelb host", () => {
   it.live("carries a WebSocket, both ways, after an upgrade", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         void readUntil(stream, "\r\n\r\n").then((head) => {
           assert.include(head, "X-Forwarded-For: 127.0.0.1\r\n")
           stream.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
           stream.pipe(stream)
         })
       })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const upgraded = readUntil(visitor, "\r\n\r\n")
       visitor.write(`${get}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
       yield* Effect.promise(() => upgraded)
@@ -137,8 +137,8 @@ describe("HTTP on a gelb host", () => {
   it.live("upgrades on a later request of a connection that was kept alive", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         void (async () => {
           await readUntil(stream, "\r\n\r\n")
           stream.write("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHTTP/1.1 101")
@@ -147,7 +147,7 @@ describe("HTTP on a gelb host", () => {
           stream.pipe(stream)
         })()
       })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const first = readUntil(visitor, "HTTP/1.1 101")
       visitor.write(`${get}\r\n`)
       yield* Effect.promise(() => first)
@@ -164,11 +164,11 @@ describe("HTTP on a gelb host", () => {
   it.live("is explained when the origin leaves without a word, an upgrade that it owes included", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       for (const wish of ["", "Connection: Upgrade\r\nUpgrade: websocket\r\n"]) {
-        const { parked } = yield* slotAgent(world, T, "B", HOST)
+        const { parked } = yield* slotAgent(world, T, "B", tunnelHost)
         const slot = Result.getOrThrow(parked)
-        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
         const answer = readAll(visitor)
         visitor.write(`${get}${wish}\r\n`)
         const stream = Result.getOrThrow(yield* Effect.promise(() => slot.taken))
@@ -183,10 +183,10 @@ describe("HTTP on a gelb host", () => {
   it.live("is let go when it left while its upgrade waited and the agent has left too", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      const { parked, socket } = yield* slotAgent(world, T, "B", HOST)
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      const { parked, socket } = yield* slotAgent(world, T, "B", tunnelHost)
       const slot = Result.getOrThrow(parked)
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       visitor.write(`${get}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
       const stream = Result.getOrThrow(yield* Effect.promise(() => slot.taken))
       yield* Effect.promise(() => readUntil(stream, "\r\n\r\n"))
@@ -202,9 +202,9 @@ describe("HTTP on a gelb host", () => {
   it.live("is refused for another host than the connection was made for, and for smuggled lengths", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       let heard = 0
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.on("data", (chunk: Buffer) => {
           heard += chunk.length
         })
@@ -213,7 +213,7 @@ describe("HTTP on a gelb host", () => {
         ["GET / HTTP/1.1\r\nHost: other.zone.test\r\n\r\n", 421],
         [`${get}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400]
       ] as const) {
-        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
         const answer = readAll(visitor)
         visitor.write(request)
         assert.match((yield* Effect.promise(() => answer)).toString(), new RegExp(`^HTTP/1.1 ${status} `))
@@ -226,12 +226,12 @@ describe("HTTP on a gelb host", () => {
   it.live("uses a renewed wildcard certificate without a restart", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const renewed = mintPair(["*.zone.test"])
       writeFileSync(join(world.folder, "wildcard-key.pem"), renewed.key)
       writeFileSync(join(world.folder, "wildcard.pem"), renewed.cert)
       const trusted = () =>
-        tlsTo(world.frontDoor, renewed.root, HOST).then(
+        tlsTo(world.frontDoor, renewed.root, tunnelHost).then(
           (visitor) => {
             visitor.destroy()
             return true

@@ -56,7 +56,7 @@ describe("listeners", () => {
       yield* Effect.promise(() =>
         eventually(async () => (await world.metrics())["ct_edge_connections"] === 0, "every connection is let go")
       )
-      yield* Effect.promise(() => world.authorise(T, "app.zone.test"))
+      yield* Effect.promise(() => world.authorize(T, "app.zone.test"))
       yield* servingAgent(world, T, ["app.zone.test"])
     }).pipe(Effect.scoped)
   )

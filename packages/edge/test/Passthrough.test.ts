@@ -7,7 +7,7 @@ import { helloFor } from "./world/Hello.ts"
 import { eventually, mintPair, start, token } from "./world/World.ts"
 
 const T = token("2")
-const HOST = "own.example.test"
+const tunnelHost = "own.example.test"
 
 const dial = (port: number) =>
   new Promise<Socket>((resolve, reject) => {
@@ -20,9 +20,9 @@ describe("a visitor of a passthrough host", () => {
   it.live("meets the certificate of the origin, and the agent gets its bytes unchanged", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      const origin = mintPair([HOST])
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      const origin = mintPair([tunnelHost])
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         const server = new TLSSocket(stream as unknown as Socket, {
           isServer: true,
           cert: origin.cert,
@@ -31,7 +31,7 @@ describe("a visitor of a passthrough host", () => {
         server.on("error", () => undefined)
         server.once("data", (data: Buffer) => server.end(`you said ${data.toString()}`))
       })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, origin.root, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, origin.root, tunnelHost))
       assert.isTrue(visitor.authorized)
       const answer = readAll(visitor)
       visitor.write("hello")
@@ -43,9 +43,9 @@ describe("a visitor of a passthrough host", () => {
   it.live("is routed by a hello that comes byte by byte", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      const hello = yield* Effect.promise(() => helloFor(HOST))
-      const agent = yield* servingAgent(world, T, [HOST], () => undefined)
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      const hello = yield* Effect.promise(() => helloFor(tunnelHost))
+      const agent = yield* servingAgent(world, T, [tunnelHost], () => undefined)
       const visitor = yield* Effect.promise(() => dial(world.frontDoor))
       visitor.setNoDelay(true)
       yield* Effect.promise(async () => {
@@ -67,9 +67,9 @@ describe("a visitor of a passthrough host", () => {
   it.live("may end its half first and still hear the answer", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      const hello = yield* Effect.promise(() => helloFor(HOST))
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      const hello = yield* Effect.promise(() => helloFor(tunnelHost))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         void readAll(stream).then((bytes) => stream.end(`got ${bytes.length}`))
       })
       const visitor = yield* Effect.promise(() => dial(world.frontDoor))
@@ -82,11 +82,11 @@ describe("a visitor of a passthrough host", () => {
   it.live("that reads slowly holds the agent back instead of filling the edge", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      const hello = yield* Effect.promise(() => helloFor(HOST))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      const hello = yield* Effect.promise(() => helloFor(tunnelHost))
       const total = 48 * 1024 * 1024
       let written = 0
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         const chunk = Buffer.alloc(64 * 1024, 7)
         const more = () => {
           while (written < total) {
@@ -123,9 +123,9 @@ describe("a visitor of a passthrough host", () => {
   it.live("that goes away in the middle resets the agent's stream, and is counted", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      const hello = yield* Effect.promise(() => helloFor(HOST))
-      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      const hello = yield* Effect.promise(() => helloFor(tunnelHost))
+      const agent = yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.write("partial")
         stream.resume()
       })
@@ -144,10 +144,10 @@ describe("a visitor of a passthrough host", () => {
   it.live("hears a TLS alert where there is no such host, and another one where no agent is", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
       for (const [host, code, counted] of [
         ["nobody.example.test", 112, "ct_edge_unknown_host_total"],
-        [HOST, 80, "ct_edge_offline_tunnel_total"]
+        [tunnelHost, 80, "ct_edge_offline_tunnel_total"]
       ] as const) {
         const hello = yield* Effect.promise(() => helloFor(host))
         const visitor = yield* Effect.promise(() => dial(world.frontDoor))

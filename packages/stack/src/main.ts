@@ -1,11 +1,11 @@
 /** Entry point of `catenet`. Answers `--version` and becomes the agent or a process of an edge before anything else is loaded. */
-import { WORKER_COMMAND } from "@catenet/edge/processes/Program"
+import { workerCommand } from "@catenet/edge/processes/Program"
 import { outliveReaders, watchParent } from "./supervisor/ParentWatch.ts"
 import { line } from "./Version.ts"
 
 const [first] = process.argv.slice(2)
 
-const isEdgeWorker = first === WORKER_COMMAND
+const isEdgeWorker = first === workerCommand
 if (!isEdgeWorker) watchParent()
 outliveReaders()
 if (isEdgeWorker) {

@@ -10,9 +10,9 @@ import { TokenStatusReport, TunnelHistory } from "@catenet/domain/tunnels/Tunnel
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Books } from "../history/SessionHistory.ts"
+import { SessionHistory } from "../history/SessionHistory.ts"
 import type { Receipts } from "../history/Receipts.ts"
-import { Census } from "../processes/WorkerStats.ts"
+import { WorkerStats } from "../processes/WorkerStats.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -28,19 +28,19 @@ export const FactsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const routes = yield* Routes
     const agents = yield* AgentSessions
-    const books = yield* Books
-    const census = yield* Census
+    const sessionHistory = yield* SessionHistory
+    const workerStats = yield* WorkerStats
     const { edgeId } = yield* Settings
     const edge = ({ pubkey }: Receipts) => ({ pubkey: PublicKey.make(pubkey), edge_id: EdgeId.make(edgeId) })
     const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20) {
-      const { sessions } = books
+      const { sessions } = sessionHistory
       if (sessions === undefined) return yield* new HistoryDisabled({})
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
       const found = sessions.history(routes.recordsOf(Redacted.value(token)), limit, now)
       return yield* Effect.orDie(decodeHistory(found))
     })
     const receiptPage = Effect.fnUntraced(function* (token: RoutingToken, since = 0, limit = 200) {
-      const { receipts } = books
+      const { receipts } = sessionHistory
       if (receipts === undefined) return yield* new ReceiptsDisabled({})
       const lines = receipts.page(routes.recordsOf(Redacted.value(token)), since, limit)
       const page = yield* Effect.orDie(Effect.forEach(lines, (line) => decodeReceipt(line)))
@@ -49,7 +49,7 @@ export const FactsHandlers = HttpApiBuilder.group(
     const status = (token: RoutingToken) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const plain = Redacted.value(token)
-        return statusOf(agents.tunnel(plain), census.parked(plain), now)
+        return statusOf(agents.tunnel(plain), workerStats.parked(plain), now)
       })
     return handlers.handleAll({
       status: ({ params }) => status(params.token),
@@ -67,9 +67,9 @@ export const FactsHandlers = HttpApiBuilder.group(
       receipts: ({ params, query }) => receiptPage(params.token, query.since, query.limit),
       receiptsByHeader: ({ headers, query }) => receiptPage(headers["x-ct-routing-token"], query.since, query.limit),
       receiptKey: () =>
-        books.receipts === undefined
+        sessionHistory.receipts === undefined
           ? Effect.fail(new ReceiptsDisabled({}))
-          : Effect.succeed(new ReceiptKey({ alg: "ed25519", ...edge(books.receipts) })),
+          : Effect.succeed(new ReceiptKey({ alg: "ed25519", ...edge(sessionHistory.receipts) })),
       // No member of a channel joins here, so nobody was seen.
       presence: () => Effect.succeed({ holders: [] }),
       holderPresence: () => Effect.succeed({ seen: false as const })

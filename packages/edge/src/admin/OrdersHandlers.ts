@@ -25,9 +25,9 @@ export const OrdersHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
     return handlers.handleAll({
-      authorizeHost: ({ params, query }) => orders.authorise(params.host, routeOf(params.token, query), loginOf(query)),
+      authorizeHost: ({ params, query }) => orders.authorize(params.host, routeOf(params.token, query), loginOf(query)),
       authorizeHostByHeader: ({ params, headers, query }) =>
-        orders.authorise(params.host, routeOf(headers["x-ct-routing-token"], query), loginOf(query)),
+        orders.authorize(params.host, routeOf(headers["x-ct-routing-token"], query), loginOf(query)),
       setLogin: ({ headers, payload }) =>
         orders.setLogin(Redacted.value(headers["x-ct-routing-token"]), payload.required),
       setAgentKeys: ({ headers, payload, query: { proof = "optional" } }) =>

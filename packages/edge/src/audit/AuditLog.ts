@@ -9,7 +9,7 @@ import { tunnelName } from "../routes/TunnelName.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 import { Settings } from "../settings/Settings.ts"
 
-const SCHEMA = `
+const schemaSql = `
   create table if not exists connections (
     ts integer not null,
     transport text not null,
@@ -23,12 +23,6 @@ export type AuditedTransport = "front_door_tls" | "tcp_fallback" | "mux_agent" |
 
 export type AuditRow = readonly [ts: number, transport: string, sourceIp: string, tunnel: string]
 
-export interface AuditLogShape {
-  readonly note: (transport: AuditedTransport, socket: Socket, token: string) => void
-  /** Rows that another process of this edge has noted. */
-  readonly write: (rows: ReadonlyArray<AuditRow>) => void
-}
-
 /** What is written down of a connection; `ts` in unix seconds. */
 export const row = (ts: number, transport: AuditedTransport, socket: Socket, token: string): AuditRow => [
   ts,
@@ -40,7 +34,7 @@ export const row = (ts: number, transport: AuditedTransport, socket: Socket, tok
 const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
   const { auditRetentionSeconds } = yield* Settings
   const clock = yield* Clock.Clock
-  const db = yield* Database.open(path, SCHEMA)
+  const db = yield* Database.open(path, schemaSql)
   const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
   let pending: Array<AuditRow> = []
   const write = Effect.sync(() => {
@@ -60,18 +54,23 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
   yield* Effect.forkScoped(write.pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever)))
   yield* Effect.forkScoped(forget.pipe(Effect.repeat(Schedule.spaced("1 hour"))))
   yield* Effect.addFinalizer(() => write)
-  const shape: AuditLogShape = {
+  const shape: AuditLog["Service"] = {
     note: (transport, socket, token) => void pending.push(row(seconds(), transport, socket, token)),
     write: (rows) => void pending.push(...rows)
   }
   return shape
 })
 
-export class AuditLog extends Context.Service<AuditLog, AuditLogShape>()("edge/observe/AuditLog") {
-  static readonly layer = Layer.effect(
-    AuditLog,
-    Effect.flatMap(Settings, ({ auditPath }) =>
-      auditPath === undefined ? Effect.succeed({ note: () => undefined, write: () => undefined }) : keep(auditPath)
-    )
+export class AuditLog extends Context.Service<
+  AuditLog,
+  {
+    readonly note: (transport: AuditedTransport, socket: Socket, token: string) => void
+    /** Rows that another process of this edge has noted. */
+    readonly write: (rows: ReadonlyArray<AuditRow>) => void
+  }
+>()("edge/audit/AuditLog") {
+  static readonly make = Effect.flatMap(Settings, ({ auditPath }) =>
+    auditPath === undefined ? Effect.succeed({ note: () => undefined, write: () => undefined }) : keep(auditPath)
   )
+  static readonly layer = Layer.effect(this, this.make)
 }

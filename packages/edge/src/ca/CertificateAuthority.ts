@@ -12,18 +12,18 @@ import { Settings } from "../settings/Settings.ts"
 import { PairSource } from "../tls/PairSource.ts"
 import { mintCross, mintLeaf, mintRoot, pem } from "./Certificates.ts"
 import * as DurableFile from "./DurableFile.ts"
-import * as KeptFile from "./KeptFile.ts"
+import * as PersistedFile from "./PersistedFile.ts"
 
-const COMMON_NAME = "ct-edge-ca"
-const ROOT_LIFE = Duration.toMillis("3652 days")
-const ROOT_SPARE = Duration.toMillis("91 days")
-const LEAF_LIFE = Duration.toMillis("90 days")
-const LEAF_RENEWAL = Duration.days(30)
+const commonName = "ct-edge-ca"
+const rootLife = Duration.toMillis("3652 days")
+const rootSpare = Duration.toMillis("91 days")
+const leafLife = Duration.toMillis("90 days")
+const leafRenewal = Duration.days(30)
 /** Peers whose clock is slow must not refuse a fresh certificate. */
-const SKEW = Duration.toMillis("1 hour")
+const skew = Duration.toMillis("1 hour")
 
 /** Host names in the leaf: what agents ask for, and the plain-looking name of the channel front door. */
-const LEAF_HOSTS = ["localhost", "edge-cdn.invalid"]
+const leafHosts = ["localhost", "edge-cdn.invalid"]
 
 const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 
@@ -32,13 +32,13 @@ const lostKey = "restore it from your backup; removing it makes a new authority,
 const readKey = (path: string, content: Uint8Array) =>
   Effect.try({
     try: () => createPrivateKey(Buffer.from(content)),
-    catch: () => KeptFile.damaged(path, "a private key in PEM", lostKey)
+    catch: () => PersistedFile.damaged(path, "a private key in PEM", lostKey)
   })
 
 const readCertificate = (path: string, content: Uint8Array) =>
   Effect.try({
     try: () => new X509Certificate(content),
-    catch: () => KeptFile.damaged(path, "a certificate")
+    catch: () => PersistedFile.damaged(path, "a certificate")
   })
 
 const loadKey = (path: string) =>
@@ -49,14 +49,14 @@ const loadKey = (path: string) =>
 
 /** The root belongs to the key and has enough time left. */
 const usable = (root: X509Certificate, key: KeyObject, now: number) =>
-  root.checkPrivateKey(key) && root.validToDate.getTime() - now > ROOT_SPARE
+  root.checkPrivateKey(key) && root.validToDate.getTime() - now > rootSpare
 
 const loadRoot = Effect.fn("CertificateAuthority.loadRoot")(function* (path: string, key: KeyObject) {
   const now = yield* Clock.currentTimeMillis
   const stored = yield* DurableFile.read(path)
   if (Option.isSome(stored) && usable(yield* readCertificate(path, stored.value), key, now))
     return Buffer.from(stored.value)
-  const root = mintRoot(COMMON_NAME, key, { from: now - SKEW, until: now - SKEW + ROOT_LIFE })
+  const root = mintRoot(commonName, key, { from: now - skew, until: now - skew + rootLife })
   yield* DurableFile.write(path, root, 0o644)
   yield* Effect.logInfo("internal CA: new root certificate")
   return root
@@ -84,13 +84,13 @@ const loadCross = Effect.fn("CertificateAuthority.loadCross")(function* (folder:
   yield* Effect.logInfo("internal CA: the root before is still honoured").pipe(
     Effect.annotateLogs({ until: root.validToDate.toISOString() })
   )
-  return mintCross(COMMON_NAME, issuerKey, key, { from: now - SKEW, until })
+  return mintCross(commonName, issuerKey, key, { from: now - skew, until })
 })
 
 const issueLeaf = Effect.fn("CertificateAuthority.issueLeaf")(function* (caKey: KeyObject, chain: Buffer) {
   const now = yield* Clock.currentTimeMillis
   const key = newKey()
-  const leaf = mintLeaf(COMMON_NAME, caKey, key, LEAF_HOSTS, { from: now - SKEW, until: now + LEAF_LIFE })
+  const leaf = mintLeaf(commonName, caKey, key, leafHosts, { from: now - skew, until: now + leafLife })
   return { key: key.export({ format: "pem", type: "pkcs8" }).toString(), cert: pem(leaf) + pem(chain) }
 })
 
@@ -103,27 +103,25 @@ export class CertificateAuthority extends Context.Service<
     readonly leaf: PairSource
   }
 >()("edge/ca/CertificateAuthority") {
-  static readonly layer = Layer.effect(
-    CertificateAuthority,
-    Effect.gen(function* () {
-      const { certOut } = yield* Settings
-      const path = yield* Path.Path
-      const folder = path.dirname(certOut)
-      const { chain, key, root } = yield* Effect.gen(function* () {
-        const key = yield* loadKey(path.join(folder, "edge-ca-key.pem"))
-        const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
-        yield* publish(certOut, root)
-        return { chain: (yield* loadCross(folder, key)) ?? root, key, root }
-      }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(KeptFile.inaccessible(certOut)(error))))
-      const leaf = new PairSource(yield* issueLeaf(key, chain))
-      yield* Effect.forkScoped(
-        issueLeaf(key, chain).pipe(
-          Effect.map((fresh) => leaf.replace(fresh)),
-          Effect.andThen(Effect.logInfo("internal CA: leaf certificate renewed")),
-          Effect.schedule(Schedule.spaced(LEAF_RENEWAL))
-        )
+  static readonly make = Effect.gen(function* () {
+    const { certOut } = yield* Settings
+    const path = yield* Path.Path
+    const folder = path.dirname(certOut)
+    const { chain, key, root } = yield* Effect.gen(function* () {
+      const key = yield* loadKey(path.join(folder, "edge-ca-key.pem"))
+      const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
+      yield* publish(certOut, root)
+      return { chain: (yield* loadCross(folder, key)) ?? root, key, root }
+    }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(PersistedFile.inaccessible(certOut)(error))))
+    const leaf = new PairSource(yield* issueLeaf(key, chain))
+    yield* Effect.forkScoped(
+      issueLeaf(key, chain).pipe(
+        Effect.map((fresh) => leaf.replace(fresh)),
+        Effect.andThen(Effect.logInfo("internal CA: leaf certificate renewed")),
+        Effect.schedule(Schedule.spaced(leafRenewal))
       )
-      return { root, leaf }
-    })
-  )
+    )
+    return { root, leaf }
+  })
+  static readonly layer = Layer.effect(this, this.make)
 }

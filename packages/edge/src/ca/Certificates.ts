@@ -5,7 +5,7 @@
 import { createHash, createPublicKey, type KeyObject, sign } from "node:crypto"
 import * as Der from "./Der.ts"
 
-const SHA256_WITH_ECDSA = Der.sequence(Der.oid("1.2.840.10045.4.3.2"))
+const sha256WithEcdsa = Der.sequence(Der.oid("1.2.840.10045.4.3.2"))
 
 /** Validity in epoch milliseconds. */
 export interface Validity {
@@ -43,7 +43,7 @@ const mint = ({ issuer, issuerKey, subject, subjectKey, validity, extensions }: 
   const body = Der.sequence(
     Der.explicit(0, Der.integer(Buffer.of(2))),
     serial(subjectKey, validity),
-    SHA256_WITH_ECDSA,
+    sha256WithEcdsa,
     name(issuer),
     Der.sequence(Der.time(validity.from), Der.time(validity.until)),
     name(subject),
@@ -57,7 +57,7 @@ const mint = ({ issuer, issuerKey, subject, subjectKey, validity, extensions }: 
       )
     )
   )
-  return Der.sequence(body, SHA256_WITH_ECDSA, Der.bits(sign("sha256", body, issuerKey)))
+  return Der.sequence(body, sha256WithEcdsa, Der.bits(sign("sha256", body, issuerKey)))
 }
 
 /** Signs leaves, and one authority below it: the next one, while both are in force. */

@@ -4,20 +4,20 @@ import { Effect, Path, Redacted } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as DurableFile from "./DurableFile.ts"
-import * as KeptFile from "./KeptFile.ts"
+import * as PersistedFile from "./PersistedFile.ts"
 
-const BYTES = 32
+const seedBytes = 32
 
 /** What a file has to be, as the end of a sentence. */
-export const shape = `a key of ${BYTES} bytes`
+export const shape = `a key of ${seedBytes} bytes`
 
 /** Reads the file of this name, or makes it. `damaged` tells of one that does not have the {@link shape}. */
 export const load = Effect.fn("Seed.load")(function* (name: string, damaged: (file: string) => ConfigurationInvalid) {
   const { certOut } = yield* Settings
   const path = yield* Path.Path
   const file = path.join(path.dirname(certOut), name)
-  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(BYTES)).pipe(
-    Effect.mapError(KeptFile.inaccessible(file))
+  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(seedBytes)).pipe(
+    Effect.mapError(PersistedFile.inaccessible(file))
   )
-  return seed.length === BYTES ? Redacted.make(seed) : yield* damaged(file)
+  return seed.length === seedBytes ? Redacted.make(seed) : yield* damaged(file)
 })

@@ -5,20 +5,21 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { AdminAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { Context, Effect, Layer, Redacted } from "effect"
+import type { EdgesApi } from "@catenet/domain/api/EdgesApi"
+import { type Cause, Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import * as KeptFile from "../ca/KeptFile.ts"
+import * as PersistedFile from "../ca/PersistedFile.ts"
 import * as Seed from "../ca/Seed.ts"
 import { Settings } from "../settings/Settings.ts"
 
-const CALL_LIMIT = "10 seconds"
+const callLimit = "10 seconds"
 
 /** Bytes of an answer: room for the names and keys of a page of tunnels, and for the tokens revoked so far. */
-const LONGEST_ANSWER = 64 * 1024 * 1024
+const longestAnswer = 64 * 1024 * 1024
 
 /** This client follows no redirect, so that the admin token goes to no other address. */
-const outgoing = NodeHttpClient.layerUndiciOptions({ maxResponseSize: LONGEST_ANSWER })
+const outgoing = NodeHttpClient.layerUndiciOptions({ maxResponseSize: longestAnswer })
 
 const withToken = (token: Redacted.Redacted) =>
   HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
@@ -31,15 +32,16 @@ const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL,
     group: "edges",
     baseUrl,
     httpClient: HttpClient.transform(Context.get(services, HttpClient.HttpClient), (call) =>
-      Effect.timeout(call, CALL_LIMIT)
+      Effect.timeout(call, callLimit)
     )
   }).pipe(Effect.provide(services))
 })
 
-export type ControlPlaneClient = Effect.Success<ReturnType<typeof makeClient>>
+/** A call fails with its declared errors, or when it gets no answer in time. */
+export type ControlPlaneClient = HttpApiClient.Client.Group<typeof EdgesApi, Cause.TimeoutError, never>
 
 const loadSeed = Seed.load("edge-mesh-key.bin", (file) =>
-  KeptFile.damaged(
+  PersistedFile.damaged(
     file,
     Seed.shape,
     "restore it from your backup, or remove it and rebind the edge id at the control plane"
@@ -55,14 +57,12 @@ export class ControlPlane extends Context.Service<
     readonly seed: Redacted.Redacted<Uint8Array> | undefined
   }
 >()("edge/control/ControlPlane") {
-  static readonly layer = Layer.effect(
-    ControlPlane,
-    Effect.gen(function* () {
-      const { adminToken, controlPlane } = yield* Settings
-      if (adminToken === undefined || controlPlane === undefined) return { client: undefined, seed: undefined }
-      return { client: yield* makeClient(controlPlane, adminToken), seed: yield* loadSeed }
-    })
-  )
+  static readonly make = Effect.gen(function* () {
+    const { adminToken, controlPlane } = yield* Settings
+    if (adminToken === undefined || controlPlane === undefined) return { client: undefined, seed: undefined }
+    return { client: yield* makeClient(controlPlane, adminToken), seed: yield* loadSeed }
+  })
+  static readonly layer = Layer.effect(this, this.make)
   /** For a worker process, which looks hosts up and signs nothing. */
   static readonly layerUnsigned = Layer.effect(
     ControlPlane,

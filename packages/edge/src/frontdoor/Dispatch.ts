@@ -3,9 +3,9 @@ import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
 
 /** The byte protocol of agents, clients and peer edges. */
-const BYTES_ALPN = "ct-edge"
+const bytesAlpn = "ct-edge"
 /** A certificate authority validates a host by TLS-ALPN-01 (RFC 8737). */
-const ACME_ALPN = "acme-tls/1"
+const acmeAlpn = "acme-tls/1"
 
 export type Destination =
   | { readonly _tag: "Mux" }
@@ -24,7 +24,7 @@ const tunnel = (hello: ClientHello, host: string): Destination => {
   const offers = (protocol: string) => hello.alpn.includes(protocol)
   const http = offers("http/1.1") || offers("h2")
   // A validation offers nothing else (RFC 8737 section 3); whatever does is a visitor.
-  const validation = hello.alpn.length === 1 && offers(ACME_ALPN)
+  const validation = hello.alpn.length === 1 && offers(acmeAlpn)
   const speaks = validation ? "acme" : http ? "http" : "unknown"
   return { _tag: "Tunnel", host, speaks, earlyData: hello.earlyData }
 }
@@ -38,7 +38,7 @@ export const dispatch = (
   const offers = (protocol: string) => hello.alpn.includes(protocol)
   const offersHttp = offers("http/1.1") || offers("h2")
   if (offers(muxAlpn)) return { _tag: "Mux" }
-  if (offers(BYTES_ALPN)) return { _tag: "Bytes" }
+  if (offers(bytesAlpn)) return { _tag: "Bytes" }
   const host = hello.serverName
   if (host !== undefined) {
     if (isPlatformHost(host)) return { _tag: "PlatformHost", host }

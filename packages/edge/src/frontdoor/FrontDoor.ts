@@ -16,86 +16,95 @@ import { MuxAgents } from "../sessions/MuxAgents.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import { type Destination, dispatch, dispatchMesh, dispatchVisitor } from "./Dispatch.ts"
 import { PlatformHosts } from "./PlatformHosts.ts"
-import { Visits } from "./VisitorRouter.ts"
+import { VisitorRouter } from "./VisitorRouter.ts"
 
-export interface FrontDoorShape {
-  /** Serves a connection of the front door. The socket is paused and nothing of it has been read. */
-  readonly receive: (socket: Socket) => void
-  /** Serves a connection on which only visitors of tunnels are let in. */
-  readonly receiveVisitor: (socket: Socket) => void
-  /** Serves a connection of the mesh port. */
-  readonly receiveMesh: (socket: Socket) => void
-}
-
-const make = Effect.gen(function* () {
-  const authority = yield* CertificateAuthority
-  const counters = yield* Counters
-  const muxAgents = yield* MuxAgents
-  const byteAgents = yield* ByteAgents
-  const platform = yield* PlatformHosts
-  const visits = yield* Visits
-  const { ending } = yield* ConnectionFaults
-  const run = yield* makeServe
-
-  const onFailure = () => {
-    counters.handshakesFailed += 1
+export class FrontDoor extends Context.Service<
+  FrontDoor,
+  {
+    /** Serves a connection of the front door. The socket is paused and nothing of it has been read. */
+    readonly receive: (socket: Socket) => void
+    /** Serves a connection on which only visitors of tunnels are let in. */
+    readonly receiveVisitor: (socket: Socket) => void
+    /** Serves a connection of the mesh port. */
+    readonly receiveMesh: (socket: Socket) => void
   }
-  const pairs = authority.leaf
-  const mux = TlsAcceptor.make({
-    pairs,
-    alpn: [muxAlpn],
-    onSecure: (socket) => run(socket, muxAgents.serve),
-    onFailure,
-    ending,
-    minVersion: "TLSv1.3",
-    patient: true
-  })
-  const bytes = TlsAcceptor.make({
-    pairs,
-    alpn: [],
-    onSecure: (socket) => run(socket, byteAgents.serve),
-    onFailure,
-    ending,
-    minVersion: "TLSv1.3",
-    patient: true
-  })
+>()("edge/frontdoor/FrontDoor") {
+  static readonly make = Effect.gen(function* () {
+    const authority = yield* CertificateAuthority
+    const counters = yield* Counters
+    const muxAgents = yield* MuxAgents
+    const byteAgents = yield* ByteAgents
+    const platform = yield* PlatformHosts
+    const visitorRouter = yield* VisitorRouter
+    const { ending } = yield* ConnectionFaults
+    const run = yield* makeServe
 
-  const serve = (socket: Socket, destination: Destination): Effect.Effect<void> => {
-    switch (destination._tag) {
-      case "Mux":
-        return Effect.sync(() => mux.accept(socket))
-      case "Bytes":
-        return Effect.sync(() => bytes.accept(socket))
-      case "PlatformHost":
-        return Effect.sync(() => platform.serve(destination.host, socket))
-      case "Tunnel":
-        return visits.serve(destination, socket, "itself")
-      case "Nowhere":
-        return Effect.sync(() => void socket.destroy())
+    const onFailure = () => {
+      counters.handshakesFailed += 1
     }
-  }
-
-  const receive = (decide: (hello: ClientHello) => Destination) =>
-    Effect.fnUntraced(function* (socket: Socket) {
-      const peeked = yield* Effect.promise(() => peekClientHello(socket))
-      if (Result.isFailure(peeked)) {
-        counters.frontDoorAborts += 1
-        return void socket.destroy()
-      }
-      yield* serve(socket, decide(peeked.success))
+    const pairs = authority.leaf
+    const mux = TlsAcceptor.make({
+      pairs,
+      alpn: [muxAlpn],
+      onSecure: (socket) => run(socket, muxAgents.serve),
+      onFailure,
+      ending,
+      minVersion: "TLSv1.3",
+      patient: true
+    })
+    const bytes = TlsAcceptor.make({
+      pairs,
+      alpn: [],
+      onSecure: (socket) => run(socket, byteAgents.serve),
+      onFailure,
+      ending,
+      minVersion: "TLSv1.3",
+      patient: true
     })
 
-  const atFrontDoor = receive((hello) => dispatch(hello, platform.has, platform.defaultHost))
-  const atMesh = receive(dispatchMesh)
-  const atVisitorsOnly = receive(dispatchVisitor)
-  const shape: FrontDoorShape = {
-    receive: (socket) => run(socket, atFrontDoor),
-    receiveVisitor: (socket) => run(socket, atVisitorsOnly),
-    receiveMesh: (socket) => run(socket, atMesh)
-  }
-  return shape
-})
+    const serve = (socket: Socket, destination: Destination): Effect.Effect<void> => {
+      switch (destination._tag) {
+        case "Mux":
+          return Effect.sync(() => mux.accept(socket))
+        case "Bytes":
+          return Effect.sync(() => bytes.accept(socket))
+        case "PlatformHost":
+          return Effect.sync(() => platform.serve(destination.host, socket))
+        case "Tunnel":
+          return visitorRouter.serve(destination, socket, "itself")
+        case "Nowhere":
+          return Effect.sync(() => void socket.destroy())
+      }
+    }
 
-export class FrontDoor extends Context.Service<FrontDoor, FrontDoorShape>()("edge/frontdoor/FrontDoor") {
-  static readonly layer = Layer.effect(FrontDoor, make)
+    const receive = (decide: (hello: ClientHello) => Destination) =>
+      Effect.fnUntraced(function* (socket: Socket) {
+        const peeked = yield* Effect.promise(() => peekClientHello(socket))
+        if (Result.isFailure(peeked)) {
+          counters.frontDoorAborts += 1
+          return void socket.destroy()
+        }
+        yield* serve(socket, decide(peeked.success))
+      })
+
+    const atFrontDoor = receive((hello) => dispatch(hello, platform.has, platform.defaultHost))
+    const atMesh = receive(dispatchMesh)
+    const atVisitorsOnly = receive(dispatchVisitor)
+    return FrontDoor.of({
+      receive: (socket) => run(socket, atFrontDoor),
+      receiveVisitor: (socket) => run(socket, atVisitorsOnly),
+      receiveMesh: (socket) => run(socket, atMesh)
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([
+      VisitorRouter.layer,
+      MuxAgents.layer,
+      ByteAgents.layer,
+      PlatformHosts.layer,
+      Counters.layer,
+      ConnectionFaults.layer
+    ])
+  )
 }

@@ -11,46 +11,47 @@ import { answerAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { dispatchVisitor } from "./Dispatch.ts"
-import { Visits } from "./VisitorRouter.ts"
-import { linger } from "../listen/GracefulClose.ts"
+import { VisitorRouter } from "./VisitorRouter.ts"
+import { closeGracefully } from "../listen/GracefulClose.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 
-export interface PeerVisitorsShape {
-  readonly serve: (socket: TLSSocket, peer: PeerEdge) => Effect.Effect<void>
-}
+export class PeerVisitors extends Context.Service<
+  PeerVisitors,
+  {
+    readonly serve: (socket: TLSSocket, peer: PeerEdge) => Effect.Effect<void>
+  }
+>()("edge/frontdoor/PeerVisitors") {
+  static readonly make = Effect.gen(function* () {
+    const { adminToken, meshRelay } = yield* Settings
+    const routes = yield* Routes
+    const visitorRouter = yield* VisitorRouter
+    const counters = yield* Counters
+    const expected = adminToken && Redacted.make(new Uint8Array(Buffer.from(Redacted.value(adminToken), "hex")))
 
-const make = Effect.gen(function* () {
-  const { adminToken, meshRelay } = yield* Settings
-  const routes = yield* Routes
-  const visits = yield* Visits
-  const counters = yield* Counters
-  const expected = adminToken && Redacted.make(new Uint8Array(Buffer.from(Redacted.value(adminToken), "hex")))
+    const admits = (peer: PeerEdge, host: string | undefined) =>
+      meshRelay &&
+      expected !== undefined &&
+      AdminHeader.matches(expected, Hex.encode(peer.adminToken)) &&
+      host !== undefined &&
+      routes.find(host) !== undefined
 
-  const admits = (peer: PeerEdge, host: string | undefined) =>
-    meshRelay &&
-    expected !== undefined &&
-    AdminHeader.matches(expected, Hex.encode(peer.adminToken)) &&
-    host !== undefined &&
-    routes.find(host) !== undefined
+    const serve = Effect.fn("PeerVisitors.serve")(function* (socket: TLSSocket, peer: PeerEdge) {
+      const host = normalHost(peer.host)
+      const admitted = admits(peer, host)
+      answerAdmission(socket, admitted)
+      if (!admitted) return closeGracefully(socket)
+      const hello = yield* Effect.promise(() => peekClientHello(socket))
+      if (Result.isFailure(hello)) return void socket.destroy()
+      const destination = dispatchVisitor(hello.success)
+      if (destination._tag !== "Tunnel" || destination.host !== host) return void socket.destroy()
+      counters.visitorsFromPeers += 1
+      yield* visitorRouter.serve(destination, socket, "peer")
+    })
 
-  const serve = Effect.fn("PeerVisitors.serve")(function* (socket: TLSSocket, peer: PeerEdge) {
-    const host = normalHost(peer.host)
-    const admitted = admits(peer, host)
-    answerAdmission(socket, admitted)
-    if (!admitted) return linger(socket)
-    const hello = yield* Effect.promise(() => peekClientHello(socket))
-    if (Result.isFailure(hello)) return void socket.destroy()
-    const destination = dispatchVisitor(hello.success)
-    if (destination._tag !== "Tunnel" || destination.host !== host) return void socket.destroy()
-    counters.visitorsFromPeers += 1
-    yield* visits.serve(destination, socket, "peer")
+    return PeerVisitors.of({ serve })
   })
-
-  return { serve }
-})
-
-export class PeerVisitors extends Context.Service<PeerVisitors, PeerVisitorsShape>()("edge/mesh/PeerVisitors") {
-  static readonly layer = Layer.effect(PeerVisitors, make)
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Routes.layer, VisitorRouter.layer, Counters.layer]))
 }

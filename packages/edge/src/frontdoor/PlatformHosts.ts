@@ -8,20 +8,14 @@ import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
-import { ConnectionFaults, type ConnectionFaultsShape } from "../observe/ConnectionFaults.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
 import type { Address } from "@catenet/config/NetworkParser"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 
-const CONNECT_MILLIS = 5_000
-
-export interface PlatformHostsShape {
-  readonly has: (host: string) => boolean
-  readonly serve: (host: string, socket: Socket) => void
-  readonly defaultHost: string | undefined
-}
+const connectMillis = 5_000
 
 const headerOf = (visitor: Socket) => {
   const { client, server } = endpointsOf(visitor)
@@ -33,11 +27,11 @@ const headerOf = (visitor: Socket) => {
 
 /** Copies between a visitor and an upstream that is dialled for it. */
 const relayTo =
-  (upstream: Address, proxyProtocol: boolean, idleMillis: number | undefined, faults: ConnectionFaultsShape) =>
+  (upstream: Address, proxyProtocol: boolean, idleMillis: number | undefined, faults: ConnectionFaults["Service"]) =>
   (visitor: Socket) => {
     const socket = connect({ ...upstream, allowHalfOpen: true, noDelay: true })
     guard(socket, faults.ending(socket))
-    socket.setTimeout(CONNECT_MILLIS, () => socket.destroy())
+    socket.setTimeout(connectMillis, () => socket.destroy())
     socket.once("connect", () => socket.setTimeout(0))
     socket.on("error", () => undefined)
     if (proxyProtocol) socket.write(headerOf(visitor))
@@ -61,22 +55,26 @@ const makeHost = Effect.fnUntraced(function* ({ upstream, pair, proxyProtocol }:
   return acceptor.accept
 })
 
-export class PlatformHosts extends Context.Service<PlatformHosts, PlatformHostsShape>()(
-  "edge/frontdoor/PlatformHosts"
-) {
-  static readonly layer = Layer.effect(
-    PlatformHosts,
-    Effect.gen(function* () {
-      const { portal, otherHosts } = yield* Settings
-      const serving = new Map<string, (socket: Socket) => void>()
-      for (const host of portal === undefined ? otherHosts : [portal, ...otherHosts]) {
-        serving.set(host.host, yield* makeHost(host))
-      }
-      return {
-        has: (host) => serving.has(host),
-        serve: (host, socket) => serving.get(host)?.(socket),
-        defaultHost: portal?.host
-      }
+export class PlatformHosts extends Context.Service<
+  PlatformHosts,
+  {
+    readonly has: (host: string) => boolean
+    readonly serve: (host: string, socket: Socket) => void
+    readonly defaultHost: string | undefined
+  }
+>()("edge/frontdoor/PlatformHosts") {
+  static readonly make = Effect.gen(function* () {
+    const { portal, otherHosts } = yield* Settings
+    const serving = new Map<string, (socket: Socket) => void>()
+    for (const host of portal === undefined ? otherHosts : [portal, ...otherHosts]) {
+      serving.set(host.host, yield* makeHost(host))
+    }
+    return PlatformHosts.of({
+      has: (host) => serving.has(host),
+      serve: (host, socket) => serving.get(host)?.(socket),
+      defaultHost: portal?.host
     })
-  )
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([ConnectionFaults.layer]))
 }

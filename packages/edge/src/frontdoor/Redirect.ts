@@ -1,9 +1,9 @@
 /** The plain HTTP port: everything goes to the same place over HTTPS, nothing is served (data-plane 1.2). */
 import type { Socket } from "node:net"
-import { cutAfter, linger } from "../listen/GracefulClose.ts"
+import { cutAfter, closeGracefully } from "../listen/GracefulClose.ts"
 
-const HEAD_BYTES = 16_384
-const HEAD_MILLIS = 5_000
+const headBytes = 16_384
+const headMillis = 5_000
 
 /** The answer to a whole request head, sans I/O. */
 const answer = (head: string): string => {
@@ -24,14 +24,14 @@ export const receive = (socket: Socket): void => {
   const read = (chunk: Buffer) => {
     seen += chunk.toString("latin1")
     const end = seen.indexOf("\r\n\r\n")
-    if (end < 0 && seen.length <= HEAD_BYTES) return
+    if (end < 0 && seen.length <= headBytes) return
     inTime()
     socket.off("data", read).off("end", leave)
     socket.end(answer(end < 0 ? "" : seen.slice(0, end)), "latin1")
-    linger(socket)
+    closeGracefully(socket)
   }
   // For the whole head: who drips it must not stay longer than who says nothing.
-  const inTime = cutAfter(socket, HEAD_MILLIS)
+  const inTime = cutAfter(socket, headMillis)
   socket.on("data", read).once("end", leave)
   socket.resume()
 }

@@ -15,7 +15,7 @@ import { AuditLog } from "../audit/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
-import { AgentSessions, type Tried } from "../sessions/AgentSessions.ts"
+import { AgentSessions, type Attempts } from "../sessions/AgentSessions.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 import { Settings } from "../settings/Settings.ts"
 import type { Destination } from "./Dispatch.ts"
@@ -23,129 +23,141 @@ import * as TlsAlert from "./TlsAlert.ts"
 
 type ToTunnel = Extract<Destination, { readonly _tag: "Tunnel" }>
 
-export interface VisitsShape {
-  /**
-   * The socket is paused with its whole ClientHello put back. A visitor whom a peer edge brought is served here or not at
-   * all, so that no visitor travels in circles.
-   */
-  readonly serve: (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => Effect.Effect<void>
-  readonly open: () => number
-}
-
-const make = Effect.gen(function* () {
-  const { caps } = yield* Settings
-  const routes = yield* Routes
-  const agents = yield* AgentSessions
-  const relays = yield* Relays
-  const counters = yield* Counters
-  const gelb = yield* GelbVisits
-  const gate = yield* LoginGate
-  const peers = yield* PeerEdges
-  const audit = yield* AuditLog
-  const resets = yield* ResetBudget
-  let open = 0
-  const visitorsOf = new Map<string, number>()
-
-  /** Takes one of the tunnel's places for visitors; false when there is none. */
-  const enterTunnel = (token: string, socket: Socket) => {
-    const visitors = visitorsOf.get(token) ?? 0
-    if (visitors >= caps.tunnelVisitors) return false
-    visitorsOf.set(token, visitors + 1)
-    socket.once("close", () => {
-      const left = (visitorsOf.get(token) ?? 1) - 1
-      if (left > 0) visitorsOf.set(token, left)
-      else visitorsOf.delete(token)
-    })
-    return true
+export class VisitorRouter extends Context.Service<
+  VisitorRouter,
+  {
+    /**
+     * The socket is paused with its whole ClientHello put back. A visitor whom a peer edge brought is served here or not at
+     * all, so that no visitor travels in circles.
+     */
+    readonly serve: (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => Effect.Effect<void>
+    readonly open: () => number
   }
+>()("edge/frontdoor/VisitorRouter") {
+  static readonly make = Effect.gen(function* () {
+    const { caps } = yield* Settings
+    const routes = yield* Routes
+    const agents = yield* AgentSessions
+    const relays = yield* Relays
+    const counters = yield* Counters
+    const gelb = yield* GelbVisits
+    const gate = yield* LoginGate
+    const peers = yield* PeerEdges
+    const audit = yield* AuditLog
+    const resets = yield* ResetBudget
+    let open = 0
+    const visitorsOf = new Map<string, number>()
 
-  const enter = (socket: Socket) => {
-    open += 1
-    socket.once("close", () => {
-      open -= 1
+    /** Takes one of the tunnel's places for visitors; false when there is none. */
+    const enterTunnel = (token: string, socket: Socket) => {
+      const visitors = visitorsOf.get(token) ?? 0
+      if (visitors >= caps.tunnelVisitors) return false
+      visitorsOf.set(token, visitors + 1)
+      socket.once("close", () => {
+        const left = (visitorsOf.get(token) ?? 1) - 1
+        if (left > 0) visitorsOf.set(token, left)
+        else visitorsOf.delete(token)
+      })
+      return true
+    }
+
+    const enter = (socket: Socket) => {
+      open += 1
+      socket.once("close", () => {
+        open -= 1
+      })
+    }
+
+    /**
+     * Without a wildcard certificate nobody can be asked to log in: a host that requires it is closed, and who is there when it
+     * begins to is cut.
+     */
+    const enterUnasked = (host: string, token: string, socket: Socket): "gated" | "open" => {
+      if (gate.closes(host)) return "gated"
+      const cut = () => void socket.destroy()
+      socket.once("close", gate.enter(token, { host, session: undefined, until: null, open: true, cut }))
+      return "open"
+    }
+
+    const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1_000))
+    const isOpen = (token: string) => Effect.map(seconds, (now) => AccessPolicy.isOpen(routes.policy(token), now))
+
+    /** Who answers a validation now: the tunnel as for any visitor, an agent from its own order, or nobody that is known. */
+    const waitsFor = (host: string, { admissionUntil, token }: Route) =>
+      Effect.map(seconds, (now) => {
+        if (admissionUntil !== null && now < admissionUntil) return "tunnel"
+        const target = { _tag: "Host", host, challengeOnly: true } as const
+        return (agents.tunnel(token)?.candidates(target).length ?? 0) > 0 ? "order" : undefined
+      })
+
+    const passthrough = Effect.fn("VisitorRouter.passthrough")(
+      function* ({ earlyData, host, speaks }: ToTunnel, token: string, socket: Socket, challengeOnly: boolean) {
+        const kind = speaks === "acme" ? "acme" : "visitor"
+        const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
+        const deliver = (attempts?: Attempts) =>
+          agents.deliver(token, { _tag: "Host", host, challengeOnly }, header, attempts)
+        // Until it is answered, a visitor can say nothing in TLS that has an effect, but for early data.
+        const repeatable = () => !earlyData
+        yield* relays.run(yield* deliver(), socket, "browser", { repeatable, deliver })
+      },
+      (visit, _destination, _token, socket, _challengeOnly) =>
+        Effect.catchTag(visit, "TunnelOffline", () =>
+          Effect.sync(() => {
+            counters.visitorsOfOfflineTunnels += 1
+            TlsAlert.refuse(socket, "internalError")
+          })
+        )
+    )
+
+    const serve = Effect.fnUntraced(function* (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") {
+      // A visitor whom a peer brought has the address of the peer here.
+      if (broughtBy === "itself" && resets.refuses(socket.remoteAddress ?? "")) return void socket.destroy()
+      if (open >= caps.browserTunnels) return void socket.destroy()
+      enter(socket)
+      const { host, speaks } = destination
+      const route = routes.find(host)
+      if (route === undefined) {
+        if (broughtBy === "itself" && (yield* peers.forward(host, socket))) return
+        counters.visitorsOfUnknownHosts += 1
+        return TlsAlert.refuse(socket, "unrecognizedName")
+      }
+      // Every edge knows every host; where the tunnel has no agent here, it may have one at the edge that it is bound to.
+      const isHere = broughtBy === "peer" || agents.tunnel(route.token)?.connected === true
+      if (!isHere && (yield* peers.forward(host, socket))) return
+      if (!enterTunnel(route.token, socket)) {
+        counters.visitorsOfFullTunnels += 1
+        return void socket.destroy()
+      }
+      audit.note("front_door_tls", socket, route.token)
+      const isGelb = route.tier === "gelb" && gelb.accept !== undefined
+      const inWindow = yield* isOpen(route.token)
+      const passes = inWindow && !(route.tier === "gelb" && gate.closes(host))
+      const answers = speaks === "acme" && (isGelb || !passes) ? yield* waitsFor(host, route) : undefined
+      if (answers !== undefined) return yield* passthrough(destination, route.token, socket, answers === "order")
+      if (isGelb) return gelb.accept(socket, speaks === "http", host)
+      if (route.tier === "gelb" && enterUnasked(host, route.token, socket) === "gated") {
+        return TlsAlert.refuse(socket, "internalError")
+      }
+      if (!inWindow) {
+        counters.accessWindowRefusals += 1
+        return void socket.destroy()
+      }
+      yield* passthrough(destination, route.token, socket, false)
     })
-  }
 
-  /**
-   * Without a wildcard certificate nobody can be asked to log in: a host that requires it is closed, and who is there when it
-   * begins to is cut.
-   */
-  const enterUnasked = (host: string, token: string, socket: Socket): "gated" | "open" => {
-    if (gate.closes(host)) return "gated"
-    const cut = () => void socket.destroy()
-    socket.once("close", gate.enter(token, { host, session: undefined, until: null, open: true, cut }))
-    return "open"
-  }
-
-  const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1_000))
-  const isOpen = (token: string) => Effect.map(seconds, (now) => AccessPolicy.isOpen(routes.policy(token), now))
-
-  /** Who answers a validation now: the tunnel as for any visitor, an agent from its own order, or nobody that is known. */
-  const waitsFor = (host: string, { admissionUntil, token }: Route) =>
-    Effect.map(seconds, (now) => {
-      if (admissionUntil !== null && now < admissionUntil) return "tunnel"
-      const demand = { _tag: "Host", host, challengeOnly: true } as const
-      return (agents.tunnel(token)?.candidates(demand).length ?? 0) > 0 ? "order" : undefined
-    })
-
-  const passthrough = Effect.fn("Visits.passthrough")(
-    function* ({ earlyData, host, speaks }: ToTunnel, token: string, socket: Socket, challengeOnly: boolean) {
-      const kind = speaks === "acme" ? "acme" : "visitor"
-      const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
-      const deliver = (tried?: Tried) => agents.deliver(token, { _tag: "Host", host, challengeOnly }, header, tried)
-      // Until it is answered, a visitor can say nothing in TLS that has an effect, but for early data.
-      const repeatable = () => !earlyData
-      yield* relays.run(yield* deliver(), socket, "browser", { repeatable, deliver })
-    },
-    (visit, _destination, _token, socket, _challengeOnly) =>
-      Effect.catchTag(visit, "TunnelOffline", () =>
-        Effect.sync(() => {
-          counters.visitorsOfOfflineTunnels += 1
-          TlsAlert.refuse(socket, "internalError")
-        })
-      )
-  )
-
-  const serve = Effect.fnUntraced(function* (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") {
-    // A visitor whom a peer brought has the address of the peer here.
-    if (broughtBy === "itself" && resets.refuses(socket.remoteAddress ?? "")) return void socket.destroy()
-    if (open >= caps.browserTunnels) return void socket.destroy()
-    enter(socket)
-    const { host, speaks } = destination
-    const route = routes.find(host)
-    if (route === undefined) {
-      if (broughtBy === "itself" && (yield* peers.forward(host, socket))) return
-      counters.visitorsOfUnknownHosts += 1
-      return TlsAlert.refuse(socket, "unrecognizedName")
-    }
-    // Every edge knows every host; where the tunnel has no agent here, it may have one at the edge that it is bound to.
-    const isHere = broughtBy === "peer" || agents.tunnel(route.token)?.connected === true
-    if (!isHere && (yield* peers.forward(host, socket))) return
-    if (!enterTunnel(route.token, socket)) {
-      counters.visitorsOfFullTunnels += 1
-      return void socket.destroy()
-    }
-    audit.note("front_door_tls", socket, route.token)
-    const isGelb = route.tier === "gelb" && gelb.accept !== undefined
-    const inWindow = yield* isOpen(route.token)
-    const passes = inWindow && !(route.tier === "gelb" && gate.closes(host))
-    const answers = speaks === "acme" && (isGelb || !passes) ? yield* waitsFor(host, route) : undefined
-    if (answers !== undefined) return yield* passthrough(destination, route.token, socket, answers === "order")
-    if (isGelb) return gelb.accept(socket, speaks === "http", host)
-    if (route.tier === "gelb" && enterUnasked(host, route.token, socket) === "gated") {
-      return TlsAlert.refuse(socket, "internalError")
-    }
-    if (!inWindow) {
-      counters.accessWindowRefusals += 1
-      return void socket.destroy()
-    }
-    yield* passthrough(destination, route.token, socket, false)
+    return VisitorRouter.of({ serve, open: () => open })
   })
-
-  const shape: VisitsShape = { serve, open: () => open }
-  return shape
-})
-
-export class Visits extends Context.Service<Visits, VisitsShape>()("edge/frontdoor/Visits") {
-  static readonly layer = Layer.effect(Visits, make)
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([
+      Routes.layer,
+      AgentSessions.layer,
+      Relays.layer,
+      Counters.layer,
+      GelbVisits.layer,
+      LoginGate.layer,
+      PeerEdges.layer,
+      ResetBudget.layer
+    ])
+  )
 }

@@ -17,11 +17,11 @@ export interface BodyWriter {
   readonly trailersEnd: () => void
 }
 
-const MAX_LINE = 4_096
-const MAX_TRAILERS = 16_384
-const LF = 0x0a
+const maxLine = 4_096
+const maxTrailers = 16_384
+const lf = 0x0a
 /** Extensions (RFC 9112 section 7.1.1) as far as they can be told from the end of the line. */
-const SIZE = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t \x21-\x7e\x80-\xff]*)?$/
+const chunkSizePattern = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t \x21-\x7e\x80-\xff]*)?$/
 
 type Part = "data" | "size" | "data-end" | "trailers" | "over" | "malformed"
 
@@ -66,10 +66,10 @@ export class BodyEnd {
   }
 
   private readLine(bytes: Buffer, at: number): number {
-    const found = bytes.indexOf(LF, at)
+    const found = bytes.indexOf(lf, at)
     const end = found < 0 ? bytes.length : found + 1
-    this.line += bytes.toString("latin1", at, Math.min(end, at + MAX_LINE))
-    if (this.line.length >= MAX_LINE || (this.part === "data-end" && !"\r\n".startsWith(this.line))) {
+    this.line += bytes.toString("latin1", at, Math.min(end, at + maxLine))
+    if (this.line.length >= maxLine || (this.part === "data-end" && !"\r\n".startsWith(this.line))) {
       this.part = "malformed"
       return end
     }
@@ -89,7 +89,7 @@ export class BodyEnd {
   }
 
   private size(line: string) {
-    const size = SIZE.exec(line)?.[1]
+    const size = chunkSizePattern.exec(line)?.[1]
     if (size === undefined) {
       this.part = "malformed"
       return
@@ -107,7 +107,7 @@ export class BodyEnd {
     }
     const field = parseField(line)
     this.trailerBytes += line.length
-    if (field === undefined || this.trailerBytes > MAX_TRAILERS) this.part = "malformed"
+    if (field === undefined || this.trailerBytes > maxTrailers) this.part = "malformed"
     else this.writer?.trailer(field)
   }
 }

@@ -8,13 +8,13 @@ export interface Field {
   readonly value: string
 }
 
-export const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+export const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // eslint-disable-next-line no-control-regex -- control characters are exactly what must be found
-const FORBIDDEN = /[\0-\x08\x0a-\x1f\x7f]/
+const forbidden = /[\0-\x08\x0a-\x1f\x7f]/
 
-const SPACE = 0x20
-const TAB = 0x09
-const isOws = (code: number) => code === SPACE || code === TAB
+const space = 0x20
+const tab = 0x09
+const isOws = (code: number) => code === space || code === tab
 
 /** Without spaces and tabs at its ends: no other white space is any, so that no parser takes off more than this. */
 const trimOws = (text: string): string => {
@@ -30,7 +30,7 @@ export const parseField = (line: string): Field | undefined => {
   const colon = line.indexOf(":")
   if (colon < 1) return undefined
   const name = line.slice(0, colon)
-  if (!TOKEN.test(name) || FORBIDDEN.test(line)) return undefined
+  if (!tokenPattern.test(name) || forbidden.test(line)) return undefined
   return { name, key: name.toLowerCase(), value: trimOws(line.slice(colon + 1)) }
 }
 

@@ -14,7 +14,7 @@ const isOurs = (key: string): boolean => {
 }
 
 /** Fields about one connection (RFC 9110 section 7.6.1), which end here. */
-export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+export const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",
@@ -25,7 +25,7 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ])
 
 /** Fields that say where a message ends or where it goes; each is written anew, from what was understood. */
-const structural: ReadonlySet<string> = new Set([...HOP_BY_HOP, "content-length", "host"])
+const structural: ReadonlySet<string> = new Set([...hopByHop, "content-length", "host"])
 
 /** The field has another spelling than one that frames or routes a message, and would be read as it behind the edge. */
 const isDisguised = (key: string) => key.includes("_") && structural.has(hyphenated(key))

@@ -4,15 +4,15 @@
  */
 import type { TLSSocket } from "node:tls"
 import { Effect } from "effect"
-import { linger } from "../listen/GracefulClose.ts"
-import { type Answer, http1 } from "./Pages.ts"
+import { closeGracefully } from "../listen/GracefulClose.ts"
+import { type EdgeResponse, http1 } from "./Pages.ts"
 
-const HEAD_BYTES = 16_384
-const HEAD_WAIT = "3 seconds"
-const SILENCE_WAIT = "60 seconds"
+const headBytes = 16_384
+const headWait = "3 seconds"
+const silenceWait = "60 seconds"
 
 /** True when the visitor has sent something, which stays in the socket; false when it left or was silent for a minute. */
-export const speaks = (socket: TLSSocket): Effect.Effect<boolean> =>
+export const awaitReadable = (socket: TLSSocket): Effect.Effect<boolean> =>
   Effect.callback<boolean>((resume) => {
     const settle = () => resume(Effect.succeed(socket.readableLength > 0))
     socket.on("readable", settle)
@@ -21,7 +21,7 @@ export const speaks = (socket: TLSSocket): Effect.Effect<boolean> =>
     return Effect.sync(() => socket.off("readable", settle).off("close", settle))
   }).pipe(
     Effect.ensuring(Effect.sync(() => socket.removeAllListeners("readable"))),
-    Effect.timeoutOrElse({ duration: SILENCE_WAIT, orElse: () => Effect.succeed(false) })
+    Effect.timeoutOrElse({ duration: silenceWait, orElse: () => Effect.succeed(false) })
   )
 
 const drainHead = (socket: TLSSocket): Effect.Effect<void> =>
@@ -30,18 +30,18 @@ const drainHead = (socket: TLSSocket): Effect.Effect<void> =>
     const settle = () => resume(Effect.void)
     const take = (chunk: Buffer) => {
       seen += chunk.toString("latin1")
-      if (seen.includes("\r\n\r\n") || seen.length > HEAD_BYTES) settle()
+      if (seen.includes("\r\n\r\n") || seen.length > headBytes) settle()
     }
     socket.on("data", take).once("end", settle).once("close", settle)
     socket.resume()
     return Effect.sync(() => socket.off("data", take).off("end", settle).off("close", settle))
-  }).pipe(Effect.timeoutOrElse({ duration: HEAD_WAIT, orElse: () => Effect.void }))
+  }).pipe(Effect.timeoutOrElse({ duration: headWait, orElse: () => Effect.void }))
 
 /** Drains the request, says `answer` and ends the connection. */
-export const say = Effect.fn("LastWord.say")(function* (socket: TLSSocket, answer: Answer) {
+export const send = Effect.fn("FinalResponse.send")(function* (socket: TLSSocket, answer: EdgeResponse) {
   yield* drainHead(socket)
   yield* Effect.sync(() => {
     socket.end(http1(answer))
-    linger(socket)
+    closeGracefully(socket)
   })
 })

@@ -6,13 +6,13 @@ import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
-import { AnswerFollower } from "./AnswerFollower.ts"
-import type { Verdict } from "./LoginGate.ts"
+import { ResponseTracker } from "./ResponseTracker.ts"
+import type { GateVerdict } from "./LoginGate.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
-import { linger } from "../listen/GracefulClose.ts"
+import { closeGracefully } from "../listen/GracefulClose.ts"
 import { HeadTimer } from "./HeadTimer.ts"
-import { type Answer, http1, plainAnswer, silentPage } from "./Pages.ts"
+import { type EdgeResponse, http1, plainResponse, silentPage } from "./Pages.ts"
 
 export interface ForwardedStreamOptions {
   /** Hears of what a listener threw; the visitor has then ended. */
@@ -26,7 +26,7 @@ export interface ForwardedStreamOptions {
 }
 
 /** Never fails. */
-export type AskGate = (request: RequestHead) => Promise<Verdict>
+export type AskGate = (request: RequestHead) => Promise<GateVerdict>
 
 export class ForwardedStream extends Duplex {
   private readonly admitted: Promise<boolean>
@@ -34,13 +34,13 @@ export class ForwardedStream extends Duplex {
   private readonly visitor: TLSSocket
   private readonly rewriter: RequestRewriter
   private readonly onFault: OnFault
-  private readonly answers = new AnswerFollower()
+  private readonly answers = new ResponseTracker()
   private readonly heads: HeadTimer
   private visitorEnded = false
   private refused = false
   private answered = false
   /** What the gate answers in the place of the origin. */
-  private turnedAway: Answer | undefined
+  private turnedAway: EdgeResponse | undefined
   private asked: "nothing" | "safe" | "more" = "nothing"
 
   constructor(socket: TLSSocket, visitor: Visitor, { ask, headMillis, httpOnly, onFault }: ForwardedStreamOptions) {
@@ -87,8 +87,8 @@ export class ForwardedStream extends Duplex {
   }
 
   /** Answers in the place of an agent that could not be found. */
-  explain(answer: Answer) {
-    this.say(answer)
+  explain(answer: EdgeResponse) {
+    this.respond(answer)
   }
 
   /** What came of the visitor so far is no more than one safe request without a body, so that it may be asked elsewhere too. */
@@ -126,7 +126,7 @@ export class ForwardedStream extends Duplex {
 
   /** An origin that leaves without a word is explained too; nothing more of the visitor can reach it. */
   override _final(done: (error?: Error | null) => void) {
-    if (this.mayExplain) this.say(silentPage())
+    if (this.mayExplain) this.respond(silentPage())
     else if (this.rewriter.held) this.push(null)
     if (this.refused) done()
     else this.visitor.end(done)
@@ -139,7 +139,7 @@ export class ForwardedStream extends Duplex {
     done(error)
   }
 
-  private judged(verdict: Verdict) {
+  private judged(verdict: GateVerdict) {
     if (this.destroyed || this.refused) return
     if (verdict._tag === "Passes") {
       this.settle(true)
@@ -171,7 +171,7 @@ export class ForwardedStream extends Duplex {
    * the middle of an answer must see it torn.
    */
   reset(code: ResetCode) {
-    if (code !== "revoked" && code !== "window-closed" && this.mayExplain) this.say(silentPage())
+    if (code !== "revoked" && code !== "window-closed" && this.mayExplain) this.respond(silentPage())
     else this.destroy()
   }
 
@@ -186,18 +186,19 @@ export class ForwardedStream extends Duplex {
     const { between, owed } = this.answers
     const own = refused.begun ? 1 : 0
     if (owed > own) return undefined
-    if (between && owed === own) return this.say(this.turnedAway ?? plainAnswer(refused.why.status, refused.why.reason))
+    if (between && owed === own)
+      return this.respond(this.turnedAway ?? plainResponse(refused.why.status, refused.why.reason))
     if (!this.readableEnded) this.push(null)
     return undefined
   }
 
   /** Answers in the place of the origin, as the last word; the visitor's connection then closes by itself. */
-  private say(answer: Answer) {
+  private respond(answer: EdgeResponse) {
     this.refused = true
     this.settle(false)
     this.visitor.removeAllListeners("data")
     this.visitor.end(http1(answer))
-    linger(this.visitor)
+    closeGracefully(this.visitor)
     this.push(null)
   }
 }

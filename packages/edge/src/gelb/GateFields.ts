@@ -1,13 +1,13 @@
 /** The cookies of the login gate. No origin sees one, since a browser that has it is let in as its visitor. */
 
 /** What the visitor's session at a host is kept in. */
-export const SESSION_COOKIE = "__Host-ct_gate_session"
+export const sessionCookie = "__Host-ct_gate_session"
 /** What the browser keeps that began to sign in at a host. */
-export const BROWSER_COOKIE = "__Host-ct_gate_browser"
+export const browserCookie = "__Host-ct_gate_browser"
 /** The name of a session's cookie where a proxy beside the origin asks for it. */
-const CONTRACT_COOKIE = "ct_gate_session"
+const contractCookie = "ct_gate_session"
 
-const COOKIES: ReadonlySet<string> = new Set([SESSION_COOKIE, BROWSER_COOKIE, CONTRACT_COOKIE])
+const cookies: ReadonlySet<string> = new Set([sessionCookie, browserCookie, contractCookie])
 
 const pairsOf = (cookie: string) => cookie.split(";").map((pair) => pair.trim())
 const nameOf = (pair: string) => pair.split("=", 1)[0]?.trim() ?? ""
@@ -15,7 +15,7 @@ const nameOf = (pair: string) => pair.split("=", 1)[0]?.trim() ?? ""
 /** A Cookie field without the gate's own; absent when none is left. The field is kept as it is where it has none of them. */
 export const originCookies = (cookie: string): string | undefined => {
   const pairs = pairsOf(cookie)
-  const kept = pairs.filter((pair) => !COOKIES.has(nameOf(pair)))
+  const kept = pairs.filter((pair) => !cookies.has(nameOf(pair)))
   if (kept.length === pairs.length) return cookie
   return kept.length === 0 ? undefined : kept.join("; ")
 }

@@ -1,18 +1,18 @@
 /** What the login gate answers to visitors: where to sign in, the cookie of a session, and pages for those who cannot pass. */
 import { hash } from "node:crypto"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
-import { BROWSER_COOKIE, SESSION_COOKIE } from "./GateFields.ts"
-import { type Answer, answer, page } from "./Pages.ts"
+import { browserCookie, sessionCookie } from "./GateFields.ts"
+import { type EdgeResponse, response, page } from "./Pages.ts"
 
-const ATTRIBUTES = "Path=/; HttpOnly; Secure; SameSite=Lax"
+const attributes = "Path=/; HttpOnly; Secure; SameSite=Lax"
 /** Seconds that a sign-in may take. */
-const SIGN_IN_SECONDS = 600
+const signInSeconds = 600
 
-const cookie = (name: string, value: string, seconds: number) => `${name}=${value}; Max-Age=${seconds}; ${ATTRIBUTES}`
+const cookie = (name: string, value: string, seconds: number) => `${name}=${value}; Max-Age=${seconds}; ${attributes}`
 
 /** Nothing of an address with a code in it goes on to where the answer leads. */
 const lead = (status: number, location: string, setCookie: string) =>
-  answer(status, "text/plain", "", { Location: location, "Set-Cookie": setCookie, "Referrer-Policy": "no-referrer" })
+  response(status, "text/plain", "", { Location: location, "Set-Cookie": setCookie, "Referrer-Policy": "no-referrer" })
 
 export const browserHash = (browser: string): string => hash("sha256", browser, "hex")
 
@@ -22,12 +22,12 @@ export const signIn = (to: {
   readonly host: string
   readonly target: string
   readonly browser: string
-}): Answer => {
+}): EdgeResponse => {
   const address = new URL(to.signIn)
   address.searchParams.set("host", to.host)
   address.searchParams.set("return", returnPath(to.target))
   address.searchParams.set("browser", browserHash(to.browser))
-  return lead(302, address.href, cookie(BROWSER_COOKIE, to.browser, SIGN_IN_SECONDS))
+  return lead(302, address.href, cookie(browserCookie, to.browser, signInSeconds))
 }
 
 /** A header takes no more than ASCII; the path is written as a browser would write it. */
@@ -36,13 +36,13 @@ const pathIn = (path: string) => {
   return `${pathname}${search}${fragment}`.replace(/^\/{2,}/u, "/")
 }
 
-export const enter = (path: string, session: string, seconds: number): Answer =>
-  lead(303, pathIn(path), cookie(SESSION_COOKIE, session, seconds))
+export const enter = (path: string, session: string, seconds: number): EdgeResponse =>
+  lead(303, pathIn(path), cookie(sessionCookie, session, seconds))
 
-export const leave = (path: string): Answer => lead(303, pathIn(path), cookie(SESSION_COOKIE, "", 0))
+export const leave = (path: string): EdgeResponse => lead(303, pathIn(path), cookie(sessionCookie, "", 0))
 
-export const codeRefused = (): Answer =>
-  answer(
+export const codeRefused = (): EdgeResponse =>
+  response(
     403,
     "text/html",
     page(
@@ -51,18 +51,18 @@ export const codeRefused = (): Answer =>
     )
   )
 
-export const unauthorized = (): Answer => answer(401, "text/plain", "sign in first\n")
+export const unauthorized = (): EdgeResponse => response(401, "text/plain", "sign in first\n")
 
-export const noSignIn = (): Answer =>
-  answer(
+export const noSignIn = (): EdgeResponse =>
+  response(
     401,
     "text/html",
     page("This service requires login", "Its owner lets in visitors who sign in, and nobody can sign in here now.")
   )
 
 /** The control plane did not say whether the visitor may pass. */
-export const unavailable = (): Answer =>
-  answer(
+export const unavailable = (): EdgeResponse =>
+  response(
     503,
     "text/html",
     page("Signing in does not work now", "This service requires login, and that cannot be checked at the moment."),

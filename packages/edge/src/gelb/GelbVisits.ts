@@ -15,189 +15,199 @@ import { Counters } from "../observe/Counters.ts"
 import type { FailOver } from "../relay/FailOver.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../routes/Routes.ts"
-import { AgentSessions, type Delivered, type Tried } from "../sessions/AgentSessions.ts"
+import { AgentSessions, type Delivered, type Attempts } from "../sessions/AgentSessions.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 import { Settings } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import { type AskGate, ForwardedStream } from "./ForwardedStream.ts"
-import { NobodyServes, TornStream } from "./Http2Exchange.ts"
+import { NoAgentServes, TornStream } from "./Http2Exchange.ts"
 import { Http2Visit } from "./Http2Visits.ts"
-import * as LastWord from "./FinalResponse.ts"
+import * as FinalResponse from "./FinalResponse.ts"
 import type { Visit } from "./GatedVisits.ts"
 import { LoginGate } from "./LoginGate.ts"
-import { type Answer, closedPage, offlinePage, plainAnswer } from "./Pages.ts"
+import { type EdgeResponse, closedPage, offlinePage, plainResponse } from "./Pages.ts"
 import { ResetBudget } from "./ResetBudget.ts"
 import type { Connect } from "./TunnelConnections.ts"
 
-const TEND_EVERY = "2 seconds"
+const checkEvery = "2 seconds"
 /** How often an HTTP/2 connection is asked about an unfinished header block within the time that a request head has. */
-const HEAD_CHECKS = 6
+const headChecks = 6
 
-export interface GelbVisitsShape {
-  /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */
-  readonly accept: ((socket: Socket, web: boolean, host: string) => void) | undefined
-  /** Lets HTTP/2 visitors finish what they asked and ask no more. */
-  readonly drain: () => void
-}
-
-const make = Effect.gen(function* () {
-  const { requestHeadSeconds, wildcard } = yield* Settings
-  const headMillis = requestHeadSeconds * 1_000
-  const routes = yield* Routes
-  const agents = yield* AgentSessions
-  const relays = yield* Relays
-  const gate = yield* LoginGate
-  const counters = yield* Counters
-  const clock = yield* Clock.Clock
-  const resets = yield* ResetBudget
-  const files = yield* PairFiles
-  const { ending, report } = yield* ConnectionFaults
-  const run = yield* makeServe
-  const http2Visits = new Set<Http2Visit>()
-
-  yield* Effect.forkScoped(
-    Effect.sync(() => {
-      for (const visit of http2Visits) visit.tend()
-    }).pipe(Effect.repeat(Schedule.spaced(TEND_EVERY)))
-  )
-
-  yield* Effect.forkScoped(
-    Effect.sync(() => {
-      for (const visit of http2Visits) visit.watchHeads()
-    }).pipe(Effect.repeat(Schedule.spaced(headMillis / HEAD_CHECKS)))
-  )
-
-  /** What the edge answers in the place of the agent, if it must. */
-  const refusal = (host: string): Answer | undefined => {
-    const route = routes.find(host)
-    if (route === undefined) return plainAnswer(421, `${host} is not served here`)
-    const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
-    const policy = routes.policy(route.token)
-    if (policy === null || AccessPolicy.isOpen(policy, now)) return undefined
-    counters.accessWindowRefusals += 1
-    return closedPage(policy, now)
+export class GelbVisits extends Context.Service<
+  GelbVisits,
+  {
+    /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */
+    readonly accept: ((socket: Socket, web: boolean, host: string) => void) | undefined
+    /** Lets HTTP/2 visitors finish what they asked and ask no more. */
+    readonly drain: () => void
   }
+>()("edge/gelb/GelbVisits") {
+  static readonly make = Effect.gen(function* () {
+    const { requestHeadSeconds, wildcard } = yield* Settings
+    const headMillis = requestHeadSeconds * 1_000
+    const routes = yield* Routes
+    const agents = yield* AgentSessions
+    const relays = yield* Relays
+    const gate = yield* LoginGate
+    const counters = yield* Counters
+    const clock = yield* Clock.Clock
+    const resets = yield* ResetBudget
+    const files = yield* PairFiles
+    const { ending, report } = yield* ConnectionFaults
+    const run = yield* makeServe
+    const http2Visits = new Set<Http2Visit>()
 
-  const tokenOf = (host: string) => routes.find(host)?.token ?? ""
-
-  const deliver = (socket: TLSSocket, host: string, token: string, tried?: Tried) => {
-    const header = { kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) } as const
-    return agents.deliver(token, { _tag: "Host", host }, header, tried)
-  }
-
-  /** To other agents of the tunnel it is in; the host may have moved meanwhile. */
-  const failOverOf = (
-    socket: TLSSocket,
-    host: string,
-    { tunnel }: Delivered,
-    repeatable: FailOver["repeatable"]
-  ): FailOver => ({ repeatable, deliver: (tried) => deliver(socket, host, tunnel.token, tried) })
-
-  const deliverFirst = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
-    const delivered = yield* Effect.option(deliver(socket, host, tokenOf(host)))
-    if (Option.isNone(delivered)) counters.visitorsOfOfflineTunnels += 1
-    return Option.getOrUndefined(delivered)
-  })
-
-  const enter = (host: string, visit: Visit, ended: (leave: () => void) => void) =>
-    ended(gate.enter(tokenOf(host), visit))
-
-  /** How the connection's requests are asked about; nothing where the host has no gate. */
-  const gateOfConnection = (socket: TLSSocket, host: string): AskGate | undefined => {
-    const closed = gate.closes(host)
-    const visit: Visit = { host, session: undefined, until: null, open: !closed, cut: () => void socket.destroy() }
-    enter(host, visit, (leave) => socket.once("close", leave))
-    if (!closed) return undefined
-    return ({ cookie, method, target, upgrade }) => gate.judge({ host, method, target, cookie, upgrade }, visit)
-  }
-
-  const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string) => {
-    const closed = gate.closes(host)
-    const cut = () => void stream.destroy(new TornStream("the visitor may no longer pass"))
-    const visit: Visit = { host, session: undefined, until: null, open: !closed, cut }
-    enter(host, visit, (leave) => stream.once("close", leave))
-    if (!closed) return undefined
-    const { ":method": method = "GET", ":path": target = "/", cookie = "" } = headers
-    return gate.judge({ host, method, target, cookie, upgrade: false }, visit)
-  }
-
-  const http1 = Effect.fn("GelbVisits.http1")(function* (socket: TLSSocket, name: string) {
-    const host = normalHost(name) ?? ""
-    const refused = refusal(host)
-    if (refused !== undefined) return yield* LastWord.say(socket, refused)
-    if (!(yield* LastWord.speaks(socket))) return void socket.destroy()
-    const address = endpointsOf(socket).client?.address ?? "unknown"
-    const ask = gateOfConnection(socket, host)
-    const options = () => ({ httpOnly: routes.httpOnly(tokenOf(host)), onFault: report, ask, headMillis })
-    const follow = () => new ForwardedStream(socket, { address, hostname: host }, options())
-    // Nobody who may not pass is brought to an agent.
-    const asked = ask === undefined ? undefined : follow()
-    if (asked !== undefined && !(yield* Effect.promise(() => asked.firstAdmitted()))) return
-    const delivered = yield* deliverFirst(socket, host)
-    if (delivered === undefined) {
-      return asked === undefined ? yield* LastWord.say(socket, offlinePage()) : asked.explain(offlinePage())
-    }
-    const visitor = asked ?? follow()
-    yield* relays.run(
-      delivered,
-      visitor,
-      "browser",
-      failOverOf(socket, host, delivered, () => visitor.repeatable)
+    yield* Effect.forkScoped(
+      Effect.sync(() => {
+        for (const visit of http2Visits) visit.tend()
+      }).pipe(Effect.repeat(Schedule.spaced(checkEvery)))
     )
-  })
 
-  const connect =
-    (socket: TLSSocket, host: string): Connect =>
-    (far, opened, repeatable) =>
-      run(socket, () =>
-        Effect.gen(function* () {
-          const delivered = yield* deliverFirst(socket, host)
-          if (delivered === undefined) return opened(new NobodyServes())
-          if (far.destroyed) abort(delivered.stream)
-          opened(null)
-          const failOver = repeatable ? failOverOf(socket, host, delivered, () => true) : undefined
-          yield* relays.run(delivered, far, "browser", failOver)
-        })
-      )
+    yield* Effect.forkScoped(
+      Effect.sync(() => {
+        for (const visit of http2Visits) visit.watchHeads()
+      }).pipe(Effect.repeat(Schedule.spaced(headMillis / headChecks)))
+    )
 
-  const http2 = (socket: TLSSocket, name: string) => {
-    const host = normalHost(name) ?? ""
-    const address = endpointsOf(socket).client?.address ?? "unknown"
-    const visit = new Http2Visit(socket, {
-      visitor: { address, hostname: host },
-      connect: connect(socket, host),
-      refusal: () => refusal(host),
-      ask: (stream, headers) => gateOfRequest(stream, headers, host),
-      onFault: report,
-      headMillis,
-      mayReset: () => resets.spend(address),
-      onClose: (visit) => http2Visits.delete(visit)
-    })
-    http2Visits.add(visit)
-  }
-
-  const pairs = wildcard === undefined ? Option.none() : yield* files.follow(wildcard)
-  const onFailure = () => {
-    counters.handshakesFailed += 1
-  }
-  const onSecure = (socket: TLSSocket, name: string) =>
-    socket.alpnProtocol === "h2" ? http2(socket, name) : run(socket, () => http1(socket, name))
-  const accept = Option.map(pairs, (pairs) => {
-    const web = TlsAcceptor.make({ pairs, alpn: ["h2", "http/1.1"], onSecure, onFailure, ending })
-    const other = TlsAcceptor.make({ pairs, alpn: [], onSecure, onFailure, ending })
-    return (socket: Socket, isWeb: boolean, host: string) => (isWeb ? web : other).accept(socket, host)
-  })
-
-  const shape: GelbVisitsShape = {
-    accept: Option.getOrUndefined(accept),
-    drain: () => {
-      for (const visit of http2Visits) visit.drain()
+    /** What the edge answers in the place of the agent, if it must. */
+    const refusal = (host: string): EdgeResponse | undefined => {
+      const route = routes.find(host)
+      if (route === undefined) return plainResponse(421, `${host} is not served here`)
+      const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+      const policy = routes.policy(route.token)
+      if (policy === null || AccessPolicy.isOpen(policy, now)) return undefined
+      counters.accessWindowRefusals += 1
+      return closedPage(policy, now)
     }
-  }
-  return shape
-})
 
-export class GelbVisits extends Context.Service<GelbVisits, GelbVisitsShape>()("edge/gelb/GelbVisits") {
-  static readonly layer = Layer.effect(GelbVisits, make)
+    const tokenOf = (host: string) => routes.find(host)?.token ?? ""
+
+    const deliver = (socket: TLSSocket, host: string, token: string, attempts?: Attempts) => {
+      const header = { kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) } as const
+      return agents.deliver(token, { _tag: "Host", host }, header, attempts)
+    }
+
+    /** To other agents of the tunnel it is in; the host may have moved meanwhile. */
+    const failOverOf = (
+      socket: TLSSocket,
+      host: string,
+      { tunnel }: Delivered,
+      repeatable: FailOver["repeatable"]
+    ): FailOver => ({ repeatable, deliver: (attempts) => deliver(socket, host, tunnel.token, attempts) })
+
+    const deliverFirst = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
+      const delivered = yield* Effect.option(deliver(socket, host, tokenOf(host)))
+      if (Option.isNone(delivered)) counters.visitorsOfOfflineTunnels += 1
+      return Option.getOrUndefined(delivered)
+    })
+
+    const enter = (host: string, visit: Visit, ended: (leave: () => void) => void) =>
+      ended(gate.enter(tokenOf(host), visit))
+
+    /** How the connection's requests are asked about; nothing where the host has no gate. */
+    const gateOfConnection = (socket: TLSSocket, host: string): AskGate | undefined => {
+      const closed = gate.closes(host)
+      const visit: Visit = { host, session: undefined, until: null, open: !closed, cut: () => void socket.destroy() }
+      enter(host, visit, (leave) => socket.once("close", leave))
+      if (!closed) return undefined
+      return ({ cookie, method, target, upgrade }) => gate.judge({ host, method, target, cookie, upgrade }, visit)
+    }
+
+    const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string) => {
+      const closed = gate.closes(host)
+      const cut = () => void stream.destroy(new TornStream("the visitor may no longer pass"))
+      const visit: Visit = { host, session: undefined, until: null, open: !closed, cut }
+      enter(host, visit, (leave) => stream.once("close", leave))
+      if (!closed) return undefined
+      const { ":method": method = "GET", ":path": target = "/", cookie = "" } = headers
+      return gate.judge({ host, method, target, cookie, upgrade: false }, visit)
+    }
+
+    const http1 = Effect.fn("GelbVisits.http1")(function* (socket: TLSSocket, name: string) {
+      const host = normalHost(name) ?? ""
+      const refused = refusal(host)
+      if (refused !== undefined) return yield* FinalResponse.send(socket, refused)
+      if (!(yield* FinalResponse.awaitReadable(socket))) return void socket.destroy()
+      const address = endpointsOf(socket).client?.address ?? "unknown"
+      const ask = gateOfConnection(socket, host)
+      const options = () => ({ httpOnly: routes.httpOnly(tokenOf(host)), onFault: report, ask, headMillis })
+      const follow = () => new ForwardedStream(socket, { address, hostname: host }, options())
+      // Nobody who may not pass is brought to an agent.
+      const asked = ask === undefined ? undefined : follow()
+      if (asked !== undefined && !(yield* Effect.promise(() => asked.firstAdmitted()))) return
+      const delivered = yield* deliverFirst(socket, host)
+      if (delivered === undefined) {
+        return asked === undefined ? yield* FinalResponse.send(socket, offlinePage()) : asked.explain(offlinePage())
+      }
+      const visitor = asked ?? follow()
+      yield* relays.run(
+        delivered,
+        visitor,
+        "browser",
+        failOverOf(socket, host, delivered, () => visitor.repeatable)
+      )
+    })
+
+    const connect =
+      (socket: TLSSocket, host: string): Connect =>
+      (far, opened, repeatable) =>
+        run(socket, () =>
+          Effect.gen(function* () {
+            const delivered = yield* deliverFirst(socket, host)
+            if (delivered === undefined) return opened(new NoAgentServes())
+            if (far.destroyed) abort(delivered.stream)
+            opened(null)
+            const failOver = repeatable ? failOverOf(socket, host, delivered, () => true) : undefined
+            yield* relays.run(delivered, far, "browser", failOver)
+          })
+        )
+
+    const http2 = (socket: TLSSocket, name: string) => {
+      const host = normalHost(name) ?? ""
+      const address = endpointsOf(socket).client?.address ?? "unknown"
+      const visit = new Http2Visit(socket, {
+        visitor: { address, hostname: host },
+        connect: connect(socket, host),
+        refusal: () => refusal(host),
+        ask: (stream, headers) => gateOfRequest(stream, headers, host),
+        onFault: report,
+        headMillis,
+        mayReset: () => resets.spend(address),
+        onClose: (visit) => http2Visits.delete(visit)
+      })
+      http2Visits.add(visit)
+    }
+
+    const pairs = wildcard === undefined ? Option.none() : yield* files.follow(wildcard)
+    const onFailure = () => {
+      counters.handshakesFailed += 1
+    }
+    const onSecure = (socket: TLSSocket, name: string) =>
+      socket.alpnProtocol === "h2" ? http2(socket, name) : run(socket, () => http1(socket, name))
+    const accept = Option.map(pairs, (pairs) => {
+      const web = TlsAcceptor.make({ pairs, alpn: ["h2", "http/1.1"], onSecure, onFailure, ending })
+      const other = TlsAcceptor.make({ pairs, alpn: [], onSecure, onFailure, ending })
+      return (socket: Socket, isWeb: boolean, host: string) => (isWeb ? web : other).accept(socket, host)
+    })
+
+    return GelbVisits.of({
+      accept: Option.getOrUndefined(accept),
+      drain: () => {
+        for (const visit of http2Visits) visit.drain()
+      }
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([
+      Routes.layer,
+      AgentSessions.layer,
+      Relays.layer,
+      LoginGate.layer,
+      Counters.layer,
+      ResetBudget.layer,
+      ConnectionFaults.layer
+    ])
+  )
 }

@@ -9,13 +9,13 @@ import { pipeline } from "node:stream"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Result } from "effect"
 import { toOrigin, toVisitor, trailersToOrigin, trailersToVisitor } from "./Http2Fields.ts"
-import { type Answer, offlinePage, plainAnswer, silentPage } from "./Pages.ts"
+import { type EdgeResponse, offlinePage, plainResponse, silentPage } from "./Pages.ts"
 import { readRequest } from "./Http2Request.ts"
-import { SAFE, type Visitor } from "./RequestHead.ts"
+import { safeMethods, type Visitor } from "./RequestHead.ts"
 import type { Repeatable, TunnelConnections } from "./TunnelConnections.ts"
 
 /** The tunnel has no agent that could take the request. */
-export class NobodyServes extends Error {}
+export class NoAgentServes extends Error {}
 
 /** The edge ends a stream before its answer has ended; the visitor does not pay for that. */
 export class TornStream extends Error {}
@@ -24,7 +24,7 @@ export class TornStream extends Error {}
 const tear = (stream: ServerHttp2Stream) => void stream.destroy(new TornStream("the answer broke off"))
 
 /** Answers in the place of the origin, or tears an answer that has begun. */
-export const say = (stream: ServerHttp2Stream, { status, fields, body }: Answer) => {
+export const respond = (stream: ServerHttp2Stream, { status, fields, body }: EdgeResponse) => {
   if (stream.destroyed || stream.headersSent) return tear(stream)
   stream.respond({ ":status": status, ...fields, "content-length": body.length })
   stream.end(body)
@@ -36,7 +36,7 @@ const answer = (stream: ServerHttp2Stream, incoming: IncomingMessage) => {
   const begun = Result.try(() => stream.respond(toVisitor(incoming), { waitForTrailers: trailers }))
   if (Result.isFailure(begun)) {
     incoming.destroy()
-    return say(stream, silentPage())
+    return respond(stream, silentPage())
   }
   if (trailers) {
     stream.on("wantTrailers", () => {
@@ -84,10 +84,10 @@ export interface Incoming {
 export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnections, onFault: OnFault): void => {
   const { headers, stream } = incoming
   const read = readRequest(headers, visitor)
-  if (Result.isFailure(read)) return say(stream, plainAnswer(read.failure.status, read.failure.reason))
+  if (Result.isFailure(read)) return respond(stream, plainResponse(read.failure.status, read.failure.reason))
   const { authority, method, path } = read.success
   const body = !stream.endAfterHeaders
-  const repeatable = !body && SAFE.has(method)
+  const repeatable = !body && safeMethods.has(method)
 
   const ask = (): void => {
     let giveUp: (() => void) | undefined
@@ -105,7 +105,7 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
       }
       return request(options)
     })
-    if (Result.isFailure(asked)) return say(stream, plainAnswer(400, "this request has no form in HTTP/1.1"))
+    if (Result.isFailure(asked)) return respond(stream, plainResponse(400, "this request has no form in HTTP/1.1"))
     const outgoing = guard(asked.success, onFault)
     const leave = () => {
       if (outgoing.closed) return
@@ -115,9 +115,9 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
     stream.once("close", leave)
     outgoing.on("error", (error) => {
       stream.off("close", leave)
-      if (error instanceof NobodyServes) say(stream, offlinePage())
+      if (error instanceof NoAgentServes) respond(stream, offlinePage())
       else if (repeatable && outgoing.reusedSocket && !stream.destroyed && !stream.headersSent) ask()
-      else say(stream, silentPage())
+      else respond(stream, silentPage())
     })
     outgoing.on("information", ({ statusCode, headers: { link } }) => {
       if (statusCode !== 103 || stream.destroyed || stream.headersSent) return

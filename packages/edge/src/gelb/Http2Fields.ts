@@ -4,12 +4,12 @@
  */
 import type { IncomingMessage } from "node:http"
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
-import { HOP_BY_HOP, isEndToEnd, isTrailer } from "./FieldNames.ts"
+import { hopByHop, isEndToEnd, isTrailer } from "./FieldNames.ts"
 import { originCookies } from "./GateFields.ts"
 import { type Visitor, visitorFields } from "./RequestHead.ts"
 
 /** What would frame or route an answer has no meaning behind it. */
-const NO_ANSWER_TRAILER = new Set([...HOP_BY_HOP, "content-length", "host", "trailer"])
+const noAnswerTrailer = new Set([...hopByHop, "content-length", "host", "trailer"])
 
 const passes = (name: string) => !name.startsWith(":") && name !== "expect" && name !== "cookie" && isEndToEnd(name)
 
@@ -57,9 +57,9 @@ const collect = (raw: ReadonlyArray<string>, drops: (name: string) => boolean): 
 /** The fields of the origin's answer for the visitor. */
 export const toVisitor = ({ headers, rawHeaders, statusCode }: IncomingMessage): OutgoingHttpHeaders => {
   const named = new Set((headers.connection ?? "").toLowerCase().split(/\s*,\s*/))
-  return { ...collect(rawHeaders, (name) => HOP_BY_HOP.has(name) || named.has(name)), ":status": statusCode ?? 502 }
+  return { ...collect(rawHeaders, (name) => hopByHop.has(name) || named.has(name)), ":status": statusCode ?? 502 }
 }
 
 /** The trailers of the origin's answer for the visitor. */
 export const trailersToVisitor = ({ rawTrailers }: IncomingMessage): OutgoingHttpHeaders =>
-  collect(rawTrailers, (name) => NO_ANSWER_TRAILER.has(name))
+  collect(rawTrailers, (name) => noAnswerTrailer.has(name))

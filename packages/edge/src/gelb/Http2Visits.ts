@@ -14,29 +14,29 @@ import { contained, guard, type OnFault, silence } from "@catenet/wire/transport
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { cutAfter } from "../listen/GracefulClose.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
-import { type Incoming, proxy, say, TornStream, trailersOf } from "./Http2Exchange.ts"
-import type { Verdict } from "./LoginGate.ts"
-import type { Answer } from "./Pages.ts"
+import { type Incoming, proxy, respond, TornStream, trailersOf } from "./Http2Exchange.ts"
+import type { GateVerdict } from "./LoginGate.ts"
+import type { EdgeResponse } from "./Pages.ts"
 import type { Visitor } from "./RequestHead.ts"
 import { type Connect, TunnelConnections } from "./TunnelConnections.ts"
 
-const MAX_STREAMS = 128
+const maxStreams = 128
 /** The protocol's default of 64 KiB would hold an upload to one window a round trip. */
-const STREAM_WINDOW = 256 * 1024
-const CONNECTION_WINDOW = 2 * 1024 * 1024
-const IDLE_MILLIS = 120_000
+const streamWindow = 256 * 1024
+const connectionWindow = 2 * 1024 * 1024
+const idleMillis = 120_000
 /** How often in a row a connection may be found at its end before it is cut. */
-const STRIKES = 3
+const mostStrikes = 3
 /** So long a connection that is closed for its behaviour may take to hear why. */
-const LINGER_MILLIS = 2_000
+const graceMillis = 2_000
 
 export interface Http2Options {
   readonly visitor: Visitor
   readonly connect: Connect
   /** An answer the edge gives itself, asked before every request: the window is closed, the host is gone. */
-  readonly refusal: () => Answer | undefined
+  readonly refusal: () => EdgeResponse | undefined
   /** Asks the login gate about a request; nothing where the host has none. */
-  readonly ask: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<Verdict> | undefined
+  readonly ask: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<GateVerdict> | undefined
   /** How long the header block of a request may take. */
   readonly headMillis: number
   /** The visitor has reset a stream; false ends its connection. */
@@ -71,7 +71,7 @@ export class Http2Visit {
     socket.allowHalfOpen = false
     socket.once("end", () => this.session.destroy())
     this.session = performServerHandshake(socket, {
-      settings: { maxConcurrentStreams: MAX_STREAMS, initialWindowSize: STREAM_WINDOW, enableConnectProtocol: false },
+      settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: false },
       strictSingleValueFields: false
     })
     guard(this.session, (error) => {
@@ -79,7 +79,7 @@ export class Http2Visit {
       socket.destroy()
     })
     this.blocks = new HeaderBlocks(this.session, options.headMillis)
-    this.session.setLocalWindowSize(CONNECTION_WINDOW)
+    this.session.setLocalWindowSize(connectionWindow)
     this.session.on("error", () => undefined)
     // Settings that the visitor never acknowledged keep a session for as long as it leads to its native half, which its socket
     // and the error that ended it do.
@@ -100,12 +100,12 @@ export class Http2Visit {
       const begin = () => {
         if (stream.closed) return undefined
         const refusal = options.refusal()
-        if (refusal !== undefined) return say(stream, refusal)
+        if (refusal !== undefined) return respond(stream, refusal)
         const asked = options.ask(stream, headers)
         if (asked === undefined) return proxy(incoming, options.visitor, agent, fault)
-        const judged = (verdict: Verdict) => {
+        const judged = (verdict: GateVerdict) => {
           if (stream.closed) return
-          if (verdict._tag === "Answered") return say(stream, verdict.answer)
+          if (verdict._tag === "Responds") return respond(stream, verdict.answer)
           const { identity } = verdict
           proxy(incoming, { ...options.visitor, identity }, agent, fault)
         }
@@ -134,8 +134,8 @@ export class Http2Visit {
     const rests = bytesRead + bytesWritten === this.moved
     this.moved = bytesRead + bytesWritten
     this.strikes = this.session.destroyed || (this.visitorLeaves && rests) ? this.strikes + 1 : 0
-    if (this.strikes >= STRIKES) this.socket.destroy()
-    else if (this.streams === 0 && monotonicMillis() - this.quietSince >= IDLE_MILLIS) this.drain()
+    if (this.strikes >= mostStrikes) this.socket.destroy()
+    else if (this.streams === 0 && monotonicMillis() - this.quietSince >= idleMillis) this.drain()
   }
 
   /** To be called several times within the bound: a connection whose header block is open for longer is cut. */
@@ -146,7 +146,7 @@ export class Http2Visit {
   private calm() {
     this.session.destroy(new TornStream("enough"), constants.NGHTTP2_ENHANCE_YOUR_CALM)
     // The visitor may read nothing of it.
-    cutAfter(this.socket, LINGER_MILLIS)
+    cutAfter(this.socket, graceMillis)
   }
 
   private enter(stream: ServerHttp2Stream) {

@@ -4,21 +4,26 @@ import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { DateTime } from "effect"
 
 /** An answer before it is put into the version of HTTP the visitor speaks. */
-export interface Answer {
+export interface EdgeResponse {
   readonly status: number
   readonly fields: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
 /** Nothing of it is kept anywhere. */
-export const answer = (status: number, type: string, body: string, fields: Answer["fields"] = {}): Answer => ({
+export const response = (
+  status: number,
+  type: string,
+  body: string,
+  fields: EdgeResponse["fields"] = {}
+): EdgeResponse => ({
   status,
   fields: { "Content-Type": `${type}; charset=utf-8`, "Cache-Control": "no-store", ...fields },
   body: Buffer.from(body, "utf8")
 })
 
 /** The answer as the last one on an HTTP/1 connection. */
-export const http1 = ({ status, fields, body }: Answer): Buffer => {
+export const http1 = ({ status, fields, body }: EdgeResponse): Buffer => {
   const named = { ...fields, "Content-Length": `${body.length}`, Connection: "close" }
   const lines = Object.entries(named).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`
@@ -41,11 +46,12 @@ export const page = (title: string, sentence: string) =>
 `
 
 /** A refusal of one request, in plain text. */
-export const plainAnswer = (status: number, reason: string): Answer => answer(status, "text/plain", `${reason}\n`)
+export const plainResponse = (status: number, reason: string): EdgeResponse =>
+  response(status, "text/plain", `${reason}\n`)
 
 /** 502: the host exists, its agent is not connected. */
-export const offlinePage = (): Answer =>
-  answer(
+export const offlinePage = (): EdgeResponse =>
+  response(
     502,
     "text/html",
     page(
@@ -56,8 +62,8 @@ export const offlinePage = (): Answer =>
   )
 
 /** 502: the agent is connected, but what it serves did not answer. */
-export const silentPage = (): Answer =>
-  answer(
+export const silentPage = (): EdgeResponse =>
+  response(
     502,
     "text/html",
     page(
@@ -68,9 +74,9 @@ export const silentPage = (): Answer =>
   )
 
 /** 503: the owner's access window is shut at `now` (unix seconds); names the next change if there is one. */
-export const closedPage = (policy: AccessPolicy.AccessPolicy, now: number): Answer => {
+export const closedPage = (policy: AccessPolicy.AccessPolicy, now: number): EdgeResponse => {
   const change = AccessPolicy.nextChange(policy, now)
-  return answer(
+  return response(
     503,
     "text/html",
     page(

@@ -6,7 +6,7 @@ import { BodyEnd, type BodyWriter, type Framing } from "./BodyEnd.ts"
 import type { Field } from "./FieldLine.ts"
 import { isTrailer } from "./FieldNames.ts"
 
-const CRLF = Buffer.from("\r\n")
+const crlf = Buffer.from("\r\n")
 
 /** Writes the parts to where the caller of `RequestBody.take` wants them. */
 class Rewritten implements BodyWriter {
@@ -25,7 +25,7 @@ class Rewritten implements BodyWriter {
   }
 
   chunkEnd() {
-    this.out.push(CRLF)
+    this.out.push(crlf)
   }
 
   trailer({ key, name, value }: Field) {
@@ -33,7 +33,7 @@ class Rewritten implements BodyWriter {
   }
 
   trailersEnd() {
-    this.out.push(CRLF)
+    this.out.push(crlf)
   }
 }
 

@@ -46,16 +46,16 @@ export interface Visitor {
 }
 
 /** Methods that change nothing at the origin (RFC 9110 section 9.2.1). */
-export const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
+export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
 
 /** The request changes nothing and has no body, so that it may be asked twice. */
 export const isSafe = ({ framing, method }: RequestHead): boolean =>
-  SAFE.has(method) && framing._tag === "Length" && framing.bytes === 0
+  safeMethods.has(method) && framing._tag === "Length" && framing.bytes === 0
 
-const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([^ ]+) HTTP\/1\.([01])$/
+const requestLinePattern = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([^ ]+) HTTP\/1\.([01])$/
 
 /** Whether a line can begin a request, so that what cannot is answered before the head is whole. */
-export const isRequestLine = (line: string): boolean => REQUEST_LINE.test(line)
+export const isRequestLine = (line: string): boolean => requestLinePattern.test(line)
 
 const bad = (reason: string, status: BadRequest["status"] = 400) => Result.fail(new BadRequest({ status, reason }))
 
@@ -131,7 +131,7 @@ const withoutGateCookies = (field: Field): ReadonlyArray<Field> => {
 /** Reads a head given as latin-1 text without its closing empty line. */
 export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
   const [requestLine = "", ...lines] = text.split("\r\n")
-  const [, method, asked = "", minor] = REQUEST_LINE.exec(requestLine) ?? []
+  const [, method, asked = "", minor] = requestLinePattern.exec(requestLine) ?? []
   if (method === undefined || (minor !== "0" && minor !== "1")) return bad("malformed request line")
   if (method === "CONNECT" || method === "PRI") return bad(`${method} is not served`, 405)
   const target = parseTarget(method, asked)

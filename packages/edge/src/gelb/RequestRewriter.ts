@@ -4,14 +4,14 @@
  * where that is allowed.
  */
 import { Result } from "effect"
-import { TOKEN } from "./FieldLine.ts"
+import { tokenPattern } from "./FieldLine.ts"
 import { RequestBody } from "./RequestBody.ts"
 import { BadRequest, checkHost, isRequestLine, parse, type RequestHead, rewrite, type Visitor } from "./RequestHead.ts"
 
-const MAX_HEAD = 65_536
-const HEAD_END = Buffer.from("\r\n\r\n")
-const CR = 0x0d
-const LF = 0x0a
+const maxHead = 65_536
+const headEnd = Buffer.from("\r\n\r\n")
+const cr = 0x0d
+const lf = 0x0a
 
 type Phase =
   | { readonly _tag: "Start" }
@@ -25,19 +25,19 @@ type Phase =
   | { readonly _tag: "Over" }
 
 /** Every white space that some origin skips before a request line counts as the beginning of one, which is then refused. */
-const SKIPPED = new Set([0x09, LF, 0x0b, 0x0c, CR, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x85, 0xa0])
+const skippedBytes = new Set([0x09, lf, 0x0b, 0x0c, cr, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x85, 0xa0])
 
 /** Whether a connection that begins with this byte may be HTTP. */
-const mayBeHttp = (first: number): boolean => SKIPPED.has(first) || TOKEN.test(String.fromCharCode(first))
+const mayBeHttp = (first: number): boolean => skippedBytes.has(first) || tokenPattern.test(String.fromCharCode(first))
 
 /** Why no request can come of what has arrived, which no head ends; what comes before `from` has been looked at. */
 const hopeless = (pending: Buffer, from: number): BadRequest | undefined => {
-  if (pending.length > MAX_HEAD) return new BadRequest({ status: 431, reason: "request head too large" })
-  const first = pending.indexOf(LF, from)
-  for (let at = first; at >= 0; at = pending.indexOf(LF, at + 1)) {
-    if (pending[at - 1] !== CR) return new BadRequest({ status: 400, reason: "a line ends without CR" })
+  if (pending.length > maxHead) return new BadRequest({ status: 431, reason: "request head too large" })
+  const first = pending.indexOf(lf, from)
+  for (let at = first; at >= 0; at = pending.indexOf(lf, at + 1)) {
+    if (pending[at - 1] !== cr) return new BadRequest({ status: 400, reason: "a line ends without CR" })
   }
-  const isFirstLine = first >= 0 && pending.indexOf(LF) === first
+  const isFirstLine = first >= 0 && pending.indexOf(lf) === first
   return isFirstLine && !isRequestLine(pending.toString("latin1", 0, first - 1))
     ? new BadRequest({ status: 400, reason: "malformed request line" })
     : undefined
@@ -194,24 +194,24 @@ export class RequestRewriter {
   /** Empty lines before a request are skipped (RFC 9112 section 2.2). */
   private skipEmptyLines() {
     let at = 0
-    while (this.pending[at] === CR && this.pending[at + 1] === LF) at += 2
+    while (this.pending[at] === cr && this.pending[at + 1] === lf) at += 2
     if (at > 0) this.pending = this.pending.subarray(at)
   }
 
   private head(out: Array<Buffer>): boolean {
     this.skipEmptyLines()
     if (this.pending.length === 0) return false
-    const end = this.pending.indexOf(HEAD_END, Math.max(0, this.searched - HEAD_END.length))
+    const end = this.pending.indexOf(headEnd, Math.max(0, this.searched - headEnd.length))
     if (end < 0) {
       const why = hopeless(this.pending, this.searched)
       this.searched = this.pending.length
       return why === undefined ? false : this.refuse(why)
     }
     this.searched = 0
-    if (end > MAX_HEAD) return this.refuse(new BadRequest({ status: 431, reason: "request head too large" }))
+    if (end > maxHead) return this.refuse(new BadRequest({ status: 431, reason: "request head too large" }))
     const parsed = parse(this.pending.toString("latin1", 0, end))
     if (Result.isFailure(parsed)) return this.refuse(parsed.failure)
-    this.pending = this.pending.subarray(end + HEAD_END.length)
+    this.pending = this.pending.subarray(end + headEnd.length)
     return this.options.gate === undefined ? this.pass(parsed.success, this.visitor, out) : this.ask(parsed.success)
   }
 

@@ -8,13 +8,13 @@ export interface Target {
 }
 
 /** Nothing but visible ASCII, and no fragment: parsers differ about the rest. */
-const VISIBLE = /^[\x21\x22\x24-\x7e]+$/
-const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/i
+const visiblePattern = /^[\x21\x22\x24-\x7e]+$/
+const absolutePattern = /^https?:\/\/([^/?]*)(.*)$/i
 
 /** A host name with an optional port. User information is no part of it. */
-const AUTHORITY = /^[a-z0-9.-]+(?::\d{0,5})?$/i
+const authorityPattern = /^[a-z0-9.-]+(?::\d{0,5})?$/i
 
-export const isAuthority = (text: string): boolean => AUTHORITY.test(text)
+export const isAuthority = (text: string): boolean => authorityPattern.test(text)
 
 /** The host name of an authority without its port, as comparable with a server name. */
 export const hostnameOf = (authority: string): string =>
@@ -24,10 +24,10 @@ export const hostnameOf = (authority: string): string =>
     .toLowerCase()
 
 /** A path and query as they may stand in a request line. */
-export const isOriginForm = (path: string): boolean => path.startsWith("/") && VISIBLE.test(path)
+export const isOriginForm = (path: string): boolean => path.startsWith("/") && visiblePattern.test(path)
 
 const absolute = (method: string, text: string): Target | undefined => {
-  const [, authority = "", rest = ""] = ABSOLUTE.exec(text) ?? []
+  const [, authority = "", rest = ""] = absolutePattern.exec(text) ?? []
   if (!isAuthority(authority)) return undefined
   if (rest === "" && method === "OPTIONS") return { path: "*", authority }
   return { path: rest.startsWith("/") ? rest : `/${rest}`, authority }
@@ -35,7 +35,7 @@ const absolute = (method: string, text: string): Target | undefined => {
 
 /** Nothing for what is no target of this method. */
 export const parseTarget = (method: string, text: string): Target | undefined => {
-  if (!VISIBLE.test(text)) return undefined
+  if (!visiblePattern.test(text)) return undefined
   if (text.startsWith("/")) return { path: text, authority: undefined }
   if (text === "*") return method === "OPTIONS" ? { path: "*", authority: undefined } : undefined
   return absolute(method, text)

@@ -9,19 +9,16 @@ import { TokenBuckets } from "../listen/TokenBuckets.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
 
-export const RESETS_PER_MINUTE = 600
-const REFUSED_MILLIS = 60_000
+export const resetsPerMinute = 600
+const refusedMillis = 60_000
 /** More blocks than this are not refused at once; the oldest are let in again. */
-const MAX_BLOCKS = 65_536
+const maxBlocks = 65_536
 
-export interface ResetBudgetShape {
-  /** The visitor has reset a stream; false when that was one too many. */
-  readonly spend: (address: string) => boolean
-  /** Whether a new connection is turned away; it is counted. */
-  readonly refuses: (address: string) => boolean
-}
-
-export const make = (perMinute: number, counters: Counters["Service"], now: () => number): ResetBudgetShape => {
+export const resetBudget = (
+  perMinute: number,
+  counters: Counters["Service"],
+  now: () => number
+): ResetBudget["Service"] => {
   const resets = new TokenBuckets(perMinute)
   const refusedUntil = new Map<string, number>()
   return {
@@ -30,9 +27,9 @@ export const make = (perMinute: number, counters: Counters["Service"], now: () =
       if (resets.take(block, now())) return true
       counters.resetBudgetsExceeded += 1
       refusedUntil.delete(block)
-      refusedUntil.set(block, now() + REFUSED_MILLIS)
+      refusedUntil.set(block, now() + refusedMillis)
       for (const oldest of refusedUntil.keys()) {
-        if (refusedUntil.size <= MAX_BLOCKS) break
+        if (refusedUntil.size <= maxBlocks) break
         refusedUntil.delete(oldest)
       }
       return false
@@ -49,12 +46,19 @@ export const make = (perMinute: number, counters: Counters["Service"], now: () =
   }
 }
 
-export class ResetBudget extends Context.Service<ResetBudget, ResetBudgetShape>()("edge/gelb/ResetBudget") {
-  static readonly layer = Layer.effect(
-    ResetBudget,
-    Effect.gen(function* () {
-      const { processes } = yield* Settings
-      return make(Math.ceil(RESETS_PER_MINUTE / processes), yield* Counters, monotonicMillis)
-    })
-  )
+export class ResetBudget extends Context.Service<
+  ResetBudget,
+  {
+    /** The visitor has reset a stream; false when that was one too many. */
+    readonly spend: (address: string) => boolean
+    /** Whether a new connection is turned away; it is counted. */
+    readonly refuses: (address: string) => boolean
+  }
+>()("edge/gelb/ResetBudget") {
+  static readonly make = Effect.gen(function* () {
+    const { processes } = yield* Settings
+    return resetBudget(Math.ceil(resetsPerMinute / processes), yield* Counters, monotonicMillis)
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer]))
 }

@@ -6,7 +6,7 @@
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
 import * as Seed from "../ca/Seed.ts"
-import { Followers } from "../routes/WorkerBroadcast.ts"
+import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
@@ -14,8 +14,8 @@ import { Settings } from "../settings/Settings.ts"
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
 import * as Receipts from "./Receipts.ts"
-import * as Sessions from "./SessionStore.ts"
-import { Store } from "../sqlite/HistoryDatabase.ts"
+import * as SessionStore from "./SessionStore.ts"
+import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import * as UnnamedTunnels from "./UnnamedTunnels.ts"
 
 interface OpenSession {
@@ -32,14 +32,7 @@ interface OpenSession {
   unnamed: boolean
 }
 
-export interface BooksShape {
-  /** Absent when history is switched off. */
-  readonly sessions: Sessions.Sessions | undefined
-  /** Absent when receipts are off. */
-  readonly receipts: Receipts.Receipts | undefined
-}
-
-const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database) {
+const loadReceipts = Effect.fn("SessionHistory.loadReceipts")(function* (db: Database) {
   const settings = yield* Settings
   if (!settings.receipts) return undefined
   if (!db.durable) {
@@ -58,15 +51,15 @@ const loadReceipts = Effect.fn("Books.loadReceipts")(function* (db: Database) {
   return Receipts.make(db, settings.edgeId, yield* Seed.load("edge-receipts-key.bin", damaged))
 })
 
-const keep = Effect.fn("Books.keep")(function* (
+const keep = Effect.fn("SessionHistory.keep")(function* (
   db: Database,
-  sessions: Sessions.Sessions,
+  sessions: SessionStore.SessionStore,
   receipts: Receipts.Receipts | undefined
 ) {
   const { controlPlane, historyRetentionSeconds } = yield* Settings
   const agents = yield* AgentSessions
   const routes = yield* Routes
-  const followers = yield* Followers
+  const broadcast = yield* WorkerBroadcast
   const run = yield* FiberSet.makeRuntime<never>()
   const clock = yield* Clock.Clock
   const open = new Map<string, OpenSession>()
@@ -103,7 +96,7 @@ const keep = Effect.fn("Books.keep")(function* (
     session.unnamed = wasUnnamed && isUnnamed(session.tunnel)
     const { bytesIn, bytesOut } = moved(session)
     const isProven =
-      !session.unnamed || bytesIn + bytesOut > 0 || at - session.connectedAt >= UnnamedTunnels.PROVEN_SECONDS
+      !session.unnamed || bytesIn + bytesOut > 0 || at - session.connectedAt >= UnnamedTunnels.provenSeconds
     if (!session.recorded && isProven) record(session)
     else if (session.recorded && wasUnnamed && !session.unnamed) db.write(() => unnamedTunnels.named(session.name))
   }
@@ -124,7 +117,7 @@ const keep = Effect.fn("Books.keep")(function* (
     if (!session.unnamed) record(session)
   }
 
-  const end = (session: OpenSession, reason: Sessions.EndReason, at: number) => {
+  const end = (session: OpenSession, reason: SessionStore.EndReason, at: number) => {
     open.delete(session.tunnel.token)
     settle(session, at)
     if (!session.recorded) return
@@ -145,7 +138,7 @@ const keep = Effect.fn("Books.keep")(function* (
    * tunnel comes back before that.
    */
   const ending = new Map<string, () => void>()
-  const endSettled = (session: OpenSession, reason: Sessions.EndReason) => {
+  const endSettled = (session: OpenSession, reason: SessionStore.EndReason) => {
     const { token } = session.tunnel
     const at = now()
     const finish = () => {
@@ -155,8 +148,8 @@ const keep = Effect.fn("Books.keep")(function* (
       end(session, reason, at)
     }
     ending.set(token, finish)
-    if (followers.alone()) return finish()
-    return void run(Effect.andThen(followers.tell({ _tag: "Report" }), Effect.sync(finish)))
+    if (broadcast.isEmpty()) return finish()
+    return void run(Effect.andThen(broadcast.send({ _tag: "Report" }), Effect.sync(finish)))
   }
 
   /** Reads the figures only when they are written: while a database takes nothing, minutes of them would pile up. */
@@ -226,16 +219,25 @@ const keep = Effect.fn("Books.keep")(function* (
   )
 })
 
-export class Books extends Context.Service<Books, BooksShape>()("edge/history/Books") {
-  static readonly layer = Layer.effect(
-    Books,
-    Effect.gen(function* () {
-      const { db } = yield* Store
-      if (db === undefined) return { sessions: undefined, receipts: undefined }
-      const sessions = Sessions.make(db)
-      const receipts = yield* loadReceipts(db)
-      yield* keep(db, sessions, receipts)
-      return { sessions, receipts }
-    })
+export class SessionHistory extends Context.Service<
+  SessionHistory,
+  {
+    /** Absent when history is switched off. */
+    readonly sessions: SessionStore.SessionStore | undefined
+    /** Absent when receipts are off. */
+    readonly receipts: Receipts.Receipts | undefined
+  }
+>()("edge/history/SessionHistory") {
+  static readonly make = Effect.gen(function* () {
+    const { db } = yield* HistoryDatabase
+    if (db === undefined) return { sessions: undefined, receipts: undefined }
+    const sessions = SessionStore.make(db)
+    const receipts = yield* loadReceipts(db)
+    yield* keep(db, sessions, receipts)
+    return { sessions, receipts }
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([AgentSessions.layer, Routes.layer, WorkerBroadcast.layer, HistoryDatabase.layer])
   )
 }

@@ -62,7 +62,7 @@ export const make = (db: Database) => ({
       reason,
       tunnel
     ),
-  /** Sessions that a process before this one left open. */
+  /** SessionStore that a process before this one left open. */
   leftOpen: () =>
     db.all(
       Open,
@@ -90,4 +90,4 @@ export const make = (db: Database) => ({
   }
 })
 
-export type Sessions = ReturnType<typeof make>
+export type SessionStore = ReturnType<typeof make>

@@ -7,12 +7,12 @@ import { Schema } from "effect"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
 
 /** So many unnamed tunnels have records, besides those that are open now. */
-export const UNNAMED_TUNNELS = 1_000
+export const unnamedTunnels = 1_000
 /** Each of them keeps so many sessions and receipts, the newest. */
-const SESSIONS_OF_UNNAMED = 100
-const RECEIPTS_OF_UNNAMED = 500
+const sessionsOfUnnamed = 100
+const receiptsOfUnnamed = 500
 /** A session that has carried nothing leaves no record before it is so old. */
-export const PROVEN_SECONDS = 60
+export const provenSeconds = 60
 
 const Count = Schema.Struct({ count: Schema.Int })
 const Name = Schema.Struct({ tunnel: Schema.String })
@@ -29,12 +29,12 @@ export const make = (db: Database) => {
       db.run(
         "delete from sessions where tunnel = ?1 and id <= (select id from sessions where tunnel = ?1 order by id desc limit 1 offset ?2)",
         tunnel,
-        SESSIONS_OF_UNNAMED - 1
+        sessionsOfUnnamed - 1
       )
       db.run(
         "delete from receipts where tunnel = ?1 and seq <= (select max(seq) from receipts where tunnel = ?1) - ?2",
         tunnel,
-        RECEIPTS_OF_UNNAMED - 2
+        receiptsOfUnnamed - 2
       )
     },
     /** A session of it has ended. */
@@ -45,7 +45,7 @@ export const make = (db: Database) => {
     /** Drops the records of those that were served least. */
     prune: (): void => {
       const [all] = db.all(Count, "select count(*) as count from unnamed_tunnels")
-      const beyond = (all?.count ?? 0) - UNNAMED_TUNNELS
+      const beyond = (all?.count ?? 0) - unnamedTunnels
       if (beyond <= 0) return
       const least = db.all(
         Name,

@@ -8,11 +8,11 @@ import { addressBlock } from "./AddressBlock.ts"
 import type { Caps } from "../settings/Settings.ts"
 
 /** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
-const SPARE_DESCRIPTORS = 192
+const spareDescriptors = 192
 
 export type ShedReason = "connections" | "address" | "descriptors"
 
-export interface Gate {
+export interface ConnectionLimiter {
   /** Takes a place until the socket closes; false when there is none. */
   readonly admit: (socket: Socket, listener: string) => boolean
   /** Counts a connection that was turned away. */
@@ -23,10 +23,10 @@ export interface Gate {
 }
 
 /** `descriptors` is the soft limit of open files of the process, if it is known. */
-export const make = (caps: Caps, descriptors: number | undefined): Gate => {
+export const make = (caps: Caps, descriptors: number | undefined): ConnectionLimiter => {
   const perAddress = new Map<string, number>()
   const sheds = new Map<string, Record<ShedReason, number>>()
-  const carried = descriptors === undefined ? Number.POSITIVE_INFINITY : Math.max(1, descriptors - SPARE_DESCRIPTORS)
+  const carried = descriptors === undefined ? Number.POSITIVE_INFINITY : Math.max(1, descriptors - spareDescriptors)
   let open = 0
   const leave = (address: string) => {
     open -= 1

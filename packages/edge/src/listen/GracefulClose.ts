@@ -5,7 +5,7 @@
  */
 import type { Socket } from "node:net"
 
-const LINGER_MILLIS = 2_000
+const graceMillis = 2_000
 
 /** Cuts the connection after so long, however busy it is. Returns how to call that off. */
 export const cutAfter = (socket: Socket, millis: number): (() => void) => {
@@ -17,7 +17,7 @@ export const cutAfter = (socket: Socket, millis: number): (() => void) => {
 }
 
 /** Call it after the last write was handed over with `end`. */
-export const linger = (socket: Socket): void => {
+export const closeGracefully = (socket: Socket): void => {
   socket.resume()
-  cutAfter(socket, LINGER_MILLIS)
+  cutAfter(socket, graceMillis)
 }

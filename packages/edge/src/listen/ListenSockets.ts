@@ -18,7 +18,7 @@ const several = 16
  */
 export type Sharing = "no" | "first" | "one-of-several"
 
-export interface Place {
+export interface ListenSocketsOptions {
   readonly address: Address
   /** The variable that names the address, for the one who has to change it. */
   readonly variable: string
@@ -28,7 +28,7 @@ export interface Place {
   readonly onFailure: () => void
 }
 
-interface Door {
+interface ListenSocket {
   readonly port: number
   readonly server: Server
 }
@@ -41,15 +41,20 @@ const notShareable = ConfigurationInvalid.of(
 
 const cannotShare = ({ code }: NodeJS.ErrnoException) => code === "ENOTSUP" || code === "ENOPROTOOPT"
 
-const stop = ({ server }: Door) =>
+const stop = ({ server }: ListenSocket) =>
   Effect.sync(() => {
     if (server.listening) server.close()
   })
 
-const closed = ({ server }: Door) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+const closed = ({ server }: ListenSocket) =>
+  Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
 
-const opened = ({ address, onConnection, onFailure, variable }: Place, port: number, reusePort: boolean) =>
-  Effect.callback<Door, CannotListen | ConfigurationInvalid>((resume) => {
+const opened = (
+  { address, onConnection, onFailure, variable }: ListenSocketsOptions,
+  port: number,
+  reusePort: boolean
+) =>
+  Effect.callback<ListenSocket, CannotListen | ConfigurationInvalid>((resume) => {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, onConnection)
     server.once("error", (error) => {
       const refusal = cannotShare(error) ? notShareable : new CannotListen({ variable, address, reason: error.message })
@@ -63,33 +68,33 @@ const opened = ({ address, onConnection, onFailure, variable }: Place, port: num
     })
   })
 
-const door = (place: Place, port: number, reusePort: boolean) =>
-  Effect.acquireRelease(opened(place, port, reusePort), stop)
+const listenSocket = (options: ListenSocketsOptions, port: number, reusePort: boolean) =>
+  Effect.acquireRelease(opened(options, port, reusePort), stop)
 
 /** Fails when somebody is there already, with whom the connections would be shared. */
-const vacant = (place: Place) => {
-  const nobody = { ...place, onConnection: (socket: Socket) => void socket.destroy() }
-  return Effect.scoped(Effect.acquireRelease(opened(nobody, place.address.port, false), closed))
+const requireVacant = (options: ListenSocketsOptions) => {
+  const nobody = { ...options, onConnection: (socket: Socket) => void socket.destroy() }
+  return Effect.scoped(Effect.acquireRelease(opened(nobody, options.address.port, false), closed))
 }
 
-const shared = Effect.fn("Doors.shared")(function* (place: Place) {
-  const first = yield* door(place, place.address.port, true)
-  const others = yield* Effect.replicateEffect(door(place, first.port, true), several - 1)
+const shared = Effect.fn("ListenSockets.shared")(function* (options: ListenSocketsOptions) {
+  const first = yield* listenSocket(options, options.address.port, true)
+  const others = yield* Effect.replicateEffect(listenSocket(options, first.port, true), several - 1)
   return [first, ...others]
 })
 
 /** Opens them; they take nobody any more when the scope closes. */
-export const open = Effect.fn("Doors.open")(function* (place: Place) {
-  const { port } = place.address
-  const alone = Effect.map(door(place, port, false), (only) => [only])
-  if (place.sharing !== "one-of-several") yield* vacant(place)
-  const doors = yield* shared(place).pipe(
-    Effect.catchTag("ConfigurationInvalid", (error) => (place.sharing === "no" ? alone : Effect.fail(error)))
+export const open = Effect.fn("ListenSockets.open")(function* (options: ListenSocketsOptions) {
+  const { port } = options.address
+  const alone = Effect.map(listenSocket(options, port, false), (only) => [only])
+  if (options.sharing !== "one-of-several") yield* requireVacant(options)
+  const sockets = yield* shared(options).pipe(
+    Effect.catchTag("ConfigurationInvalid", (error) => (options.sharing === "no" ? alone : Effect.fail(error)))
   )
   return {
-    port: doors[0]?.port ?? port,
+    port: sockets[0]?.port ?? port,
     /** Takes nobody any more; connections that are open stay open. Idempotent. */
-    stop: Effect.forEach(doors, stop, { discard: true }),
-    isOpen: () => doors.some(({ server }) => server.listening)
+    stop: Effect.forEach(sockets, stop, { discard: true }),
+    isOpen: () => sockets.some(({ server }) => server.listening)
   }
 })

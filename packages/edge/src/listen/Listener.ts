@@ -1,5 +1,5 @@
 /**
- * A TCP listener that lives as long as its scope, admits connections through a {@link Gate}, and can prove that it still
+ * A TCP listener that lives as long as its scope, admits connections through a {@link ConnectionLimiter}, and can prove that it still
  * accepts. It hands out half-open capable sockets with reading paused and knows nothing of what travels on them.
  */
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
@@ -9,8 +9,8 @@ import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBou
 import { Effect, type Scope } from "effect"
 import type { CannotListen } from "./CannotListen.ts"
 import { canOpen } from "./Descriptors.ts"
-import * as Doors from "./ListenSockets.ts"
-import type { Gate } from "./ConnectionLimiter.ts"
+import * as ListenSockets from "./ListenSockets.ts"
+import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
 
 /**
  * Whether a listener accepts. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor
@@ -31,11 +31,11 @@ export interface ListenerOptions {
   readonly name: string
   readonly variable: string
   readonly address: Address
-  readonly gate: Gate
+  readonly limiter: ConnectionLimiter
   readonly onConnection: (socket: Socket) => void
   /** What is done about a fault in a callback of a connection, which it ends. */
   readonly ending: (socket: Socket) => OnFault
-  readonly sharing?: Doors.Sharing
+  readonly sharing?: ListenSockets.Sharing
 }
 
 /** Connections we made to ourselves; they are closed as soon as they are seen. */
@@ -57,7 +57,7 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
   guard(socket, fault)
   // An error without a listener would end the process; whoever serves the socket learns of it by "close".
   socket.on("error", () => undefined)
-  if (!options.gate.admit(socket, options.name)) return void socket.destroy()
+  if (!options.limiter.admit(socket, options.name)) return void socket.destroy()
   socket.setNoDelay(true)
   socket.setKeepAlive(true, 20_000)
   return contained(fault, options.onConnection)(socket)
@@ -89,21 +89,21 @@ export const listen: (
 ) => Effect.Effect<Listener, CannotListen | ConfigurationInvalid, Scope.Scope> = Effect.fn("Listener.listen")(
   function* (options: ListenerOptions) {
     const probes: Probes = new Map()
-    const { gate, name, sharing = "no" } = options
-    const doors = yield* Doors.open({
+    const { limiter, name, sharing = "no" } = options
+    const sockets = yield* ListenSockets.open({
       ...options,
       sharing,
       onConnection: receive(options, probes),
       // Out of descriptors: the system sheds the connection, the listener goes on.
-      onFailure: () => gate.shed(name, "descriptors")
+      onFailure: () => limiter.shed(name, "descriptors")
     })
-    const address = { host: options.address.host, port: doors.port }
+    const address = { host: options.address.host, port: sockets.port }
     return {
       name,
       address,
-      stop: doors.stop,
+      stop: sockets.stop,
       accepts: Effect.suspend(() => {
-        if (!doors.isOpen()) return Effect.succeed("silent" as const)
+        if (!sockets.isOpen()) return Effect.succeed("silent" as const)
         return sharing === "no" ? probe(address, probes) : withDescriptor
       })
     }

@@ -5,63 +5,62 @@
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import type { Listener, Trial } from "./Listener.ts"
 
-const EVERY = "10 seconds"
-const OLD_MILLIS = 60_000
+const every = "10 seconds"
+const oldMillis = 60_000
 
-export interface HealthShape {
-  /** Tries the listener for as long as the calling scope lives. */
-  readonly watch: (listener: Listener) => Effect.Effect<void>
-  /** Tries it once. */
-  readonly check: (listener: Listener) => Effect.Effect<void>
-  /** Writes down how a listener was found, or a process of which the listeners are. */
-  readonly found: (name: string, trial: Trial) => Effect.Effect<void>
-  /** Takes back the last proof: who is known to be gone is not given the minute. */
-  readonly lost: (name: string) => void
-  /** The listeners that have not accepted for a minute; not started yet, and lost, count as stalled. */
-  readonly stalled: Effect.Effect<ReadonlyArray<string>>
-  /** Names what must be there before the edge is healthy. */
-  readonly expect: (names: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Epoch milliseconds since which a listener has to be there. */
-  readonly expectedSince: ReadonlyMap<string, number>
-  /** Epoch milliseconds of the last proof, by listener. */
-  readonly lastAccepted: ReadonlyMap<string, number>
-}
-
-const make = Effect.sync(() => {
-  const lastAccepted = new Map<string, number>()
-  const expectedSince = new Map<string, number>()
-  const exhausted = new Set<string>()
-  const found = Effect.fnUntraced(function* (name: string, trial: Trial) {
-    if (trial === "accepts") lastAccepted.set(name, yield* Clock.currentTimeMillis)
-    else yield* Effect.logWarning("a listener does not accept").pipe(Effect.annotateLogs({ listener: name, trial }))
-    if (trial === "exhausted") exhausted.add(name)
-    else exhausted.delete(name)
-  })
-  const check = (listener: Listener) => Effect.flatMap(listener.accepts, (trial) => found(listener.name, trial))
-  const shape: HealthShape = {
-    check,
-    found,
-    lost: (name) => void lastAccepted.delete(name),
-    watch: (listener) =>
-      Effect.gen(function* () {
-        lastAccepted.set(listener.name, yield* Clock.currentTimeMillis)
-        yield* check(listener).pipe(Effect.delay(EVERY), Effect.repeat(Schedule.forever))
-      }),
-    stalled: Effect.map(Clock.currentTimeMillis, (now) =>
-      Array.from(expectedSince.keys()).filter(
-        (name) => exhausted.has(name) || now - (lastAccepted.get(name) ?? 0) > OLD_MILLIS
-      )
-    ),
-    expect: (names) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        for (const name of names) expectedSince.set(name, now)
-      }),
-    expectedSince,
-    lastAccepted
+export class ListenerHealth extends Context.Service<
+  ListenerHealth,
+  {
+    /** Tries the listener for as long as the calling scope lives. */
+    readonly watch: (listener: Listener) => Effect.Effect<void>
+    /** Tries it once. */
+    readonly check: (listener: Listener) => Effect.Effect<void>
+    /** Writes down how a listener was found, or a process of which the listeners are. */
+    readonly found: (name: string, trial: Trial) => Effect.Effect<void>
+    /** Takes back the last proof: who is known to be gone is not given the minute. */
+    readonly lost: (name: string) => void
+    /** The listeners that have not accepted for a minute; not started yet, and lost, count as stalled. */
+    readonly stalled: Effect.Effect<ReadonlyArray<string>>
+    /** Names what must be there before the edge is healthy. */
+    readonly expect: (names: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Epoch milliseconds since which a listener has to be there. */
+    readonly expectedSince: ReadonlyMap<string, number>
+    /** Epoch milliseconds of the last proof, by listener. */
+    readonly lastAccepted: ReadonlyMap<string, number>
   }
-  return shape
-})
-
-export class Health extends Context.Service<Health, HealthShape>()("edge/observe/Health") {
-  static readonly layer = Layer.effect(Health, make)
+>()("edge/listen/ListenerHealth") {
+  static readonly make = Effect.sync(() => {
+    const lastAccepted = new Map<string, number>()
+    const expectedSince = new Map<string, number>()
+    const exhausted = new Set<string>()
+    const found = Effect.fnUntraced(function* (name: string, trial: Trial) {
+      if (trial === "accepts") lastAccepted.set(name, yield* Clock.currentTimeMillis)
+      else yield* Effect.logWarning("a listener does not accept").pipe(Effect.annotateLogs({ listener: name, trial }))
+      if (trial === "exhausted") exhausted.add(name)
+      else exhausted.delete(name)
+    })
+    const check = (listener: Listener) => Effect.flatMap(listener.accepts, (trial) => found(listener.name, trial))
+    return ListenerHealth.of({
+      check,
+      found,
+      lost: (name) => void lastAccepted.delete(name),
+      watch: (listener) =>
+        Effect.gen(function* () {
+          lastAccepted.set(listener.name, yield* Clock.currentTimeMillis)
+          yield* check(listener).pipe(Effect.delay(every), Effect.repeat(Schedule.forever))
+        }),
+      stalled: Effect.map(Clock.currentTimeMillis, (now) =>
+        Array.from(expectedSince.keys()).filter(
+          (name) => exhausted.has(name) || now - (lastAccepted.get(name) ?? 0) > oldMillis
+        )
+      ),
+      expect: (names) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          for (const name of names) expectedSince.set(name, now)
+        }),
+      expectedSince,
+      lastAccepted
+    })
+  })
+  static readonly layer = Layer.effect(this, this.make)
 }

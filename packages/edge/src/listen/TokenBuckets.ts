@@ -8,7 +8,7 @@ interface Bucket {
 }
 
 /** More keys than this are not remembered; the oldest are dropped, which only ever lets somebody in. */
-const MAX_KEYS = 65_536
+const maxKeys = 65_536
 
 export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>()
@@ -32,7 +32,7 @@ export class TokenBuckets {
 
   private forget() {
     for (const key of this.buckets.keys()) {
-      if (this.buckets.size <= MAX_KEYS) return
+      if (this.buckets.size <= maxKeys) return
       this.buckets.delete(key)
     }
   }

@@ -16,54 +16,56 @@ import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
 import { TokenBuckets } from "../listen/TokenBuckets.ts"
 
-const NONCE_BYTES = 16
+const nonceBytes = 16
 
-export interface MeshClientsShape {
-  /** Serves a connection that has said `C`. */
-  readonly serve: (socket: TLSSocket) => Effect.Effect<void>
-}
-
-const make = Effect.gen(function* () {
-  const { proofOfWorkBits, rendezvousPerMinute } = yield* Settings
-  const routes = yield* Routes
-  const agents = yield* AgentSessions
-  const relays = yield* Relays
-  const counters = yield* Counters
-  const audit = yield* AuditLog
-  const rate = new TokenBuckets(rendezvousPerMinute)
-
-  /** The tunnel a client has earned, or nothing. */
-  const earned = Effect.fnUntraced(function* (socket: TLSSocket) {
-    const challenge = { nonce: randomBytes(NONCE_BYTES), difficulty: proofOfWorkBits }
-    const answer = yield* Effect.promise(() => challengeClient(socket, challenge))
-    if (Result.isFailure(answer)) return undefined
-    const { token: routingToken, solution } = answer.success
-    // The work is done for the token that was shown, a visitor token or a routing token.
-    if (!ProofOfWork.solves(native, challenge, { solution, routingToken })) return undefined
-    const token = agents.visited(Buffer.from(routingToken).toString("hex"))?.token
-    if (token === undefined || routes.isRevoked(token)) return undefined
-    return rate.take(token, yield* Clock.currentTimeMillis) ? token : undefined
-  })
-
-  const shape: MeshClientsShape = {
-    serve: Effect.fn("MeshClients.serve")(
-      function* (socket: TLSSocket) {
-        const token = yield* earned(socket)
-        if (token === undefined) {
-          counters.rendezvousRefused += 1
-          return void socket.destroy()
-        }
-        const agent = yield* agents.deliver(token, { _tag: "Mesh" }, { kind: "mesh", tls: "none" })
-        counters.rendezvous += 1
-        audit.note("tcp_client", socket, token)
-        yield* relays.run(agent, socket, "dataplane")
-      },
-      (served, socket) => Effect.catchTag(served, "TunnelOffline", () => Effect.sync(() => void socket.destroy()))
-    )
+export class MeshClients extends Context.Service<
+  MeshClients,
+  {
+    /** Serves a connection that has said `C`. */
+    readonly serve: (socket: TLSSocket) => Effect.Effect<void>
   }
-  return shape
-})
+>()("edge/mesh/MeshClients") {
+  static readonly make = Effect.gen(function* () {
+    const { proofOfWorkBits, rendezvousPerMinute } = yield* Settings
+    const routes = yield* Routes
+    const agents = yield* AgentSessions
+    const relays = yield* Relays
+    const counters = yield* Counters
+    const audit = yield* AuditLog
+    const rate = new TokenBuckets(rendezvousPerMinute)
 
-export class MeshClients extends Context.Service<MeshClients, MeshClientsShape>()("edge/mesh/MeshClients") {
-  static readonly layer = Layer.effect(MeshClients, make)
+    /** The tunnel a client has earned, or nothing. */
+    const earned = Effect.fnUntraced(function* (socket: TLSSocket) {
+      const challenge = { nonce: randomBytes(nonceBytes), difficulty: proofOfWorkBits }
+      const answer = yield* Effect.promise(() => challengeClient(socket, challenge))
+      if (Result.isFailure(answer)) return undefined
+      const { token: routingToken, solution } = answer.success
+      // The work is done for the token that was shown, a visitor token or a routing token.
+      if (!ProofOfWork.solves(native, challenge, { solution, routingToken })) return undefined
+      const token = agents.visited(Buffer.from(routingToken).toString("hex"))?.token
+      if (token === undefined || routes.isRevoked(token)) return undefined
+      return rate.take(token, yield* Clock.currentTimeMillis) ? token : undefined
+    })
+
+    return MeshClients.of({
+      serve: Effect.fn("MeshClients.serve")(
+        function* (socket: TLSSocket) {
+          const token = yield* earned(socket)
+          if (token === undefined) {
+            counters.rendezvousRefused += 1
+            return void socket.destroy()
+          }
+          const agent = yield* agents.deliver(token, { _tag: "Mesh" }, { kind: "mesh", tls: "none" })
+          counters.rendezvous += 1
+          audit.note("tcp_client", socket, token)
+          yield* relays.run(agent, socket, "dataplane")
+        },
+        (served, socket) => Effect.catchTag(served, "TunnelOffline", () => Effect.sync(() => void socket.destroy()))
+      )
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([Routes.layer, AgentSessions.layer, Relays.layer, Counters.layer])
+  )
 }

@@ -19,16 +19,11 @@ import { Relays } from "../relay/Relays.ts"
 import { type Address, parseAddress } from "@catenet/config/NetworkParser"
 import { Settings } from "../settings/Settings.ts"
 
-const DIAL = "10 seconds"
-const REPLY_MILLIS = 10_000
+const dialTimeout = "10 seconds"
+const replyMillis = 10_000
 /** A host nobody has is not asked for again for so long; scanners must not reach the control plane at their own rate. */
-const MISS_MILLIS = 30_000
-const MAX_MISSES = 10_000
-
-export interface PeerEdgesShape {
-  /** False when no other edge takes the visitor; the socket is then as it was. */
-  readonly forward: (host: string, socket: Socket) => Effect.Effect<boolean>
-}
+const missMillis = 30_000
+const maxMisses = 10_000
 
 const dial = (address: Address, ca: string, ending: (socket: Socket) => OnFault) =>
   Effect.callback<TLSSocket, Error>((resume) => {
@@ -39,67 +34,73 @@ const dial = (address: Address, ca: string, ending: (socket: Socket) => OnFault)
     socket.on("error", (error) => resume(Effect.fail(error)))
     socket.once("secureConnect", () => resume(Effect.succeed(socket)))
     return Effect.sync(() => raw.destroy())
-  }).pipe(Effect.timeout(DIAL))
+  }).pipe(Effect.timeout(dialTimeout))
 
 /** Asks the peer to take a visitor of the host; true when it does. */
 const introduce = (socket: TLSSocket, adminToken: Redacted.Redacted, host: string) =>
   Effect.promise(async () => {
     const reader = new FrameReader(socket)
     socket.write(encodeAdmission({ role: "M", adminToken: Buffer.from(Redacted.value(adminToken), "hex"), host }))
-    const reply = await reader.next(decodeReply, REPLY_MILLIS)
+    const reply = await reader.next(decodeReply, replyMillis)
     reader.release()
     return Result.isSuccess(reply) && reply.success
   })
 
-const make = Effect.gen(function* () {
-  const { adminToken, edgeId, meshRelay, meshRelayPrivate } = yield* Settings
-  const { client } = yield* ControlPlane
-  const { root } = yield* CertificateAuthority
-  const counters = yield* Counters
-  const { ending } = yield* ConnectionFaults
-  const relays = yield* Relays
-  const clock = yield* Clock.Clock
-  const misses = new Map<string, number>()
-  const ca = pem(root)
-
-  const missed = (host: string) =>
-    clock.currentTimeMillisUnsafe() - (misses.get(host) ?? Number.NEGATIVE_INFINITY) < MISS_MILLIS
-  const remember = (host: string) => {
-    misses.delete(host)
-    misses.set(host, clock.currentTimeMillisUnsafe())
-    for (const oldest of misses.keys()) if (misses.size > MAX_MISSES) misses.delete(oldest)
+export class PeerEdges extends Context.Service<
+  PeerEdges,
+  {
+    /** False when no other edge takes the visitor; the socket is then as it was. */
+    readonly forward: (host: string, socket: Socket) => Effect.Effect<boolean>
   }
+>()("edge/mesh/PeerEdges") {
+  static readonly make = Effect.gen(function* () {
+    const { adminToken, edgeId, meshRelay, meshRelayPrivate } = yield* Settings
+    const { client } = yield* ControlPlane
+    const { root } = yield* CertificateAuthority
+    const counters = yield* Counters
+    const { ending } = yield* ConnectionFaults
+    const relays = yield* Relays
+    const clock = yield* Clock.Clock
+    const misses = new Map<string, number>()
+    const ca = pem(root)
 
-  const locate = Effect.fnUntraced(function* (host: string) {
-    if (client === undefined || missed(host)) return undefined
-    const node = yield* Effect.option(client.lookup({ query: { host: Hostname.make(host) } }))
-    const reachable = (address: string) => meshRelayPrivate || isGlobalEndpoint(address)
-    if (node._tag === "Some" && node.value.edge_id !== edgeId && reachable(node.value.peer_addr)) {
-      return parseAddress(node.value.peer_addr)
+    const missed = (host: string) =>
+      clock.currentTimeMillisUnsafe() - (misses.get(host) ?? Number.NEGATIVE_INFINITY) < missMillis
+    const remember = (host: string) => {
+      misses.delete(host)
+      misses.set(host, clock.currentTimeMillisUnsafe())
+      for (const oldest of misses.keys()) if (misses.size > maxMisses) misses.delete(oldest)
     }
-    remember(host)
-    return undefined
+
+    const locate = Effect.fnUntraced(function* (host: string) {
+      if (client === undefined || missed(host)) return undefined
+      const node = yield* Effect.option(client.lookup({ query: { host: Hostname.make(host) } }))
+      const reachable = (address: string) => meshRelayPrivate || isGlobalEndpoint(address)
+      if (node._tag === "Some" && node.value.edge_id !== edgeId && reachable(node.value.peer_addr)) {
+        return parseAddress(node.value.peer_addr)
+      }
+      remember(host)
+      return undefined
+    })
+
+    const forward = Effect.fn("PeerEdges.forward")(function* (host: string, visitor: Socket) {
+      if (!meshRelay || adminToken === undefined) return false
+      const address = yield* locate(host)
+      if (address === undefined) return false
+      const peer = yield* Effect.option(dial(address, ca, ending))
+      if (peer._tag === "None") return false
+      const socket = peer.value
+      if (!(yield* introduce(socket, adminToken, host))) {
+        socket.destroy()
+        return false
+      }
+      counters.visitorsToPeers += 1
+      yield* relays.pass(visitor, socket)
+      return true
+    })
+
+    return PeerEdges.of({ forward })
   })
-
-  const forward = Effect.fn("PeerEdges.forward")(function* (host: string, visitor: Socket) {
-    if (!meshRelay || adminToken === undefined) return false
-    const address = yield* locate(host)
-    if (address === undefined) return false
-    const peer = yield* Effect.option(dial(address, ca, ending))
-    if (peer._tag === "None") return false
-    const socket = peer.value
-    if (!(yield* introduce(socket, adminToken, host))) {
-      socket.destroy()
-      return false
-    }
-    counters.visitorsToPeers += 1
-    yield* relays.pass(visitor, socket)
-    return true
-  })
-
-  return { forward }
-})
-
-export class PeerEdges extends Context.Service<PeerEdges, PeerEdgesShape>()("edge/mesh/PeerEdges") {
-  static readonly layer = Layer.effect(PeerEdges, make)
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer, ConnectionFaults.layer, Relays.layer]))
 }

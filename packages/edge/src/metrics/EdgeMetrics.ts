@@ -1,23 +1,23 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
 import { type Family, type Labels, render as text } from "@catenet/domain/values/PrometheusText"
 import type { Listener } from "../listen/Listener.ts"
-import type { Gate, ShedReason } from "../listen/ConnectionLimiter.ts"
-import type { CensusShape } from "../processes/WorkerStats.ts"
-import type { AgentSessionsShape } from "../sessions/AgentSessions.ts"
-import type { ByteAgentsShape } from "../frontdoor/ByteAgents.ts"
-import type { MuxAgentsShape } from "../sessions/MuxAgents.ts"
-import type { RelaysShape } from "../relay/Relays.ts"
+import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
+import type { WorkerStats } from "../processes/WorkerStats.ts"
+import type { AgentSessions } from "../sessions/AgentSessions.ts"
+import type { ByteAgents } from "../frontdoor/ByteAgents.ts"
+import type { MuxAgents } from "../sessions/MuxAgents.ts"
+import type { Relays } from "../relay/Relays.ts"
 import type { Counters } from "../observe/Counters.ts"
 
 export interface Sources {
   readonly counters: Counters["Service"]
-  readonly agents: AgentSessionsShape
-  readonly byteAgents: ByteAgentsShape
-  readonly muxAgents: MuxAgentsShape
-  readonly relays: RelaysShape
-  readonly gate: Gate
+  readonly agents: AgentSessions["Service"]
+  readonly byteAgents: ByteAgents["Service"]
+  readonly muxAgents: MuxAgents["Service"]
+  readonly relays: Relays["Service"]
+  readonly limiter: ConnectionLimiter
   /** What the other processes of this edge hold. */
-  readonly census: CensusShape
+  readonly workerStats: WorkerStats["Service"]
   readonly visitors: () => number
   readonly listeners: ReadonlyArray<Pick<Listener, "name">>
   /** Epoch milliseconds of the last proof that a listener accepts, by name. */
@@ -32,8 +32,8 @@ type Sample = readonly [value: number, labels?: Labels]
 const noSheds: Readonly<Record<ShedReason, number>> = { connections: 0, address: 0, descriptors: 0 }
 
 /** Sums over all tunnels, at the moment of asking. */
-const totals = (agents: AgentSessionsShape, census: CensusShape) => {
-  const sums = { tunnels: 0, known: 0, registrations: 0, parked: census.parked() }
+const totals = (agents: AgentSessions["Service"], workerStats: WorkerStats["Service"]) => {
+  const sums = { tunnels: 0, known: 0, registrations: 0, parked: workerStats.parked() }
   for (const tunnel of agents.all()) {
     sums.known += 1
     if (tunnel.connected) sums.tunnels += 1
@@ -45,8 +45,8 @@ const totals = (agents: AgentSessionsShape, census: CensusShape) => {
 
 /** The whole exposition. */
 export const render = (sources: Sources): string => {
-  const { census, counters, expectedSince, gate, relays, listeners, lastAccepted } = sources
-  const sums = totals(sources.agents, census)
+  const { workerStats, counters, expectedSince, limiter, relays, listeners, lastAccepted } = sources
+  const sums = totals(sources.agents, workerStats)
   const family =
     (type: "counter" | "gauge") =>
     (name: string, help: string, ...samples: ReadonlyArray<Sample>): Family => ({
@@ -63,11 +63,11 @@ export const render = (sources: Sources): string => {
     gauge("tunnel_history_tracked_tokens", "Tunnels that are remembered, with agents or without.", [sums.known]),
     gauge("active_agents", "Multiplexed registrations and parked slots.", [sums.registrations + sums.parked]),
     gauge("agent_connections", "Multiplexed agent connections.", [
-      sources.muxAgents.open() + census.sum("agentConnections")
+      sources.muxAgents.open() + workerStats.sum("agentConnections")
     ]),
-    gauge("visitor_connections", "Connections of visitors.", [sources.visitors() + census.sum("visitors")]),
-    gauge("connections", "All connections of the public listeners.", [gate.open() + census.sum("connections")]),
-    gauge("active_relays", "Relays that run.", [relays.active() + census.sum("relays")]),
+    gauge("visitor_connections", "Connections of visitors.", [sources.visitors() + workerStats.sum("visitors")]),
+    gauge("connections", "All connections of the public listeners.", [limiter.open() + workerStats.sum("connections")]),
+    gauge("active_relays", "Relays that run.", [relays.active() + workerStats.sum("relays")]),
     counter("registrations_total", "Registrations accepted.", [counters.registrations]),
     counter("registrations_refused_total", "Registrations refused.", [counters.registrationsRefused]),
     counter("relays_total", "Relays started.", [counters.relays]),
@@ -127,7 +127,7 @@ export const render = (sources: Sources): string => {
       "listener_conn_cap_sheds_total",
       "Connections turned away at accept.",
       ...listeners.flatMap(({ name }) =>
-        Object.entries({ ...noSheds, ...gate.sheds.get(name) }).map(([reason, value]): Sample => [
+        Object.entries({ ...noSheds, ...limiter.sheds.get(name) }).map(([reason, value]): Sample => [
           value,
           { listener: name, reason }
         ])

@@ -2,12 +2,12 @@
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { render, type Sources } from "./EdgeMetrics.ts"
-import { Health } from "../listen/ListenerHealth.ts"
+import { ListenerHealth } from "../listen/ListenerHealth.ts"
 
 export const routes = (sources: Sources) =>
   HttpRouter.use(
     Effect.fn(function* (router) {
-      const health = yield* Health
+      const health = yield* ListenerHealth
       yield* router.add(
         "GET",
         "/metrics",

@@ -14,7 +14,7 @@ import { ControlPlane, type ControlPlaneClient } from "../control/ControlPlane.t
 import { rehydrate } from "./Rehydrate.ts"
 
 /** After a heartbeat that was not taken. */
-const RETRY_SECONDS = 3
+const retrySeconds = 3
 
 const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>) {
   const { adminUrl, edgeId, publicAddress } = yield* Settings
@@ -74,7 +74,7 @@ export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: 
   const beat = Effect.gen(function* () {
     taken = true
     if (yield* entered) yield* rehydrate(controlPlane, "while it serves")
-    yield* Effect.sleep(`${taken ? heartbeatSeconds : Math.min(heartbeatSeconds, RETRY_SECONDS)} seconds`)
+    yield* Effect.sleep(`${taken ? heartbeatSeconds : Math.min(heartbeatSeconds, retrySeconds)} seconds`)
   })
   return { first: Effect.asVoid(entered), run: Effect.forever(beat) }
 })

@@ -7,15 +7,15 @@ import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import { Clock, Context, Effect, Layer } from "effect"
 
 import { LoginGate } from "../gelb/LoginGate.ts"
-import { Followers } from "../routes/WorkerBroadcast.ts"
-import type { Order } from "../routes/RouteOrder.ts"
+import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
+import type { RouteOrder } from "../routes/RouteOrder.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
 
 interface Applied {
-  readonly authorise: (host: string, route: Route, login?: boolean) => Effect.Effect<void>
+  readonly authorize: (host: string, route: Route, login?: boolean) => Effect.Effect<void>
   /** Refuses the token from now on, ends its agents and cuts its relays at once. Its hosts lead to the successor. */
   readonly revoke: (token: string, successor?: string) => Effect.Effect<void>
   /** Names the records of a tunnel that had another token before. */
@@ -35,110 +35,112 @@ export interface Restored extends Applied {
   readonly isNewer: (host: string) => boolean
 }
 
-export interface OrdersShape extends Applied {
-  /**
-   * Applies a state that is fetched while orders come in: what an order has changed since the fetch began is newer, and
-   * stays as the order left it.
-   */
-  readonly restoring: <A, E, R>(use: (restored: Restored) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Cuts what runs outside its access window, if this edge is set to do so. */
-  readonly closeWindows: Effect.Effect<void>
-}
-
-type Everywhere = (order: Order, here: () => void) => Effect.Effect<void>
+type Everywhere = (order: RouteOrder, here: () => void) => Effect.Effect<void>
 
 /** What an order says the state of. */
-const subjectOf = (order: Order): string => {
-  if (order._tag === "Authorise") return `host ${order.host}`
+const subjectOf = (order: RouteOrder): string => {
+  if (order._tag === "Authorize") return `host ${order.host}`
   return "token" in order ? `${order._tag} ${order.token}` : order._tag
 }
 
-const subjectsOf = (order: Order): ReadonlyArray<string> =>
-  order._tag === "Authorise" && order.login !== undefined
+const subjectsOf = (order: RouteOrder): ReadonlyArray<string> =>
+  order._tag === "Authorize" && order.login !== undefined
     ? [subjectOf(order), `SetLogin ${order.token}`]
     : [subjectOf(order)]
 
-const make = Effect.gen(function* () {
-  const { cutAtWindowClose } = yield* Settings
-  const routes = yield* Routes
-  const agents = yield* AgentSessions
-  const relays = yield* Relays
-  const gate = yield* LoginGate
-  const followers = yield* Followers
-  const clock = yield* Clock.Clock
-  /** Done here and sent to the others in one step, so that orders reach everybody in the same order. */
-  const perform: Everywhere = (order, here) =>
-    Effect.suspend(() => {
-      here()
-      return followers.tell(order)
-    })
-  const restorations = new Set<Set<string>>()
-
-  const closeWindows = (policies: Iterable<readonly [token: string, policy: AccessPolicy]>) => {
-    if (!cutAtWindowClose) return
-    const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
-    for (const [token, policy] of policies) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
+export class Orders extends Context.Service<
+  Orders,
+  Applied & {
+    /**
+     * Applies a state that is fetched while orders come in: what an order has changed since the fetch began is newer, and
+     * stays as the order left it.
+     */
+    readonly restoring: <A, E, R>(use: (restored: Restored) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Cuts what runs outside its access window, if this edge is set to do so. */
+    readonly closeWindows: Effect.Effect<void>
   }
-
-  const through = (everywhere: Everywhere): Applied => ({
-    authorise: (host, { admissionUntil, tier, token }, login) =>
-      everywhere({ _tag: "Authorise", host, token, tier, admissionUntil, login }, () => {
-        if (routes.isRevoked(token)) return
-        routes.authorise(host, { token, tier, admissionUntil }, login)
-        if (login !== undefined) gate.recheck(token)
-      }),
-    setLogin: (token, required) =>
-      everywhere({ _tag: "SetLogin", token, required }, () => {
-        if (routes.isRevoked(token)) return
-        routes.setLogin(token, required)
-        gate.recheck(token)
-      }),
-    setRecords: (token, name) => Effect.sync(() => routes.setRecords(token, name)),
-    revoke: (token, successor) =>
-      everywhere({ _tag: "Revoke", token, ...(successor === undefined ? {} : { successor }) }, () => {
-        routes.revoke(token, successor)
-        agents.revoke(token)
-        relays.cut(token, "revoked")
-      }),
-    setAgentKeys: (token, keys, proof) =>
-      everywhere({ _tag: "SetAgentKeys", token, keys, proof }, () => {
-        if (routes.isRevoked(token)) return
-        const dropped = routes.agentKeys(token)
-        routes.setAgentKeys(token, keys, proof)
-        agents.keepEnrolled(token, dropped)
-      }),
-    setHttpOnly: (token, required) =>
-      everywhere({ _tag: "SetHttpOnly", token, required }, () => {
-        if (!routes.isRevoked(token)) routes.setHttpOnly(token, required)
-      }),
-    setPolicy: (token, policy) =>
-      everywhere({ _tag: "SetPolicy", token, policy }, () => {
-        if (routes.isRevoked(token)) return
-        routes.setPolicy(token, policy)
-        if (policy !== null) closeWindows([[token, policy]])
-      })
-  })
-
-  const shape: OrdersShape = {
-    ...through((order, here) => {
-      for (const seen of restorations) for (const subject of subjectsOf(order)) seen.add(subject)
-      return perform(order, here)
-    }),
-    restoring: (use) =>
+>()("edge/orders/Orders") {
+  static readonly make = Effect.gen(function* () {
+    const { cutAtWindowClose } = yield* Settings
+    const routes = yield* Routes
+    const agents = yield* AgentSessions
+    const relays = yield* Relays
+    const gate = yield* LoginGate
+    const broadcast = yield* WorkerBroadcast
+    const clock = yield* Clock.Clock
+    /** Done here and sent to the others in one step, so that orders reach everybody in the same order. */
+    const perform: Everywhere = (order, here) =>
       Effect.suspend(() => {
-        const seen = new Set<string>()
-        restorations.add(seen)
-        const restored = through((order, here) => (seen.has(subjectOf(order)) ? Effect.void : perform(order, here)))
-        return Effect.ensuring(
-          use({ ...restored, isNewer: (host) => seen.has(`host ${host}`) }),
-          Effect.sync(() => void restorations.delete(seen))
-        )
-      }),
-    closeWindows: Effect.sync(() => closeWindows(routes.policies()))
-  }
-  return shape
-})
+        here()
+        return broadcast.send(order)
+      })
+    const restorations = new Set<Set<string>>()
 
-export class Orders extends Context.Service<Orders, OrdersShape>()("edge/control/Orders") {
-  static readonly layer = Layer.effect(Orders, make)
+    const closeWindows = (policies: Iterable<readonly [token: string, policy: AccessPolicy]>) => {
+      if (!cutAtWindowClose) return
+      const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+      for (const [token, policy] of policies) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
+    }
+
+    const through = (everywhere: Everywhere): Applied => ({
+      authorize: (host, { admissionUntil, tier, token }, login) =>
+        everywhere({ _tag: "Authorize", host, token, tier, admissionUntil, login }, () => {
+          if (routes.isRevoked(token)) return
+          routes.authorize(host, { token, tier, admissionUntil }, login)
+          if (login !== undefined) gate.recheck(token)
+        }),
+      setLogin: (token, required) =>
+        everywhere({ _tag: "SetLogin", token, required }, () => {
+          if (routes.isRevoked(token)) return
+          routes.setLogin(token, required)
+          gate.recheck(token)
+        }),
+      setRecords: (token, name) => Effect.sync(() => routes.setRecords(token, name)),
+      revoke: (token, successor) =>
+        everywhere({ _tag: "Revoke", token, ...(successor === undefined ? {} : { successor }) }, () => {
+          routes.revoke(token, successor)
+          agents.revoke(token)
+          relays.cut(token, "revoked")
+        }),
+      setAgentKeys: (token, keys, proof) =>
+        everywhere({ _tag: "SetAgentKeys", token, keys, proof }, () => {
+          if (routes.isRevoked(token)) return
+          const dropped = routes.agentKeys(token)
+          routes.setAgentKeys(token, keys, proof)
+          agents.keepEnrolled(token, dropped)
+        }),
+      setHttpOnly: (token, required) =>
+        everywhere({ _tag: "SetHttpOnly", token, required }, () => {
+          if (!routes.isRevoked(token)) routes.setHttpOnly(token, required)
+        }),
+      setPolicy: (token, policy) =>
+        everywhere({ _tag: "SetPolicy", token, policy }, () => {
+          if (routes.isRevoked(token)) return
+          routes.setPolicy(token, policy)
+          if (policy !== null) closeWindows([[token, policy]])
+        })
+    })
+
+    return Orders.of({
+      ...through((order, here) => {
+        for (const seen of restorations) for (const subject of subjectsOf(order)) seen.add(subject)
+        return perform(order, here)
+      }),
+      restoring: (use) =>
+        Effect.suspend(() => {
+          const seen = new Set<string>()
+          restorations.add(seen)
+          const restored = through((order, here) => (seen.has(subjectOf(order)) ? Effect.void : perform(order, here)))
+          return Effect.ensuring(
+            use({ ...restored, isNewer: (host) => seen.has(`host ${host}`) }),
+            Effect.sync(() => void restorations.delete(seen))
+          )
+        }),
+      closeWindows: Effect.sync(() => closeWindows(routes.policies()))
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([Routes.layer, AgentSessions.layer, Relays.layer, LoginGate.layer, WorkerBroadcast.layer])
+  )
 }

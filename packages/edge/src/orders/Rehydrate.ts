@@ -80,7 +80,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
       yield* restored.setHttpOnly(plain, http_only)
       if (require_login || routes.requiresLogin(plain)) yield* restored.setLogin(plain, require_login)
       if (hostname !== null) {
-        yield* restored.authorise(hostname, { token: plain, tier, admissionUntil: admission_until })
+        yield* restored.authorize(hostname, { token: plain, tier, admissionUntil: admission_until })
       }
       yield* restored.setAgentKeys(plain, agent_keys, agent_proof)
       if (policy !== null || routes.policy(plain) !== null) yield* restored.setPolicy(plain, policy)

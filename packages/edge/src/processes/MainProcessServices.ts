@@ -4,13 +4,13 @@ import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { type AuditRow, AuditLog, row } from "../audit/AuditLog.ts"
 import { AgentKeys } from "../sessions/AgentKeys.ts"
 import { Settings } from "../settings/Settings.ts"
-import { Placement } from "../sessions/ProcessIdentity.ts"
+import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import { PairSource } from "../tls/PairSource.ts"
-import type { Ipc } from "./WorkerChannel.ts"
-import type { Begin, ToMain, ToWorker } from "./Message.ts"
+import type { WorkerChannel } from "./WorkerChannel.ts"
+import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
 
-export interface ToldShape {
+export interface FromMainProcess {
   readonly leaf: PairSource
   readonly pairs: ReadonlyMap<string, PairSource>
   /** Rows of the audit log that have not been reported. */
@@ -26,15 +26,15 @@ export interface ToldShape {
 }
 
 /** What is told, and kept until something newer is. */
-export const make = (ipc: Ipc<ToMain, ToWorker>, begin: Begin): ToldShape => {
+export const make = (channel: WorkerChannel<ToMain, ToWorker>, init: Init): FromMainProcess => {
   const claims = new Map<number, (owns: boolean) => void>()
   let lastClaim = 0
   return {
-    root: Buffer.from(begin.root, "base64"),
-    edge: Buffer.from(begin.edge, "hex"),
-    index: begin.index,
-    leaf: new PairSource(begin.leaf),
-    pairs: new Map(begin.pairs.map(([certificate, pair]) => [certificate, new PairSource(pair)])),
+    root: Buffer.from(init.root, "base64"),
+    edge: Buffer.from(init.edge, "hex"),
+    index: init.index,
+    leaf: new PairSource(init.leaf),
+    pairs: new Map(init.pairs.map(([certificate, pair]) => [certificate, new PairSource(pair)])),
     audit: [],
     answered: (claim, owns) => {
       claims.get(claim)?.(owns)
@@ -44,37 +44,37 @@ export const make = (ipc: Ipc<ToMain, ToWorker>, begin: Begin): ToldShape => {
       new Promise((resolve) => {
         const id = ++lastClaim
         claims.set(id, resolve)
-        ipc.send({ _tag: "Claim", id, token, key })
+        channel.send({ _tag: "Claim", id, token, key })
       }),
-    seen: (token) => ipc.send({ _tag: "Seen", token })
+    seen: (token) => channel.send({ _tag: "Seen", token })
   }
 }
 
-const audit = (told: ToldShape) =>
+const audit = (main: FromMainProcess) =>
   Effect.gen(function* () {
     const { auditPath } = yield* Settings
     const clock = yield* Clock.Clock
     const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
     return AuditLog.of({
       note: (transport, socket, token) => {
-        if (auditPath !== undefined) told.audit.push(row(seconds(), transport, socket, token))
+        if (auditPath !== undefined) main.audit.push(row(seconds(), transport, socket, token))
       },
-      write: (rows) => void told.audit.push(...rows)
+      write: (rows) => void main.audit.push(...rows)
     })
   })
 
-const placement = ({ edge, index }: ToldShape) =>
+const placement = ({ edge, index }: FromMainProcess) =>
   Effect.map(Settings, ({ processes }) => ({ place: { edge, process: index, processes } }))
 
-export const layer = (told: ToldShape) =>
-  Layer.effect(AuditLog, audit(told)).pipe(
-    Layer.merge(Layer.effect(Placement, placement(told))),
-    Layer.merge(Layer.succeed(AgentKeys, { owns: told.claim, seen: told.seen })),
-    Layer.merge(Layer.succeed(CertificateAuthority, { root: told.root, leaf: told.leaf })),
+export const layer = (main: FromMainProcess) =>
+  Layer.effect(AuditLog, audit(main)).pipe(
+    Layer.merge(Layer.effect(ProcessIdentity, placement(main))),
+    Layer.merge(Layer.succeed(AgentKeys, { owns: main.claim, seen: main.seen })),
+    Layer.merge(Layer.succeed(CertificateAuthority, { root: main.root, leaf: main.leaf })),
     Layer.merge(
       Layer.succeed(PairFiles, {
-        followed: told.pairs,
-        follow: ({ certificate }) => Effect.succeed(Option.fromUndefinedOr(told.pairs.get(certificate)))
+        followed: main.pairs,
+        follow: ({ certificate }) => Effect.succeed(Option.fromUndefinedOr(main.pairs.get(certificate)))
       })
     )
   )

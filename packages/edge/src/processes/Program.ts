@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** What the one-file program is told to become a worker. */
-export const WORKER_COMMAND = "edge-worker"
+export const workerCommand = "edge-worker"
 
 const self = fileURLToPath(import.meta.url)
 const [, extension] = /^Program(\.[jt]s)$/.exec(basename(self)) ?? []
@@ -12,5 +12,5 @@ const [, extension] = /^Program(\.[jt]s)$/.exec(basename(self)) ?? []
 /** It ends by itself when this process does; what it is to know comes over the channel. */
 export const startWorker = (): ChildProcess =>
   extension === undefined
-    ? fork(self, [WORKER_COMMAND], { stdio: ["ignore", "ignore", "inherit", "ipc"] })
+    ? fork(self, [workerCommand], { stdio: ["ignore", "ignore", "inherit", "ipc"] })
     : fork(join(dirname(self), `worker${extension}`), [], { stdio: ["ignore", "ignore", "inherit", "ipc"] })

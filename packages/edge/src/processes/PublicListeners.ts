@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
 import * as Redirect from "../frontdoor/Redirect.ts"
 import type { Sharing } from "../listen/ListenSockets.ts"
-import type { Gate } from "../listen/ConnectionLimiter.ts"
+import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import * as Listener from "../listen/Listener.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import { Health } from "../listen/ListenerHealth.ts"
+import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import type { Address } from "@catenet/config/NetworkParser"
 import { Settings } from "../settings/Settings.ts"
 
@@ -35,20 +35,20 @@ const wanted = Effect.gen(function* () {
 export const names = Effect.map(wanted, (listeners) => listeners.map(({ name }) => name))
 
 /** Opens all of them; they stop accepting with the scope. */
-export const open = Effect.fn("PublicListeners.open")(function* (gate: Gate, sharing: Sharing) {
-  const door = yield* FrontDoor
-  const health = yield* Health
+export const open = Effect.fn("PublicListeners.open")(function* (limiter: ConnectionLimiter, sharing: Sharing) {
+  const frontDoor = yield* FrontDoor
+  const health = yield* ListenerHealth
   const { ending } = yield* ConnectionFaults
   const serve: Readonly<Record<ListenerName, Listener.ListenerOptions["onConnection"]>> = {
-    mesh: door.receiveMesh,
-    "front-door": door.receive,
-    browser: door.receiveVisitor,
+    mesh: frontDoor.receiveMesh,
+    "front-door": frontDoor.receive,
+    browser: frontDoor.receiveVisitor,
     "http-redirect": Redirect.receive
   }
   return yield* Effect.forEach(yield* wanted, ({ variable, ...rest }) =>
     Effect.gen(function* () {
       const onConnection = serve[rest.name]
-      const listener = yield* Listener.listen({ ...rest, variable, gate, onConnection, ending, sharing })
+      const listener = yield* Listener.listen({ ...rest, variable, limiter, onConnection, ending, sharing })
       yield* Effect.forkScoped(health.watch(listener))
       return { ...listener, variable } satisfies PublicListener
     })

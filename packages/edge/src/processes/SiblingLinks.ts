@@ -12,11 +12,11 @@ import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Relays } from "../relay/Relays.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgent, Tunnel } from "../sessions/Tunnel.ts"
-import { demandOf, Presence } from "./SiblingRegistrations.ts"
-import { LINK } from "./SiblingLimits.ts"
+import { targetOf, SiblingRegistrations } from "./SiblingRegistrations.ts"
+import { siblingLimits } from "./SiblingLimits.ts"
 
-const AGAIN = "50 millis"
-const INSIST_EVERY = "1 second"
+const redialEvery = "50 millis"
+const retryRefusedEvery = "1 second"
 
 const dial = (path: string) =>
   Effect.callback<Socket, Error>((resume) => {
@@ -29,51 +29,51 @@ const dial = (path: string) =>
 const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 /** Keeps a link to each of the doors for as long as the scope lives. */
-export const open = Effect.fn("SiblingLinks.open")(function* (doors: ReadonlyArray<string>) {
+export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArray<string>) {
   const agents = yield* AgentSessions
   const relays = yield* Relays
   const { ending, report } = yield* ConnectionFaults
   const run = yield* makeServe
   const here = new Map<MuxAgent, string>()
   const parked = new Map<Tunnel, Set<string | undefined>>()
-  const presences = new Set<Presence>()
+  const everySibling = new Set<SiblingRegistrations>()
 
   agents.watch({
     joined: (token, agent) => {
       here.set(agent, token)
-      for (const presence of presences) presence.joined(token, agent)
+      for (const registrations of everySibling) registrations.joined(token, agent)
     },
     left: (_token, agent) => {
       here.delete(agent)
-      for (const presence of presences) presence.left(agent)
+      for (const registrations of everySibling) registrations.left(agent)
     },
     slots: (tunnel, host) => {
       const count = tunnel.parkedFor(host)
       const hosts = parked.get(tunnel) ?? new Set()
       if (count > 0) parked.set(tunnel, hosts.add(host))
       else if (hosts.delete(host) && hosts.size === 0) parked.delete(tunnel)
-      for (const presence of presences) presence.slots(tunnel.token, host, count)
+      for (const registrations of everySibling) registrations.slots(tunnel.token, host, count)
     }
   })
 
   const introduce = (session: Mux) => {
-    const presence = new Presence(session)
-    presences.add(presence)
-    for (const [agent, token] of here) presence.joined(token, agent)
+    const registrations = new SiblingRegistrations(session)
+    everySibling.add(registrations)
+    for (const [agent, token] of here) registrations.joined(token, agent)
     for (const [tunnel, hosts] of parked)
-      for (const host of hosts) presence.slots(tunnel.token, host, tunnel.parkedFor(host))
-    return presence
+      for (const host of hosts) registrations.slots(tunnel.token, host, tunnel.parkedFor(host))
+    return registrations
   }
 
-  const serve = Effect.fnUntraced(function* (presence: Presence, stream: CarrierStream) {
+  const serve = Effect.fnUntraced(function* (registrations: SiblingRegistrations, stream: CarrierStream) {
     const { registration, ...header } = stream.header
     // A visitor can come in the same turn as the answer to the registration it is for.
-    if (presence.tokenOf(registration) === undefined) yield* nextTurn
-    const token = presence.tokenOf(registration)
+    if (registrations.tokenOf(registration) === undefined) yield* nextTurn
+    const token = registrations.tokenOf(registration)
     const delivered =
       token === undefined
         ? undefined
-        : yield* Effect.orElseSucceed(agents.deliverHere(token, demandOf(header), header), () => undefined)
+        : yield* Effect.orElseSucceed(agents.deliverHere(token, targetOf(header), header), () => undefined)
     if (delivered === undefined) return stream.reset("refused", "no agent of this tunnel is in this process")
     yield* relays.pass(stream, delivered.stream)
   })
@@ -84,30 +84,30 @@ export const open = Effect.fn("SiblingLinks.open")(function* (doors: ReadonlyArr
         guard(socket, ending(socket))
         const session: Mux = new Mux(socket, {
           side: "dialler",
-          limits: LINK,
+          limits: siblingLimits,
           keepAlive: false,
           onFault: report,
           onStream: (stream) => {
             stream.on("error", () => undefined)
-            run(stream, (stream) => serve(presence, stream))
+            run(stream, (stream) => serve(registrations, stream))
           }
         })
-        const presence = introduce(session)
-        return { presence, session }
+        const registrations = introduce(session)
+        return { registrations, session }
       }),
       ({ session }) => Effect.promise(() => session.closed),
-      ({ presence, session }) =>
+      ({ registrations, session }) =>
         Effect.sync(() => {
-          presences.delete(presence)
+          everySibling.delete(registrations)
           session.close("normal")
         })
     )
 
-  const link = (door: string) =>
-    dial(door).pipe(Effect.flatMap(hold), Effect.ignore, Effect.repeat(Schedule.spaced(AGAIN)), Effect.forkScoped)
-  yield* Effect.forEach(doors, link)
-  const insist = Effect.sync(() => {
-    for (const presence of presences) presence.insist()
+  const link = (path: string) =>
+    dial(path).pipe(Effect.flatMap(hold), Effect.ignore, Effect.repeat(Schedule.spaced(redialEvery)), Effect.forkScoped)
+  yield* Effect.forEach(paths, link)
+  const retryRefused = Effect.sync(() => {
+    for (const registrations of everySibling) registrations.retryRefused()
   })
-  yield* Effect.forkScoped(Effect.repeat(insist, Schedule.spaced(INSIST_EVERY)))
+  yield* Effect.forkScoped(Effect.repeat(retryRefused, Schedule.spaced(retryRefusedEvery)))
 })

@@ -14,12 +14,12 @@ import { Routes } from "../routes/Routes.ts"
 import { refused } from "../sessions/Admissions.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgent } from "../sessions/Tunnel.ts"
-import { LINK } from "./SiblingLimits.ts"
+import { siblingLimits } from "./SiblingLimits.ts"
 
-const KEEP_ALIVE_MILLIS = 5_000
+const siblingKeepAliveMillis = 5_000
 
 /** Opens the door for the life of the scope. */
-export const open = Effect.fn("SiblingDoor.open")(function* (path: string) {
+export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
   const agents = yield* AgentSessions
   const routes = yield* Routes
   const { ending, report } = yield* ConnectionFaults
@@ -43,7 +43,11 @@ export const open = Effect.fn("SiblingDoor.open")(function* (path: string) {
       end: () => undefined,
       sibling: request.agentId === "slots" ? "slots" : "mux"
     }
-    accept({ sessionId: `sibling-${id}`, keepAliveMillis: KEEP_ALIVE_MILLIS, maxStreams: LINK.maxStreams })
+    accept({
+      sessionId: `sibling-${id}`,
+      keepAliveMillis: siblingKeepAliveMillis,
+      maxStreams: siblingLimits.maxStreams
+    })
     agents.addMux(token, agent)
     return void withdrawn.then(() => agents.removeMux(token, agent)).catch(report)
   }
@@ -54,7 +58,7 @@ export const open = Effect.fn("SiblingDoor.open")(function* (path: string) {
     const session: Mux = new Mux(socket, {
       side: "acceptor",
       challenge: randomBytes(32),
-      limits: LINK,
+      limits: siblingLimits,
       keepAlive: false,
       onFault: report,
       onRegister: (inbound) => register(session, inbound)

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Effect, FileSystem } from "effect"
 
 /** Bytes of the longest path that every system takes for a Unix socket. */
-const LONGEST_PATH = 103
+const longestPath = 103
 
 const tooLong = ConfigurationInvalid.of(
   "CT_EDGE_PROCESSES",
@@ -16,12 +16,14 @@ const tooLong = ConfigurationInvalid.of(
 export const folder = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const made = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "catenet-edge-" }))
-  return Buffer.byteLength(door(made, 64)) > LONGEST_PATH ? yield* tooLong : made
+  return Buffer.byteLength(socketPath(made, 64)) > longestPath ? yield* tooLong : made
 })
 
 /** Where process `index` of the edge lets the others in; 0 is the main process. */
-export const door = (folder: string, index: number): string => join(folder, `${index}.sock`)
+export const socketPath = (folder: string, index: number): string => join(folder, `${index}.sock`)
 
 /** The doors of all processes but this one. */
-export const others = (folder: string, index: number, processes: number): ReadonlyArray<string> =>
-  Array.from({ length: processes }, (_, each) => each).flatMap((each) => (each === index ? [] : [door(folder, each)]))
+export const siblingPaths = (folder: string, index: number, processes: number): ReadonlyArray<string> =>
+  Array.from({ length: processes }, (_, each) => each).flatMap((each) =>
+    each === index ? [] : [socketPath(folder, each)]
+  )

@@ -1,71 +1,71 @@
 /** What a worker has counted since it last reported: everything is told once, and added up in the main process. */
 import * as Counters from "../observe/Counters.ts"
-import type { Gate, ShedReason } from "../listen/ConnectionLimiter.ts"
+import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
 import type { AuditRow } from "../audit/AuditLog.ts"
-import type { AgentSessionsShape } from "../sessions/AgentSessions.ts"
+import type { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Tunnel } from "../sessions/Tunnel.ts"
-import type { Report } from "./Message.ts"
+import type { WorkerReport } from "./WorkerMessages.ts"
 
 interface Sources {
   readonly counters: Counters.Counters["Service"]
-  readonly agents: AgentSessionsShape
-  readonly gate: Gate
+  readonly agents: AgentSessions["Service"]
+  readonly limiter: ConnectionLimiter
   readonly audit: Array<AuditRow>
 }
 
-type Sheds = Report["sheds"]
+type Sheds = WorkerReport["sheds"]
 
-const SHED_REASONS: ReadonlyArray<ShedReason> = ["connections", "address", "descriptors"]
+const shedReasons: ReadonlyArray<ShedReason> = ["connections", "address", "descriptors"]
 
-export class Ledger {
-  readonly #sources: Sources
-  #counted: ReadonlyMap<string, number> = new Map()
+export class StatDeltas {
+  private readonly sources: Sources
+  private counted: ReadonlyMap<string, number> = new Map()
   /** By tunnel and not by token: one that was forgotten and comes again begins at nothing. */
-  readonly #traffic = new WeakMap<Tunnel, { readonly in: number; readonly out: number }>()
-  readonly #shed = new Map<string, number>()
+  private readonly traffic = new WeakMap<Tunnel, { readonly in: number; readonly out: number }>()
+  private readonly shed = new Map<string, number>()
 
   constructor(sources: Sources) {
-    this.#sources = sources
+    this.sources = sources
   }
 
   /** The part of a report that is counted since the last call. */
-  take(): Pick<Report, "counted" | "traffic" | "sheds" | "audit" | "parked"> {
+  take(): Pick<WorkerReport, "counted" | "traffic" | "sheds" | "audit" | "parked"> {
     return {
-      counted: this.#count(),
-      traffic: this.#moved(),
-      sheds: this.#turnedAway(),
-      audit: this.#sources.audit.splice(0),
-      parked: Array.from(this.#sources.agents.all()).flatMap(({ parked, token }) =>
+      counted: this.count(),
+      traffic: this.moved(),
+      sheds: this.turnedAway(),
+      audit: this.sources.audit.splice(0),
+      parked: Array.from(this.sources.agents.all()).flatMap(({ parked, token }) =>
         parked === 0 ? [] : [[token, parked] as const]
       )
     }
   }
 
-  #count() {
-    const now = new Map(Object.entries(Counters.flat(this.#sources.counters)))
-    const since = Array.from(now, ([name, value]) => [name, value - (this.#counted.get(name) ?? 0)] as const)
-    this.#counted = now
+  private count() {
+    const now = new Map(Object.entries(Counters.flat(this.sources.counters)))
+    const since = Array.from(now, ([name, value]) => [name, value - (this.counted.get(name) ?? 0)] as const)
+    this.counted = now
     return Object.fromEntries(since.filter(([, value]) => value !== 0))
   }
 
-  #moved() {
+  private moved() {
     const moved: Array<readonly [string, number, number]> = []
-    for (const tunnel of this.#sources.agents.all()) {
+    for (const tunnel of this.sources.agents.all()) {
       const { token, traffic } = tunnel
-      const before = this.#traffic.get(tunnel) ?? { in: 0, out: 0 }
+      const before = this.traffic.get(tunnel) ?? { in: 0, out: 0 }
       if (traffic.aToB === before.in && traffic.bToA === before.out) continue
       moved.push([token, traffic.aToB - before.in, traffic.bToA - before.out])
-      this.#traffic.set(tunnel, { in: traffic.aToB, out: traffic.bToA })
+      this.traffic.set(tunnel, { in: traffic.aToB, out: traffic.bToA })
     }
     return moved
   }
 
-  #turnedAway(): Sheds {
-    return Array.from(this.#sources.gate.sheds).flatMap(([listener, counts]) =>
-      SHED_REASONS.flatMap((reason) => {
+  private turnedAway(): Sheds {
+    return Array.from(this.sources.limiter.sheds).flatMap(([listener, counts]) =>
+      shedReasons.flatMap((reason) => {
         const key = `${listener} ${reason}`
-        const since = counts[reason] - (this.#shed.get(key) ?? 0)
-        this.#shed.set(key, counts[reason])
+        const since = counts[reason] - (this.shed.get(key) ?? 0)
+        this.shed.set(key, counts[reason])
         return since === 0 ? [] : [[listener, reason, since] as const]
       })
     )

@@ -4,14 +4,14 @@
  */
 import type { ChildProcess } from "node:child_process"
 import { Schema } from "effect"
-import { type ToMain, ToMain as ToMainSchema, type ToWorker, ToWorker as ToWorkerSchema } from "./Message.ts"
+import { type ToMain, ToMain as ToMainSchema, type ToWorker, ToWorker as ToWorkerSchema } from "./WorkerMessages.ts"
 
-export interface Ipc<Out, In> {
+export interface WorkerChannel<Out, In> {
   readonly send: (message: Out) => void
   readonly receive: (take: (message: In) => void) => void
 }
 
-interface End {
+interface ChannelEnd {
   readonly connected: boolean
   readonly send?: ((message: object, done: () => void) => boolean) | undefined
   readonly on: (event: "message", listener: (message: unknown) => void) => unknown
@@ -21,10 +21,10 @@ interface End {
 const ignore = () => undefined
 
 const over = <Out extends object, In>(
-  end: End,
+  end: ChannelEnd,
   encode: (message: Out) => unknown,
   decode: (message: unknown) => In
-): Ipc<Out, In> => ({
+): WorkerChannel<Out, In> => ({
   send: (message) => {
     const encoded = encode(message)
     if (end.connected && typeof encoded === "object" && encoded !== null) end.send?.(encoded, ignore)
@@ -38,7 +38,7 @@ const writeToMain = Schema.encodeUnknownSync(ToMainSchema)
 const readToMain = Schema.decodeUnknownSync(ToMainSchema)
 
 /** In the main process. */
-export const ofMain = (child: ChildProcess): Ipc<ToWorker, ToMain> => over(child, writeToWorker, readToMain)
+export const ofMain = (child: ChildProcess): WorkerChannel<ToWorker, ToMain> => over(child, writeToWorker, readToMain)
 
 /** In a worker. */
-export const ofWorker = (end: End): Ipc<ToMain, ToWorker> => over(end, writeToMain, readToWorker)
+export const ofWorker = (end: ChannelEnd): WorkerChannel<ToMain, ToWorker> => over(end, writeToMain, readToWorker)

@@ -4,51 +4,51 @@
  */
 import type { ChildProcess } from "node:child_process"
 import { Effect } from "effect"
-import * as Ipc from "./WorkerChannel.ts"
-import type { Begin, ToMain, ToWorker } from "./Message.ts"
-import type { Order } from "../routes/RouteOrder.ts"
+import * as WorkerChannel from "./WorkerChannel.ts"
+import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
+import type { RouteOrder } from "../routes/RouteOrder.ts"
 import { startWorker } from "./Program.ts"
 
-const APPLY = "5 seconds"
+const applyTimeout = "5 seconds"
 
 export class WorkerHandle {
-  readonly #child: ChildProcess
-  readonly #ipc: Ipc.Ipc<ToWorker, ToMain>
-  readonly #applied = new Map<number, () => void>()
-  readonly #ended: Promise<string>
-  #greeted = false
-  #lastId = 0
+  private readonly child: ChildProcess
+  private readonly channel: WorkerChannel.WorkerChannel<ToWorker, ToMain>
+  private readonly applied = new Map<number, () => void>()
+  private readonly exit: Promise<string>
+  private isInitialized = false
+  private lastId = 0
 
   constructor() {
-    this.#child = startWorker()
-    this.#ipc = Ipc.ofMain(this.#child)
+    this.child = startWorker()
+    this.channel = WorkerChannel.ofMain(this.child)
     const { promise, resolve } = Promise.withResolvers<string>()
-    this.#ended = promise
+    this.exit = promise
     const gone = (how: string) => {
-      for (const applied of this.#applied.values()) applied()
-      this.#applied.clear()
+      for (const applied of this.applied.values()) applied()
+      this.applied.clear()
       resolve(how)
     }
-    this.#child.on("error", (error) => {
+    this.child.on("error", (error) => {
       // A message that could not be sent is an error too, and the process's end is told in any case.
-      if (this.#child.pid === undefined) gone(error.message)
+      if (this.child.pid === undefined) gone(error.message)
     })
     // Not at its exit: what it said before that may still come.
-    this.#child.once("close", (code, signal) => gone(signal === null ? `exit code ${code}` : `signal ${signal}`))
+    this.child.once("close", (code, signal) => gone(signal === null ? `exit code ${code}` : `signal ${signal}`))
   }
 
   /** How it ended, as a sentence fragment. */
   get ended(): Effect.Effect<string> {
-    return Effect.promise(() => this.#ended)
+    return Effect.promise(() => this.exit)
   }
 
   /** `take` gets what the worker says but for the answers to orders; `begin` is asked once, when the worker listens. */
-  listen(begin: () => Begin, take: (message: ToMain) => void) {
-    this.#ipc.receive((message) => {
-      if (message._tag === "Applied") return this.#settle(message.id)
+  listen(init: () => Init, take: (message: ToMain) => void) {
+    this.channel.receive((message) => {
+      if (message._tag === "Applied") return this.settle(message.id)
       if (message._tag === "Hello") {
-        this.#greeted = true
-        return this.#ipc.send(begin())
+        this.isInitialized = true
+        return this.channel.send(init())
       }
       return take(message)
     })
@@ -56,43 +56,43 @@ export class WorkerHandle {
 
   /** What is said before the worker is greeted is part of the greeting. */
   send(message: ToWorker) {
-    if (this.#greeted) this.#ipc.send(message)
+    if (this.isInitialized) this.channel.send(message)
   }
 
   /** Lets its visitors finish; one that was not greeted yet has none, and is ended. */
   get drain(): Effect.Effect<void> {
-    if (!this.#greeted) return this.end
-    return Effect.sync(() => this.#ipc.send({ _tag: "Drain" }))
+    if (!this.isInitialized) return this.end
+    return Effect.sync(() => this.channel.send({ _tag: "Drain" }))
   }
 
   /** Sends the order now. */
-  tell(order: Order): Effect.Effect<void> {
-    if (!this.#greeted) return Effect.void
-    const id = ++this.#lastId
-    const applied = new Promise<void>((resolve) => this.#applied.set(id, resolve))
-    this.#ipc.send({ _tag: "Tell", id, order })
+  tell(order: RouteOrder): Effect.Effect<void> {
+    if (!this.isInitialized) return Effect.void
+    const id = ++this.lastId
+    const applied = new Promise<void>((resolve) => this.applied.set(id, resolve))
+    this.channel.send({ _tag: "Tell", id, order })
     return Effect.promise(() => applied).pipe(
-      Effect.timeoutOrElse({ duration: APPLY, orElse: () => this.kill("it did not carry an order out in time") })
+      Effect.timeoutOrElse({ duration: applyTimeout, orElse: () => this.kill("it did not carry an order out in time") })
     )
   }
 
   /** Returns when the process is gone. */
   kill(reason: string): Effect.Effect<void> {
     return Effect.logWarning("a process of this edge is killed").pipe(
-      Effect.annotateLogs({ pid: this.#child.pid, reason }),
+      Effect.annotateLogs({ pid: this.child.pid, reason }),
       Effect.andThen(this.end)
     )
   }
 
   get end(): Effect.Effect<void> {
     return Effect.andThen(
-      Effect.sync(() => this.#child.kill("SIGKILL")),
+      Effect.sync(() => this.child.kill("SIGKILL")),
       Effect.asVoid(this.ended)
     )
   }
 
-  #settle(id: number) {
-    this.#applied.get(id)?.()
-    this.#applied.delete(id)
+  private settle(id: number) {
+    this.applied.get(id)?.()
+    this.applied.delete(id)
   }
 }

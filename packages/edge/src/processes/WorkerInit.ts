@@ -6,14 +6,14 @@ import { PairFiles } from "../tls/PairFiles.ts"
 import type { Pair } from "../tls/PairSource.ts"
 import { Settings } from "../settings/Settings.ts"
 import { type Address, formatAddress } from "@catenet/config/NetworkParser"
-import { Placement } from "../sessions/ProcessIdentity.ts"
-import type { ToWorker } from "./Message.ts"
+import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
+import type { ToWorker } from "./WorkerMessages.ts"
 
 /** Public listeners by the variable that names their address. */
 export type Addresses = ReadonlyMap<string, Address>
 
 /** `send` gets every certificate that is replaced from now on. */
-export const make = Effect.fn("Greeting.make")(function* (
+export const make = Effect.fn("WorkerInit.make")(function* (
   folder: string,
   addresses: Addresses,
   send: (message: ToWorker) => void
@@ -22,7 +22,7 @@ export const make = Effect.fn("Greeting.make")(function* (
   const { leaf, root } = yield* CertificateAuthority
   const { followed } = yield* PairFiles
   const routes = yield* Routes
-  const { place } = yield* Placement
+  const { place } = yield* ProcessIdentity
   const edge = Buffer.from(place?.edge ?? []).toString("hex")
   const logLevel = yield* References.MinimumLogLevel
   const bound = Object.fromEntries(Array.from(addresses, ([name, address]) => [name, formatAddress(address)]))
@@ -33,7 +33,7 @@ export const make = Effect.fn("Greeting.make")(function* (
     source.onReplaced((pair) => send({ _tag: "Renewed", certificate, pair }))
 
   return (index: number) => ({
-    _tag: "Begin" as const,
+    _tag: "Init" as const,
     variables,
     index,
     edge,

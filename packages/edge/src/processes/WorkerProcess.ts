@@ -5,15 +5,15 @@
 import { rmSync } from "node:fs"
 import { Cause, Effect, Logger, Queue, References } from "effect"
 import { collectBuffers } from "./BufferCollector.ts"
-import * as Ipc from "./WorkerChannel.ts"
-import { severities, type ToMain, type ToWorker } from "./Message.ts"
+import * as WorkerChannel from "./WorkerChannel.ts"
+import { severities, type ToMain, type ToWorker } from "./WorkerMessages.ts"
 import * as WorkerEdge from "./WorkerEdge.ts"
 
-const logger = (ipc: Ipc.Ipc<ToMain, ToWorker>) =>
+const logger = (channel: WorkerChannel.WorkerChannel<ToMain, ToWorker>) =>
   Logger.make((options) => {
     const { annotations, cause, level, message } = Logger.formatStructured.log(options)
     const fields = cause === undefined ? annotations : { ...annotations, cause }
-    ipc.send({
+    channel.send({
       _tag: "Log",
       level: severities.find((severity) => severity.toUpperCase() === level) ?? "Info",
       message: typeof message === "string" ? message : JSON.stringify(message),
@@ -21,27 +21,27 @@ const logger = (ipc: Ipc.Ipc<ToMain, ToWorker>) =>
     })
   })
 
-const work = Effect.fnUntraced(function* (ipc: Ipc.Ipc<ToMain, ToWorker>) {
+const work = Effect.fnUntraced(function* (channel: WorkerChannel.WorkerChannel<ToMain, ToWorker>) {
   const inbox = yield* Queue.unbounded<ToWorker>()
-  ipc.receive((message) => void Queue.offerUnsafe(inbox, message))
-  ipc.send({ _tag: "Hello" })
-  const begin = yield* Queue.take(inbox)
-  if (begin._tag !== "Begin") return yield* Effect.die(new Error("a worker was not greeted"))
+  channel.receive((message) => void Queue.offerUnsafe(inbox, message))
+  channel.send({ _tag: "Hello" })
+  const init = yield* Queue.take(inbox)
+  if (init._tag !== "Init") return yield* Effect.die(new Error("a worker was not greeted"))
   // A main process that was killed could not take the folder with it.
-  process.once("disconnect", () => rmSync(begin.folder, { recursive: true, force: true }))
-  return yield* WorkerEdge.run(ipc, inbox, begin).pipe(
+  process.once("disconnect", () => rmSync(init.folder, { recursive: true, force: true }))
+  return yield* WorkerEdge.run(channel, inbox, init).pipe(
     Effect.tapCause((cause) => Effect.logError("a process of this edge cannot go on", Cause.pretty(cause))),
-    Effect.provideService(References.MinimumLogLevel, begin.logLevel)
+    Effect.provideService(References.MinimumLogLevel, init.logLevel)
   )
 })
 
 /** Only in a process that was started with a channel to its parent. */
 export const start = (): void => {
   collectBuffers()
-  const ipc = Ipc.ofWorker(process)
+  const channel = WorkerChannel.ofWorker(process)
   process.on("disconnect", () => setImmediate(() => process.exit()))
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)
-  const fiber = Effect.runFork(Effect.provide(work(ipc), Logger.layer([logger(ipc)])))
+  const fiber = Effect.runFork(Effect.provide(work(channel), Logger.layer([logger(channel)])))
   // What was said on the way out has to leave before the process does.
   fiber.addObserver(() => setImmediate(() => process.exit(1)))
 }

@@ -2,24 +2,25 @@
  * What the workers of this edge hold now, as they last said: for metrics and for the status of a tunnel. Agents are not in
  * it, since every process knows the agents of the others. Empty in an edge of one process.
  */
-import { Context, Layer } from "effect"
-import type { Report } from "./Message.ts"
+import { Context, Effect, Layer } from "effect"
+import type { WorkerReport } from "./WorkerMessages.ts"
 
-type Held = Pick<Report, "agentConnections" | "visitors" | "connections" | "relays"> & {
+type Held = Pick<WorkerReport, "agentConnections" | "visitors" | "connections" | "relays"> & {
   readonly parked: ReadonlyMap<string, number>
 }
 
-export interface CensusShape {
-  readonly sum: (what: "agentConnections" | "visitors" | "connections" | "relays") => number
-  /** Parked slots of a tunnel, or of all. */
-  readonly parked: (token?: string) => number
-  readonly note: (worker: number, report: Report) => void
-  /** The worker is gone, and with it all that it held. */
-  readonly forget: (worker: number) => void
-}
-
-export class Census extends Context.Service<Census, CensusShape>()("edge/processes/Census") {
-  static readonly layer = Layer.sync(Census, () => {
+export class WorkerStats extends Context.Service<
+  WorkerStats,
+  {
+    readonly sum: (what: "agentConnections" | "visitors" | "connections" | "relays") => number
+    /** Parked slots of a tunnel, or of all. */
+    readonly parked: (token?: string) => number
+    readonly note: (worker: number, report: WorkerReport) => void
+    /** The worker is gone, and with it all that it held. */
+    readonly forget: (worker: number) => void
+  }
+>()("edge/processes/WorkerStats") {
+  static readonly make = Effect.sync(() => {
     const workers = new Map<number, Held>()
     const total = (of: (held: Held) => number) => {
       let sum = 0
@@ -31,11 +32,12 @@ export class Census extends Context.Service<Census, CensusShape>()("edge/process
       for (const slots of parked.values()) sum += slots
       return sum
     }
-    return {
+    return WorkerStats.of({
       sum: (what) => total((held) => held[what]),
       parked: (token) => total((held) => (token === undefined ? all(held) : (held.parked.get(token) ?? 0))),
       note: (worker, { parked, ...held }) => void workers.set(worker, { ...held, parked: new Map(parked) }),
       forget: (worker) => void workers.delete(worker)
-    }
+    })
   })
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -3,24 +3,24 @@
  * they end, and killed when they fall silent. It decides nothing about visitors.
  */
 import { Clock, Deferred, Effect, FiberSet, Schedule } from "effect"
-import type { Gate } from "../listen/ConnectionLimiter.ts"
-import { Health } from "../listen/ListenerHealth.ts"
+import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
+import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import { AgentKeys } from "../sessions/AgentKeys.ts"
 import { Settings } from "../settings/Settings.ts"
-import { Census } from "./WorkerStats.ts"
-import { Followers } from "../routes/WorkerBroadcast.ts"
-import * as Greeting from "./WorkerInit.ts"
-import type { ToMain } from "./Message.ts"
-import * as Tally from "./StatAggregator.ts"
+import { WorkerStats } from "./WorkerStats.ts"
+import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
+import * as WorkerInit from "./WorkerInit.ts"
+import type { ToMain } from "./WorkerMessages.ts"
+import * as StatAggregator from "./StatAggregator.ts"
 import { WorkerHandle } from "./WorkerHandle.ts"
 
-const FIRST_PAUSE = 100
-const LONGEST_PAUSE = 5_000
+const firstPause = 100
+const longestPause = 5_000
 /** Who has lived so long begins again with the first pause. */
-const STEADY_MILLIS = 10_000
+const steadyMillis = 10_000
 /** A worker reports four times a second. */
-const SILENCE_MILLIS = 10_000
-const START_MILLIS = 30_000
+const silenceMillis = 10_000
+const startMillis = 30_000
 
 interface Worker {
   readonly handle: WorkerHandle
@@ -35,17 +35,21 @@ const workerName = (index: number): string => `process ${index}`
  * Starts all workers and returns when each has its listeners open, or has had its time. `drain` lets them leave as an edge
  * leaves and returns when they have; they end with the scope in any case.
  */
-export const start = Effect.fn("Workers.start")(function* (gate: Gate, folder: string, addresses: Greeting.Addresses) {
+export const start = Effect.fn("Workers.start")(function* (
+  limiter: ConnectionLimiter,
+  folder: string,
+  addresses: WorkerInit.Addresses
+) {
   const { processes, shutdownGraceSeconds } = yield* Settings
-  const followers = yield* Followers
-  const census = yield* Census
-  const health = yield* Health
+  const broadcast = yield* WorkerBroadcast
+  const workerStats = yield* WorkerStats
+  const health = yield* ListenerHealth
   const keys = yield* AgentKeys
   const clock = yield* Clock.Clock
-  const tally = yield* Tally.make(gate)
+  const tally = yield* StatAggregator.make(limiter)
   const run = yield* FiberSet.makeRuntime<never>()
   const workers = new Map<number, Worker>()
-  const greeting = yield* Greeting.make(folder, addresses, (message) => {
+  const greeting = yield* WorkerInit.make(folder, addresses, (message) => {
     for (const { handle } of workers.values()) handle.send(message)
   })
   let leaving = false
@@ -56,7 +60,7 @@ export const start = Effect.fn("Workers.start")(function* (gate: Gate, folder: s
       ({ end }) => end
     )
     const drained = yield* Deferred.make<void>()
-    let heard = clock.currentTimeMillisUnsafe() + START_MILLIS - SILENCE_MILLIS
+    let heard = clock.currentTimeMillisUnsafe() + startMillis - silenceMillis
     const take = (message: ToMain) => {
       switch (message._tag) {
         case "Reported":
@@ -83,32 +87,32 @@ export const start = Effect.fn("Workers.start")(function* (gate: Gate, folder: s
       }
     }
     handle.listen(() => greeting(index), take)
-    const leave = followers.join((order) => handle.tell(order))
+    const leave = broadcast.subscribe((order) => handle.tell(order))
     workers.set(index, { handle, drained })
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         leave()
         workers.delete(index)
-        census.forget(index)
+        workerStats.forget(index)
         health.lost(workerName(index))
         Deferred.doneUnsafe(drained, Effect.void)
       })
     )
     const silence = Effect.suspend(() =>
-      clock.currentTimeMillisUnsafe() - heard < SILENCE_MILLIS ? Effect.void : handle.kill("it has fallen silent")
+      clock.currentTimeMillisUnsafe() - heard < silenceMillis ? Effect.void : handle.kill("it has fallen silent")
     )
     yield* Effect.forkScoped(Effect.repeat(silence, Schedule.spaced("1 second")))
     return yield* handle.ended
   })
 
   const keep = Effect.fnUntraced(function* (index: number, ready: Deferred.Deferred<void>) {
-    let pause = FIRST_PAUSE
+    let pause = firstPause
     for (;;) {
       if (leaving) return
       const from = clock.currentTimeMillisUnsafe()
       const how = yield* Effect.scoped(runOnce(index, ready))
       if (leaving) return
-      pause = clock.currentTimeMillisUnsafe() - from > STEADY_MILLIS ? FIRST_PAUSE : Math.min(pause * 2, LONGEST_PAUSE)
+      pause = clock.currentTimeMillisUnsafe() - from > steadyMillis ? firstPause : Math.min(pause * 2, longestPause)
       yield* Effect.logError("a process of this edge has ended; it is started again").pipe(
         Effect.annotateLogs({ process: index, how, pause })
       )
@@ -127,7 +131,7 @@ export const start = Effect.fn("Workers.start")(function* (gate: Gate, folder: s
   )
   yield* Effect.forEach(starting, (ready) => Deferred.await(ready), { concurrency: "unbounded", discard: true }).pipe(
     Effect.timeoutOrElse({
-      duration: START_MILLIS,
+      duration: startMillis,
       orElse: () => Effect.logError("not every process of this edge has started; those that have serve")
     })
   )

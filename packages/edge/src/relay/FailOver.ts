@@ -7,17 +7,17 @@ import { abort } from "@catenet/wire/transport/Abort"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { Clock, Effect, Exit } from "effect"
 import { Counters } from "../observe/Counters.ts"
-import type { Delivered, Tried, TunnelOffline } from "../sessions/AgentSessions.ts"
+import type { Delivered, Attempts, TunnelOffline } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { Opening, type OpeningOptions } from "./ReplayBuffer.ts"
+import { ReplayBuffer, type ReplayBufferOptions } from "./ReplayBuffer.ts"
 
-const ATTEMPTS = 3
+const mostAgents = 3
 
 /** How a visitor comes to another agent. */
 export interface FailOver {
   /** Whether all that the visitor has said so far may be said to another agent too. */
   readonly repeatable: () => boolean
-  readonly deliver: (tried: Tried) => Effect.Effect<Delivered, TunnelOffline>
+  readonly deliver: (attempts: Attempts) => Effect.Effect<Delivered, TunnelOffline>
 }
 
 /** Only an agent that has gone may come back in time; one that is there would break again. */
@@ -30,8 +30,8 @@ export const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
 
   /** Another agent; nothing when there is none, or when the relay is cut meanwhile. Who comes too late is let go. */
-  const another = Effect.fnUntraced(function* ({ deliver }: FailOver, tried: Tried, signal: AbortSignal) {
-    const asked = yield* Effect.forkIn(deliver(tried), scope)
+  const another = Effect.fnUntraced(function* ({ deliver }: FailOver, attempts: Attempts, signal: AbortSignal) {
+    const asked = yield* Effect.forkIn(deliver(attempts), scope)
     return yield* Effect.callback<Delivered | undefined>((resume) => {
       const cut = () => resume(Effect.undefined)
       signal.addEventListener("abort", cut)
@@ -49,20 +49,20 @@ export const make = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     first: Delivered,
     failOver: FailOver,
-    options: Omit<OpeningOptions, "repeatable">
+    options: Omit<ReplayBufferOptions, "repeatable">
   ) {
-    const opening = new Opening({ ...options, repeatable: failOver.repeatable })
-    const tried = new Set([first.agent])
+    const opening = new ReplayBuffer({ ...options, repeatable: failOver.repeatable })
+    const attempts = new Set([first.agent])
     let agent = first
     let deadline: number | undefined
-    while ((yield* Effect.promise(() => opening.breaks(agent))) && tried.size < ATTEMPTS) {
+    while ((yield* Effect.promise(() => opening.breaks(agent))) && attempts.size < mostAgents) {
       deadline ??= (yield* Clock.currentTimeMillis) + deliverWaitMillis
       const waitUntil = hasGone(agent.stream) ? deadline : 0
-      const next = yield* another(failOver, { agents: tried, waitUntil }, options.signal)
+      const next = yield* another(failOver, { agents: attempts, waitUntil }, options.signal)
       if (next === undefined) break
       counters.failovers += 1
       abort(agent.stream)
-      tried.add(next.agent)
+      attempts.add(next.agent)
       agent = next
     }
     return agent

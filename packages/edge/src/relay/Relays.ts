@@ -23,122 +23,122 @@ export type CutReason = "revoked" | "window-closed" | "draining"
 
 const resetBecause = (code: ResetCode, sentence: string) => new StreamReset({ code, sentence, by: "local" })
 
-export interface RelaysShape {
-  /**
-   * Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails. With `failOver` up to
-   * two more agents are asked while none has said anything; it stays one relay.
-   */
-  readonly run: (
-    agent: Delivered,
-    visitor: Duplex,
-    clientele: Clientele,
-    failOver?: FailOver.FailOver
-  ) => Effect.Effect<SpliceEnd>
-  /** Copies between a visitor and another edge, under the same idle limit. It is no relay of this edge's own tunnels. */
-  readonly pass: (visitor: Duplex, peer: Duplex) => Effect.Effect<SpliceEnd>
-  readonly cut: (token: string, reason: CutReason) => void
-  /** Cuts everything that runs. */
-  readonly cutAll: (reason: CutReason) => void
-  readonly active: () => number
-  readonly passing: () => number
-}
-
 /** What its bytes are counted as. */
 const kindOf = ({ carrier }: Delivered, clientele: Clientele) =>
   carrier === "tcp-fallback" ? "tcp_fallback" : clientele
 
-const SENTENCE: Record<CutReason, string> = {
+const sentences: Record<CutReason, string> = {
   revoked: "this tunnel was revoked",
   "window-closed": "the access window has closed",
   draining: "this edge is stopping"
 }
 
-const make = Effect.gen(function* () {
-  const { relayIdleSeconds } = yield* Settings
-  const counters = yield* Counters
-  const { report } = yield* ConnectionFaults
-  const findAgent = yield* FailOver.make
-  const live = new Map<string, Set<AbortController>>()
-  const passing = new Set<AbortController>()
-  const idleMillis = relayIdleSeconds === 0 ? undefined : Duration.toMillis(Duration.seconds(relayIdleSeconds))
-  const limits = { onFault: report, ...(idleMillis === undefined ? {} : { idleMillis }) }
-  let active = 0
-
-  const enter = (tunnel: Tunnel) => {
-    const controller = new AbortController()
-    const ofToken = live.get(tunnel.token) ?? new Set()
-    live.set(tunnel.token, ofToken.add(controller))
-    active += 1
-    tunnel.relays += 1
-    counters.relays += 1
-    return controller
+export class Relays extends Context.Service<
+  Relays,
+  {
+    /**
+     * Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails. With `failOver` up to
+     * two more agents are asked while none has said anything; it stays one relay.
+     */
+    readonly run: (
+      agent: Delivered,
+      visitor: Duplex,
+      clientele: Clientele,
+      failOver?: FailOver.FailOver
+    ) => Effect.Effect<SpliceEnd>
+    /** Copies between a visitor and another edge, under the same idle limit. It is no relay of this edge's own tunnels. */
+    readonly pass: (visitor: Duplex, peer: Duplex) => Effect.Effect<SpliceEnd>
+    readonly cut: (token: string, reason: CutReason) => void
+    /** Cuts everything that runs. */
+    readonly cutAll: (reason: CutReason) => void
+    readonly active: () => number
+    readonly passing: () => number
   }
+>()("edge/relay/Relays") {
+  static readonly make = Effect.gen(function* () {
+    const { relayIdleSeconds } = yield* Settings
+    const counters = yield* Counters
+    const { report } = yield* ConnectionFaults
+    const findAgent = yield* FailOver.make
+    const live = new Map<string, Set<AbortController>>()
+    const passing = new Set<AbortController>()
+    const idleMillis = relayIdleSeconds === 0 ? undefined : Duration.toMillis(Duration.seconds(relayIdleSeconds))
+    const limits = { onFault: report, ...(idleMillis === undefined ? {} : { idleMillis }) }
+    let active = 0
 
-  const leave = (tunnel: Tunnel, controller: AbortController) => {
-    const ofToken = live.get(tunnel.token)
-    ofToken?.delete(controller)
-    if (ofToken?.size === 0) live.delete(tunnel.token)
-    active -= 1
-    tunnel.relays -= 1
-  }
-
-  const cut = (token: string, reason: CutReason) => {
-    for (const controller of live.get(token) ?? []) {
-      counters.relaysCut += 1
-      controller.abort(resetBecause(reason, SENTENCE[reason]))
+    const enter = (tunnel: Tunnel) => {
+      const controller = new AbortController()
+      const ofToken = live.get(tunnel.token) ?? new Set()
+      live.set(tunnel.token, ofToken.add(controller))
+      active += 1
+      tunnel.relays += 1
+      counters.relays += 1
+      return controller
     }
-  }
 
-  /** The agent that serves the visitor, asked under the idle limit. */
-  const open = Effect.fnUntraced(function* (
-    first: Delivered,
-    visitor: Duplex,
-    failOver: FailOver.FailOver,
-    meter: Meter,
-    controller: AbortController
-  ) {
-    // A timer of the hot path, where a fiber would cost more. What moves until the first byte is only kept.
-    const onIdle = () => controller.abort(resetBecause("idle", ""))
-    const timer = idleMillis === undefined ? undefined : setTimeout(contained(report, onIdle), idleMillis).unref()
-    const agent = yield* findAgent(first, failOver, { visitor, counters: meter, signal: controller.signal })
-    clearTimeout(timer)
-    return agent
+    const leave = (tunnel: Tunnel, controller: AbortController) => {
+      const ofToken = live.get(tunnel.token)
+      ofToken?.delete(controller)
+      if (ofToken?.size === 0) live.delete(tunnel.token)
+      active -= 1
+      tunnel.relays -= 1
+    }
+
+    const cut = (token: string, reason: CutReason) => {
+      for (const controller of live.get(token) ?? []) {
+        counters.relaysCut += 1
+        controller.abort(resetBecause(reason, sentences[reason]))
+      }
+    }
+
+    /** The agent that serves the visitor, asked under the idle limit. */
+    const open = Effect.fnUntraced(function* (
+      first: Delivered,
+      visitor: Duplex,
+      failOver: FailOver.FailOver,
+      meter: Meter,
+      controller: AbortController
+    ) {
+      // A timer of the hot path, where a fiber would cost more. What moves until the first byte is only kept.
+      const onIdle = () => controller.abort(resetBecause("idle", ""))
+      const timer = idleMillis === undefined ? undefined : setTimeout(contained(report, onIdle), idleMillis).unref()
+      const agent = yield* findAgent(first, failOver, { visitor, counters: meter, signal: controller.signal })
+      clearTimeout(timer)
+      return agent
+    })
+
+    return Relays.of({
+      run: (first, visitor, clientele, failOver) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => enter(first.tunnel)),
+          Effect.fnUntraced(function* (controller) {
+            const meter = new Meter(first.tunnel.traffic, counters, kindOf(first, clientele))
+            const agent = failOver === undefined ? first : yield* open(first, visitor, failOver, meter, controller)
+            meter.kind = kindOf(agent, clientele)
+            const options = { counters: meter, signal: controller.signal, ...limits }
+            return yield* Effect.promise(() => splice(visitor, agent.stream, options))
+          }),
+          (controller) => Effect.sync(() => leave(first.tunnel, controller))
+        ),
+      pass: (visitor, peer) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const controller = new AbortController()
+            passing.add(controller)
+            return controller
+          }),
+          ({ signal }) => Effect.promise(() => splice(visitor, peer, { signal, ...limits })),
+          (controller) => Effect.sync(() => passing.delete(controller))
+        ),
+      cut,
+      cutAll: (reason) => {
+        for (const token of Array.from(live.keys())) cut(token, reason)
+        for (const controller of passing) controller.abort(resetBecause(reason, sentences[reason]))
+      },
+      active: () => active,
+      passing: () => passing.size
+    })
   })
-
-  const shape: RelaysShape = {
-    run: (first, visitor, clientele, failOver) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => enter(first.tunnel)),
-        Effect.fnUntraced(function* (controller) {
-          const meter = new Meter(first.tunnel.traffic, counters, kindOf(first, clientele))
-          const agent = failOver === undefined ? first : yield* open(first, visitor, failOver, meter, controller)
-          meter.kind = kindOf(agent, clientele)
-          const options = { counters: meter, signal: controller.signal, ...limits }
-          return yield* Effect.promise(() => splice(visitor, agent.stream, options))
-        }),
-        (controller) => Effect.sync(() => leave(first.tunnel, controller))
-      ),
-    pass: (visitor, peer) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => {
-          const controller = new AbortController()
-          passing.add(controller)
-          return controller
-        }),
-        ({ signal }) => Effect.promise(() => splice(visitor, peer, { signal, ...limits })),
-        (controller) => Effect.sync(() => passing.delete(controller))
-      ),
-    cut,
-    cutAll: (reason) => {
-      for (const token of Array.from(live.keys())) cut(token, reason)
-      for (const controller of passing) controller.abort(resetBecause(reason, SENTENCE[reason]))
-    },
-    active: () => active,
-    passing: () => passing.size
-  }
-  return shape
-})
-
-export class Relays extends Context.Service<Relays, RelaysShape>()("edge/relay/Relays") {
-  static readonly layer = Layer.effect(Relays, make)
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer, ConnectionFaults.layer]))
 }

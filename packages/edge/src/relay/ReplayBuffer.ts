@@ -13,9 +13,9 @@ import type { SpliceCounters } from "@catenet/wire/transport/Splice"
 import type { Delivered } from "../sessions/AgentSessions.ts"
 
 /** A visitor who has said more than this before any answer is not given to another agent. */
-const KEPT_BYTES = 64 * 1024
+const mostKeptBytes = 64 * 1024
 
-export interface OpeningOptions {
+export interface ReplayBufferOptions {
   readonly visitor: Duplex
   /** Whether all that the visitor has said so far may be said to another agent too. */
   readonly repeatable: () => boolean
@@ -27,12 +27,12 @@ export interface OpeningOptions {
 
 const ignore = () => {}
 
-export class Opening {
-  private readonly options: OpeningOptions
+export class ReplayBuffer {
+  private readonly options: ReplayBufferOptions
   private kept: Array<Buffer> | undefined = []
   private keptBytes = 0
 
-  constructor(options: OpeningOptions) {
+  constructor(options: ReplayBufferOptions) {
     this.options = options
     options.visitor.on("error", ignore)
   }
@@ -87,7 +87,7 @@ export class Opening {
 
   private keep(chunk: Buffer) {
     this.keptBytes += chunk.length
-    if (this.keptBytes > KEPT_BYTES) this.kept = undefined
+    if (this.keptBytes > mostKeptBytes) this.kept = undefined
     else this.kept?.push(chunk)
   }
 }

@@ -5,8 +5,8 @@ import { Tier } from "@catenet/domain/edges/Tier"
 import { Schema } from "effect"
 
 /** Tokens are 64 hex digits, hosts are in normal form. */
-export const Order = Schema.TaggedUnion({
-  Authorise: {
+export const RouteOrder = Schema.TaggedUnion({
+  Authorize: {
     host: Schema.String,
     token: Schema.String,
     tier: Tier,
@@ -24,4 +24,4 @@ export const Order = Schema.TaggedUnion({
   Report: {},
   SetPolicy: { token: Schema.String, policy: Schema.NullOr(AccessPolicy) }
 })
-export type Order = typeof Order.Type
+export type RouteOrder = typeof RouteOrder.Type

@@ -6,7 +6,7 @@ import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { Context, Effect, Layer } from "effect"
 import { tunnelName } from "./TunnelName.ts"
-import type { Order } from "./RouteOrder.ts"
+import type { RouteOrder } from "./RouteOrder.ts"
 import { Settings } from "../settings/Settings.ts"
 
 export type Tier = "gelb" | "passthrough"
@@ -20,45 +20,6 @@ export interface Route {
 
 /** Why an agent may not serve a host. */
 export type BindRefusal = "revoked" | "host-not-authorized" | "host-taken"
-
-export interface RoutesShape {
-  /**
-   * Gives the host to the token of the route, whatever had it before. Without `login` the tunnel's visitors have to log in
-   * where those of the host had to.
-   */
-  readonly authorise: (host: string, route: Route, login?: boolean) => void
-  /** An agent that holds the token asks to serve the host. */
-  readonly bind: (host: string, token: string) => BindRefusal | undefined
-  readonly find: (host: string) => Route | undefined
-  /** Whether any host leads to the token. */
-  readonly knows: (token: string) => boolean
-  /** Whether the control plane has said anything of the tunnel that a token stands for. */
-  readonly isNamed: (token: string) => boolean
-  readonly isRevoked: (token: string) => boolean
-  /** Refuses the token from now on; its hosts lead to the successor, or are forgotten where there is none. */
-  readonly revoke: (token: string, successor?: string) => void
-  /** What the records of the tunnel are called, which outlives its token. */
-  readonly recordsOf: (token: string) => string
-  readonly setRecords: (token: string, name: string) => void
-  /** When visitors of the tunnel may come in; null is always. */
-  readonly policy: (token: string) => AccessPolicy | null
-  readonly setPolicy: (token: string, policy: AccessPolicy | null) => void
-  /** The keys (hex) of the agents enrolled for the tunnel; empty when the control plane has named none. */
-  readonly agentKeys: (token: string) => ReadonlySet<string>
-  /** Whether its agents have to prove one of them; undefined for a tunnel that the control plane has said nothing about. */
-  readonly agentProof: (token: string) => AgentProof | undefined
-  readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => void
-  /** Whether visitors of the tunnel may speak nothing but HTTP where the edge ends their TLS. */
-  readonly httpOnly: (token: string) => boolean
-  readonly setHttpOnly: (token: string, required: boolean) => void
-  /** Whether visitors of the tunnel have to log in. */
-  readonly requiresLogin: (token: string) => boolean
-  readonly setLogin: (token: string, required: boolean) => void
-  readonly policies: () => Iterable<readonly [token: string, policy: AccessPolicy]>
-  /** Everything that is known, as orders that rebuild it. */
-  readonly orders: () => ReadonlyArray<Order>
-  readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
-}
 
 interface Enrolled {
   readonly keys: ReadonlySet<string>
@@ -74,7 +35,7 @@ const count = (counts: Map<string, number>, token: string, by: 1 | -1) => {
 }
 
 /** An empty table. Without `requireHostAuth` a host goes to the first token that binds it. */
-export const make = (requireHostAuth: boolean): RoutesShape => {
+export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
   const routes = new Map<string, Route>()
   const hostsOf = new Map<string, number>()
   const revoked = new Set<string>()
@@ -122,7 +83,7 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
   }
 
   return {
-    authorise: (host, route, login) => {
+    authorize: (host, route, login) => {
       const { token } = route
       const before = routes.get(host)?.token
       if (login !== undefined) setLogin(token, login)
@@ -175,23 +136,61 @@ export const make = (requireHostAuth: boolean): RoutesShape => {
     setLogin,
     policies: () => policies,
     orders: () => [
-      ...Array.from(revoked, (token): Order => ({ _tag: "Revoke", token })),
+      ...Array.from(revoked, (token): RouteOrder => ({ _tag: "Revoke", token })),
       // Before the hosts, so that no visitor comes in between.
-      ...Array.from(httpOnly, (token): Order => ({ _tag: "SetHttpOnly", token, required: true })),
-      ...Array.from(gated, (token): Order => ({ _tag: "SetLogin", token, required: true })),
-      ...Array.from(routes, ([host, route]): Order => ({ _tag: "Authorise", host, ...route })),
-      ...Array.from(enrolled, ([token, { keys, proof }]): Order => {
+      ...Array.from(httpOnly, (token): RouteOrder => ({ _tag: "SetHttpOnly", token, required: true })),
+      ...Array.from(gated, (token): RouteOrder => ({ _tag: "SetLogin", token, required: true })),
+      ...Array.from(routes, ([host, route]): RouteOrder => ({ _tag: "Authorize", host, ...route })),
+      ...Array.from(enrolled, ([token, { keys, proof }]): RouteOrder => {
         return { _tag: "SetAgentKeys", token, keys: Array.from(keys), proof }
       }),
-      ...Array.from(policies, ([token, policy]): Order => ({ _tag: "SetPolicy", token, policy }))
+      ...Array.from(policies, ([token, policy]): RouteOrder => ({ _tag: "SetPolicy", token, policy }))
     ],
     dump: () => Array.from(routes, ([hostname, { token }]) => ({ hostname, token }))
   }
 }
 
-export class Routes extends Context.Service<Routes, RoutesShape>()("edge/Routes") {
-  static readonly layer = Layer.effect(
-    Routes,
-    Effect.map(Settings, ({ requireHostAuth }) => make(requireHostAuth))
-  )
+export class Routes extends Context.Service<
+  Routes,
+  {
+    /**
+     * Gives the host to the token of the route, whatever had it before. Without `login` the tunnel's visitors have to log in
+     * where those of the host had to.
+     */
+    readonly authorize: (host: string, route: Route, login?: boolean) => void
+    /** An agent that holds the token asks to serve the host. */
+    readonly bind: (host: string, token: string) => BindRefusal | undefined
+    readonly find: (host: string) => Route | undefined
+    /** Whether any host leads to the token. */
+    readonly knows: (token: string) => boolean
+    /** Whether the control plane has said anything of the tunnel that a token stands for. */
+    readonly isNamed: (token: string) => boolean
+    readonly isRevoked: (token: string) => boolean
+    /** Refuses the token from now on; its hosts lead to the successor, or are forgotten where there is none. */
+    readonly revoke: (token: string, successor?: string) => void
+    /** What the records of the tunnel are called, which outlives its token. */
+    readonly recordsOf: (token: string) => string
+    readonly setRecords: (token: string, name: string) => void
+    /** When visitors of the tunnel may come in; null is always. */
+    readonly policy: (token: string) => AccessPolicy | null
+    readonly setPolicy: (token: string, policy: AccessPolicy | null) => void
+    /** The keys (hex) of the agents enrolled for the tunnel; empty when the control plane has named none. */
+    readonly agentKeys: (token: string) => ReadonlySet<string>
+    /** Whether its agents have to prove one of them; undefined for a tunnel that the control plane has said nothing about. */
+    readonly agentProof: (token: string) => AgentProof | undefined
+    readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => void
+    /** Whether visitors of the tunnel may speak nothing but HTTP where the edge ends their TLS. */
+    readonly httpOnly: (token: string) => boolean
+    readonly setHttpOnly: (token: string, required: boolean) => void
+    /** Whether visitors of the tunnel have to log in. */
+    readonly requiresLogin: (token: string) => boolean
+    readonly setLogin: (token: string, required: boolean) => void
+    readonly policies: () => Iterable<readonly [token: string, policy: AccessPolicy]>
+    /** Everything that is known, as orders that rebuild it. */
+    readonly orders: () => ReadonlyArray<RouteOrder>
+    readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
+  }
+>()("edge/routes/Routes") {
+  static readonly make = Effect.map(Settings, ({ requireHostAuth }) => routeTable(requireHostAuth))
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -1,35 +1,35 @@
-/**
- * The other processes of this edge, as whoever gives orders sees them: an order counts as carried out when all of them have
- * carried it out. An edge of one process has none.
- */
+/** Sends each order to the workers of this edge. An order is carried out when every worker has carried it out. */
 import { Context, Effect, Layer } from "effect"
-import type { Order } from "./RouteOrder.ts"
+import type { RouteOrder } from "./RouteOrder.ts"
 
-/** Sends the order at once; what it returns ends when the order is in force there, or when nobody is left there to break it. */
-export type Follower = (order: Order) => Effect.Effect<void>
+/** Sends the order at once. The effect ends when the order is in force in the worker, or when the worker has ended. */
+type Send = (order: RouteOrder) => Effect.Effect<void>
 
-export interface FollowersShape {
-  /** Tells all of them at once, before the effect runs that waits for them. */
-  readonly tell: (order: Order) => Effect.Effect<void>
-  readonly alone: () => boolean
-  /** Orders from now on reach the follower, in their order. Returns how to leave. */
-  readonly join: (follower: Follower) => () => void
-}
-
-export class Followers extends Context.Service<Followers, FollowersShape>()("edge/processes/Followers") {
-  static readonly layer = Layer.sync(Followers, () => {
-    const followers = new Set<Follower>()
-    return {
-      tell: (order) => {
-        if (followers.size === 0) return Effect.void
-        const told = Array.from(followers, (follower) => follower(order))
-        return Effect.all(told, { concurrency: "unbounded", discard: true })
+export class WorkerBroadcast extends Context.Service<
+  WorkerBroadcast,
+  {
+    /** Sends the order to all workers at the call, before the effect runs that waits for them. */
+    readonly send: Send
+    /** Whether this edge has no workers. */
+    readonly isEmpty: () => boolean
+    /** The worker gets every order from now on, in their order. Returns how to unsubscribe. */
+    readonly subscribe: (worker: Send) => () => void
+  }
+>()("edge/routes/WorkerBroadcast") {
+  static readonly make = Effect.sync(() => {
+    const workers = new Set<Send>()
+    return WorkerBroadcast.of({
+      send: (order) => {
+        if (workers.size === 0) return Effect.void
+        const sent = Array.from(workers, (send) => send(order))
+        return Effect.all(sent, { concurrency: "unbounded", discard: true })
       },
-      alone: () => followers.size === 0,
-      join: (follower) => {
-        followers.add(follower)
-        return () => followers.delete(follower)
+      isEmpty: () => workers.size === 0,
+      subscribe: (worker) => {
+        workers.add(worker)
+        return () => workers.delete(worker)
       }
-    }
+    })
   })
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -32,7 +32,7 @@ export interface Admitted {
   readonly owner: boolean
 }
 
-export type Verdict = Admitted | Refused
+export type AdmissionVerdict = Admitted | Refused
 
 /** What only the carrier knows: the challenge it sent and the value that binds the proof to this connection. */
 export interface ProofContext {
@@ -40,7 +40,7 @@ export interface ProofContext {
   readonly binding: Uint8Array
 }
 
-const SENTENCE: Partial<Record<RefusalCode, string>> = {
+const sentences: Partial<Record<RefusalCode, string>> = {
   revoked: "this tunnel was revoked",
   "host-malformed": "this is not a host name",
   "host-not-authorized": "the control plane has not given this host to this tunnel",
@@ -53,71 +53,71 @@ const SENTENCE: Partial<Record<RefusalCode, string>> = {
 /** A refusal with the sentence that goes with it. */
 export const refused = (code: RefusalCode, host?: string): Refused => ({
   code,
-  sentence: SENTENCE[code] ?? code,
+  sentence: sentences[code] ?? code,
   ...(host === undefined ? {} : { host })
 })
 
-export interface AdmissionsShape {
-  /** Admits an agent of the byte protocol: by token and at most one host. */
-  readonly bytes: (token: string, host: string | undefined) => Refused | undefined
-  /** Admits a multiplexed registration; its hosts are then in normal form. */
-  readonly mux: (request: RegisterRequest, context: ProofContext) => Verdict | Promise<Verdict>
-}
-
-const make = Effect.gen(function* () {
-  const { requireAgentProof } = yield* Settings
-  const routes = yield* Routes
-  const keys = yield* AgentKeys
-  const reports = yield* ProofReports
-
-  const bind = (token: string, hosts: ReadonlyArray<string>): ReadonlySet<string> | Refused => {
-    if (routes.isRevoked(token)) return refused("revoked")
-    const bound = new Set<string>()
-    for (const given of hosts) {
-      const host = normalHost(given)
-      if (host === undefined) return refused("host-malformed")
-      const refusal = routes.bind(host, token)
-      if (refusal !== undefined) return refused(refusal, host)
-      bound.add(host)
-    }
-    return bound
+export class Admissions extends Context.Service<
+  Admissions,
+  {
+    /** Admits an agent of the byte protocol: by token and at most one host. */
+    readonly bytes: (token: string, host: string | undefined) => Refused | undefined
+    /** Admits a multiplexed registration; its hosts are then in normal form. */
+    readonly mux: (request: RegisterRequest, context: ProofContext) => AdmissionVerdict | Promise<AdmissionVerdict>
   }
+>()("edge/sessions/Admissions") {
+  static readonly make = Effect.gen(function* () {
+    const { requireAgentProof } = yield* Settings
+    const routes = yield* Routes
+    const keys = yield* AgentKeys
+    const reports = yield* ProofReports
 
-  const proves = ({ proof, token, agentId }: RegisterRequest, context: ProofContext) =>
-    proof === undefined ||
-    native.ed25519.verifyLenient(proof.publicKey, proofMessage({ token, agentId, ...context }), proof.signature)
-
-  const shape: AdmissionsShape = {
-    bytes: (token, host) => {
-      if (VisitorToken.is(Buffer.from(token, "hex"))) return refused("malformed")
-      const demanded = requireAgentProof && routes.agentKeys(token).size > 0
-      if (demanded || routes.agentProof(token) === "required") return refused("proof-required")
-      const bound = bind(token, host === undefined ? [] : [host])
-      return "code" in bound ? bound : undefined
-    },
-    mux: (request, context) => {
-      if (VisitorToken.is(request.token)) return refused("malformed")
-      if (!proves(request, context)) return refused("bad-proof")
-      const token = Buffer.from(request.token).toString("hex")
-      const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
-      const admit = (owns: boolean): Verdict => {
-        const refusal = refusalOf(routes, token, key)
-        if (refusal !== undefined) return refused(refusal)
-        const hosts = bind(token, request.hosts)
-        if ("code" in hosts) return hosts
-        if (key !== undefined) reports.proved(token, key)
-        return { hosts, key, owner: owns || (key !== undefined && routes.agentKeys(token).has(key)) }
+    const bind = (token: string, hosts: ReadonlyArray<string>): ReadonlySet<string> | Refused => {
+      if (routes.isRevoked(token)) return refused("revoked")
+      const bound = new Set<string>()
+      for (const given of hosts) {
+        const host = normalHost(given)
+        if (host === undefined) return refused("host-malformed")
+        const refusal = routes.bind(host, token)
+        if (refusal !== undefined) return refused(refusal, host)
+        bound.add(host)
       }
-      if (key === undefined || needsProof(routes, token)) return admit(false)
-      const refusal = admit(false)
-      if ("code" in refusal) return refusal
-      const owns = keys.owns(token, key)
-      return typeof owns === "boolean" ? admit(owns) : owns.then(admit)
+      return bound
     }
-  }
-  return shape
-})
 
-export class Admissions extends Context.Service<Admissions, AdmissionsShape>()("edge/sessions/Admissions") {
-  static readonly layer = Layer.effect(Admissions, make)
+    const proves = ({ proof, token, agentId }: RegisterRequest, context: ProofContext) =>
+      proof === undefined ||
+      native.ed25519.verifyLenient(proof.publicKey, proofMessage({ token, agentId, ...context }), proof.signature)
+
+    return Admissions.of({
+      bytes: (token, host) => {
+        if (VisitorToken.is(Buffer.from(token, "hex"))) return refused("malformed")
+        const demanded = requireAgentProof && routes.agentKeys(token).size > 0
+        if (demanded || routes.agentProof(token) === "required") return refused("proof-required")
+        const bound = bind(token, host === undefined ? [] : [host])
+        return "code" in bound ? bound : undefined
+      },
+      mux: (request, context) => {
+        if (VisitorToken.is(request.token)) return refused("malformed")
+        if (!proves(request, context)) return refused("bad-proof")
+        const token = Buffer.from(request.token).toString("hex")
+        const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
+        const admit = (owns: boolean): AdmissionVerdict => {
+          const refusal = refusalOf(routes, token, key)
+          if (refusal !== undefined) return refused(refusal)
+          const hosts = bind(token, request.hosts)
+          if ("code" in hosts) return hosts
+          if (key !== undefined) reports.proved(token, key)
+          return { hosts, key, owner: owns || (key !== undefined && routes.agentKeys(token).has(key)) }
+        }
+        if (key === undefined || needsProof(routes, token)) return admit(false)
+        const refusal = admit(false)
+        if ("code" in refusal) return refusal
+        const owns = keys.owns(token, key)
+        return typeof owns === "boolean" ? admit(owns) : owns.then(admit)
+      }
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Routes.layer, ProofReports.layer]))
 }

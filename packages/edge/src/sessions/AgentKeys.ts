@@ -6,13 +6,13 @@
  */
 import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
-import { Store } from "../sqlite/HistoryDatabase.ts"
+import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
 
-const LAPSE_SECONDS = 86_400
+const lapseSeconds = 86_400
 /** Any key may prove itself for any token, so that only the tunnels seen last are kept. */
-export const MOST_OWNERS = 100_000
-const PRUNE_EVERY = "10 minutes"
+export const mostOwners = 100_000
+const pruneEvery = "10 minutes"
 
 const Row = Schema.Struct({ key: Schema.String, last_seen: Schema.Int })
 type Owner = typeof Row.Type
@@ -20,7 +20,7 @@ type Owner = typeof Row.Type
 interface Owners {
   readonly get: (tunnel: string) => Owner | undefined
   readonly set: (tunnel: string, owner: Owner) => void
-  /** Drops those who were last seen before that second, and those beyond {@link MOST_OWNERS}. */
+  /** Drops those who were last seen before that second, and those beyond {@link mostOwners}. */
   readonly prune: (before: number) => void
 }
 
@@ -35,7 +35,7 @@ const inMemory = (): Owners => {
     // In the order in which they were seen.
     prune: (before) => {
       for (const [tunnel, { last_seen }] of owners) {
-        if (last_seen >= before && owners.size <= MOST_OWNERS) return
+        if (last_seen >= before && owners.size <= mostOwners) return
         owners.delete(tunnel)
       }
     }
@@ -62,62 +62,62 @@ const inDatabase = (db: Database): Owners => {
         db.run(
           `delete from agent_keys where tunnel in
              (select tunnel from agent_keys order by last_seen desc limit -1 offset ?)`,
-          MOST_OWNERS
+          mostOwners
         )
       })
   }
 }
 
-export interface AgentKeysShape {
-  /**
-   * True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. Where the owner cannot be
-   * read, nobody is taken for it. A worker process has to ask the main one and answers later.
-   */
-  readonly owns: (token: string, key: string) => boolean | Promise<boolean>
-  /** The owner is, or was until now, connected. */
-  readonly seen: (token: string) => void
-}
-
-export class AgentKeys extends Context.Service<AgentKeys, AgentKeysShape>()("edge/sessions/AgentKeys") {
-  static readonly layer = Layer.effect(
-    AgentKeys,
-    Effect.gen(function* () {
-      const { db } = yield* Store
-      const clock = yield* Clock.Clock
-      const owners = db === undefined ? inMemory() : inDatabase(db)
-      const run = yield* FiberSet.makeRuntime<never>()
-      const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
-      /** A damaged database must not end the edge: it is asked in the middle of a connection. */
-      const ownerOf = (tunnel: string) => {
-        const found = Result.try(() => owners.get(tunnel))
-        if (Result.isFailure(found))
-          run(
-            Effect.logError("who owns a tunnel cannot be read; its agents stand by").pipe(
-              Effect.annotateLogs({ reason: String(found.failure) })
-            )
+export class AgentKeys extends Context.Service<
+  AgentKeys,
+  {
+    /**
+     * True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. Where the owner cannot be
+     * read, nobody is taken for it. A worker process has to ask the main one and answers later.
+     */
+    readonly owns: (token: string, key: string) => boolean | Promise<boolean>
+    /** The owner is, or was until now, connected. */
+    readonly seen: (token: string) => void
+  }
+>()("edge/sessions/AgentKeys") {
+  static readonly make = Effect.gen(function* () {
+    const { db } = yield* HistoryDatabase
+    const clock = yield* Clock.Clock
+    const owners = db === undefined ? inMemory() : inDatabase(db)
+    const run = yield* FiberSet.makeRuntime<never>()
+    const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+    /** A damaged database must not end the edge: it is asked in the middle of a connection. */
+    const ownerOf = (tunnel: string) => {
+      const found = Result.try(() => owners.get(tunnel))
+      if (Result.isFailure(found))
+        run(
+          Effect.logError("who owns a tunnel cannot be read; its agents stand by").pipe(
+            Effect.annotateLogs({ reason: String(found.failure) })
           )
-        return found
-      }
-      // A key that has lapsed owns nothing.
-      const prune = Effect.sync(() => owners.prune(seconds() - LAPSE_SECONDS))
-      yield* Effect.forkScoped(prune.pipe(Effect.delay(PRUNE_EVERY), Effect.repeat(Schedule.forever)))
-      return {
-        seen: (token) => {
-          const tunnel = tunnelName(token)
-          const owner = Result.getOrUndefined(ownerOf(tunnel))
-          if (owner !== undefined) owners.set(tunnel, { ...owner, last_seen: seconds() })
-        },
-        owns: (token, key) => {
-          const tunnel = tunnelName(token)
-          const found = ownerOf(tunnel)
-          if (Result.isFailure(found)) return false
-          const owner = found.success
-          const now = seconds()
-          if (owner !== undefined && owner.key !== key && now - owner.last_seen < LAPSE_SECONDS) return false
-          owners.set(tunnel, { key, last_seen: now })
-          return true
-        }
+        )
+      return found
+    }
+    // A key that has lapsed owns nothing.
+    const prune = Effect.sync(() => owners.prune(seconds() - lapseSeconds))
+    yield* Effect.forkScoped(prune.pipe(Effect.delay(pruneEvery), Effect.repeat(Schedule.forever)))
+    return AgentKeys.of({
+      seen: (token) => {
+        const tunnel = tunnelName(token)
+        const owner = Result.getOrUndefined(ownerOf(tunnel))
+        if (owner !== undefined) owners.set(tunnel, { ...owner, last_seen: seconds() })
+      },
+      owns: (token, key) => {
+        const tunnel = tunnelName(token)
+        const found = ownerOf(tunnel)
+        if (Result.isFailure(found)) return false
+        const owner = found.success
+        const now = seconds()
+        if (owner !== undefined && owner.key !== key && now - owner.last_seen < lapseSeconds) return false
+        owners.set(tunnel, { key, last_seen: now })
+        return true
       }
     })
-  )
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([HistoryDatabase.layer]))
 }

@@ -2,17 +2,17 @@
  * Whether what an agent proved is enough to serve a tunnel. Where the control plane has named enrolled keys, or has seen one
  * proved, the token is not enough: grantees and former agents know it too.
  */
-import type { RoutesShape } from "../routes/Routes.ts"
+import type { Routes } from "../routes/Routes.ts"
 
 /** Whether an agent that proves no key is refused. */
-export const needsProof = (routes: RoutesShape, token: string): boolean => {
+export const needsProof = (routes: Routes["Service"], token: string): boolean => {
   const proof = routes.agentProof(token)
   return proof === "required" || (proof !== "lifted" && routes.agentKeys(token).size > 0)
 }
 
 /** Why an agent that proved this key, or none, may not serve the tunnel. */
 export const refusalOf = (
-  routes: RoutesShape,
+  routes: Routes["Service"],
   token: string,
   key: string | undefined
 ): "proof-required" | "bad-proof" | undefined => {

@@ -10,7 +10,7 @@ import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { refusalOf } from "./AgentRight.ts"
 import * as Liveness from "./Liveness.ts"
-import { type Carrier, type Demand, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
+import { type Carrier, type AgentTarget, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
 /** No agent of the tunnel could take the stream. */
 export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly token: string }> {}
@@ -40,7 +40,7 @@ export interface Delivered {
 }
 
 /** What has been done for a visitor whose agent broke. */
-export interface Tried {
+export interface Attempts {
   /** Not to be asked again. */
   readonly agents: ReadonlySet<MuxAgent | SlotAgent>
   /** Epoch milliseconds until which an agent may still arrive. */
@@ -48,233 +48,236 @@ export interface Tried {
 }
 
 /** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
-const RETURN_MILLIS = 30_000
-const FORGET_EVERY = "5 seconds"
+const returnMillis = 30_000
+const forgetEvery = "5 seconds"
 
-export interface AgentSessionsShape {
-  readonly tunnel: (token: string) => Tunnel | undefined
-  /** The tunnel that a mesh client names by its visitor token, or as older capabilities do by its routing token. */
-  readonly visited: (token: string) => Tunnel | undefined
-  readonly all: () => Iterable<Tunnel>
-  /** The tunnel of a token, created when it is not known yet. */
-  readonly ensure: (token: string) => Tunnel
-  readonly addMux: (token: string, agent: MuxAgent) => void
-  readonly removeMux: (token: string, agent: MuxAgent) => void
-  readonly park: (token: string, agent: SlotAgent) => void
-  readonly unpark: (token: string, agent: SlotAgent) => void
-  readonly revoke: (token: string) => void
-  /** Ends the sessions of agents that may not serve the tunnel any more, and of those that proved a dropped key. */
-  readonly keepEnrolled: (token: string, dropped: ReadonlySet<string>) => void
-  readonly observe: (observer: SessionObserver) => void
-  readonly watch: (watcher: AgentWatcher) => void
-  readonly deliver: (
-    token: string,
-    demand: Demand,
-    header: Omit<OpenHeader, "registration">,
-    tried?: Tried
-  ) => Effect.Effect<Delivered, TunnelOffline>
-  /**
-   * This edge has come up with what it restored: the agents of those tunnels are probably on their way back, and visitors wait
-   * for them as for agents that left lately.
-   */
-  readonly awaitReturn: () => void
-  /** The same for a visitor whom a sibling process brought: by an agent of this process or not at all. */
-  readonly deliverHere: (
-    token: string,
-    demand: Demand,
-    header: Omit<OpenHeader, "registration">
-  ) => Effect.Effect<Delivered, TunnelOffline>
-}
-
-const make = Effect.gen(function* () {
-  const { deliverWaitMillis } = yield* Settings
-  const counters = yield* Counters
-  const routes = yield* Routes
-  const clock = yield* Clock.Clock
-  const tunnels = new Map<string, Tunnel>()
-  const byVisitorToken = new Map<string, Tunnel>()
-  const cameUp: { at: number; restored: ReadonlySet<string> } = { at: 0, restored: new Set() }
-  const observers = new Set<SessionObserver>()
-  const watchers = new Set<AgentWatcher>()
-
-  const ensure = (token: string) => {
-    const known = tunnels.get(token)
-    if (known !== undefined) return known
-    const tunnel = new Tunnel(token)
-    tunnels.set(token, tunnel)
-    byVisitorToken.set(tunnel.visitorToken, tunnel)
-    return tunnel
+export class AgentSessions extends Context.Service<
+  AgentSessions,
+  {
+    readonly tunnel: (token: string) => Tunnel | undefined
+    /** The tunnel that a mesh client names by its visitor token, or as older capabilities do by its routing token. */
+    readonly visited: (token: string) => Tunnel | undefined
+    readonly all: () => Iterable<Tunnel>
+    /** The tunnel of a token, created when it is not known yet. */
+    readonly ensure: (token: string) => Tunnel
+    readonly addMux: (token: string, agent: MuxAgent) => void
+    readonly removeMux: (token: string, agent: MuxAgent) => void
+    readonly park: (token: string, agent: SlotAgent) => void
+    readonly unpark: (token: string, agent: SlotAgent) => void
+    readonly revoke: (token: string) => void
+    /** Ends the sessions of agents that may not serve the tunnel any more, and of those that proved a dropped key. */
+    readonly keepEnrolled: (token: string, dropped: ReadonlySet<string>) => void
+    readonly observe: (observer: SessionObserver) => void
+    readonly watch: (watcher: AgentWatcher) => void
+    readonly deliver: (
+      token: string,
+      target: AgentTarget,
+      header: Omit<OpenHeader, "registration">,
+      attempts?: Attempts
+    ) => Effect.Effect<Delivered, TunnelOffline>
+    /**
+     * This edge has come up with what it restored: the agents of those tunnels are probably on their way back, and visitors wait
+     * for them as for agents that left lately.
+     */
+    readonly awaitReturn: () => void
+    /** The same for a visitor whom a sibling process brought: by an agent of this process or not at all. */
+    readonly deliverHere: (
+      token: string,
+      target: AgentTarget,
+      header: Omit<OpenHeader, "registration">
+    ) => Effect.Effect<Delivered, TunnelOffline>
   }
+>()("edge/sessions/AgentSessions") {
+  static readonly make = Effect.gen(function* () {
+    const { deliverWaitMillis } = yield* Settings
+    const counters = yield* Counters
+    const routes = yield* Routes
+    const clock = yield* Clock.Clock
+    const tunnels = new Map<string, Tunnel>()
+    const byVisitorToken = new Map<string, Tunnel>()
+    const cameUp: { at: number; restored: ReadonlySet<string> } = { at: 0, restored: new Set() }
+    const observers = new Set<SessionObserver>()
+    const watchers = new Set<AgentWatcher>()
 
-  const arrived = (tunnel: Tunnel, carrier: Carrier, add: () => void) => {
-    const first = !tunnel.connected
-    add()
-    tunnel.lastSeen = clock.currentTimeMillisUnsafe()
-    if (first) tunnel.connectedSince = tunnel.lastSeen
-    for (const observer of observers) {
-      if (first) observer.connected(tunnel, carrier)
-      else observer.carried(tunnel, tunnel.registrations > 0 ? "mux" : carrier)
+    const ensure = (token: string) => {
+      const known = tunnels.get(token)
+      if (known !== undefined) return known
+      const tunnel = new Tunnel(token)
+      tunnels.set(token, tunnel)
+      byVisitorToken.set(tunnel.visitorToken, tunnel)
+      return tunnel
     }
-  }
 
-  const left = (tunnel: Tunnel, reason: "registration-closed" | "revoked") => {
-    tunnel.lastSeen = clock.currentTimeMillisUnsafe()
-    if (tunnel.connected || tunnel.connectedSince === undefined) return
-    tunnel.connectedSince = undefined
-    for (const observer of observers) observer.disconnected(tunnel, reason)
-  }
-
-  /** Anybody may register any token; only those that hosts lead to are remembered when they are gone. */
-  const forget = Effect.sync(() => {
-    for (const [token, tunnel] of tunnels) {
-      if (tunnel.connected || tunnel.relays > 0 || routes.knows(token)) continue
-      tunnels.delete(token)
-      byVisitorToken.delete(tunnel.visitorToken)
-    }
-  })
-
-  const slotsChanged = (tunnel: Tunnel, host: string | undefined) => {
-    for (const watcher of watchers) watcher.slots(tunnel, host)
-  }
-
-  const fromMux = Effect.fnUntraced(function* (
-    tunnel: Tunnel,
-    candidates: ReadonlyArray<MuxAgent>,
-    carrier: Carrier,
-    header: Omit<OpenHeader, "registration">,
-    tried: Tried | undefined
-  ) {
-    for (const agent of candidates) {
-      if (tried?.agents.has(agent) === true) continue
-      if (yield* Liveness.responsive(tunnel, agent)) {
-        const opened = agent.session.open({ ...header, registration: agent.id })
-        if (Result.isSuccess(opened)) return { tunnel, stream: opened.success, carrier, agent } satisfies Delivered
+    const arrived = (tunnel: Tunnel, carrier: Carrier, add: () => void) => {
+      const first = !tunnel.connected
+      add()
+      tunnel.lastSeen = clock.currentTimeMillisUnsafe()
+      if (first) tunnel.connectedSince = tunnel.lastSeen
+      for (const observer of observers) {
+        if (first) observer.connected(tunnel, carrier)
+        else observer.carried(tunnel, tunnel.registrations > 0 ? "mux" : carrier)
       }
-      counters.failovers += 1
     }
-    return undefined
-  })
 
-  const release = (tunnel: Tunnel) => {
-    tunnel.carrying -= 1
-    left(tunnel, "registration-closed")
-  }
+    const left = (tunnel: Tunnel, reason: "registration-closed" | "revoked") => {
+      tunnel.lastSeen = clock.currentTimeMillisUnsafe()
+      if (tunnel.connected || tunnel.connectedSince === undefined) return
+      tunnel.connectedSince = undefined
+      for (const observer of observers) observer.disconnected(tunnel, reason)
+    }
 
-  const fromSlots = Effect.fnUntraced(function* (tunnel: Tunnel, demand: Demand) {
-    for (;;) {
-      const agent = tunnel.takeSlot(demand)
-      if (agent === undefined) return undefined
-      slotsChanged(tunnel, agent.host)
-      tunnel.carrying += 1
-      const delivered = yield* Effect.promise(() => agent.slot.deliver())
-      if (Result.isSuccess(delivered)) {
-        counters.fallbackDeliveries += 1
-        delivered.success.once("close", () => release(tunnel))
-        return { tunnel, stream: delivered.success, carrier: "tcp-fallback", agent } satisfies Delivered
+    /** Anybody may register any token; only those that hosts lead to are remembered when they are gone. */
+    const forget = Effect.sync(() => {
+      for (const [token, tunnel] of tunnels) {
+        if (tunnel.connected || tunnel.relays > 0 || routes.knows(token)) continue
+        tunnels.delete(token)
+        byVisitorToken.delete(tunnel.visitorToken)
       }
-      release(tunnel)
-      counters.failovers += 1
-    }
-  })
-
-  const arrival = (tunnel: Tunnel, demand: Demand) =>
-    Effect.callback<void>((resume) => {
-      const stop = tunnel.onArrival(demand, () => resume(Effect.void))
-      return Effect.sync(stop)
     })
 
-  const deliver = Effect.fn("AgentSessions.deliver")(function* (
-    token: string,
-    demand: Demand,
-    header: Omit<OpenHeader, "registration">,
-    tried?: Tried,
-    from: "here" | "anywhere" = "anywhere"
-  ) {
-    const anywhere = from === "anywhere"
-    const awaited = clock.currentTimeMillisUnsafe() - cameUp.at < RETURN_MILLIS && cameUp.restored.has(token)
-    const tunnel = awaited ? ensure(token) : tunnels.get(token)
-    if (tunnel === undefined) return yield* new TunnelOffline({ token })
-    const deadline = tried?.waitUntil ?? clock.currentTimeMillisUnsafe() + deliverWaitMillis
-    for (;;) {
-      const candidates = tunnel.candidates(demand)
-      const mine = anywhere ? candidates : candidates.filter(({ sibling }) => sibling === undefined)
-      const delivered =
-        (yield* fromMux(tunnel, mine, "mux", header, tried)) ??
-        (yield* fromSlots(tunnel, demand)) ??
-        (anywhere ? yield* fromMux(tunnel, tunnel.slotsElsewhere(demand), "tcp-fallback", header, tried) : undefined)
-      if (delivered !== undefined) return delivered
-      const now = clock.currentTimeMillisUnsafe()
-      const returning = awaited || tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < RETURN_MILLIS
-      if (!returning || now >= deadline) return yield* new TunnelOffline({ token })
-      yield* Effect.timeoutOrElse(arrival(tunnel, demand), { duration: deadline - now, orElse: () => Effect.void })
+    const slotsChanged = (tunnel: Tunnel, host: string | undefined) => {
+      for (const watcher of watchers) watcher.slots(tunnel, host)
     }
-  })
 
-  yield* Liveness.watch(() => tunnels.values())
-  yield* Effect.forkScoped(Effect.repeat(forget, Schedule.spaced(FORGET_EVERY)))
-  const shape: AgentSessionsShape = {
-    tunnel: (token) => tunnels.get(token),
-    visited: (token) => byVisitorToken.get(token) ?? tunnels.get(token),
-    all: () => tunnels.values(),
-    ensure,
-    addMux: (token, agent) => {
-      const tunnel = ensure(token)
-      if (agent.sibling === undefined) {
-        counters.registrations += 1
-        for (const watcher of watchers) watcher.joined(token, agent)
+    const fromMux = Effect.fnUntraced(function* (
+      tunnel: Tunnel,
+      candidates: ReadonlyArray<MuxAgent>,
+      carrier: Carrier,
+      header: Omit<OpenHeader, "registration">,
+      attempts: Attempts | undefined
+    ) {
+      for (const agent of candidates) {
+        if (attempts?.agents.has(agent) === true) continue
+        if (yield* Liveness.responsive(tunnel, agent)) {
+          const opened = agent.session.open({ ...header, registration: agent.id })
+          if (Result.isSuccess(opened)) return { tunnel, stream: opened.success, carrier, agent } satisfies Delivered
+        }
+        counters.failovers += 1
       }
-      arrived(tunnel, agent.sibling === "slots" ? "tcp-fallback" : "mux", () => tunnel.addMux(agent))
-    },
-    removeMux: (token, agent) => {
-      if (agent.sibling === undefined) for (const watcher of watchers) watcher.left(token, agent)
-      const tunnel = tunnels.get(token)
-      if (tunnel?.muxes.delete(agent) === true) left(tunnel, "registration-closed")
-    },
-    park: (token, agent) => {
-      const tunnel = ensure(token)
-      counters.fallbackParks += 1
-      arrived(tunnel, "tcp-fallback", () => tunnel.park(agent))
-      slotsChanged(tunnel, agent.host)
-    },
-    unpark: (token, agent) => {
-      const tunnel = tunnels.get(token)
-      if (tunnel === undefined) return
-      const parked = tunnel.dropSlot(agent)
-      slotsChanged(tunnel, agent.host)
-      if (!parked) return
-      counters.fallbackLost += 1
-      left(tunnel, "registration-closed")
-    },
-    revoke: (token) => {
-      const tunnel = tunnels.get(token)
-      if (tunnel === undefined) return
-      tunnel.revoke()
-      left(tunnel, "revoked")
-    },
-    keepEnrolled: (token, before) => {
-      const tunnel = tunnels.get(token)
-      if (tunnel === undefined) return
-      const keys = routes.agentKeys(token)
-      const dropped = (key: string | undefined) => key !== undefined && before.has(key) && !keys.has(key)
-      for (const agent of Array.from(tunnel.muxes))
-        if (agent.sibling === undefined && (dropped(agent.key) || refusalOf(routes, token, agent.key) !== undefined))
-          agent.end("proof-required")
-      if (routes.agentProof(token) !== "required") return
-      tunnel.endSlots()
-      left(tunnel, "registration-closed")
-    },
-    observe: (observer) => void observers.add(observer),
-    watch: (watcher) => void watchers.add(watcher),
-    awaitReturn: () => {
-      cameUp.at = clock.currentTimeMillisUnsafe()
-      cameUp.restored = new Set(routes.dump().map(({ token }) => token))
-    },
-    deliver,
-    deliverHere: (token, demand, header) => deliver(token, demand, header, undefined, "here")
-  }
-  return shape
-})
+      return undefined
+    })
 
-export class AgentSessions extends Context.Service<AgentSessions, AgentSessionsShape>()("edge/sessions/AgentSessions") {
-  static readonly layer = Layer.effect(AgentSessions, make)
+    const release = (tunnel: Tunnel) => {
+      tunnel.carrying -= 1
+      left(tunnel, "registration-closed")
+    }
+
+    const fromSlots = Effect.fnUntraced(function* (tunnel: Tunnel, target: AgentTarget) {
+      for (;;) {
+        const agent = tunnel.takeSlot(target)
+        if (agent === undefined) return undefined
+        slotsChanged(tunnel, agent.host)
+        tunnel.carrying += 1
+        const delivered = yield* Effect.promise(() => agent.slot.deliver())
+        if (Result.isSuccess(delivered)) {
+          counters.fallbackDeliveries += 1
+          delivered.success.once("close", () => release(tunnel))
+          return { tunnel, stream: delivered.success, carrier: "tcp-fallback", agent } satisfies Delivered
+        }
+        release(tunnel)
+        counters.failovers += 1
+      }
+    })
+
+    const arrival = (tunnel: Tunnel, target: AgentTarget) =>
+      Effect.callback<void>((resume) => {
+        const stop = tunnel.onArrival(target, () => resume(Effect.void))
+        return Effect.sync(stop)
+      })
+
+    const deliver = Effect.fn("AgentSessions.deliver")(function* (
+      token: string,
+      target: AgentTarget,
+      header: Omit<OpenHeader, "registration">,
+      attempts?: Attempts,
+      from: "here" | "anywhere" = "anywhere"
+    ) {
+      const anywhere = from === "anywhere"
+      const awaited = clock.currentTimeMillisUnsafe() - cameUp.at < returnMillis && cameUp.restored.has(token)
+      const tunnel = awaited ? ensure(token) : tunnels.get(token)
+      if (tunnel === undefined) return yield* new TunnelOffline({ token })
+      const deadline = attempts?.waitUntil ?? clock.currentTimeMillisUnsafe() + deliverWaitMillis
+      for (;;) {
+        const candidates = tunnel.candidates(target)
+        const mine = anywhere ? candidates : candidates.filter(({ sibling }) => sibling === undefined)
+        const delivered =
+          (yield* fromMux(tunnel, mine, "mux", header, attempts)) ??
+          (yield* fromSlots(tunnel, target)) ??
+          (anywhere
+            ? yield* fromMux(tunnel, tunnel.slotsElsewhere(target), "tcp-fallback", header, attempts)
+            : undefined)
+        if (delivered !== undefined) return delivered
+        const now = clock.currentTimeMillisUnsafe()
+        const returning =
+          awaited || tunnel.connected || tunnel.relays > 0 || now - (tunnel.lastSeen ?? 0) < returnMillis
+        if (!returning || now >= deadline) return yield* new TunnelOffline({ token })
+        yield* Effect.timeoutOrElse(arrival(tunnel, target), { duration: deadline - now, orElse: () => Effect.void })
+      }
+    })
+
+    yield* Liveness.watch(() => tunnels.values())
+    yield* Effect.forkScoped(Effect.repeat(forget, Schedule.spaced(forgetEvery)))
+    return AgentSessions.of({
+      tunnel: (token) => tunnels.get(token),
+      visited: (token) => byVisitorToken.get(token) ?? tunnels.get(token),
+      all: () => tunnels.values(),
+      ensure,
+      addMux: (token, agent) => {
+        const tunnel = ensure(token)
+        if (agent.sibling === undefined) {
+          counters.registrations += 1
+          for (const watcher of watchers) watcher.joined(token, agent)
+        }
+        arrived(tunnel, agent.sibling === "slots" ? "tcp-fallback" : "mux", () => tunnel.addMux(agent))
+      },
+      removeMux: (token, agent) => {
+        if (agent.sibling === undefined) for (const watcher of watchers) watcher.left(token, agent)
+        const tunnel = tunnels.get(token)
+        if (tunnel?.muxes.delete(agent) === true) left(tunnel, "registration-closed")
+      },
+      park: (token, agent) => {
+        const tunnel = ensure(token)
+        counters.fallbackParks += 1
+        arrived(tunnel, "tcp-fallback", () => tunnel.park(agent))
+        slotsChanged(tunnel, agent.host)
+      },
+      unpark: (token, agent) => {
+        const tunnel = tunnels.get(token)
+        if (tunnel === undefined) return
+        const parked = tunnel.dropSlot(agent)
+        slotsChanged(tunnel, agent.host)
+        if (!parked) return
+        counters.fallbackLost += 1
+        left(tunnel, "registration-closed")
+      },
+      revoke: (token) => {
+        const tunnel = tunnels.get(token)
+        if (tunnel === undefined) return
+        tunnel.revoke()
+        left(tunnel, "revoked")
+      },
+      keepEnrolled: (token, before) => {
+        const tunnel = tunnels.get(token)
+        if (tunnel === undefined) return
+        const keys = routes.agentKeys(token)
+        const dropped = (key: string | undefined) => key !== undefined && before.has(key) && !keys.has(key)
+        for (const agent of Array.from(tunnel.muxes))
+          if (agent.sibling === undefined && (dropped(agent.key) || refusalOf(routes, token, agent.key) !== undefined))
+            agent.end("proof-required")
+        if (routes.agentProof(token) !== "required") return
+        tunnel.endSlots()
+        left(tunnel, "registration-closed")
+      },
+      observe: (observer) => void observers.add(observer),
+      watch: (watcher) => void watchers.add(watcher),
+      awaitReturn: () => {
+        cameUp.at = clock.currentTimeMillisUnsafe()
+        cameUp.restored = new Set(routes.dump().map(({ token }) => token))
+      },
+      deliver,
+      deliverHere: (token, target, header) => deliver(token, target, header, undefined, "here")
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer, Routes.layer]))
 }

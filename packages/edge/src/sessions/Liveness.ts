@@ -9,10 +9,10 @@ import { Effect, FiberSet, Schedule } from "effect"
 import type { MuxAgent, Tunnel } from "./Tunnel.ts"
 
 /** Together with the echo and the pause between two looks 3.25 s, which leaves a busy machine some of the five. */
-const TRUSTED_SILENCE_MILLIS = 1_000
-const ECHO_MILLIS = 2_000
+const trustedSilenceMillis = 1_000
+const echoMillis = 2_000
 
-const silent = ({ counters }: CarrierSession) => monotonicMillis() - counters.lastReceivedAt >= TRUSTED_SILENCE_MILLIS
+const silent = ({ counters }: CarrierSession) => monotonicMillis() - counters.lastReceivedAt >= trustedSilenceMillis
 
 /** Whether more than one agent is there. One that is connected to several processes of the edge is still one. */
 const hasAlternative = (tunnel: Tunnel) => {
@@ -30,7 +30,7 @@ const prove = (session: CarrierSession): Effect.Effect<boolean> =>
   Effect.promise(() => session.ping()).pipe(
     Effect.map((millis) => millis !== undefined),
     Effect.timeoutOrElse({
-      duration: ECHO_MILLIS,
+      duration: echoMillis,
       orElse: () =>
         Effect.sync(() => {
           session.close("dead", "no echo in time")

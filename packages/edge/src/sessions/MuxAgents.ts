@@ -11,24 +11,24 @@ import { Context, Effect, Layer, Result, Schedule } from "effect"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { Placement } from "./ProcessIdentity.ts"
+import { ProcessIdentity } from "./ProcessIdentity.ts"
 import { Settings } from "../settings/Settings.ts"
-import { Admissions, refused, type Verdict } from "./Admissions.ts"
+import { Admissions, refused, type AdmissionVerdict } from "./Admissions.ts"
 import { AgentKeys } from "./AgentKeys.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import type { MuxAgent } from "./Tunnel.ts"
 import { UnnamedParks } from "./UnnamedParks.ts"
 
 /**
- * An agent that does not answer for {@link DEAD_MILLIS} is gone, whatever its socket says. After an outage of ten seconds TCP
+ * An agent that does not answer for {@link silenceMillis} is gone, whatever its socket says. After an outage of ten seconds TCP
  * tries again only at twenty; where another agent could serve, nobody waits for that (see `Liveness`).
  */
-const ECHO_MILLIS = 5_000
-const DEAD_MILLIS = 24_000
-const MAX_STREAMS = 8_192
-const SEEN_EVERY = "10 minutes"
+const echoMillis = 5_000
+const silenceMillis = 24_000
+const streamsPerConnection = 8_192
+const seenEvery = "10 minutes"
 /** A connection that has asked for no registration after this time is closed, or earlier where its place is needed. */
-const IDLE_MILLIS = 30_000
+const idleMillis = 30_000
 
 /** One agent's connection. */
 interface Connection {
@@ -40,153 +40,155 @@ interface Connection {
   readonly close: () => void
 }
 
-export interface MuxAgentsShape {
-  readonly serve: (socket: TLSSocket) => Effect.Effect<void>
-  /** Tells every agent that this edge is leaving; streams that run go on. */
-  readonly goAway: (sentence: string) => void
-  /** Closes every session. */
-  readonly closeAll: () => void
-  readonly open: () => number
-}
-
-const make = Effect.gen(function* () {
-  const { caps } = yield* Settings
-  const admissions = yield* Admissions
-  const agents = yield* AgentSessions
-  const counters = yield* Counters
-  const keys = yield* AgentKeys
-  const { ending, report } = yield* ConnectionFaults
-  const audit = yield* AuditLog
-  const { place } = yield* Placement
-  const unnamed = yield* UnnamedParks
-  const sessions = new Set<Mux>()
-  /** Those that have asked for nothing yet, in the order they came. */
-  const silent = new Set<Connection>()
-  const owned = new Map<MuxAgent, string>()
-
-  yield* Effect.forkScoped(
-    Effect.sync(() => {
-      for (const token of new Set(owned.values())) keys.seen(token)
-    }).pipe(Effect.delay(SEEN_EVERY), Effect.repeat(Schedule.forever))
-  )
-
-  /** Its registrations are others now. One that has none, or only refused ones, takes a place of those without a name too. */
-  const settlePlace = (connection: Connection) => {
-    if (sessions.has(connection.session))
-      unnamed.settle(connection, connection.tokens.values(), connection.socket.remoteAddress)
+export class MuxAgents extends Context.Service<
+  MuxAgents,
+  {
+    readonly serve: (socket: TLSSocket) => Effect.Effect<void>
+    /** Tells every agent that this edge is leaving; streams that run go on. */
+    readonly goAway: (sentence: string) => void
+    /** Closes every session. */
+    readonly closeAll: () => void
+    readonly open: () => number
   }
+>()("edge/sessions/MuxAgents") {
+  static readonly make = Effect.gen(function* () {
+    const { caps } = yield* Settings
+    const admissions = yield* Admissions
+    const agents = yield* AgentSessions
+    const counters = yield* Counters
+    const keys = yield* AgentKeys
+    const { ending, report } = yield* ConnectionFaults
+    const audit = yield* AuditLog
+    const { place } = yield* ProcessIdentity
+    const unnamed = yield* UnnamedParks
+    const sessions = new Set<Mux>()
+    /** Those that have asked for nothing yet, in the order they came. */
+    const silent = new Set<Connection>()
+    const owned = new Map<MuxAgent, string>()
 
-  const remove = (connection: Connection, token: string, agent: MuxAgent) => {
-    if (owned.delete(agent)) keys.seen(token)
-    agents.removeMux(token, agent)
-    connection.tokens.delete(agent.id)
-    settlePlace(connection)
-  }
+    yield* Effect.forkScoped(
+      Effect.sync(() => {
+        for (const token of new Set(owned.values())) keys.seen(token)
+      }).pipe(Effect.delay(seenEvery), Effect.repeat(Schedule.forever))
+    )
 
-  const register = (connection: Connection, inbound: InboundRegistration) => {
-    const { challenge, socket } = connection
-    const { request } = inbound
-    silent.delete(connection)
-    const binding = channelBinding(socket, challenge)
-    if (Result.isFailure(binding))
-      return inbound.refuse({ code: "internal", sentence: "the TLS session cannot be bound" })
-    const verdict = admissions.mux(request, { challenge, binding: binding.success })
-    return verdict instanceof Promise
-      ? void verdict.then((verdict) => settle(connection, inbound, verdict)).catch(ending(socket))
-      : settle(connection, inbound, verdict)
-  }
+    /** Its registrations are others now. One that has none, or only refused ones, takes a place of those without a name too. */
+    const settlePlace = (connection: Connection) => {
+      if (sessions.has(connection.session))
+        unnamed.settle(connection, connection.tokens.values(), connection.socket.remoteAddress)
+    }
 
-  const settle = (connection: Connection, inbound: InboundRegistration, admitted: Verdict) => {
-    const { session, socket } = connection
-    const { id, request } = inbound
-    if ("code" in admitted) {
-      counters.registrationsRefused += 1
+    const remove = (connection: Connection, token: string, agent: MuxAgent) => {
+      if (owned.delete(agent)) keys.seen(token)
+      agents.removeMux(token, agent)
+      connection.tokens.delete(agent.id)
       settlePlace(connection)
-      return inbound.refuse(admitted)
     }
-    const token = Buffer.from(request.token).toString("hex")
-    const agent: MuxAgent = {
-      id,
-      session,
-      hosts: admitted.hosts,
-      key: admitted.key,
-      owner: admitted.owner,
-      instance: request.instance && Buffer.from(request.instance).toString("hex"),
-      answersChallenges: request.answersChallenges === true,
-      end: (reason) => {
-        inbound.end(refused(reason))
-        session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
-      }
-    }
-    inbound.accept({
-      sessionId: `${token.slice(0, 8)}-${id}`,
-      keepAliveMillis: ECHO_MILLIS,
-      maxStreams: MAX_STREAMS,
-      visitorTokens: true
-    })
-    audit.note("mux_agent", socket, token)
-    agents.addMux(token, agent)
-    if (agent.owner) owned.set(agent, token)
-    connection.tokens.set(id, token)
-    settlePlace(connection)
-    return void inbound.withdrawn.then(() => remove(connection, token, agent)).catch(ending(socket))
-  }
 
-  /** Closes the oldest connection that has asked for nothing. */
-  const makeRoom = () => {
-    for (const connection of silent) {
+    const register = (connection: Connection, inbound: InboundRegistration) => {
+      const { challenge, socket } = connection
+      const { request } = inbound
       silent.delete(connection)
-      sessions.delete(connection.session)
-      connection.close()
-      return true
+      const binding = channelBinding(socket, challenge)
+      if (Result.isFailure(binding))
+        return inbound.refuse({ code: "internal", sentence: "the TLS session cannot be bound" })
+      const verdict = admissions.mux(request, { challenge, binding: binding.success })
+      return verdict instanceof Promise
+        ? void verdict.then((verdict) => settle(connection, inbound, verdict)).catch(ending(socket))
+        : settle(connection, inbound, verdict)
     }
-    return false
-  }
 
-  const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {
-    if (sessions.size >= caps.agentConnections && !makeRoom()) return void socket.destroy()
-    const challenge = randomBytes(32)
-    const session: Mux = new Mux(socket, {
-      side: "acceptor",
-      challenge,
-      ...(place === undefined ? {} : { place }),
-      keepAlive: { everyMillis: ECHO_MILLIS, deadMillis: DEAD_MILLIS },
-      limits: { maxStreams: MAX_STREAMS },
-      onFault: report,
-      onRegister: (inbound) => register(connection, inbound)
-    })
-    const close = () => session.close("overloaded", "newer agents have taken its place")
-    const connection: Connection = { session, socket, challenge, tokens: new Map(), close }
-    sessions.add(session)
-    silent.add(connection)
-    const closed = Effect.promise(() => session.closed)
-    yield* Effect.forkChild(
-      Effect.sleep(IDLE_MILLIS).pipe(
-        Effect.andThen(
-          Effect.sync(() => (silent.has(connection) ? session.close("timeout", "nothing was registered") : undefined))
+    const settle = (connection: Connection, inbound: InboundRegistration, admitted: AdmissionVerdict) => {
+      const { session, socket } = connection
+      const { id, request } = inbound
+      if ("code" in admitted) {
+        counters.registrationsRefused += 1
+        settlePlace(connection)
+        return inbound.refuse(admitted)
+      }
+      const token = Buffer.from(request.token).toString("hex")
+      const agent: MuxAgent = {
+        id,
+        session,
+        hosts: admitted.hosts,
+        key: admitted.key,
+        owner: admitted.owner,
+        instance: request.instance && Buffer.from(request.instance).toString("hex"),
+        answersChallenges: request.answersChallenges === true,
+        end: (reason) => {
+          inbound.end(refused(reason))
+          session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
+        }
+      }
+      inbound.accept({
+        sessionId: `${token.slice(0, 8)}-${id}`,
+        keepAliveMillis: echoMillis,
+        maxStreams: streamsPerConnection,
+        visitorTokens: true
+      })
+      audit.note("mux_agent", socket, token)
+      agents.addMux(token, agent)
+      if (agent.owner) owned.set(agent, token)
+      connection.tokens.set(id, token)
+      settlePlace(connection)
+      return void inbound.withdrawn.then(() => remove(connection, token, agent)).catch(ending(socket))
+    }
+
+    /** Closes the oldest connection that has asked for nothing. */
+    const makeRoom = () => {
+      for (const connection of silent) {
+        silent.delete(connection)
+        sessions.delete(connection.session)
+        connection.close()
+        return true
+      }
+      return false
+    }
+
+    const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {
+      if (sessions.size >= caps.agentConnections && !makeRoom()) return void socket.destroy()
+      const challenge = randomBytes(32)
+      const session: Mux = new Mux(socket, {
+        side: "acceptor",
+        challenge,
+        ...(place === undefined ? {} : { place }),
+        keepAlive: { everyMillis: echoMillis, deadMillis: silenceMillis },
+        limits: { maxStreams: streamsPerConnection },
+        onFault: report,
+        onRegister: (inbound) => register(connection, inbound)
+      })
+      const close = () => session.close("overloaded", "newer agents have taken its place")
+      const connection: Connection = { session, socket, challenge, tokens: new Map(), close }
+      sessions.add(session)
+      silent.add(connection)
+      const closed = Effect.promise(() => session.closed)
+      yield* Effect.forkChild(
+        Effect.sleep(idleMillis).pipe(
+          Effect.andThen(
+            Effect.sync(() => (silent.has(connection) ? session.close("timeout", "nothing was registered") : undefined))
+          )
         )
       )
-    )
-    const end = yield* closed
-    sessions.delete(session)
-    silent.delete(connection)
-    unnamed.remove(connection)
-    yield* Effect.logDebug("agent connection ended").pipe(Effect.annotateLogs({ code: end.code, by: end.by }))
+      const end = yield* closed
+      sessions.delete(session)
+      silent.delete(connection)
+      unnamed.remove(connection)
+      yield* Effect.logDebug("agent connection ended").pipe(Effect.annotateLogs({ code: end.code, by: end.by }))
+    })
+
+    return MuxAgents.of({
+      serve,
+      goAway: (sentence) => {
+        for (const session of sessions) session.goAway(sentence)
+      },
+      closeAll: () => {
+        for (const session of sessions) session.close("draining", "this edge has stopped")
+      },
+      open: () => sessions.size
+    })
   })
-
-  const shape: MuxAgentsShape = {
-    serve,
-    goAway: (sentence) => {
-      for (const session of sessions) session.goAway(sentence)
-    },
-    closeAll: () => {
-      for (const session of sessions) session.close("draining", "this edge has stopped")
-    },
-    open: () => sessions.size
-  }
-  return shape
-})
-
-export class MuxAgents extends Context.Service<MuxAgents, MuxAgentsShape>()("edge/sessions/MuxAgents") {
-  static readonly layer = Layer.effect(MuxAgents, make)
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([Admissions.layer, AgentSessions.layer, Counters.layer, ConnectionFaults.layer, UnnamedParks.layer])
+  )
 }

@@ -5,6 +5,6 @@
 import type { Place } from "@catenet/wire/frames/MuxHello"
 import { Context } from "effect"
 
-export class Placement extends Context.Service<Placement, { readonly place: Place | undefined }>()(
-  "edge/processes/Placement"
+export class ProcessIdentity extends Context.Service<ProcessIdentity, { readonly place: Place | undefined }>()(
+  "edge/sessions/ProcessIdentity"
 ) {}

@@ -9,7 +9,7 @@ import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 import { Redacted } from "effect"
 
 /** What has to be served: a visitor of a host, or a mesh client (agents that serve no host). */
-export type Demand =
+export type AgentTarget =
   | {
       readonly _tag: "Host"
       readonly host: string
@@ -51,16 +51,16 @@ export interface Traffic {
 
 /** A visitor for whom no agent is there yet. */
 interface Waiting {
-  readonly demand: Demand
+  readonly target: AgentTarget
   readonly arrived: () => void
 }
 
-const fits = ({ host }: SlotAgent, demand: Demand) =>
-  demand._tag === "Host" ? host === demand.host && demand.challengeOnly !== true : host === undefined
+const fits = ({ host }: SlotAgent, target: AgentTarget) =>
+  target._tag === "Host" ? host === target.host && target.challengeOnly !== true : host === undefined
 
-const serves = ({ answersChallenges, hosts }: MuxAgent, demand: Demand) =>
-  demand._tag === "Host"
-    ? hosts.has(demand.host) && (answersChallenges || demand.challengeOnly !== true)
+const serves = ({ answersChallenges, hosts }: MuxAgent, target: AgentTarget) =>
+  target._tag === "Host"
+    ? hosts.has(target.host) && (answersChallenges || target.challengeOnly !== true)
     : hosts.size === 0
 
 export class Tunnel {
@@ -96,9 +96,9 @@ export class Tunnel {
    * Multiplexed agents that can serve it: owners before others, those of this process before those of its siblings, the
    * least loaded first.
    */
-  candidates(demand: Demand): ReadonlyArray<MuxAgent> {
+  candidates(target: AgentTarget): ReadonlyArray<MuxAgent> {
     return Array.from(this.muxes)
-      .filter((agent) => agent.sibling !== "slots" && serves(agent, demand))
+      .filter((agent) => agent.sibling !== "slots" && serves(agent, target))
       .sort(
         (a, b) =>
           Number(b.owner) - Number(a.owner) ||
@@ -108,8 +108,8 @@ export class Tunnel {
   }
 
   /** Processes of this edge that have a parked slot for it. */
-  slotsElsewhere(demand: Demand): ReadonlyArray<MuxAgent> {
-    return Array.from(this.muxes).filter((agent) => agent.sibling === "slots" && serves(agent, demand))
+  slotsElsewhere(target: AgentTarget): ReadonlyArray<MuxAgent> {
+    return Array.from(this.muxes).filter((agent) => agent.sibling === "slots" && serves(agent, target))
   }
 
   /** Registrations, wherever in this edge they are. */
@@ -137,8 +137,8 @@ export class Tunnel {
   }
 
   /** Takes the slot that has waited longest out of the queue. */
-  takeSlot(demand: Demand): SlotAgent | undefined {
-    const index = this.slots.findIndex((agent) => fits(agent, demand))
+  takeSlot(target: AgentTarget): SlotAgent | undefined {
+    const index = this.slots.findIndex((agent) => fits(agent, target))
     return index < 0 ? undefined : this.slots.splice(index, 1)[0]
   }
 
@@ -170,18 +170,18 @@ export class Tunnel {
    * Calls back once, when an agent has arrived that may serve the demand. A slot serves one visitor, so only the one that
    * waits longest is called for it. Returns how to stop waiting; who was called before leaves the slot to the next.
    */
-  onArrival(demand: Demand, arrived: () => void): () => void {
-    const waiting = { demand, arrived }
+  onArrival(target: AgentTarget, arrived: () => void): () => void {
+    const waiting = { target, arrived }
     this.waiting.add(waiting)
     return () => {
       if (this.waiting.delete(waiting)) return
-      const slot = this.slots.find((agent) => fits(agent, demand))
+      const slot = this.slots.find((agent) => fits(agent, target))
       if (slot !== undefined) this.offer(slot)
     }
   }
 
   private offer(slot: SlotAgent) {
-    for (const waiting of this.waiting) if (fits(slot, waiting.demand)) return this.wake(waiting)
+    for (const waiting of this.waiting) if (fits(slot, waiting.target)) return this.wake(waiting)
   }
 
   private wake(waiting: Waiting) {

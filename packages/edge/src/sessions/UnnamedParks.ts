@@ -10,7 +10,7 @@ import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 
 /** One address block may have so many. */
-export const UNNAMED_PER_BLOCK = 32
+export const unnamedPerBlock = 32
 
 interface Place {
   /** Ends what the place is taken by. */
@@ -38,7 +38,7 @@ export class UnnamedPool {
     const mine = this.perBlock.get(block) ?? new Set()
     this.perBlock.set(block, mine.add(place))
     this.places.set(place, block)
-    const oldest = mine.size > UNNAMED_PER_BLOCK ? mine : this.places.size > this.most ? this.places.keys() : []
+    const oldest = mine.size > unnamedPerBlock ? mine : this.places.size > this.most ? this.places.keys() : []
     for (const evicted of oldest) {
       this.remove(evicted)
       evicted.close()
@@ -58,35 +58,35 @@ export class UnnamedPool {
   }
 }
 
-export interface UnnamedParksShape {
-  /** The place serves these tunnels now: it is in the pool where the control plane has named none of them. */
-  readonly settle: (place: Place, tokens: Iterable<string>, address: string | undefined) => void
-  readonly remove: (place: Place) => void
-}
-
 /** One pool for slots and multiplexed connections. */
-export class UnnamedParks extends Context.Service<UnnamedParks, UnnamedParksShape>()("edge/sessions/UnnamedParks") {
-  static readonly layer = Layer.effect(
-    UnnamedParks,
-    Effect.gen(function* () {
-      const { caps, controlPlane } = yield* Settings
-      const counters = yield* Counters
-      const routes = yield* Routes
-      const pool = new UnnamedPool(caps.agentConnections)
-      // At an edge without a control plane every token is an agent's own, and a lifted cap has no tenth.
-      const isBounded = controlPlane !== undefined && Number.isFinite(caps.agentConnections)
-      const isNamed = (tokens: Iterable<string>) => {
-        for (const token of tokens) if (routes.isNamed(token)) return true
-        return false
-      }
-      return {
-        settle: (place, tokens, address) => {
-          if (!isBounded) return
-          if (isNamed(tokens)) pool.remove(place)
-          else counters.parksEvicted += pool.add(place, addressBlock(address ?? ""))
-        },
-        remove: (place) => pool.remove(place)
-      }
+export class UnnamedParks extends Context.Service<
+  UnnamedParks,
+  {
+    /** The place serves these tunnels now: it is in the pool where the control plane has named none of them. */
+    readonly settle: (place: Place, tokens: Iterable<string>, address: string | undefined) => void
+    readonly remove: (place: Place) => void
+  }
+>()("edge/sessions/UnnamedParks") {
+  static readonly make = Effect.gen(function* () {
+    const { caps, controlPlane } = yield* Settings
+    const counters = yield* Counters
+    const routes = yield* Routes
+    const pool = new UnnamedPool(caps.agentConnections)
+    // At an edge without a control plane every token is an agent's own, and a lifted cap has no tenth.
+    const isBounded = controlPlane !== undefined && Number.isFinite(caps.agentConnections)
+    const isNamed = (tokens: Iterable<string>) => {
+      for (const token of tokens) if (routes.isNamed(token)) return true
+      return false
+    }
+    return UnnamedParks.of({
+      settle: (place, tokens, address) => {
+        if (!isBounded) return
+        if (isNamed(tokens)) pool.remove(place)
+        else counters.parksEvicted += pool.add(place, addressBlock(address ?? ""))
+      },
+      remove: (place) => pool.remove(place)
     })
-  )
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer, Routes.layer]))
 }

@@ -178,7 +178,7 @@ export class Settings extends Context.Service<
     readonly auditRetentionSeconds: number
     readonly caps: Caps
   }
->()("edge/Settings") {
+>()("edge/settings/Settings") {
   static readonly make = Effect.gen(function* () {
     const values = yield* Reader.read(variables, { rules })
     const texts = yield* Reader.textsOf(yield* ConfigProvider.ConfigProvider, Reader.namesOf(variables))

@@ -4,7 +4,7 @@ import { Settings } from "../settings/Settings.ts"
 import * as Database from "./SqliteDatabase.ts"
 
 /** Tunnels are named by the hash of their token; times are unix seconds. */
-const SCHEMA = `
+const schemaSql = `
   create table if not exists sessions (
     id integer primary key,
     tunnel text not null,
@@ -37,18 +37,16 @@ const SCHEMA = `
   ) strict, without rowid;
 `
 
-export class Store extends Context.Service<Store, { readonly db: Database.Database | undefined }>()(
-  "edge/history/Store"
+export class HistoryDatabase extends Context.Service<HistoryDatabase, { readonly db: Database.Database | undefined }>()(
+  "edge/sqlite/HistoryDatabase"
 ) {
-  static readonly layer = Layer.effect(
-    Store,
-    Effect.gen(function* () {
-      const { certOut, history, historyPath } = yield* Settings
-      if (!history) return { db: undefined }
-      const path = yield* Path.Path
-      return {
-        db: yield* Database.open(historyPath ?? path.join(path.dirname(certOut), "tunnel-history.sqlite"), SCHEMA)
-      }
-    })
-  )
+  static readonly make = Effect.gen(function* () {
+    const { certOut, history, historyPath } = yield* Settings
+    if (!history) return { db: undefined }
+    const path = yield* Path.Path
+    return {
+      db: yield* Database.open(historyPath ?? path.join(path.dirname(certOut), "tunnel-history.sqlite"), schemaSql)
+    }
+  })
+  static readonly layer = Layer.effect(this, this.make)
 }

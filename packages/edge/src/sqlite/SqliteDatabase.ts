@@ -6,13 +6,13 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { Effect, Schema, type Scope } from "effect"
-import * as PatientWrites from "./WriteQueue.ts"
+import * as WriteQueue from "./WriteQueue.ts"
 
-const IN_MEMORY = ":memory:"
+const inMemory = ":memory:"
 /** How long a write may hold up everything else when another process has the file. */
-const LOCK_MILLIS = 100
+const lockMillis = 100
 /** At the start nothing else is held up, and the edge before may still be writing its last. */
-const OPEN_MILLIS = 2_000
+const openMillis = 2_000
 
 export interface Database {
   /** Rows of a query. A row that is not what it should be is a defect. */
@@ -24,7 +24,7 @@ export interface Database {
   /** A statement; call it in the work of `write`. */
   readonly run: (sql: string, ...values: ReadonlyArray<SQLInputValue>) => void
   /** Does the work in a transaction of its own: now, or when the database takes it again. Never fails. */
-  readonly write: PatientWrites.Write
+  readonly write: WriteQueue.Write
   /** Whether it outlives the process. */
   readonly durable: boolean
 }
@@ -70,11 +70,11 @@ const prepare = (path: string) => {
 }
 
 const openFile = (path: string, schema: string) => {
-  if (path !== IN_MEMORY) prepare(path)
-  const handle = new DatabaseSync(path, { timeout: OPEN_MILLIS })
+  if (path !== inMemory) prepare(path)
+  const handle = new DatabaseSync(path, { timeout: openMillis })
   handle.exec("pragma journal_mode = wal; pragma synchronous = normal;")
   handle.exec(schema)
-  handle.exec(`pragma busy_timeout = ${LOCK_MILLIS}`)
+  handle.exec(`pragma busy_timeout = ${lockMillis}`)
   return handle
 }
 
@@ -94,10 +94,10 @@ export const open: (path: string, schema: string) => Effect.Effect<Database, nev
       Effect.logWarning("a database is kept in memory only").pipe(
         Effect.annotateLogs({ path, reason: String(reason) })
       ),
-      { handle: openFile(IN_MEMORY, schema), durable: false }
+      { handle: openFile(inMemory, schema), durable: false }
     )
   const { handle, durable } = yield* Effect.acquireRelease(file.pipe(Effect.catch(memory)), ({ handle }) =>
     Effect.sync(() => handle.close())
   )
-  return over(handle, durable, yield* PatientWrites.make(path, transactionOf(handle)))
+  return over(handle, durable, yield* WriteQueue.make(path, transactionOf(handle)))
 })

@@ -5,20 +5,20 @@
  */
 import { Effect, Schedule } from "effect"
 
-const EVERY = "1 second"
-const MOST_ROWS_WAITING = 65_536
+const every = "1 second"
+const mostRowsWaiting = 65_536
 
 /** Primary result codes of SQLite that may pass: busy, locked, no memory, read-only, I/O error, full, cannot open. */
-const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
+const passingCodes = new Set([5, 6, 7, 8, 10, 13, 14])
 
 const mayPass = (error: unknown) =>
-  error instanceof Error && "errcode" in error && PASSING.has(Number(error.errcode) & 0xff)
+  error instanceof Error && "errcode" in error && passingCodes.has(Number(error.errcode) & 0xff)
 
 /** `rows`, about, is what the work holds in memory while it waits. */
 export type Write = (work: () => void, rows?: number) => void
 
 /** `path` names the database in the log. */
-export const make = Effect.fn("PatientWrites.make")(function* (path: string, transaction: (work: () => void) => void) {
+export const make = Effect.fn("WriteQueue.make")(function* (path: string, transaction: (work: () => void) => void) {
   const waiting: Array<{ readonly work: () => void; readonly rows: number }> = []
   let rowsWaiting = 0
   let lost = 0
@@ -54,10 +54,10 @@ export const make = Effect.fn("PatientWrites.make")(function* (path: string, tra
       : Effect.annotateLogs(Effect.logInfo("a database takes what is written to it again"), { path })
   })
 
-  yield* Effect.forkScoped(tend.pipe(Effect.delay(EVERY), Effect.repeat(Schedule.forever)))
+  yield* Effect.forkScoped(tend.pipe(Effect.delay(every), Effect.repeat(Schedule.forever)))
   yield* Effect.addFinalizer(() => Effect.sync(settle))
   const write: Write = (work, rows = 1) => {
-    if (rowsWaiting >= MOST_ROWS_WAITING) {
+    if (rowsWaiting >= mostRowsWaiting) {
       lost += 1
       return
     }

@@ -7,32 +7,31 @@ import type { PemPair } from "../settings/Settings.ts"
 import type { PairSource } from "./PairSource.ts"
 import * as PemFiles from "./PemFiles.ts"
 
-export interface PairFilesShape {
-  /** The pair, replaced when it changes; none when it cannot be used. */
-  readonly follow: (files: PemPair) => Effect.Effect<Option.Option<PairSource>>
-  readonly followed: ReadonlyMap<string, PairSource>
-}
-
-export class PairFiles extends Context.Service<PairFiles, PairFilesShape>()("edge/tls/PairFiles") {
-  static readonly layer = Layer.effect(
-    PairFiles,
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const scope = yield* Scope.Scope
-      const followed = new Map<string, PairSource>()
-      return {
-        followed,
-        follow: (files) =>
-          PemFiles.follow(files).pipe(
-            Effect.provideService(FileSystem.FileSystem, fs),
-            Effect.provideService(Scope.Scope, scope),
-            Effect.tap((source) =>
-              Effect.sync(() => {
-                if (Option.isSome(source)) followed.set(files.certificate, source.value)
-              })
-            )
+export class PairFiles extends Context.Service<
+  PairFiles,
+  {
+    /** The pair, replaced when it changes; none when it cannot be used. */
+    readonly follow: (files: PemPair) => Effect.Effect<Option.Option<PairSource>>
+    readonly followed: ReadonlyMap<string, PairSource>
+  }
+>()("edge/tls/PairFiles") {
+  static readonly make = Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const scope = yield* Scope.Scope
+    const followed = new Map<string, PairSource>()
+    return PairFiles.of({
+      followed,
+      follow: (files) =>
+        PemFiles.follow(files).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          Effect.provideService(Scope.Scope, scope),
+          Effect.tap((source) =>
+            Effect.sync(() => {
+              if (Option.isSome(source)) followed.set(files.certificate, source.value)
+            })
           )
-      }
+        )
     })
-  )
+  })
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -7,7 +7,7 @@ import { Effect, FileSystem, Option, Schedule, type Scope } from "effect"
 import type { PemPair } from "../settings/Settings.ts"
 import { type Pair, PairSource } from "./PairSource.ts"
 
-const EVERY = "2 seconds"
+const every = "2 seconds"
 
 const matches = ({ cert, key }: Pair) => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
 
@@ -38,6 +38,6 @@ export const follow: (
   const first = yield* read(files).pipe(Effect.tapError(warn), Effect.option)
   if (Option.isNone(first)) return Option.none()
   const source = new PairSource(first.value)
-  yield* Effect.forkScoped(reload(files, source).pipe(Effect.catch(warn), Effect.schedule(Schedule.spaced(EVERY))))
+  yield* Effect.forkScoped(reload(files, source).pipe(Effect.catch(warn), Effect.schedule(Schedule.spaced(every))))
   return Option.some(source)
 })

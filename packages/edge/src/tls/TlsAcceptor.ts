@@ -8,7 +8,7 @@ import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBou
 import { cutAfter } from "../listen/GracefulClose.ts"
 import type { PairSource } from "./PairSource.ts"
 
-const HANDSHAKE_MILLIS = 10_000
+const defaultHandshakeMillis = 10_000
 
 export interface TlsAcceptor {
   /** `host` is the name in the ClientHello: a resumed session of TLS 1.2 does not tell it again. */
@@ -32,12 +32,12 @@ export interface TlsAcceptorOptions {
 }
 
 /** Handshakes begun in one turn of the event loop; beginning one costs about a millisecond of signing. */
-const PER_TURN = 2
+const perTurn = 2
 
 const inTurns = (start: TlsAcceptor["accept"]): TlsAcceptor["accept"] => {
   const waiting: Array<readonly [socket: Socket, host: string | undefined]> = []
   const turn = () => {
-    for (const [socket, host] of waiting.splice(0, PER_TURN)) if (!socket.destroyed) start(socket, host)
+    for (const [socket, host] of waiting.splice(0, perTurn)) if (!socket.destroyed) start(socket, host)
     if (waiting.length > 0) setImmediate(turn)
   }
   return (socket, host) => {
@@ -67,7 +67,15 @@ const bounded = (millis: number) => {
 }
 
 export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
-  const { pairs, alpn, ending, onSecure, onFailure, patient = false, handshakeMillis = HANDSHAKE_MILLIS } = options
+  const {
+    pairs,
+    alpn,
+    ending,
+    onSecure,
+    onFailure,
+    patient = false,
+    handshakeMillis = defaultHandshakeMillis
+  } = options
   const { minVersion = "TLSv1.2" } = options
   const server = createServer({
     ...pairs.current,

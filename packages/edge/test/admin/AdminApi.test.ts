@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { ADMIN_TOKEN } from "../world/ControlPlane.ts"
+import { adminToken } from "../world/ControlPlane.ts"
 import { eventually, start, token } from "../world/World.ts"
 
 const T = token("a")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 
 describe("the admin API", () => {
   it.live("lets nobody in without the token", () =>
@@ -62,8 +62,8 @@ describe("the admin API", () => {
   it.live("answers the same by header as by path", () =>
     Effect.gen(function* () {
       const world = yield* start({ CT_EDGE_RECEIPTS: "1" })
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      yield* servingAgent(world, T, [HOST])
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      yield* servingAgent(world, T, [tunnelHost])
       const headers = { "x-ct-routing-token": T }
       for (const [path, query] of [
         ["/internal/tunnel/history", "?limit=1"],
@@ -88,10 +88,10 @@ describe("the admin API", () => {
   it.live("knows one status for a body that it cannot read", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
       const send = (path: string, body: string, type: string) =>
         Effect.promise(async () => {
-          const headers = { "x-ct-admin-token": ADMIN_TOKEN, "x-ct-routing-token": T, "content-type": type }
+          const headers = { "x-ct-admin-token": adminToken, "x-ct-routing-token": T, "content-type": type }
           const url = `http://127.0.0.1:${world.bound.admin?.port}${path}`
           const response = await fetch(url, { method: "POST", headers, body })
           return { status: response.status, body: await response.text() }
@@ -121,9 +121,9 @@ describe("the admin API", () => {
     Effect.gen(function* () {
       const world = yield* start()
       for (const path of [
-        `/admin/authorize-host/${T.slice(1)}/${HOST}`,
+        `/admin/authorize-host/${T.slice(1)}/${tunnelHost}`,
         `/admin/authorize-host/${T}/-bad-`,
-        `/admin/authorize-host/${HOST}`,
+        `/admin/authorize-host/${tunnelHost}`,
         `/admin/revoke/xyz`
       ]) {
         assert.strictEqual((yield* Effect.promise(() => world.admin("POST", path))).status, 400, path)
@@ -135,8 +135,8 @@ describe("the admin API", () => {
   it.live("reports tunnels alone and in bulk, leaving out what is no token", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      yield* servingAgent(world, T, [HOST])
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      yield* servingAgent(world, T, [tunnelHost])
       const offline = {
         connected: false,
         registrations: 0,
@@ -167,9 +167,9 @@ describe("the admin API", () => {
         [{ CT_EDGE_CUT_AT_WINDOW_CLOSE: "off" }, false]
       ] as const) {
         const world = yield* start(variables)
-        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-        const agent = yield* servingAgent(world, T, [HOST])
-        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+        yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+        const agent = yield* servingAgent(world, T, [tunnelHost])
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
         const echoed = readUntil(visitor, "ping")
         visitor.write("\x00ping")
         yield* Effect.promise(() => echoed)
@@ -199,14 +199,14 @@ describe("the admin API", () => {
   it.live("sets and clears access windows, which show on gelb as a page with 503", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.once("data", () => stream.end("HTTP/1.1 204 No Content\r\n\r\n"))
       })
       const visit = Effect.promise(async () => {
-        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
         const answer = readAll(visitor)
-        visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+        visitor.write(`GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\n\r\n`)
         const text = (await answer).toString()
         visitor.end()
         return text

@@ -6,7 +6,7 @@ import { servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { start, temporaryFolder, token } from "../world/World.ts"
 
 const T = token("7")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 
 describe("the audit log", () => {
   it.live("says who connected, by address and hashed tunnel, and forgets after its retention", () =>
@@ -16,10 +16,10 @@ describe("the audit log", () => {
         const life = yield* Scope.make()
         const world = yield* start({ CT_EDGE_AUDIT_LOG_PATH: path }).pipe(Scope.provide(life))
         if (visit) {
-          yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-          yield* servingAgent(world, T, [HOST])
-          yield* slotAgent(world, T, "L", HOST)
-          const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+          yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+          yield* servingAgent(world, T, [tunnelHost])
+          yield* slotAgent(world, T, "L", tunnelHost)
+          const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
           visitor.destroy()
         }
         yield* Scope.close(life, Exit.void)

@@ -6,11 +6,11 @@ import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ADMIN_TOKEN } from "../world/ControlPlane.ts"
+import { adminToken } from "../world/ControlPlane.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("1")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 const routing = Buffer.from(T, "hex")
 
 /** A TLS connection that is read by exact byte counts. */
@@ -84,7 +84,7 @@ const promise = <A>(run: () => Promise<A>) => Effect.promise(run)
 const visitor = async (world: World) => {
   const peer = await new Promise<Peer>((resolve, reject) => {
     const raw = connectTcp({ host: "127.0.0.1", port: world.frontDoor, allowHalfOpen: true, noDelay: true })
-    const socket: TLSSocket = connect({ socket: raw, servername: HOST, ca: world.wildcardRoot }, () =>
+    const socket: TLSSocket = connect({ socket: raw, servername: tunnelHost, ca: world.wildcardRoot }, () =>
       resolve(new Peer(socket))
     )
     socket.once("error", reject)
@@ -100,13 +100,13 @@ const admitted = async (world: World, ...body: ReadonlyArray<Uint8Array | number
 }
 
 const startGelb = (variables: Record<string, string> = {}) =>
-  Effect.tap(start(variables), (world) => promise(() => world.authorise(T, HOST, "gelb")))
+  Effect.tap(start(variables), (world) => promise(() => world.authorize(T, tunnelHost, "gelb")))
 
 describe("a slot with park ping (L)", () => {
   it.live("is proven alive, hears STOP once, then the visitor's first byte, and half-closes both ways", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
-      const agent = yield* promise(() => admitted(world, 0x4c, routing, ...host(HOST)))
+      const agent = yield* promise(() => admitted(world, 0x4c, routing, ...host(tunnelHost)))
       const browser = yield* promise(() => visitor(world))
       browser.send(0x00, ascii("hello"))
       const ping = yield* promise(() => agent.take(9))
@@ -125,7 +125,7 @@ describe("a slot with park ping (L)", () => {
   it.live("is pinged after eight seconds, and again before a visitor, with a rising counter", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
-      const agent = yield* promise(() => admitted(world, 0x4c, routing, ...host(HOST)))
+      const agent = yield* promise(() => admitted(world, 0x4c, routing, ...host(tunnelHost)))
       const before = performance.now()
       assert.deepStrictEqual(yield* promise(() => agent.take(9)), Buffer.concat([Buffer.of(0xf9), u64(0)]))
       const pause = performance.now() - before
@@ -144,8 +144,8 @@ describe("a slot with park ping (L)", () => {
   it.live("that answers wrongly is closed, and the visitor goes to the next one", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
-      const bad = yield* promise(() => admitted(world, 0x4c, routing, ...host(HOST)))
-      const good = yield* promise(() => admitted(world, 0x4c, routing, ...host(HOST)))
+      const bad = yield* promise(() => admitted(world, 0x4c, routing, ...host(tunnelHost)))
+      const good = yield* promise(() => admitted(world, 0x4c, routing, ...host(tunnelHost)))
       const browser = yield* promise(() => visitor(world))
       browser.send(0x00)
       yield* promise(() => bad.take(9))
@@ -165,7 +165,7 @@ describe("a silent slot (B)", () => {
       const world = yield* startGelb()
       const agent = yield* promise(() => Peer.to(world.frontDoor, world.meshRoot, "ct-edge"))
       assert.isFalse(agent.socket.alpnProtocol)
-      agent.send(0x42, routing, ...host(HOST))
+      agent.send(0x42, routing, ...host(tunnelHost))
       assert.strictEqual((yield* promise(() => agent.take(2))).toString(), "OK")
       const browser = yield* promise(() => visitor(world))
       browser.send(0x01, ascii("first"))
@@ -179,7 +179,7 @@ describe("a framed slot (F)", () => {
   it.live("carries data, acknowledges keepalives and tells half-close by FIN", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
-      const agent = yield* promise(() => admitted(world, 0x46, routing, ...host(HOST)))
+      const agent = yield* promise(() => admitted(world, 0x46, routing, ...host(tunnelHost)))
       const browser = yield* promise(() => visitor(world))
       browser.send(0x00, ascii("up"))
       yield* promise(() => agent.take(9))
@@ -202,7 +202,7 @@ describe("a framed slot (F)", () => {
     Effect.gen(function* () {
       for (const wrong of [[0xf9], [0x00], [0xfe, 0xfe], [0xfe, 0xfc, ...u32(1), 1], [0xfc, 0xff, 0xff, 0xff, 0xff]]) {
         const world = yield* startGelb()
-        const agent = yield* promise(() => admitted(world, 0x46, routing, ...host(HOST)))
+        const agent = yield* promise(() => admitted(world, 0x46, routing, ...host(tunnelHost)))
         const browser = yield* promise(() => visitor(world))
         browser.send(0x00)
         yield* promise(() => agent.take(9))
@@ -223,22 +223,22 @@ describe("admission", () => {
       const stranger = Buffer.from(token("2"), "hex")
       const revoked = Buffer.from(token("3"), "hex")
       yield* promise(() => world.admin("POST", `/admin/revoke/${token("3")}`))
-      const admin = Buffer.from(ADMIN_TOKEN, "hex")
+      const admin = Buffer.from(adminToken, "hex")
       const long = "a".repeat(254)
       const cases: ReadonlyArray<readonly [string, ReadonlyArray<Uint8Array | number>, string]> = [
         ["A with an unknown token", [0x41, stranger], "OK"],
         ["K", [0x4b, stranger], "OK"],
         ["A with a revoked token", [0x41, revoked], "NO"],
         ["K with a revoked token", [0x4b, revoked], "NO"],
-        ["B for its host", [0x42, routing, ...host(HOST)], "OK"],
+        ["B for its host", [0x42, routing, ...host(tunnelHost)], "OK"],
         ["B in another spelling", [0x42, routing, ...host("APP.Zone.test.")], "OK"],
-        ["L for another's host", [0x4c, stranger, ...host(HOST)], "NO"],
+        ["L for another's host", [0x4c, stranger, ...host(tunnelHost)], "NO"],
         ["F for an unknown host", [0x46, routing, ...host("nobody.test")], "NO"],
-        ["L with a revoked token", [0x4c, revoked, ...host(HOST)], "NO"],
+        ["L with a revoked token", [0x4c, revoked, ...host(tunnelHost)], "NO"],
         ["L for no host name", [0x4c, routing, ...host("-bad-")], "NO"],
-        ["M with a wrong token", [0x4d, stranger, ...host(HOST)], "NO"],
+        ["M with a wrong token", [0x4d, stranger, ...host(tunnelHost)], "NO"],
         ["M for an unknown host", [0x4d, admin, ...host("nobody.test")], "NO"],
-        ["M", [0x4d, admin, ...host(HOST)], "OK"],
+        ["M", [0x4d, admin, ...host(tunnelHost)], "OK"],
         ["host length 0", [0x4c, routing, ...host("")], ""],
         ["host length 254", [0x4c, routing, ...host(long)], ""],
         ["host that is not UTF-8", [0x4c, routing, u16(2), Buffer.of(0xc3, 0x28)], ""],
@@ -259,7 +259,7 @@ describe("admission", () => {
     Effect.gen(function* () {
       const world = yield* startGelb()
       const slow = yield* promise(() => Peer.to(world.mesh, world.meshRoot))
-      for (const byte of Buffer.concat([Buffer.of(0x4c), routing, ...host(HOST)])) slow.send(byte)
+      for (const byte of Buffer.concat([Buffer.of(0x4c), routing, ...host(tunnelHost)])) slow.send(byte)
       assert.strictEqual((yield* promise(() => slow.take(2))).toString(), "OK")
       const before = performance.now()
       const silent = yield* promise(() => Peer.to(world.mesh, world.meshRoot))
@@ -286,11 +286,11 @@ describe("revocation", () => {
   it.live("closes parked slots and both sides of a running relay", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
-      const serving = yield* promise(() => admitted(world, 0x42, routing, ...host(HOST)))
+      const serving = yield* promise(() => admitted(world, 0x42, routing, ...host(tunnelHost)))
       const browser = yield* promise(() => visitor(world))
       browser.send(0x00)
       yield* promise(() => serving.take(1))
-      const parked = yield* promise(() => admitted(world, 0x4c, routing, ...host(HOST)))
+      const parked = yield* promise(() => admitted(world, 0x4c, routing, ...host(tunnelHost)))
       yield* promise(() => world.admin("POST", `/admin/revoke/${T}`))
       for (const side of [serving, browser, parked]) yield* promise(() => side.rest())
     }).pipe(Effect.scoped)

@@ -14,11 +14,11 @@ import { type Origin, type Seen, startAll } from "./Origins.ts"
 import { request } from "./Requests.ts"
 import { readWritten, type Written } from "./Written.ts"
 
-const CASES = Number(process.env["CT_DIFFERENTIAL_CASES"] ?? 300)
-const SEED = Number(process.env["CT_DIFFERENTIAL_SEED"] ?? 1)
-const AT_ONCE = 12
+const caseCount = Number(process.env["CT_DIFFERENTIAL_CASES"] ?? 300)
+const firstSeed = Number(process.env["CT_DIFFERENTIAL_SEED"] ?? 1)
+const atOnce = 12
 /** A visitor that gets no end of what it asked leaves. */
-const LIFE_MILLIS = 1_500
+const lifeMillis = 1_500
 
 /** What the edge wrote on one connection to an agent, and what the origin understood of it. */
 interface Carried {
@@ -65,7 +65,7 @@ const differs = (seen: Seen, written: Written | undefined): string | undefined =
 const agentOf = Effect.fnUntraced(function* (world: World, origin: Origin, host: string, index: number) {
   const carried = new Map<number, Carried>()
   const tunnel = token(`${index + 1}`)
-  yield* Effect.promise(() => world.authorise(tunnel, host, "gelb"))
+  yield* Effect.promise(() => world.authorize(tunnel, host, "gelb"))
   const headers = { "x-ct-routing-token": tunnel }
   yield* Effect.promise(() => world.admin("POST", "/internal/tunnel/http-only", { headers, body: { required: true } }))
   const agent = yield* servingAgent(world, tunnel, [host], (stream) => {
@@ -102,7 +102,7 @@ const visitors = (world: World, host: string) => {
       socket.on("data", () => undefined)
       socket.once("secureConnect", () => {
         port = raw.localPort ?? 0
-        timer = setTimeout(() => socket.destroy(), LIFE_MILLIS)
+        timer = setTimeout(() => socket.destroy(), lifeMillis)
         socket.end(bytes)
       })
       socket.once("close", () => {
@@ -128,7 +128,7 @@ const judge = (origin: Origin, host: string, { seen: understood, written }: Carr
 }
 
 it.live(
-  `origins in three languages understand at most what the edge wrote of ${CASES} mutated requests`,
+  `origins in three languages understand at most what the edge wrote of ${caseCount} mutated requests`,
   () =>
     Effect.gen(function* () {
       const world = yield* start()
@@ -142,9 +142,9 @@ it.live(
           const carried = yield* agentOf(world, origin, host, index)
           const visit = visitors(world, host)
           const cases: Array<{ readonly seed: number; readonly bytes: Buffer; readonly carried: Carried }> = []
-          let seed = SEED
+          let seed = firstSeed
           const worker = async () => {
-            while (seed < SEED + CASES) {
+            while (seed < firstSeed + caseCount) {
               const mine = seed++
               const bytes = request(host, random(mine))
               const port = await visit(bytes)
@@ -153,7 +153,7 @@ it.live(
               if (one !== undefined) cases.push({ seed: mine, bytes, carried: one })
             }
           }
-          yield* Effect.promise(() => Promise.all(Array.from({ length: AT_ONCE }, worker)))
+          yield* Effect.promise(() => Promise.all(Array.from({ length: atOnce }, worker)))
           // The last lines are still under way.
           let before = -1
           const understood = () => cases.reduce((sum, { carried: { seen } }) => sum + seen.length, 0)
@@ -177,7 +177,7 @@ it.live(
       )
       assert.deepStrictEqual(found.slice(0, 10), [], `${found.length} differences`)
       for (const [language, count] of Object.entries(counts))
-        assert.isAbove(count, CASES / 8, `${language} was asked little`)
+        assert.isAbove(count, caseCount / 8, `${language} was asked little`)
     }).pipe(Effect.scoped),
-  { timeout: 240_000 + CASES * 60 }
+  { timeout: 240_000 + caseCount * 60 }
 )

@@ -15,39 +15,39 @@ export interface Target {
   readonly yields: boolean
 }
 
-const AT_ONCE = 8
+const atOnce = 8
 /** So many connections stay open, the newest ones. */
-const HELD = 200
-const ADDRESS = process.platform === "linux" ? { localAddress: "127.0.0.9" } : {}
+const heldConnections = 200
+const address = process.platform === "linux" ? { localAddress: "127.0.0.9" } : {}
 
 export class Flood {
   readonly target: Target
   /** Connections that were made so far. */
   connections = 0
-  #isRunning = true
-  readonly #open = new Set<Socket>()
-  readonly #held: Array<Socket> = []
+  private running = true
+  private readonly open = new Set<Socket>()
+  private readonly held: Array<Socket> = []
 
   constructor(target: Target) {
     this.target = target
   }
 
   get isRunning(): boolean {
-    return this.#isRunning
+    return this.running
   }
 
   /** Does this again and again, eight times at once. */
   repeat(one: () => Promise<void>): void {
     const worker = async () => {
-      while (this.#isRunning) await one().catch(() => this.pause(1))
+      while (this.running) await one().catch(() => this.pause(1))
     }
-    for (let index = 0; index < AT_ONCE; index++) void worker()
+    for (let index = 0; index < atOnce; index++) void worker()
   }
 
   tcp(port: number): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      const socket: Socket = connectTcp({ host: "127.0.0.1", port, noDelay: true, ...ADDRESS }, () => resolve(socket))
-      this.#track(socket, reject)
+      const socket: Socket = connectTcp({ host: "127.0.0.1", port, noDelay: true, ...address }, () => resolve(socket))
+      this.track(socket, reject)
     })
   }
 
@@ -58,22 +58,22 @@ export class Flood {
     return new Promise((resolve, reject) => {
       const offers = alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }
       const socket: TLSSocket = connect({ socket: raw, ...whom, ...offers }, () => resolve(socket))
-      this.#track(socket, reject)
+      this.track(socket, reject)
     })
   }
 
   /** Keeps the connection open until newer ones take its place. */
   hold(socket: Socket): void {
     socket.resume()
-    this.#held.push(socket)
-    if (this.#held.length > HELD) this.#held.shift()?.destroy()
+    this.held.push(socket)
+    if (this.held.length > heldConnections) this.held.shift()?.destroy()
   }
 
   /** Says this on every connection that is held, again and again. */
   drip(bytes: Buffer): void {
     const timer = setInterval(() => {
-      if (!this.#isRunning) return clearInterval(timer)
-      for (const socket of this.#held) if (socket.writable) socket.write(bytes)
+      if (!this.running) return clearInterval(timer)
+      for (const socket of this.held) if (socket.writable) socket.write(bytes)
     }, 20)
   }
 
@@ -90,15 +90,15 @@ export class Flood {
   }
 
   stop(): void {
-    this.#isRunning = false
-    for (const socket of this.#open) socket.destroy()
+    this.running = false
+    for (const socket of this.open) socket.destroy()
   }
 
-  #track(socket: Socket, failed: (error: Error) => void): void {
+  private track(socket: Socket, failed: (error: Error) => void): void {
     this.connections += 1
-    this.#open.add(socket)
+    this.open.add(socket)
     socket.once("close", () => {
-      this.#open.delete(socket)
+      this.open.delete(socket)
       failed(new Error("closed"))
     })
     socket.on("error", failed)

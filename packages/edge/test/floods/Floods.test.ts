@@ -8,13 +8,13 @@ import { Flooder } from "./FlooderProcess.ts"
 import { all } from "./Kinds.ts"
 import { latencies, p99 } from "./Latency.ts"
 
-const FLOODED = { token: token("1"), host: "flooded.zone.test" }
-const OTHER = { token: token("2"), host: "other.zone.test" }
-const MILLIS = 400
+const flooded = { token: token("1"), host: "flooded.zone.test" }
+const other = { token: token("2"), host: "other.zone.test" }
+const millis = 400
 /** Agent, origin, visitor and edge share one loop, and the machine may be busy: a flood that starves others took seconds. */
-const FLOOR_MILLIS = 500
+const floorMillis = 500
 /** The machine may stop for a while. */
-const ATTEMPTS = 3
+const attempts = 3
 
 it.live(
   "no flood keeps the visitors of another tunnel waiting",
@@ -22,8 +22,8 @@ it.live(
     Effect.gen(function* () {
       const world = yield* start()
       const origin = createServer((_request, response) => response.end("x".repeat(128)))
-      for (const { host, token } of [FLOODED, OTHER]) {
-        yield* Effect.promise(() => world.authorise(token, host, "gelb"))
+      for (const { host, token } of [flooded, other]) {
+        yield* Effect.promise(() => world.authorize(token, host, "gelb"))
         yield* servingAgent(world, token, [host], (stream) => void origin.emit("connection", stream))
       }
       const flooder = yield* Effect.acquireRelease(
@@ -33,19 +33,19 @@ it.live(
             mesh: world.mesh,
             visitorRoot: world.wildcardRoot,
             agentRoot: world.meshRoot,
-            host: FLOODED.host,
+            host: flooded.host,
             yields: false
           })
         ),
         (flooder) => Effect.promise(() => flooder.stop())
       )
       const measure = async () =>
-        p99(await latencies({ port: world.frontDoor, servername: OTHER.host, ca: world.wildcardRoot }, MILLIS))
+        p99(await latencies({ port: world.frontDoor, servername: other.host, ca: world.wildcardRoot }, millis))
       const idle = yield* Effect.promise(measure)
-      const bound = Math.max(3 * idle, FLOOR_MILLIS)
+      const bound = Math.max(3 * idle, floorMillis)
       for (const kind of all) {
         const seen: Array<number> = []
-        while (seen.length < ATTEMPTS && Math.min(...seen) > bound)
+        while (seen.length < attempts && Math.min(...seen) > bound)
           seen.push(yield* Effect.promise(() => flooder.during(kind, measure)))
         assert.isAtMost(Math.min(...seen), bound, `p99 in milliseconds under a flood of ${kind}, idle ${idle}`)
       }

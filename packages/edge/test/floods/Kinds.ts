@@ -7,8 +7,8 @@ import { helloFor } from "../world/Hello.ts"
 import type { Flood } from "./Flood.ts"
 import { preface, resets, unfinished } from "./Frames.ts"
 
-const CANCEL = 8
-const RESETS = 100
+const cancel = 8
+const resetCount = 100
 
 /** An honest name of a field that goes on for ever. */
 const drop = Buffer.from("a")
@@ -17,8 +17,8 @@ const rapidReset = (flood: Flood) =>
   flood.repeat(async () => {
     const socket = await flood.tls("visitor", ["h2"])
     socket.resume().write(preface)
-    for (let stream = 1; flood.isRunning && socket.writable; stream += RESETS * 2) {
-      socket.write(resets(flood.target.host, RESETS, CANCEL, stream))
+    for (let stream = 1; flood.isRunning && socket.writable; stream += resetCount * 2) {
+      socket.write(resets(flood.target.host, resetCount, cancel, stream))
       await flood.pause(1)
     }
   })

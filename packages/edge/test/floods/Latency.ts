@@ -7,11 +7,11 @@ export interface Aim {
   readonly ca: string
 }
 
-const CONNECTIONS = 2
+const connections = 2
 
 /** Milliseconds of each request made within so much time. The first on each connection does not count. */
 export const latencies = async ({ ca, port, servername }: Aim, millis: number): Promise<ReadonlyArray<number>> => {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const options = { host: "127.0.0.1", port, servername, ca, agent, headers: { host: servername } }
   const ask = () =>
     new Promise<void>((resolve, reject) => {
@@ -29,7 +29,7 @@ export const latencies = async ({ ca, port, servername }: Aim, millis: number): 
       seen.push(performance.now() - from)
     }
   }
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker))
+  await Promise.all(Array.from({ length: connections }, worker))
   agent.destroy()
   return seen
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { assert, describe, it } from "@effect/vitest"
-import { RESETS_PER_MINUTE } from "@catenet/edge/gelb/ResetBudget"
+import { resetsPerMinute } from "@catenet/edge/gelb/ResetBudget"
 import { Effect } from "effect"
 import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
 import { readAll, servingAgent } from "../world/Agent.ts"
@@ -10,11 +10,11 @@ import { eventually, start, token, type World } from "../world/World.ts"
 import { preface, resets } from "./Frames.ts"
 
 const T = token("1")
-const HOST = "app.zone.test"
-const HEADERS = 1
-const RESET = 3
-const GOAWAY = 7
-const ENHANCE_YOUR_CALM = 11
+const tunnelHost = "app.zone.test"
+const headers = 1
+const resetFrame = 3
+const goaway = 7
+const enhanceYourCalm = 11
 
 const visitor = (world: World, localAddress = "127.0.0.1") =>
   Effect.acquireRelease(
@@ -24,7 +24,7 @@ const visitor = (world: World, localAddress = "127.0.0.1") =>
           const socket = connect(
             {
               socket: connectTcp({ host: "127.0.0.1", port: world.frontDoor, localAddress }),
-              servername: HOST,
+              servername: tunnelHost,
               ca: world.wildcardRoot,
               ALPNProtocols: ["h2"]
             },
@@ -46,13 +46,13 @@ const goodbye = (heard: Buffer) => {
 
 const world = Effect.gen(function* () {
   const world = yield* start()
-  yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+  yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
   const seen = { requests: 0, streams: 0 }
   const origin = createServer((_request, response) => {
     seen.requests += 1
     response.end("hi")
   })
-  yield* servingAgent(world, T, [HOST], (stream) => {
+  yield* servingAgent(world, T, [tunnelHost], (stream) => {
     seen.streams += 1
     origin.emit("connection", stream)
   })
@@ -66,18 +66,18 @@ describe("a visitor that resets its HTTP/2 streams", () => {
       for (const code of [8, 0]) {
         const address = `127.0.0.${code + 1}`
         const within = yield* visitor(edge, address)
-        within.resume().write(Buffer.concat([preface, resets(HOST, RESETS_PER_MINUTE - 50, code)]))
+        within.resume().write(Buffer.concat([preface, resets(tunnelHost, resetsPerMinute - 50, code)]))
         yield* Effect.sleep(300)
         assert.isFalse(within.destroyed || within.readableEnded, "within the budget")
         const over = yield* visitor(edge, address)
         const heard = Effect.promise(() => readAll(over))
-        over.write(Buffer.concat([preface, resets(HOST, 200, code)]))
-        assert.deepStrictEqual(goodbye(yield* heard), { type: GOAWAY, code: ENHANCE_YOUR_CALM })
+        over.write(Buffer.concat([preface, resets(tunnelHost, 200, code)]))
+        assert.deepStrictEqual(goodbye(yield* heard), { type: goaway, code: enhanceYourCalm })
         assert.isTrue((yield* Effect.exit(visitor(edge, address)))._tag === "Failure", "refused for a while")
       }
       assert.deepStrictEqual(seen, { requests: 0, streams: 0 })
       const other = yield* visitor(edge, "127.0.0.77")
-      other.resume().write(Buffer.concat([preface, http2Frame(HEADERS, 5, 1, http2Fields(0x82, HOST))]))
+      other.resume().write(Buffer.concat([preface, http2Frame(headers, 5, 1, http2Fields(0x82, tunnelHost))]))
       yield* Effect.promise(() => eventually(() => seen.requests === 1, "another address is served", 5_000))
       const metrics = yield* Effect.promise(() => edge.metrics())
       assert.strictEqual(metrics["ct_edge_rapid_reset_closed_total"], 2)
@@ -90,8 +90,8 @@ describe("a visitor that resets its HTTP/2 streams", () => {
       const { seen, world: edge } = yield* world
       const socket = yield* visitor(edge)
       const [open, reset] = [
-        http2Frame(HEADERS, 5, 1, http2Fields(0x82, HOST)),
-        http2Frame(RESET, 0, 1, Buffer.of(0, 0, 0, 8))
+        http2Frame(headers, 5, 1, http2Fields(0x82, tunnelHost)),
+        http2Frame(resetFrame, 0, 1, Buffer.of(0, 0, 0, 8))
       ]
       socket.resume().write(Buffer.concat([preface, open]))
       socket.write(reset)

@@ -8,10 +8,10 @@ import { mutate, random } from "../fuzz/Mutation.ts"
 import { http2 } from "../fuzz/Samples.ts"
 import { eventually, start, token } from "../world/World.ts"
 
-const HOST = "app.zone.test"
-const VISITORS = 150
+const tunnelHost = "app.zone.test"
+const visitorCount = 150
 /** The others are cut after some seconds. */
-const CLOSED = 100
+const closedCount = 100
 
 /** The accepted sockets that have closed, as far as anything else keeps them. */
 const closedSockets = Effect.acquireRelease(
@@ -31,23 +31,23 @@ const closedSockets = Effect.acquireRelease(
 it.live("HTTP/2 visitors that break the protocol and never acknowledge the settings leave nothing behind", () =>
   Effect.gen(function* () {
     const world = yield* start()
-    yield* Effect.promise(() => world.authorise(token("1"), HOST, "gelb"))
+    yield* Effect.promise(() => world.authorize(token("1"), tunnelHost, "gelb"))
     const { closed } = yield* closedSockets
     const clients = new Clients()
     const target = {
       port: world.frontDoor,
       ca: world.wildcardRoot,
-      name: HOST,
+      name: tunnelHost,
       alpn: ["h2"],
       lowest: "TLSv1.2"
     } as const
     const visit = async (seed: number) => {
       const chance = random(seed)
-      await clients.tls(target, mutate(http2(HOST), chance), { kind: "HTTP/2", seed, chance })
+      await clients.tls(target, mutate(http2(tunnelHost), chance), { kind: "HTTP/2", seed, chance })
     }
-    yield* Effect.promise(() => Promise.all(Array.from({ length: VISITORS }, (_, index) => visit(index + 1))))
-    yield* Effect.promise(() => eventually(() => closed.length >= CLOSED, "they are gone", 10_000))
+    yield* Effect.promise(() => Promise.all(Array.from({ length: visitorCount }, (_, index) => visit(index + 1))))
+    yield* Effect.promise(() => eventually(() => closed.length >= closedCount, "they are gone", 10_000))
     yield* Effect.promise(megabytes)
-    assert.isBelow(closed.filter((socket) => socket.deref() !== undefined).length, CLOSED / 20)
+    assert.isBelow(closed.filter((socket) => socket.deref() !== undefined).length, closedCount / 20)
   }).pipe(Effect.scoped)
 )

@@ -7,23 +7,23 @@ import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../world/Agen
 import { helloFor } from "../world/Hello.ts"
 import { eventually, mintPair, start, token, type World } from "../world/World.ts"
 
-const GRUEN = { token: token("a"), host: "own.example.test" }
-const GELB = { token: token("b"), host: "app.zone.test" }
-const PORTAL = "portal.example.test"
-const UNRECOGNIZED_NAME = Buffer.of(0x15, 3, 3, 0, 2, 2, 112)
+const gruenHost = { token: token("a"), host: "own.example.test" }
+const gelbHost = { token: token("b"), host: "app.zone.test" }
+const portal = "portal.example.test"
+const unrecognizedName = Buffer.of(0x15, 3, 3, 0, 2, 2, 112)
 
 /** An edge with a listener for visitors only, an agent of a gelb host and one whose origin holds its own certificate. */
 const visited = Effect.fn("visited")(function* (variables: Record<string, string> = {}) {
   const world = yield* start({ CT_EDGE_BROWSER_LISTEN: "127.0.0.1:0", ...variables })
-  yield* Effect.promise(() => world.authorise(GRUEN.token, GRUEN.host))
-  yield* Effect.promise(() => world.authorise(GELB.token, GELB.host, "gelb"))
-  const origin = mintPair([GRUEN.host])
-  const gruen = yield* servingAgent(world, GRUEN.token, [GRUEN.host], (stream) => {
+  yield* Effect.promise(() => world.authorize(gruenHost.token, gruenHost.host))
+  yield* Effect.promise(() => world.authorize(gelbHost.token, gelbHost.host, "gelb"))
+  const origin = mintPair([gruenHost.host])
+  const gruen = yield* servingAgent(world, gruenHost.token, [gruenHost.host], (stream) => {
     const server = new TLSSocket(stream as unknown as Socket, { isServer: true, cert: origin.cert, key: origin.key })
     server.on("error", () => undefined).on("end", () => server.end())
     server.on("data", (data: Buffer) => server.end(`own ${data.toString()}`))
   })
-  const gelb = yield* servingAgent(world, GELB.token, [GELB.host], (stream) => {
+  const gelb = yield* servingAgent(world, gelbHost.token, [gelbHost.host], (stream) => {
     const answer = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
     readUntil(stream, "\r\n\r\n").then(
       () => stream.end(answer),
@@ -61,13 +61,13 @@ describe("a listener for visitors only", () => {
   it.live("serves visitors of tunnels of both tiers by their name", () =>
     Effect.gen(function* () {
       const { port, root, world } = yield* visited()
-      const visitor = yield* Effect.promise(() => tlsTo(port, root, GRUEN.host))
+      const visitor = yield* Effect.promise(() => tlsTo(port, root, gruenHost.host))
       const own = readAll(visitor)
       visitor.end("hello")
       assert.strictEqual((yield* Effect.promise(() => own)).toString(), "own hello")
-      const other = yield* Effect.promise(() => tlsTo(port, world.wildcardRoot, GELB.host, ["http/1.1"]))
+      const other = yield* Effect.promise(() => tlsTo(port, world.wildcardRoot, gelbHost.host, ["http/1.1"]))
       const answer = readAll(other)
-      other.write(`GET / HTTP/1.1\r\nHost: ${GELB.host}\r\n\r\n`)
+      other.write(`GET / HTTP/1.1\r\nHost: ${gelbHost.host}\r\n\r\n`)
       assert.match((yield* Effect.promise(() => answer)).toString(), /^HTTP\/1.1 204 /)
       other.end()
     }).pipe(Effect.scoped)
@@ -78,17 +78,17 @@ describe("a listener for visitors only", () => {
       const { gruen, port, world } = yield* visited()
       const before = yield* registrations(world)
       for (const alpn of [["ct-edge-mux"], ["ct-edge"], []]) {
-        assert.deepStrictEqual(yield* answerTo(port, yield* helloOf("localhost", alpn)), UNRECOGNIZED_NAME)
+        assert.deepStrictEqual(yield* answerTo(port, yield* helloOf("localhost", alpn)), unrecognizedName)
       }
-      const admission = { role: "B", token: Buffer.from(GELB.token, "hex"), host: GELB.host } as const
+      const admission = { role: "B", token: Buffer.from(gelbHost.token, "hex"), host: gelbHost.host } as const
       assert.lengthOf(yield* answerTo(port, encodeAdmission(admission)), 0)
       // What an agent would say behind the name of a gelb host goes to that host, as any visitor's word does.
-      const visitor = yield* Effect.promise(() => tlsTo(port, world.wildcardRoot, GELB.host, []))
+      const visitor = yield* Effect.promise(() => tlsTo(port, world.wildcardRoot, gelbHost.host, []))
       const heard = readAll(visitor)
       visitor.end(encodeAdmission(admission))
       assert.notMatch((yield* Effect.promise(() => heard)).toString(), /^(OK|NO)/)
       // The name is all that counts: an origin may speak any protocol it likes.
-      const hello = yield* helloOf(GRUEN.host, ["ct-edge-mux"])
+      const hello = yield* helloOf(gruenHost.host, ["ct-edge-mux"])
       const through = connect({ host: "127.0.0.1", port })
       through.write(hello)
       yield* Effect.promise(() => eventually(() => gruen.streams.length === 1, "the hello reaches the host's agent"))
@@ -99,8 +99,8 @@ describe("a listener for visitors only", () => {
 
   it.live("knows no host of the platform and no default host", () =>
     Effect.gen(function* () {
-      const { port } = yield* visited({ CT_EDGE_PORTAL_HOST: PORTAL, CT_CP_PROXY_ADDR: "127.0.0.1:1" })
-      assert.deepStrictEqual(yield* answerTo(port, yield* helloOf(PORTAL, ["h2"])), UNRECOGNIZED_NAME)
+      const { port } = yield* visited({ CT_EDGE_PORTAL_HOST: portal, CT_CP_PROXY_ADDR: "127.0.0.1:1" })
+      assert.deepStrictEqual(yield* answerTo(port, yield* helloOf(portal, ["h2"])), unrecognizedName)
       assert.lengthOf(yield* answerTo(port, yield* helloOf("", ["h2"])), 0)
       assert.lengthOf(yield* answerTo(port, Buffer.from("GET / HTTP/1.1\r\n\r\n")), 0)
     }).pipe(Effect.scoped)
@@ -109,7 +109,7 @@ describe("a listener for visitors only", () => {
   /** A visitor that stays, once it is in. */
   const staying = Effect.fn("staying")(function* (port: number, root: string) {
     const visitor = yield* Effect.acquireRelease(
-      Effect.promise(() => tlsTo(port, root, GRUEN.host)),
+      Effect.promise(() => tlsTo(port, root, gruenHost.host)),
       (visitor) => Effect.sync(() => visitor.destroy())
     )
     return visitor
@@ -119,10 +119,10 @@ describe("a listener for visitors only", () => {
     Effect.gen(function* () {
       const { port, root, world } = yield* visited({ CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "2" })
       const [first] = [yield* staying(port, root), yield* staying(world.frontDoor, root)]
-      const hello = yield* helloOf(GRUEN.host)
+      const hello = yield* helloOf(gruenHost.host)
       for (const full of [port, world.frontDoor]) assert.lengthOf(yield* answerTo(full, hello), 0)
       const agent = yield* muxAgent(world)
-      assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(GELB.token, [GELB.host]))))
+      assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(gelbHost.token, [gelbHost.host]))))
       first.destroy()
       yield* Effect.promise(() =>
         eventually(async () => (await world.metrics())["ct_edge_visitor_connections"] === 1, "one place is free")
@@ -141,7 +141,7 @@ describe("a listener for visitors only", () => {
         const { port, root, world } = yield* visited({ [variable]: "3" })
         const shed = `ct_edge_listener_conn_cap_sheds_total{listener="browser",reason="${reason}"}`
         const only = yield* staying(port, root)
-        assert.lengthOf(yield* answerTo(port, yield* helloOf(GRUEN.host)), 0)
+        assert.lengthOf(yield* answerTo(port, yield* helloOf(gruenHost.host)), 0)
         assert.strictEqual((yield* Effect.promise(() => world.metrics()))[shed], 1)
         only.destroy()
         yield* Effect.promise(() =>

@@ -7,10 +7,10 @@ import { servingAgent, tlsTo } from "../world/Agent.ts"
 import { mintPair, start, token, type World } from "../world/World.ts"
 
 const T = token("2")
-const HOST = "app.zone.test"
-const CLOSED = { expires_at: 1, schedule: null }
-const ACME = ["acme-tls/1"]
-const own = mintPair([HOST])
+const tunnelHost = "app.zone.test"
+const closedPolicy = { expires_at: 1, schedule: null }
+const acme = ["acme-tls/1"]
+const own = mintPair([tunnelHost])
 
 /** Ends TLS as an origin does, whatever the visitor offers. */
 const origin = (stream: CarrierStream) => {
@@ -21,7 +21,7 @@ const origin = (stream: CarrierStream) => {
 const close = (world: World) =>
   Effect.promise(async () => {
     const headers = { "x-ct-routing-token": T }
-    const { status } = await world.admin("POST", "/internal/tunnel/access-policy", { headers, body: CLOSED })
+    const { status } = await world.admin("POST", "/internal/tunnel/access-policy", { headers, body: closedPolicy })
     assert.strictEqual(status, 200)
   })
 
@@ -30,14 +30,14 @@ const authorize = (world: World, tier: "gelb" | "passthrough", admission?: numbe
   Effect.promise(async () => {
     const query = new URLSearchParams(tier === "gelb" ? { channel_tier: "gelb" } : {})
     if (admission !== undefined) query.set("admission_until", String(Math.floor(Date.now() / 1_000) + admission))
-    const { status } = await world.admin("POST", `/admin/authorize-host/${T}/${HOST}?${query}`)
+    const { status } = await world.admin("POST", `/admin/authorize-host/${T}/${tunnelHost}?${query}`)
     assert.strictEqual(status, 200)
   })
 
 /** Whether the visitor meets what answers behind the tunnel. */
 const arrives = (world: World, alpn: ReadonlyArray<string>) =>
   Effect.promise(() =>
-    tlsTo(world.frontDoor, own.root, HOST, alpn).then(
+    tlsTo(world.frontDoor, own.root, tunnelHost, alpn).then(
       (visitor) => {
         visitor.destroy()
         return true
@@ -53,19 +53,19 @@ describe("a visitor that offers acme-tls/1", () => {
         const world = yield* start()
         yield* authorize(world, tier)
         yield* close(world)
-        const agent = yield* servingAgent(world, T, [HOST], origin)
-        assert.isFalse(yield* arrives(world, ACME), "no admission is open")
+        const agent = yield* servingAgent(world, T, [tunnelHost], origin)
+        assert.isFalse(yield* arrives(world, acme), "no admission is open")
         yield* authorize(world, tier, 0)
-        assert.isFalse(yield* arrives(world, ACME), "the admission is over")
+        assert.isFalse(yield* arrives(world, acme), "the admission is over")
         yield* authorize(world, tier, 60)
         for (const alpn of [["acme-tls/1", "http/1.1"], ["h2", "acme-tls/1"], ["acme-tls/1", "mqtt"], []])
           assert.isFalse(yield* arrives(world, alpn), alpn.join())
         assert.lengthOf(agent.streams, 0)
-        assert.isTrue(yield* arrives(world, ACME))
+        assert.isTrue(yield* arrives(world, acme))
         assert.deepInclude(agent.streams[0]?.header, { kind: "acme", tls: "passthrough" })
         assert.notProperty(agent.streams[0]?.header, "challengeOnly")
         yield* authorize(world, tier)
-        assert.isFalse(yield* arrives(world, ACME), "the control plane closed it")
+        assert.isFalse(yield* arrives(world, acme), "the control plane closed it")
       }).pipe(Effect.scoped)
     )
 
@@ -74,9 +74,9 @@ describe("a visitor that offers acme-tls/1", () => {
       const world = yield* start()
       yield* authorize(world, "passthrough")
       yield* close(world)
-      yield* servingAgent(world, T, [HOST], origin)
-      const agent = yield* servingAgent(world, T, [HOST], origin, { answersChallenges: true })
-      assert.isTrue(yield* arrives(world, ACME))
+      yield* servingAgent(world, T, [tunnelHost], origin)
+      const agent = yield* servingAgent(world, T, [tunnelHost], origin, { answersChallenges: true })
+      assert.isTrue(yield* arrives(world, acme))
       assert.deepInclude(agent.streams[0]?.header, { kind: "acme", challengeOnly: true })
       assert.isFalse(yield* arrives(world, ["acme-tls/1", "http/1.1"]))
       assert.lengthOf(agent.streams, 1)
@@ -87,8 +87,8 @@ describe("a visitor that offers acme-tls/1", () => {
     Effect.gen(function* () {
       const world = yield* start()
       yield* authorize(world, "passthrough")
-      yield* servingAgent(world, T, [HOST], origin)
-      assert.isTrue(yield* arrives(world, ACME))
+      yield* servingAgent(world, T, [tunnelHost], origin)
+      assert.isTrue(yield* arrives(world, acme))
       assert.isTrue(yield* arrives(world, ["acme-tls/1", "http/1.1"]))
     }).pipe(Effect.scoped)
   )
@@ -98,14 +98,14 @@ describe("a visitor that offers acme-tls/1", () => {
       const first = yield* start()
       first.controlPlane.authorisations.push({
         token: T,
-        hostname: HOST,
+        hostname: tunnelHost,
         tier: "gelb",
-        policy: CLOSED,
+        policy: closedPolicy,
         admission_until: Math.floor(Date.now() / 1_000) + 60
       })
       const world = yield* start({}, { controlPlane: first.controlPlane })
-      yield* servingAgent(world, T, [HOST], origin)
-      assert.isTrue(yield* arrives(world, ACME))
+      yield* servingAgent(world, T, [tunnelHost], origin)
+      assert.isTrue(yield* arrives(world, acme))
     }).pipe(Effect.scoped)
   )
 })

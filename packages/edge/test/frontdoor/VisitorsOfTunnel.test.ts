@@ -3,15 +3,15 @@ import { Effect } from "effect"
 import { readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token } from "../world/World.ts"
 
-const FULL = { token: token("1"), host: "full.zone.test" }
-const OTHER = { token: token("2"), host: "other.zone.test" }
-const MOST = 3
+const fullTunnel = { token: token("1"), host: "full.zone.test" }
+const other = { token: token("2"), host: "other.zone.test" }
+const mostVisitors = 3
 
 it.live("a tunnel has so many visitors at once and no more; other tunnels have theirs, and a place is free again", () =>
   Effect.gen(function* () {
-    const world = yield* start({ CT_EDGE_MAX_VISITORS_PER_TUNNEL: String(MOST) })
-    for (const { host, token } of [FULL, OTHER]) {
-      yield* Effect.promise(() => world.authorise(token, host, "gelb"))
+    const world = yield* start({ CT_EDGE_MAX_VISITORS_PER_TUNNEL: String(mostVisitors) })
+    for (const { host, token } of [fullTunnel, other]) {
+      yield* Effect.promise(() => world.authorize(token, host, "gelb"))
       yield* servingAgent(world, token, [host])
     }
     const visit = async (host: string) => {
@@ -20,19 +20,21 @@ it.live("a tunnel has so many visitors at once and no more; other tunnels have t
       await readUntil(socket, "served")
       return socket
     }
-    const visitors = yield* Effect.promise(() => Promise.all(Array.from({ length: MOST }, () => visit(FULL.host))))
+    const visitors = yield* Effect.promise(() =>
+      Promise.all(Array.from({ length: mostVisitors }, () => visit(fullTunnel.host)))
+    )
     yield* Effect.promise(async () => {
-      const refused = await visit(FULL.host).catch(() => undefined)
+      const refused = await visit(fullTunnel.host).catch(() => undefined)
       assert.isUndefined(refused)
       assert.strictEqual((await world.metrics())["ct_edge_full_tunnel_total"], 1)
-      ;(await visit(OTHER.host)).destroy()
+      ;(await visit(other.host)).destroy()
       visitors[0]?.destroy()
       await eventually(
-        async () => (await world.metrics())["ct_edge_visitor_connections"] === MOST - 1,
+        async () => (await world.metrics())["ct_edge_visitor_connections"] === mostVisitors - 1,
         "one is gone",
         5_000
       )
-      ;(await visit(FULL.host)).destroy()
+      ;(await visit(fullTunnel.host)).destroy()
       for (const visitor of visitors) visitor.destroy()
     })
   }).pipe(Effect.scoped)

@@ -5,7 +5,7 @@ import { Socket } from "node:net"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
-const CHANNEL = "net.server.socket"
+const channel = "net.server.socket"
 const MiB = 1024 * 1024
 
 const isAccepted = (message: unknown): message is { readonly socket: Socket } =>
@@ -23,21 +23,21 @@ const state = (socket: Socket) =>
   }).flatMap(([word, holds]) => (holds ? [word] : []))
 
 export class Census {
-  readonly #sockets = new Set<Socket>()
-  readonly #seen = (message: unknown) => {
+  private readonly sockets = new Set<Socket>()
+  private readonly seen = (message: unknown) => {
     if (!isAccepted(message)) return
     const { socket } = message
-    this.#sockets.add(socket)
-    socket.once("close", () => this.#sockets.delete(socket))
+    this.sockets.add(socket)
+    socket.once("close", () => this.sockets.delete(socket))
   }
 
   constructor() {
-    subscribe(CHANNEL, this.#seen)
+    subscribe(channel, this.seen)
   }
 
   /** Every accepted socket that is still open, in words. */
   open(nameOf: (ports: string) => string): ReadonlyArray<string> {
-    return Array.from(this.#sockets, (socket) => {
+    return Array.from(this.sockets, (socket) => {
       const ports = `${socket.remoteAddress} ${socket.remotePort} ${socket.localPort}`
       const moved = `${socket.bytesRead} bytes read, ${socket.bytesWritten} written`
       return `${nameOf(ports)}, ports ${ports}: ${[moved, ...state(socket)].join(", ")}`
@@ -45,7 +45,7 @@ export class Census {
   }
 
   end(): void {
-    unsubscribe(CHANNEL, this.#seen)
+    unsubscribe(channel, this.seen)
   }
 }
 

@@ -8,14 +8,14 @@ import { connect as connectTcp, type Socket } from "node:net"
 import { connect, createSecureContext, type SecureContext, type SecureVersion, type TLSSocket } from "node:tls"
 import type { Random } from "./Mutation.ts"
 
-const LIFE_MILLIS = 25
+const lifeMillis = 25
 /**
  * The edge runs in the same event loop: a turn of it may take longer than a life, which would then end before anything is read. In
  * so many turns an answer can come from an origin.
  */
-const LIFE_TURNS = 40
+const lifeTurns = 40
 /** Only Linux gives the whole of 127/8 to a machine. */
-const ADDRESSES = process.platform === "linux" ? 200 : 1
+const addresses = process.platform === "linux" ? 200 : 1
 
 /** How one connection is made and what it is counted as. */
 export interface Session {
@@ -43,21 +43,21 @@ export class Clients {
   /** The seed of each connection, by its ends, which are used again after it. */
   readonly seedOf = new Map<string, number>()
   readonly reached = new Map<string, Reached>()
-  readonly #contexts = new Map<string, SecureContext>()
-  readonly #sessions = new Map<string, Buffer>()
+  private readonly contexts = new Map<string, SecureContext>()
+  private readonly sessions = new Map<string, Buffer>()
 
   async tcp(port: number, bytes: Buffer, session: Session): Promise<void> {
-    await this.#say(await this.#dial(port, session), bytes, session)
+    await this.say(await this.dial(port, session), bytes, session)
   }
 
   async tls(target: TlsTarget, bytes: Buffer, session: Session): Promise<void> {
-    const raw = await this.#dial(target.port, session)
+    const raw = await this.dial(target.port, session)
     const version = session.chance.below(4) === 0 ? "TLSv1.3" : target.lowest
-    await this.#say(await this.#secure(raw, target, version), bytes, session)
+    await this.say(await this.secure(raw, target, version), bytes, session)
   }
 
-  #dial(port: number, { seed }: Session): Promise<Socket> {
-    const localAddress = `127.0.0.${1 + (seed % ADDRESSES)}`
+  private dial(port: number, { seed }: Session): Promise<Socket> {
+    const localAddress = `127.0.0.${1 + (seed % addresses)}`
     return new Promise((resolve, reject) => {
       const socket = connectTcp({ host: "127.0.0.1", port, localAddress, noDelay: true }, () => {
         this.seedOf.set(`${localAddress} ${socket.localPort} ${port}`, seed)
@@ -68,11 +68,11 @@ export class Clients {
     })
   }
 
-  #secure(raw: Socket, { alpn, ca, name, port }: TlsTarget, maxVersion: SecureVersion): Promise<TLSSocket> {
+  private secure(raw: Socket, { alpn, ca, name, port }: TlsTarget, maxVersion: SecureVersion): Promise<TLSSocket> {
     const kind = `${port} ${alpn.join()} ${maxVersion}`
-    const secureContext = this.#contexts.get(kind) ?? createSecureContext({ ca, maxVersion })
-    this.#contexts.set(kind, secureContext)
-    const session = this.#sessions.get(kind)
+    const secureContext = this.contexts.get(kind) ?? createSecureContext({ ca, maxVersion })
+    this.contexts.set(kind, secureContext)
+    const session = this.sessions.get(kind)
     return new Promise((resolve, reject) => {
       const socket = connect(
         {
@@ -84,13 +84,13 @@ export class Clients {
         },
         () => resolve(socket)
       )
-      socket.on("session", (fresh) => this.#sessions.set(kind, fresh))
+      socket.on("session", (fresh) => this.sessions.set(kind, fresh))
       socket.once("error", reject)
       socket.on("error", () => {})
     })
   }
 
-  #say(socket: Socket, bytes: Buffer, { chance, kind }: Session): Promise<void> {
+  private say(socket: Socket, bytes: Buffer, { chance, kind }: Session): Promise<void> {
     const reached = this.reached.get(kind) ?? { sessions: 0, answered: 0 }
     this.reached.set(kind, reached)
     reached.sessions += 1
@@ -99,7 +99,7 @@ export class Clients {
         if (left === 0) return void socket.destroy()
         if (!socket.destroyed) setImmediate(afterTurns, left - 1)
       }
-      const timer = setTimeout(afterTurns, LIFE_MILLIS, LIFE_TURNS)
+      const timer = setTimeout(afterTurns, lifeMillis, lifeTurns)
       socket.once("close", () => {
         clearTimeout(timer)
         resolve()

@@ -11,22 +11,22 @@ import { eventually, start, type World } from "../world/World.ts"
 import { Census, descriptors, megabytes } from "./Census.ts"
 import { Clients } from "./Clients.ts"
 import { mutate, random } from "./Mutation.ts"
-import { admissions, ANSWERING, HOST, http2, muxSessions, orders, requests, T } from "./Samples.ts"
+import { admissions, answeringTunnel, tunnelHost, http2, muxSessions, orders, requests, T } from "./Samples.ts"
 
-const CASES = Number(process.env["CT_FUZZ_CASES"] ?? 50_000)
-const SEED = Number(process.env["CT_FUZZ_SEED"] ?? 1)
+const caseCount = Number(process.env["CT_FUZZ_CASES"] ?? 50_000)
+const firstSeed = Number(process.env["CT_FUZZ_SEED"] ?? 1)
 /** So many cases fill what is filled once: compiled code, TLS tickets, pools. */
-const WARM_UP = Math.min(CASES, 4_000)
-const AT_ONCE = 64
+const warmUp = Math.min(caseCount, 4_000)
+const atOnce = 64
 /** The longest that any phase of a connection may last when its peer is gone. */
-const BOUND_MILLIS = 20_000
+const boundMillis = 20_000
 
 /** How one case goes: where it connects and what it mutates are drawn from its seed. */
 const cases = Effect.fnUntraced(function* (world: World, clients: Clients) {
   const hellos = yield* Effect.promise(() =>
     Promise.all([
-      helloFor(HOST, ["h2"]),
-      helloFor(HOST, []),
+      helloFor(tunnelHost, ["h2"]),
+      helloFor(tunnelHost, []),
       helloFor("localhost", ["ct-edge-mux"]),
       helloFor("localhost", ["ct-edge"])
     ])
@@ -34,12 +34,12 @@ const cases = Effect.fnUntraced(function* (world: World, clients: Clients) {
   const ports = Object.values(world.bound).flatMap((address) => (address === undefined ? [] : [address.port]))
   const agents = { port: world.mesh, ca: world.meshRoot, name: "localhost", lowest: "TLSv1.3" } as const
   const visitors = { port: world.frontDoor, ca: world.wildcardRoot, lowest: "TLSv1.2" } as const
-  const hosts = [HOST, ANSWERING.host]
-  const anything = [...hellos, ...requests(HOST), ...orders]
+  const hosts = [tunnelHost, answeringTunnel.host]
+  const anything = [...hellos, ...requests(tunnelHost), ...orders]
   return (seed: number): Promise<void> => {
     const chance = random(seed)
     const { below } = chance
-    const host = hosts[below(hosts.length)] ?? HOST
+    const host = hosts[below(hosts.length)] ?? tunnelHost
     const session = (kind: string) => ({ kind, seed, chance })
     switch (below(7)) {
       case 0:
@@ -74,7 +74,7 @@ const run = async (one: (seed: number) => Promise<void>, from: number, until: nu
       })
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
 /** An agent whose origin answers every request and takes every upgrade. */
@@ -85,8 +85,8 @@ const answering = Effect.fnUntraced(function* (world: World) {
     socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
     socket.pipe(socket)
   })
-  yield* Effect.promise(() => world.authorise(ANSWERING.token, ANSWERING.host, "gelb"))
-  const agent: MuxAgent = yield* servingAgent(world, ANSWERING.token, [ANSWERING.host], (stream) => {
+  yield* Effect.promise(() => world.authorize(answeringTunnel.token, answeringTunnel.host, "gelb"))
+  const agent: MuxAgent = yield* servingAgent(world, answeringTunnel.token, [answeringTunnel.host], (stream) => {
     // The helper keeps every stream for tests to look at.
     agent.streams.length = 0
     origin.emit("connection", stream)
@@ -99,21 +99,21 @@ const settled = async (world: World, clients: Clients, census: Census) => {
   await eventually(
     async () => (await world.metrics())["ct_edge_connections"] === 1,
     () => `every connection is let go; these are open:\n${open().join("\n")}`,
-    BOUND_MILLIS
+    boundMillis
   )
   const { ct_edge_active_relays, ct_edge_active_agents, ct_edge_active_tunnels } = await world.metrics()
   assert.deepStrictEqual([ct_edge_active_relays, ct_edge_active_agents, ct_edge_active_tunnels], [0, 1, 1])
   await eventually(
     async () => (await world.metrics())["ct_edge_tunnel_history_tracked_tokens"] === 2,
     "tokens that lead nowhere are forgotten",
-    BOUND_MILLIS
+    boundMillis
   )
   clients.seedOf.clear()
   return { ...(await megabytes()), descriptors: descriptors() ?? 0 }
 }
 
 /** The share of each kind of session that hears something of the edge, at least; an edge that refuses them would pass all else. */
-const ANSWERED: Readonly<Record<string, number>> = {
+const fewestAnswers: Readonly<Record<string, number>> = {
   anything: 0.2,
   orders: 0.4,
   hellos: 0.2,
@@ -124,7 +124,7 @@ const ANSWERED: Readonly<Record<string, number>> = {
 }
 
 const reachedEverything = async (world: World, { reached }: Clients) => {
-  for (const [kind, share] of Object.entries(ANSWERED)) {
+  for (const [kind, share] of Object.entries(fewestAnswers)) {
     const { answered = 0, sessions = 0 } = reached.get(kind) ?? {}
     assert.isAtLeast(answered / sessions, share, `of ${sessions} sessions of the kind ${kind}`)
   }
@@ -135,7 +135,7 @@ const reachedEverything = async (world: World, { reached }: Clients) => {
 }
 
 it.live(
-  `survives ${CASES} mutated sessions`,
+  `survives ${caseCount} mutated sessions`,
   () =>
     Effect.gen(function* () {
       const world = yield* start({
@@ -146,23 +146,23 @@ it.live(
       const census = new Census()
       yield* Effect.addFinalizer(() => Effect.sync(() => census.end()))
       const clients = new Clients()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* answering(world)
       const one = yield* cases(world, clients)
-      yield* Effect.promise(() => run(one, SEED, SEED + WARM_UP))
+      yield* Effect.promise(() => run(one, firstSeed, firstSeed + warmUp))
       const before = yield* Effect.promise(() => settled(world, clients, census))
-      yield* Effect.promise(() => run(one, SEED + WARM_UP, SEED + CASES))
+      yield* Effect.promise(() => run(one, firstSeed + warmUp, firstSeed + caseCount))
       const after = yield* Effect.promise(() => settled(world, clients, census))
       assert.isBelow(after.heap, before.heap * 1.1 + 2, "memory in use")
       assert.isBelow(after.external, before.external * 1.1 + 4, "memory outside of the heap")
       yield* Effect.promise(() => reachedEverything(world, clients))
       assert.isAtMost(after.descriptors, before.descriptors + 8, "descriptors")
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      yield* servingAgent(world, T, [HOST], (stream) => void stream.once("data", () => stream.end("still here")))
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => void stream.once("data", () => stream.end("still here")))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const answer = readAll(visitor)
       visitor.write("\x00")
       assert.strictEqual((yield* Effect.promise(() => answer)).toString(), "still here")
     }).pipe(Effect.scoped),
-  { timeout: 90_000 + CASES * 20 }
+  { timeout: 90_000 + caseCount * 20 }
 )

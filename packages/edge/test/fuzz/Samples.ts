@@ -1,14 +1,14 @@
 /** Valid sessions of everything the edge listens for. The fuzz run mutates them. */
 import { encodeMuxFrame } from "@catenet/wire/frames/MuxFrame"
-import { ADMIN_TOKEN } from "../world/ControlPlane.ts"
+import { adminToken } from "../world/ControlPlane.ts"
 import { token } from "../world/World.ts"
 import { prototypeNames } from "./PrototypeNames.ts"
 
 export const T = token("1")
 /** Served by the agents of the run, while they live. */
-export const HOST = "app.zone.test"
+export const tunnelHost = "app.zone.test"
 /** Served by an agent that answers. */
-export const ANSWERING = { token: token("3"), host: "well.zone.test" }
+export const answeringTunnel = { token: token("3"), host: "well.zone.test" }
 
 const routing = Buffer.from(T, "hex")
 const ascii = (text: string) => Buffer.from(text, "latin1")
@@ -18,12 +18,12 @@ const named = (host: string) => Buffer.concat([Buffer.of(0, host.length), ascii(
 export const admissions = [
   ...["A", "K"].map((role) => Buffer.concat([ascii(role), routing])),
   ...["B", "L", "F"].flatMap((role) =>
-    [HOST, ...prototypeNames].map((host) =>
+    [tunnelHost, ...prototypeNames].map((host) =>
       Buffer.concat([ascii(role), routing, named(host), ascii("\xfa\0\0\0\0\0\0\0\0\xfc\0\0\0\x01x\xfe")])
     )
   ),
   Buffer.concat([ascii("C"), Buffer.alloc(8), routing, ascii("noise")]),
-  Buffer.concat([ascii("M"), Buffer.from(ADMIN_TOKEN, "hex"), named(HOST)])
+  Buffer.concat([ascii("M"), Buffer.from(adminToken, "hex"), named(tunnelHost)])
 ]
 
 export const muxSessions = [
@@ -32,7 +32,7 @@ export const muxSessions = [
     encodeMuxFrame({
       _tag: "Register",
       id: 1,
-      request: { token: routing, hosts: [HOST], agentId: "fuzz", wishes: { proxyProtocol: false } }
+      request: { token: routing, hosts: [tunnelHost], agentId: "fuzz", wishes: { proxyProtocol: false } }
     }),
     encodeMuxFrame({ _tag: "Ping", nonce: 7n })
   ]),
@@ -69,19 +69,19 @@ export const requests = (host: string) => [
 
 const jsonOrder = (body: string) =>
   ascii(
-    `POST /internal/tunnel/access-policy HTTP/1.1\r\nHost: a\r\nx-ct-admin-token: ${ADMIN_TOKEN}\r\nx-ct-routing-token: ${token("2")}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    `POST /internal/tunnel/access-policy HTTP/1.1\r\nHost: a\r\nx-ct-admin-token: ${adminToken}\r\nx-ct-routing-token: ${token("2")}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   )
 
 /** What the control plane says to the admin API. */
 export const orders = [
-  ascii(`POST /admin/authorize-host/${T}/x.test HTTP/1.1\r\nHost: a\r\nx-ct-admin-token: ${ADMIN_TOKEN}\r\n\r\n`),
-  ascii(`GET /admin/tunnel-status/${T} HTTP/1.1\r\nHost: a\r\nx-ct-admin-token: ${ADMIN_TOKEN}\r\n\r\n`),
+  ascii(`POST /admin/authorize-host/${T}/x.test HTTP/1.1\r\nHost: a\r\nx-ct-admin-token: ${adminToken}\r\n\r\n`),
+  ascii(`GET /admin/tunnel-status/${T} HTTP/1.1\r\nHost: a\r\nx-ct-admin-token: ${adminToken}\r\n\r\n`),
   ascii(
-    `POST /internal/tunnel/access-policy HTTP/1.1\r\nHost: a\r\nx-ct-admin-token: ${ADMIN_TOKEN}\r\nx-ct-routing-token: ${token("2")}\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{"expires_at":1}`
+    `POST /internal/tunnel/access-policy HTTP/1.1\r\nHost: a\r\nx-ct-admin-token: ${adminToken}\r\nx-ct-routing-token: ${token("2")}\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{"expires_at":1}`
   ),
   ...prototypeNames.flatMap((name) => [
     ascii(
-      `POST /admin/authorize-host/${T}/${name}?${name}=${name} HTTP/1.1\r\nHost: ${name}\r\n${name}: x\r\nx-ct-admin-token: ${ADMIN_TOKEN}\r\n\r\n`
+      `POST /admin/authorize-host/${T}/${name}?${name}=${name} HTTP/1.1\r\nHost: ${name}\r\n${name}: x\r\nx-ct-admin-token: ${adminToken}\r\n\r\n`
     ),
     ascii(`GET /${name}/${name} HTTP/1.1\r\nHost: a\r\n\r\n`),
     jsonOrder(`{"expires_at":null,"schedule":null,"${name}":{"${name}":1}}`)

@@ -1,18 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ADMIN_TOKEN } from "../world/ControlPlane.ts"
+import { adminToken } from "../world/ControlPlane.ts"
 import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
 import { start, token, type World } from "../world/World.ts"
 
 const T = token("1")
-const HOST = "app.zone.test"
-const get = `GET /hello HTTP/1.1\r\nHost: ${HOST}\r\n`
+const tunnelHost = "app.zone.test"
+const get = `GET /hello HTTP/1.1\r\nHost: ${tunnelHost}\r\n`
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
 /** What the visitor hears until the connection ends. */
 const ask = (world: World, text: string) =>
   Effect.promise(async () => {
-    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
     const answer = readAll(visitor)
     visitor.write(Buffer.from(text, "latin1"))
     const heard = (await answer).toString("latin1")
@@ -23,8 +23,8 @@ const ask = (world: World, text: string) =>
 /** An origin that answers each whole head after a moment, and remembers what it heard. */
 const slowOrigin = Effect.fnUntraced(function* (world: World) {
   const heard = { text: "" }
-  yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-  yield* servingAgent(world, T, [HOST], (stream) => {
+  yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+  yield* servingAgent(world, T, [tunnelHost], (stream) => {
     let answered = 0
     stream.on("data", (chunk: Buffer) => {
       heard.text += chunk.toString("latin1")
@@ -40,7 +40,7 @@ const setHttpOnly = (world: World, required: boolean) =>
   Effect.promise(async () => {
     const { status } = await fetch(`http://127.0.0.1:${world.bound.admin?.port}/internal/tunnel/http-only`, {
       method: "POST",
-      headers: { "x-ct-admin-token": ADMIN_TOKEN, "x-ct-routing-token": T, "content-type": "application/json" },
+      headers: { "x-ct-admin-token": adminToken, "x-ct-routing-token": T, "content-type": "application/json" },
       body: JSON.stringify({ required })
     })
     assert.strictEqual(status, 200)
@@ -62,8 +62,8 @@ describe("a faulty request", () => {
   it.live("with a malformed chunk is answered with 400, behind what was asked before it", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         let seen = ""
         stream.on("data", (chunk: Buffer) => {
           const before = seen.includes("/hello")
@@ -72,7 +72,7 @@ describe("a faulty request", () => {
         })
         stream.on("error", () => undefined)
       })
-      const post = `POST /a HTTP/1.1\r\nHost: ${HOST}\r\nTransfer-Encoding: chunked\r\n\r\n`
+      const post = `POST /a HTTP/1.1\r\nHost: ${tunnelHost}\r\nTransfer-Encoding: chunked\r\n\r\n`
       for (const fault of ["zz\r\n", "3\nabc", "3\r\nabcd", "0\r\n bad\r\n\r\n"]) {
         assert.match(yield* ask(world, `${post}${fault}`), /^HTTP\/1\.1 400 /, JSON.stringify(fault))
       }
@@ -95,9 +95,9 @@ describe("another protocol on a gelb host", () => {
   it.live("is relayed as it is, until the tunnel serves only HTTP", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const heard: Array<string> = []
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.once("data", (chunk: Buffer) => {
           heard.push(chunk.toString("latin1"))
           stream.end("\x20\x02\x00\x00")

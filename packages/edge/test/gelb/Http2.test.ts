@@ -9,25 +9,25 @@ import { startControlPlane } from "../world/ControlPlane.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("f")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 
 /** An agent in front of a real HTTP server. */
 const origin = (world: World, listener: RequestListener) => {
   const server = createServer(listener)
-  return servingAgent(world, T, [HOST], (stream: Duplex) => void server.emit("connection", stream))
+  return servingAgent(world, T, [tunnelHost], (stream: Duplex) => void server.emit("connection", stream))
 }
 
 /** An agent that dies of its first visitor. */
 const mortal = Effect.fnUntraced(function* (world: World) {
-  const agent: MuxAgent = yield* servingAgent(world, T, [HOST], () => agent.socket.destroy())
+  const agent: MuxAgent = yield* servingAgent(world, T, [tunnelHost], () => agent.socket.destroy())
 })
 
 const session = (world: World) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const socket = await tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["h2", "http/1.1"])
+      const socket = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, ["h2", "http/1.1"])
       assert.strictEqual(socket.alpnProtocol, "h2")
-      return connect(`https://${HOST}`, { createConnection: () => socket, maxSessionMemory: 100 })
+      return connect(`https://${tunnelHost}`, { createConnection: () => socket, maxSessionMemory: 100 })
     }),
     (client) => Effect.sync(() => client.destroy())
   )
@@ -37,7 +37,7 @@ const fetchOn = (client: ClientHttp2Session, headers: IncomingHttpHeaders, body?
     () =>
       new Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
         const stream = client.request(
-          { ":path": "/", ":authority": HOST, ...headers },
+          { ":path": "/", ":authority": tunnelHost, ...headers },
           { endStream: body === undefined }
         )
         const chunks: Array<Buffer> = []
@@ -59,7 +59,7 @@ const torn = (client: ClientHttp2Session, path: string) =>
   Effect.promise(
     () =>
       new Promise<string | undefined>((resolve) => {
-        const stream = client.request({ ":path": path, ":authority": HOST }).resume()
+        const stream = client.request({ ":path": path, ":authority": tunnelHost }).resume()
         stream.on("end", () => resolve(undefined))
         stream.on("error", (error: NodeJS.ErrnoException) => resolve(error.code))
       })
@@ -69,10 +69,10 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("is cut when it said goodbye, broke the protocol and stays", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* origin(world, () => undefined)
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["h2"]))
-      const [session] = http2(HOST)
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, ["h2"]))
+      const [session] = http2(tunnelHost)
       visitor.resume().write(Buffer.concat([session ?? Buffer.alloc(0), Buffer.from("no frame at all")]))
       const ended = new Promise((resolve) => visitor.once("end", resolve).once("close", resolve))
       yield* Effect.promise(() => ended)
@@ -82,7 +82,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("reaches an HTTP/1.1 origin, which learns who it is", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* origin(world, (request, response) => {
         response.setHeader("set-cookie", ["a=1", "b=2"])
         response.setHeader("connection", "keep-alive, x-hop")
@@ -100,11 +100,11 @@ describe("a visitor that speaks HTTP/2", () => {
       assert.strictEqual(seen.url, "/a?b=c")
       assert.strictEqual(seen.version, "1.1")
       assert.deepInclude(seen.headers, {
-        host: HOST,
+        host: tunnelHost,
         cookie: "x=1; y=2",
         "x-forwarded-for": "127.0.0.1",
         "x-forwarded-proto": "https",
-        forwarded: `for=127.0.0.1;host="${HOST}";proto=https`
+        forwarded: `for=127.0.0.1;host="${tunnelHost}";proto=https`
       })
     }).pipe(Effect.scoped)
   )
@@ -112,7 +112,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("asks for a path of its own host, and names itself in no way", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* origin(world, (request, response) => void response.end(JSON.stringify(request.headers)))
       const client = yield* session(world)
       /** A request that the protocol forbids never reaches the edge's own rules. */
@@ -125,7 +125,7 @@ describe("a visitor that speaks HTTP/2", () => {
         )
       for (const path of ["http://evil.test/", "a", "/a#b", "*", "/\x85"])
         assert.include([400, "reset"], yield* statusOf({ ":path": path }), path)
-      for (const host of ["other.zone.test", `x@${HOST}`, `${HOST}, evil`])
+      for (const host of ["other.zone.test", `x@${tunnelHost}`, `${tunnelHost}, evil`])
         assert.include([421, "reset"], yield* statusOf({ ":authority": host }), host)
       assert.strictEqual(yield* statusOf({ host: "other.zone.test" }), 421)
       const forged = { x_forwarded_for: "6", x_real_ip: "6", "x-forwarded-port": "6", content_length: "6", host_: "6" }
@@ -140,7 +140,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("sends many requests at once over few streams to the agent, bodies whole", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const agent = yield* origin(world, (request, response) => void request.pipe(response))
       const client = yield* session(world)
       const bodies = Array.from({ length: 40 }, (_, index) => Buffer.alloc(1 + index * 20_000, index))
@@ -156,7 +156,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("is told apart by host: 421 for another one, 502 without an agent, 503 outside the window", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const client = yield* session(world)
       const offline = yield* fetchOn(client, {})
       assert.strictEqual(offline.status, 502)
@@ -182,7 +182,13 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("sends trailers that come while a login gate is asked", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({ token: T, hostname: HOST, tier: "gelb", policy: null, require_login: true })
+      controlPlane.authorisations.push({
+        token: T,
+        hostname: tunnelHost,
+        tier: "gelb",
+        policy: null,
+        require_login: true
+      })
       const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>()
       controlPlane.visitor = promise
       const world = yield* start({}, { controlPlane })
@@ -198,7 +204,7 @@ describe("a visitor that speaks HTTP/2", () => {
         () =>
           new Promise<unknown>((resolve, reject) => {
             const stream = client.request(
-              { ":path": "/", ":method": "POST", ":authority": HOST, te: "trailers" },
+              { ":path": "/", ":method": "POST", ":authority": tunnelHost, te: "trailers" },
               { waitForTrailers: true }
             )
             stream.on("wantTrailers", () => {
@@ -218,7 +224,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("sends trailers to the origin and gets the origin's", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* origin(world, (request, response) => {
         request.resume().on("end", () => {
           response.write(request.headers.te ?? "")
@@ -231,7 +237,7 @@ describe("a visitor that speaks HTTP/2", () => {
         () =>
           new Promise<readonly [string, IncomingHttpHeaders]>((resolve, reject) => {
             const stream = client.request(
-              { ":path": "/", ":method": "POST", ":authority": HOST, te: "trailers" },
+              { ":path": "/", ":method": "POST", ":authority": tunnelHost, te: "trailers" },
               { waitForTrailers: true }
             )
             let body = ""
@@ -255,7 +261,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("sends trailers that come in the packet of the fields or of the body", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const heard = new Map<string, unknown>()
       yield* origin(world, (request, response) => {
         let body = ""
@@ -268,7 +274,7 @@ describe("a visitor that speaks HTTP/2", () => {
       const field = (name: string, value: string) =>
         Buffer.concat([Buffer.of(0, name.length), Buffer.from(name), Buffer.of(value.length), Buffer.from(value)])
       const head = (id: number, name: string) =>
-        http2Frame(1, 4, id, Buffer.concat([http2Fields(0x83, HOST), field("x-case", name)]))
+        http2Frame(1, 4, id, Buffer.concat([http2Fields(0x83, tunnelHost), field("x-case", name)]))
       const data = (id: number, text: string) => http2Frame(0, 0, id, Buffer.from(text))
       const trailers = (id: number) => http2Frame(1, 5, id, field("x-count", String(id)))
       const preface = Buffer.concat([
@@ -286,7 +292,7 @@ describe("a visitor that speaks HTTP/2", () => {
         Buffer.concat([head(9, "two"), head(11, "others"), data(11, "b"), data(9, "a"), trailers(11), trailers(9)])
       ]
       const socket = yield* Effect.acquireRelease(
-        Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["h2"])),
+        Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, ["h2"])),
         (open) => Effect.sync(() => open.destroy())
       )
       socket.resume().setNoDelay(true)
@@ -309,14 +315,14 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("cannot hide a second request in the body of one that has no length", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const asked: Array<string> = []
       yield* origin(world, (request, response) => {
         asked.push(`${request.method} ${request.url}`)
         request.pipe(response)
       })
       const client = yield* session(world)
-      const hidden = Buffer.from(`GET /admin HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n`)
+      const hidden = Buffer.from(`GET /admin HTTP/1.1\r\nHost: ${tunnelHost}\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n`)
       for (const method of ["GET", "DELETE", "POST"]) {
         const { body } = yield* fetchOn(client, { ":method": method }, hidden)
         assert.deepStrictEqual(body, hidden)
@@ -328,7 +334,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("survives what an origin says that has no form in HTTP/2", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* origin(world, (request, response) => {
         if (request.url === "/twice") response.setHeader("etag", ["a", "b"])
         if (request.url === "/odd") response.statusCode = 799
@@ -348,7 +354,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("asks the next agent when one dies before it answers, unless the request may change something", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* mortal(world)
       yield* origin(world, (_request, response) => void response.end("alive"))
       const client = yield* session(world)
@@ -369,8 +375,8 @@ describe("a visitor that speaks HTTP/2", () => {
     () =>
       Effect.gen(function* () {
         const world = yield* start()
-        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-        const down = yield* servingAgent(world, T, [HOST], (stream) => {
+        yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+        const down = yield* servingAgent(world, T, [tunnelHost], (stream) => {
           stream.once("data", () => stream.reset("origin-unreachable"))
         })
         assert.strictEqual((yield* fetchOn(yield* session(world), {})).status, 502)
@@ -391,20 +397,20 @@ describe("a visitor that speaks HTTP/2", () => {
     () =>
       Effect.gen(function* () {
         const world = yield* start({ CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "60000" })
-        yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-        const first = yield* servingAgent(world, T, [HOST])
+        yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+        const first = yield* servingAgent(world, T, [tunnelHost])
         first.mux.close("normal")
         yield* Effect.promise(() =>
           eventually(async () => (await world.metrics())["ct_edge_active_tunnels"] === 0, "the agent is gone")
         )
         const client = yield* session(world)
-        client.request({ ":path": "/", ":authority": HOST }).on("error", () => undefined)
+        client.request({ ":path": "/", ":authority": tunnelHost }).on("error", () => undefined)
         yield* Effect.promise(() => new Promise((resolve) => client.ping(() => resolve(undefined))))
         client.destroy()
         yield* Effect.promise(() =>
           eventually(async () => (await world.metrics())["ct_edge_connections"] === 0, "the visitor is gone")
         )
-        const { socket } = yield* slotAgent(world, T, "B", HOST)
+        const { socket } = yield* slotAgent(world, T, "B", tunnelHost)
         yield* Effect.promise(() => new Promise((resolve) => socket.once("close", resolve).resume()))
         yield* Effect.promise(() =>
           eventually(async () => (await world.metrics())["ct_edge_connections"] === 0, "nothing of it stays")
@@ -415,7 +421,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("that takes a request back ends it at the origin, and the others go on", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       let closed = 0
       yield* origin(world, (request, response) => {
         if (request.url === "/ok") return void response.end("ok")

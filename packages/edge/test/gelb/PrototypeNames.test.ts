@@ -7,7 +7,7 @@ import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
 import { start, token, type World } from "../world/World.ts"
 
 const T = token("f")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 const names = prototypeNames.map((name) => name.toLowerCase())
 
 /** An origin that answers with the names as fields, twice each, and says in its body which fields it got. */
@@ -20,8 +20,8 @@ const listener: RequestListener = (request, response) => {
 
 const serving = Effect.fnUntraced(function* (world: World) {
   const server = createServer(listener)
-  yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-  yield* servingAgent(world, T, [HOST], (stream) => void server.emit("connection", stream))
+  yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+  yield* servingAgent(world, T, [tunnelHost], (stream) => void server.emit("connection", stream))
 })
 
 describe("fields named like members of every object", () => {
@@ -29,10 +29,10 @@ describe("fields named like members of every object", () => {
     Effect.gen(function* () {
       const world = yield* start()
       yield* serving(world)
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const answer = readAll(visitor)
       const fields = [...prototypeNames, ...prototypeNames].map((name) => `${name}: x\r\n`).join("")
-      visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n${fields}\r\n`)
+      visitor.write(`GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\n${fields}\r\n`)
       const text = (yield* Effect.promise(() => answer)).toString()
       for (const name of names) {
         assert.lengthOf(text.split(`\r\n${name}: x\r\n`.slice(2)), 3, name)
@@ -46,9 +46,9 @@ describe("fields named like members of every object", () => {
     Effect.gen(function* () {
       const world = yield* start()
       yield* serving(world)
-      const socket = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["h2"]))
+      const socket = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, ["h2"]))
       const client = yield* Effect.acquireRelease(
-        Effect.sync(() => connect(`https://${HOST}`, { createConnection: () => socket })),
+        Effect.sync(() => connect(`https://${tunnelHost}`, { createConnection: () => socket })),
         (session) => Effect.sync(() => session.destroy())
       )
       const ask = () =>
@@ -58,7 +58,7 @@ describe("fields named like members of every object", () => {
             ":path",
             "/",
             ":authority",
-            HOST,
+            tunnelHost,
             ":method",
             "GET",
             ":scheme",

@@ -6,25 +6,25 @@ import { readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("1")
-const HOST = "app.zone.test"
-const REQUEST = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
-const half = REQUEST.slice(0, -3)
-const POST = `POST / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 4\r\n\r\n`
-const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
-const LATE = /HTTP\/1\.1 408 [^]*connection: close[^]*the request head was not complete in time\n$/i
+const tunnelHost = "app.zone.test"
+const plainRequest = `GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\n\r\n`
+const half = plainRequest.slice(0, -3)
+const post = `POST / HTTP/1.1\r\nHost: ${tunnelHost}\r\nContent-Length: 4\r\n\r\n`
+const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+const timeoutResponse = /HTTP\/1\.1 408 [^]*connection: close[^]*the request head was not complete in time\n$/i
 
 const after = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
 /** An edge that gives a request head one second, and an origin that answers every head; it counts its connections. */
 const edge = Effect.gen(function* () {
   const world = yield* start({ CT_EDGE_REQUEST_HEAD_SECS: "1" })
-  yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-  yield* servingAgent(world, T, [HOST], (stream) => {
+  yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+  yield* servingAgent(world, T, [tunnelHost], (stream) => {
     stream.on("error", () => undefined)
     let seen = ""
     stream.on("data", (chunk: Buffer) => {
       seen += chunk.toString("latin1")
-      for (; seen.includes("\r\n\r\n"); seen = seen.slice(seen.indexOf("\r\n\r\n") + 4)) stream.write(OK)
+      for (; seen.includes("\r\n\r\n"); seen = seen.slice(seen.indexOf("\r\n\r\n") + 4)) stream.write(ok)
     })
   })
   return world
@@ -32,7 +32,7 @@ const edge = Effect.gen(function* () {
 
 const visitor = (world: World, alpn: "http/1.1" | "h2") =>
   Effect.acquireRelease(
-    Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, [alpn])),
+    Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, [alpn])),
     (socket) => Effect.sync(() => socket.destroy())
   )
 
@@ -43,7 +43,7 @@ const refused = async (socket: TLSSocket, ...parts: ReadonlyArray<string>) => {
   const heard = readAll(socket)
   for (const part of parts) socket.write(part)
   const answer = (await heard).toString("latin1")
-  assert.match(answer, LATE)
+  assert.match(answer, timeoutResponse)
   return answer
 }
 
@@ -62,14 +62,14 @@ const http1: ReadonlyArray<Case> = [
     "half a head after an answered request",
     async (socket) => {
       const answer = readUntil(socket, "hi")
-      socket.write(REQUEST)
+      socket.write(plainRequest)
       await answer
       await refused(socket, half)
     }
   ],
   [
     "half a head in the packet of a whole request",
-    async (socket) => assert.isTrue((await refused(socket, REQUEST + half)).startsWith(OK))
+    async (socket) => assert.isTrue((await refused(socket, plainRequest + half)).startsWith(ok))
   ]
 ]
 
@@ -81,7 +81,7 @@ const within: ReadonlyArray<Case> = [
         const answer = readUntil(socket, "hi")
         socket.write(half)
         await after(500)
-        socket.write(REQUEST.slice(half.length))
+        socket.write(plainRequest.slice(half.length))
         await answer
         await after(1_500)
       }
@@ -91,11 +91,11 @@ const within: ReadonlyArray<Case> = [
     "a body that takes longer than a head may",
     async (socket) => {
       const first = readUntil(socket, "hi")
-      socket.write(`${POST}ab`)
+      socket.write(`${post}ab`)
       await first
       await after(1_500)
       const second = readUntil(socket, "hi")
-      socket.write(`cd${REQUEST}`)
+      socket.write(`cd${plainRequest}`)
       await second
     }
   ]
@@ -126,9 +126,9 @@ describe("a request head has a bound of its own:", () => {
       const world = yield* edge
       const socket = yield* visitor(world, "h2")
       socket.resume().write(preface)
-      socket.write(http2Frame(1, 5, 1, http2Fields(0x82, HOST)))
+      socket.write(http2Frame(1, 5, 1, http2Fields(0x82, tunnelHost)))
       // HEADERS without END_HEADERS, then CONTINUATION frames without it.
-      socket.write(http2Frame(1, 1, 3, http2Fields(0x82, HOST)))
+      socket.write(http2Frame(1, 1, 3, http2Fields(0x82, tunnelHost)))
       const begun = performance.now()
       for (const _part of [1, 2, 3]) {
         yield* Effect.promise(() => after(250))
@@ -152,7 +152,7 @@ describe("a request head has a bound of its own:", () => {
           if (type === 6 && flags === 0) socket.write(http2Frame(6, 1, 0, chunk.subarray(at + 9, at + 17)))
         }
       })
-      socket.write(Buffer.concat([preface, http2Frame(1, 4, 1, http2Fields(0x83, HOST))]))
+      socket.write(Buffer.concat([preface, http2Frame(1, 4, 1, http2Fields(0x83, tunnelHost))]))
       // The method twice: the block is whole, the stream is reset and never announced.
       socket.write(http2Frame(1, 5, 3, Buffer.of(0x82, 0x82)))
       yield* Effect.promise(() => after(2_500))

@@ -1,27 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ResetBudget from "@catenet/edge/gelb/ResetBudget"
+import { resetBudget } from "@catenet/edge/gelb/ResetBudget"
 import { Counters } from "@catenet/edge/observe/Counters"
 import { Effect } from "effect"
 
-const OFFENDER = "192.0.2.1"
+const offender = "192.0.2.1"
 
 const budget = Effect.gen(function* () {
   const clock = { now: 0 }
   const counters = yield* Counters
-  return { clock, counters, ...ResetBudget.make(2, counters, () => clock.now) }
+  return { clock, counters, ...resetBudget(2, counters, () => clock.now) }
 })
 
 describe("the budget of resets of an address block", () => {
   it.effect("is exceeded by one more than it has in a minute, and new connections are refused for sixty seconds", () =>
     Effect.gen(function* () {
       const { clock, counters, refuses, spend } = yield* budget
-      assert.deepStrictEqual([spend(OFFENDER), spend(OFFENDER), refuses(OFFENDER)], [true, true, false])
-      assert.isFalse(spend(OFFENDER))
+      assert.deepStrictEqual([spend(offender), spend(offender), refuses(offender)], [true, true, false])
+      assert.isFalse(spend(offender))
       clock.now = 59_999
-      assert.isTrue(refuses(OFFENDER))
+      assert.isTrue(refuses(offender))
       clock.now = 60_000
-      assert.isFalse(refuses(OFFENDER))
-      assert.isTrue(spend(OFFENDER), "the budget is full again")
+      assert.isFalse(refuses(offender))
+      assert.isTrue(spend(offender), "the budget is full again")
       assert.deepStrictEqual([counters.resetBudgetsExceeded, counters.resettingVisitorsRefused], [1, 1])
     }).pipe(Effect.provide(Counters.layer))
   )
@@ -32,20 +32,20 @@ describe("the budget of resets of an address block", () => {
       for (const end of ["1", "2", "3"]) spend(`2001:db8::${end}`)
       assert.isTrue(refuses("2001:db8::4"))
       assert.isFalse(refuses("2001:db8:0:1::4"))
-      assert.isFalse(refuses(OFFENDER))
+      assert.isFalse(refuses(offender))
     }).pipe(Effect.provide(Counters.layer))
   )
 
   it.effect("an offender who goes on is refused for sixty seconds from the last excess", () =>
     Effect.gen(function* () {
       const { clock, refuses, spend } = yield* budget
-      for (let count = 0; count < 3; count++) spend(OFFENDER)
+      for (let count = 0; count < 3; count++) spend(offender)
       clock.now = 29_000
-      assert.isFalse(spend(OFFENDER), "half a reset has come back")
+      assert.isFalse(spend(offender), "half a reset has come back")
       clock.now = 60_000
-      assert.isTrue(refuses(OFFENDER))
+      assert.isTrue(refuses(offender))
       clock.now = 89_000
-      assert.isFalse(refuses(OFFENDER))
+      assert.isFalse(refuses(offender))
     }).pipe(Effect.provide(Counters.layer))
   )
 })

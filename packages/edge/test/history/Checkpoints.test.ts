@@ -2,10 +2,10 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
-import { Books } from "@catenet/edge/history/SessionHistory"
-import { Store } from "@catenet/edge/sqlite/HistoryDatabase"
+import { SessionHistory } from "@catenet/edge/history/SessionHistory"
+import { HistoryDatabase } from "@catenet/edge/sqlite/HistoryDatabase"
 import { tunnelName } from "@catenet/edge/routes/TunnelName"
-import { Followers } from "@catenet/edge/routes/WorkerBroadcast"
+import { WorkerBroadcast } from "@catenet/edge/routes/WorkerBroadcast"
 import { Routes } from "@catenet/edge/routes/Routes"
 import { AgentSessions, type SessionObserver } from "@catenet/edge/sessions/AgentSessions"
 import type { Tunnel } from "@catenet/edge/sessions/Tunnel"
@@ -17,7 +17,7 @@ const retentionSeconds = 86_400
 
 /** The books alone; `observer` is told what an edge would tell it. */
 const open = Effect.fn(
-  function* (others: Layer.Layer<Followers>) {
+  function* (others: Layer.Layer<WorkerBroadcast>) {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const observers: Array<SessionObserver> = []
@@ -33,12 +33,14 @@ const open = Effect.fn(
         )
       )
     )
-    const layer = Books.layer.pipe(
-      Layer.provide([Store.layer, others, Layer.succeed(AgentSessions, agents), Routes.layer]),
+    const layer = SessionHistory.layerNoDeps.pipe(
+      Layer.provide([HistoryDatabase.layer, others, Layer.succeed(AgentSessions, agents), Routes.layer]),
       Layer.provide(settings)
     )
-    const books = yield* Effect.map(Layer.build(Layer.fresh(layer)), (context) => Books.pipe(Effect.provide(context)))
-    return { books: yield* books, observer: observers[0] ?? assert.fail() }
+    const sessionHistory = yield* Effect.map(Layer.build(Layer.fresh(layer)), (context) =>
+      SessionHistory.pipe(Effect.provide(context))
+    )
+    return { sessionHistory: yield* sessionHistory, observer: observers[0] ?? assert.fail() }
   },
   Effect.provideService(References.MinimumLogLevel, "None")
 )
@@ -49,12 +51,12 @@ describe("the books of a session that goes on", () => {
     () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(1_000_000_000)
-        const { books, observer } = yield* open(Followers.layer)
+        const { sessionHistory, observer } = yield* open(WorkerBroadcast.layer)
         const traffic = { aToB: 7, bToA: 1 }
         const tunnel = { token: T, traffic } as Tunnel
         const name = tunnelName(T)
-        const kinds = () => books.receipts?.page(name, 0, 100).map((line) => JSON.parse(line).kind)
-        const history = (now: number) => books.sessions?.history(name, 20, now).sessions ?? []
+        const kinds = () => sessionHistory.receipts?.page(name, 0, 100).map((line) => JSON.parse(line).kind)
+        const history = (now: number) => sessionHistory.sessions?.history(name, 20, now).sessions ?? []
         observer.connected(tunnel, "mux")
         traffic.aToB += 5
         traffic.bToA += 50
@@ -68,7 +70,7 @@ describe("the books of a session that goes on", () => {
         assert.deepStrictEqual(kinds(), ["session_open", "bytes"])
         traffic.aToB += 1
         yield* TestClock.adjust("1 hour")
-        const last = JSON.parse(books.receipts?.page(name, 2, 1)[0] ?? "")
+        const last = JSON.parse(sessionHistory.receipts?.page(name, 2, 1)[0] ?? "")
         assert.deepInclude(last, { kind: "bytes", payload: { bytes_in: 6, bytes_out: 50, connected_at: 1_000_000 } })
         observer.disconnected(tunnel, "registration-closed")
         assert.deepStrictEqual(kinds(), ["session_open", "bytes", "bytes", "session_close"])
@@ -85,10 +87,10 @@ describe("the books of a tunnel that comes and goes before the other processes h
   it.effect("end each session once, with its own figures", () =>
     Effect.gen(function* () {
       const reports: Array<Deferred.Deferred<void>> = []
-      const others = Layer.succeed(Followers, {
-        alone: () => false,
-        join: () => () => undefined,
-        tell: () => {
+      const others = Layer.succeed(WorkerBroadcast, {
+        isEmpty: () => false,
+        subscribe: () => () => undefined,
+        send: () => {
           const report = Deferred.makeUnsafe<void>()
           reports.push(report)
           return Deferred.await(report)
@@ -97,11 +99,11 @@ describe("the books of a tunnel that comes and goes before the other processes h
       const reported = (index: number) =>
         Effect.andThen(Deferred.succeed(reports[index] ?? assert.fail(), undefined), TestClock.adjust(0))
       yield* TestClock.setTime(1_000_000_000)
-      const { books, observer } = yield* open(others)
+      const { sessionHistory, observer } = yield* open(others)
       const traffic = { aToB: 0, bToA: 0 }
       const tunnel = { token: T, traffic } as Tunnel
       const ended = () =>
-        (books.sessions?.history(tunnelName(T), 20, 1_000_000).sessions ?? []).flatMap((session) =>
+        (sessionHistory.sessions?.history(tunnelName(T), 20, 1_000_000).sessions ?? []).flatMap((session) =>
           session.disconnected_at === null ? [] : [session.bytes_in]
         )
       observer.connected(tunnel, "mux")
@@ -115,7 +117,7 @@ describe("the books of a tunnel that comes and goes before the other processes h
       traffic.aToB = 8
       yield* reported(1)
       assert.deepStrictEqual(ended(), [5, 3])
-      const kinds = books.receipts?.page(tunnelName(T), 0, 100).map((line) => JSON.parse(line).kind)
+      const kinds = sessionHistory.receipts?.page(tunnelName(T), 0, 100).map((line) => JSON.parse(line).kind)
       assert.deepStrictEqual(kinds, ["session_open", "session_close", "session_open", "session_close"])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )

@@ -15,8 +15,8 @@ import { startControlPlane } from "../world/ControlPlane.ts"
 import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
 
 const T = token("d")
-const HOST = "app.zone.test"
-const RECEIPTS = { CT_EDGE_RECEIPTS: "1" }
+const tunnelHost = "app.zone.test"
+const receiptsOn = { CT_EDGE_RECEIPTS: "1" }
 
 const Page = Schema.Struct({
   pubkey: Schema.String,
@@ -39,7 +39,7 @@ const verify = ({ pubkey, edge_id, raw }: Awaited<ReturnType<typeof page>>) => {
 
 const visit = (world: World) =>
   Effect.promise(async () => {
-    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
     const answer = readAll(visitor)
     visitor.write("\x00ping")
     await answer
@@ -57,11 +57,11 @@ const gone = (world: World, of: string) =>
 describe("the books of an edge", () => {
   it.live("hold every session, and one verifiable chain a tunnel although two are served", () =>
     Effect.gen(function* () {
-      const world = yield* start(RECEIPTS)
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const world = yield* start(receiptsOn)
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const other = yield* muxAgent(world)
       yield* Effect.promise(() => other.register(token("e"), []))
-      const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+      const agent = yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.once("data", () => stream.end("pong!"))
       })
       yield* visit(world)
@@ -98,7 +98,7 @@ describe("the books of an edge", () => {
   it.live("follow a session from the byte protocol to the multiplexed one and back", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
       const transport = (expected: string) =>
         Effect.promise(() =>
           eventually(async () => {
@@ -107,16 +107,16 @@ describe("the books of an edge", () => {
             return sessions.map((session) => session.transport).join() === expected
           }, `carried by ${expected}`)
         )
-      yield* slotAgent(world, T, "L", HOST)
+      yield* slotAgent(world, T, "L", tunnelHost)
       yield* transport("tcp-fallback")
-      const agent = yield* servingAgent(world, T, [HOST])
+      const agent = yield* servingAgent(world, T, [tunnelHost])
       yield* transport("mux")
-      yield* slotAgent(world, T, "L", HOST)
+      yield* slotAgent(world, T, "L", tunnelHost)
       agent.mux.close("normal")
       yield* Effect.promise(() =>
         eventually(async () => (await world.metrics())["ct_edge_agent_connections"] === 0, "the mux is gone")
       )
-      yield* slotAgent(world, T, "L", HOST)
+      yield* slotAgent(world, T, "L", tunnelHost)
       yield* transport("tcp-fallback")
     }).pipe(Effect.scoped)
   )
@@ -124,8 +124,8 @@ describe("the books of an edge", () => {
   it.live("open no tunnel: the token is in none of them", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const world = yield* start(RECEIPTS, { folder })
-      yield* Effect.promise(() => world.authorise(T, HOST))
+      const world = yield* start(receiptsOn, { folder })
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
       const agent = yield* muxAgent(world)
       yield* Effect.promise(() => agent.register(T, []))
       const db = new DatabaseSync(join(folder, "tunnel-history.sqlite"), { readOnly: true })
@@ -143,14 +143,14 @@ describe("the books of an edge", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({ token: T, hostname: HOST, tier: "gelb", policy: null })
+      controlPlane.authorisations.push({ token: T, hostname: tunnelHost, tier: "gelb", policy: null })
       const environment = {
         ...process.env,
         CT_EDGE_LISTEN: "127.0.0.1:0",
         CT_EDGE_ADMIN_TOKEN: "ad".repeat(32),
         CT_EDGE_CP_URL: controlPlane.url,
         CT_EDGE_CERT_OUT: join(folder, "edge-cert.der"),
-        ...RECEIPTS
+        ...receiptsOn
       }
       const main = fileURLToPath(new URL("../../../stack/src/main.ts", import.meta.url))
       for (let life = 0; life < 2; life++) {
@@ -176,7 +176,7 @@ describe("the books of an edge", () => {
         edge.kill("SIGKILL")
         yield* Effect.promise(() => once(edge, "exit"))
       }
-      const world = yield* start(RECEIPTS, { folder, controlPlane })
+      const world = yield* start(receiptsOn, { folder, controlPlane })
       const chain = yield* Effect.promise(() => page(world, T))
       assert.deepStrictEqual(
         chain.receipts.map(({ kind }) => kind),
@@ -190,9 +190,9 @@ describe("the books of an edge", () => {
   it.live("are on disk from the first start on, for their owner only", () =>
     Effect.gen(function* () {
       const path = join(yield* temporaryFolder, "not", "there", "history.sqlite")
-      const world = yield* start({ ...RECEIPTS, CT_EDGE_TUNNEL_HISTORY_PATH: path })
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      yield* servingAgent(world, T, [HOST])
+      const world = yield* start({ ...receiptsOn, CT_EDGE_TUNNEL_HISTORY_PATH: path })
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost])
       assert.strictEqual((yield* Effect.promise(() => page(world, T))).receipts.length, 1)
       for (const file of [path, `${path}-wal`, `${path}-shm`]) assert.strictEqual(statSync(file).mode & 0o777, 0o600)
     }).pipe(Effect.scoped)
@@ -202,7 +202,7 @@ describe("the books of an edge", () => {
     Effect.gen(function* () {
       const path = join(yield* temporaryFolder, "history.sqlite")
       writeFileSync(path, "x".repeat(4096))
-      const refused = yield* Effect.flip(start({ ...RECEIPTS, CT_EDGE_TUNNEL_HISTORY_PATH: path }))
+      const refused = yield* Effect.flip(start({ ...receiptsOn, CT_EDGE_TUNNEL_HISTORY_PATH: path }))
       assert.match(refused.message, /^CT_EDGE_RECEIPTS is on, but the database .* cannot be opened; set /)
       yield* start({ CT_EDGE_TUNNEL_HISTORY_PATH: path })
     }).pipe(Effect.scoped)
@@ -210,12 +210,15 @@ describe("the books of an edge", () => {
 
   it.live("wait for a database that another process holds, while agents and visitors are served", () =>
     Effect.gen(function* () {
-      const world = yield* start({ ...RECEIPTS, CT_EDGE_AUDIT_LOG_PATH: join(yield* temporaryFolder, "audit.sqlite") })
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      const world = yield* start({
+        ...receiptsOn,
+        CT_EDGE_AUDIT_LOG_PATH: join(yield* temporaryFolder, "audit.sqlite")
+      })
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       const other = new DatabaseSync(join(world.folder, "tunnel-history.sqlite"))
       other.exec("begin immediate")
       for (let round = 0; round < 2; round++) {
-        const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+        const agent = yield* servingAgent(world, T, [tunnelHost], (stream) => {
           stream.once("data", () => stream.end("pong!"))
         })
         yield* visit(world)

@@ -4,20 +4,20 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
-import { Books } from "@catenet/edge/history/SessionHistory"
-import { UNNAMED_TUNNELS } from "@catenet/edge/history/UnnamedTunnels"
-import { Store } from "@catenet/edge/sqlite/HistoryDatabase"
+import { SessionHistory } from "@catenet/edge/history/SessionHistory"
+import { unnamedTunnels } from "@catenet/edge/history/UnnamedTunnels"
+import { HistoryDatabase } from "@catenet/edge/sqlite/HistoryDatabase"
 import { tunnelName } from "@catenet/edge/routes/TunnelName"
-import { Followers } from "@catenet/edge/routes/WorkerBroadcast"
+import { WorkerBroadcast } from "@catenet/edge/routes/WorkerBroadcast"
 import { Routes } from "@catenet/edge/routes/Routes"
 import { AgentSessions, type SessionObserver } from "@catenet/edge/sessions/AgentSessions"
 import type { Tunnel } from "@catenet/edge/sessions/Tunnel"
 import { Settings } from "@catenet/edge/settings/Settings"
 import { token } from "../world/World.ts"
 
-const NAMED = token("a")
-const MESH = token("b")
-const JOINED = { CT_EDGE_CP_URL: "http://127.0.0.1:9", CT_EDGE_ADMIN_TOKEN: NAMED }
+const namedTunnel = token("a")
+const meshRelay = token("b")
+const joined = { CT_EDGE_CP_URL: "http://127.0.0.1:9", CT_EDGE_ADMIN_TOKEN: namedTunnel }
 const random = (index: number) => createHash("sha256").update(String(index)).digest("hex")
 
 /** The books of an edge with a control plane, which is asked nothing here. */
@@ -34,8 +34,8 @@ const open = Effect.fn(
         )
       )
     )
-    const layer = Books.layer.pipe(
-      Layer.provide([Store.layer, Followers.layer, Layer.succeed(AgentSessions, agents)]),
+    const layer = SessionHistory.layerNoDeps.pipe(
+      Layer.provide([HistoryDatabase.layer, WorkerBroadcast.layer, Layer.succeed(AgentSessions, agents)]),
       Layer.provideMerge(Routes.layer),
       Layer.provide(settings)
     )
@@ -55,7 +55,7 @@ const open = Effect.fn(
       return { traffic: tunnel.traffic, end: () => observer.disconnected(tunnel, "registration-closed") }
     }
     const routes = yield* Routes.pipe(Effect.provide(context))
-    routes.authorise("app.zone.test", { token: NAMED, tier: "gelb", admissionUntil: null })
+    routes.authorize("app.zone.test", { token: namedTunnel, tier: "gelb", admissionUntil: null })
     return { begin, count, routes }
   },
   Effect.provideService(References.MinimumLogLevel, "None")
@@ -64,11 +64,11 @@ const open = Effect.fn(
 describe("tokens that the control plane has not named", () => {
   it.effect("leave no record by coming and going, ten thousand of them", () =>
     Effect.gen(function* () {
-      const { begin, count } = yield* open(JOINED)
-      begin(NAMED).end()
+      const { begin, count } = yield* open(joined)
+      begin(namedTunnel).end()
       for (let index = 0; index < 10_000; index++) begin(random(index)).end()
       assert.deepStrictEqual([count("sessions"), count("receipts")], [1, 2])
-      assert.deepStrictEqual([count("sessions", NAMED), count("receipts", NAMED)], [1, 2])
+      assert.deepStrictEqual([count("sessions", namedTunnel), count("receipts", namedTunnel)], [1, 2])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
@@ -76,39 +76,39 @@ describe("tokens that the control plane has not named", () => {
     "that carry something push out each other, and neither a named tunnel nor one that was served for long",
     () =>
       Effect.gen(function* () {
-        const { begin, count } = yield* open(JOINED)
-        begin(NAMED).end()
-        const mesh = begin(MESH)
-        assert.strictEqual(count("sessions", MESH), 0, "at first")
+        const { begin, count } = yield* open(joined)
+        begin(namedTunnel).end()
+        const mesh = begin(meshRelay)
+        assert.strictEqual(count("sessions", meshRelay), 0, "at first")
         yield* TestClock.adjust("2 minutes")
-        assert.deepStrictEqual([count("sessions", MESH), count("receipts", MESH)], [1, 1], "after a while")
+        assert.deepStrictEqual([count("sessions", meshRelay), count("receipts", meshRelay)], [1, 1], "after a while")
         mesh.end()
-        for (let index = 0; index < UNNAMED_TUNNELS + 200; index++) {
+        for (let index = 0; index < unnamedTunnels + 200; index++) {
           const stranger = begin(random(index))
           stranger.traffic.aToB += 1
           stranger.end()
         }
-        assert.deepStrictEqual([count("sessions"), count("receipts")], [UNNAMED_TUNNELS + 1, 2 * (UNNAMED_TUNNELS + 1)])
-        for (const kept of [NAMED, MESH])
+        assert.deepStrictEqual([count("sessions"), count("receipts")], [unnamedTunnels + 1, 2 * (unnamedTunnels + 1)])
+        for (const kept of [namedTunnel, meshRelay])
           assert.deepStrictEqual([count("sessions", kept), count("receipts", kept)], [1, 2])
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
   it.effect("keep the newest records of each, all of them from the time on when it is named", () =>
     Effect.gen(function* () {
-      const { begin, count, routes } = yield* open(JOINED)
+      const { begin, count, routes } = yield* open(joined)
       const visits = (times: number) => {
         for (let time = 0; time < times; time++) {
-          const session = begin(MESH)
+          const session = begin(meshRelay)
           session.traffic.bToA += 1
           session.end()
         }
       }
       visits(300)
-      assert.deepStrictEqual([count("sessions", MESH), count("receipts", MESH)], [100, 500])
-      routes.setAgentKeys(MESH, [], "optional")
+      assert.deepStrictEqual([count("sessions", meshRelay), count("receipts", meshRelay)], [100, 500])
+      routes.setAgentKeys(meshRelay, [], "optional")
       visits(50)
-      assert.deepStrictEqual([count("sessions", MESH), count("receipts", MESH)], [150, 600])
+      assert.deepStrictEqual([count("sessions", meshRelay), count("receipts", meshRelay)], [150, 600])
       assert.strictEqual(count("unnamed_tunnels"), 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -116,8 +116,8 @@ describe("tokens that the control plane has not named", () => {
   it.effect("are an agent's own where there is no control plane: each session leaves its record", () =>
     Effect.gen(function* () {
       const { begin, count } = yield* open({})
-      begin(MESH).end()
-      assert.deepStrictEqual([count("sessions", MESH), count("receipts", MESH)], [1, 2])
+      begin(meshRelay).end()
+      assert.deepStrictEqual([count("sessions", meshRelay), count("receipts", meshRelay)], [1, 2])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

@@ -2,7 +2,7 @@ import type { Socket } from "node:net"
 import { EventEmitter } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
 import { addressBlock } from "@catenet/edge/listen/AddressBlock"
-import * as Gate from "@catenet/edge/listen/ConnectionLimiter"
+import * as ConnectionLimiter from "@catenet/edge/listen/ConnectionLimiter"
 
 describe("limits for each address", () => {
   it("count IPv4 by address and IPv6 by /64, however it is written", () => {
@@ -28,15 +28,15 @@ describe("limits for each address", () => {
       tunnelVisitors: 100,
       agentConnections: 100
     }
-    const gate = Gate.make(caps, undefined)
+    const limiter = ConnectionLimiter.make(caps, undefined)
     const from = (remoteAddress: string) =>
       Object.assign(new EventEmitter(), { remoteAddress }) as unknown as Socket & EventEmitter
     const first = from("2001:db8::1")
-    assert.isTrue(gate.admit(first, "front-door"))
-    assert.isTrue(gate.admit(from("2001:db8::2"), "front-door"))
-    assert.isFalse(gate.admit(from("2001:db8:0:0:ffff::3"), "front-door"))
-    assert.isTrue(gate.admit(from("2001:db8:0:1::1"), "front-door"))
+    assert.isTrue(limiter.admit(first, "front-door"))
+    assert.isTrue(limiter.admit(from("2001:db8::2"), "front-door"))
+    assert.isFalse(limiter.admit(from("2001:db8:0:0:ffff::3"), "front-door"))
+    assert.isTrue(limiter.admit(from("2001:db8:0:1::1"), "front-door"))
     first.emit("close")
-    assert.isTrue(gate.admit(from("2001:db8::4"), "front-door"))
+    assert.isTrue(limiter.admit(from("2001:db8::4"), "front-door"))
   })
 })

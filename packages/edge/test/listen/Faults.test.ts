@@ -6,7 +6,7 @@ import { ClientHelloReader } from "@catenet/wire/frames/ClientHello"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { MuxStream } from "@catenet/wire/transport/MuxStream"
 import { PeerRegistrations } from "@catenet/wire/transport/Registrations"
-import { AnswerFollower } from "@catenet/edge/gelb/AnswerFollower"
+import { ResponseTracker } from "@catenet/edge/gelb/ResponseTracker"
 import { Http2Visit } from "@catenet/edge/gelb/Http2Visits"
 import { RequestRewriter } from "@catenet/edge/gelb/RequestRewriter"
 import { Tunnel } from "@catenet/edge/sessions/Tunnel"
@@ -15,9 +15,9 @@ import { muxAgent, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("1")
-const HOST = "app.zone.test"
-const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
-const REQUEST = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
+const tunnelHost = "app.zone.test"
+const okResponse = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+const plainRequest = `GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\n\r\n`
 
 /** The next call that the predicate holds for throws; every other one is as it was. */
 const failOnce = (owner: object, method: string, applies: (args: ReadonlyArray<unknown>) => boolean = () => true) =>
@@ -45,14 +45,14 @@ const faults = async (world: World) => (await world.metrics())["ct_edge_connecti
 
 const visitor = (world: World, alpn: ReadonlyArray<string> = ["http/1.1"]) =>
   Effect.acquireRelease(
-    Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, alpn)),
+    Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, alpn)),
     (socket) => Effect.sync(() => socket.destroy())
   )
 
 const asks = (socket: Effect.Success<ReturnType<typeof visitor>>) =>
   Effect.promise(async () => {
     const answer = readUntil(socket, "\r\n\r\nhi")
-    socket.write(REQUEST)
+    socket.write(plainRequest)
     await answer
     socket.pause()
   })
@@ -63,7 +63,7 @@ const closed = (socket: Duplex) =>
 const http1 = (world: World) =>
   Effect.gen(function* () {
     const socket = yield* visitor(world)
-    socket.resume().write(REQUEST)
+    socket.resume().write(plainRequest)
     yield* closed(socket)
   })
 
@@ -71,7 +71,9 @@ const overHttp2 = (world: World) =>
   Effect.gen(function* () {
     const socket = yield* visitor(world, ["h2"])
     return yield* Effect.acquireRelease(
-      Effect.sync(() => http2(`https://${HOST}`, { createConnection: () => socket }).on("error", () => undefined)),
+      Effect.sync(() =>
+        http2(`https://${tunnelHost}`, { createConnection: () => socket }).on("error", () => undefined)
+      ),
       (session) => Effect.sync(() => session.destroy())
     )
   })
@@ -82,7 +84,7 @@ const requestOn = (session: Effect.Success<ReturnType<typeof overHttp2>>) =>
     () =>
       new Promise<number | undefined>((resolve) => {
         let status: number | undefined
-        const stream = session.request({ ":path": "/", ":authority": HOST }).resume()
+        const stream = session.request({ ":path": "/", ":authority": tunnelHost }).resume()
         stream.on("response", (headers) => {
           status = headers[":status"]
         })
@@ -92,7 +94,7 @@ const requestOn = (session: Effect.Success<ReturnType<typeof overHttp2>>) =>
   )
 
 const serve = (stream: Duplex) => {
-  stream.on("data", () => stream.write(ANSWER))
+  stream.on("data", () => stream.write(okResponse))
 }
 
 type Case = readonly [kind: string, act: (world: World) => Effect.Effect<void, never, Scope.Scope>]
@@ -104,7 +106,7 @@ const cases: ReadonlyArray<Case> = [
     "a socket's first bytes",
     Effect.fnUntraced(function* (world) {
       yield* failOnce(ClientHelloReader.prototype, "push")
-      yield* Effect.ignore(Effect.tryPromise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST)))
+      yield* Effect.ignore(Effect.tryPromise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)))
     })
   ],
   [
@@ -127,7 +129,7 @@ const cases: ReadonlyArray<Case> = [
   [
     "a stream of an agent, whose session goes on",
     Effect.fnUntraced(function* (world) {
-      yield* failOnce(AnswerFollower.prototype, "push")
+      yield* failOnce(ResponseTracker.prototype, "push")
       yield* http1(world)
     })
   ],
@@ -136,7 +138,7 @@ const cases: ReadonlyArray<Case> = [
     Effect.fnUntraced(function* (world) {
       yield* failOnce(PeerRegistrations.prototype, "receive")
       const agent = yield* muxAgent(world)
-      assert.isTrue(Result.isFailure(yield* Effect.promise(() => agent.register(T, [HOST]))))
+      assert.isTrue(Result.isFailure(yield* Effect.promise(() => agent.register(T, [tunnelHost]))))
       yield* closed(agent.socket)
     })
   ],
@@ -145,10 +147,10 @@ const cases: ReadonlyArray<Case> = [
     Effect.fnUntraced(function* (world) {
       yield* failOnce(Tunnel.prototype, "addMux")
       const agent = yield* muxAgent(world, serve)
-      const first = yield* Effect.promise(() => agent.register(T, [HOST]))
+      const first = yield* Effect.promise(() => agent.register(T, [tunnelHost]))
       if (Result.isFailure(first)) throw new Error("the refusal comes after the answer")
       assert.strictEqual((yield* Effect.promise(() => first.success.ended)).code, "internal")
-      assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(T, [HOST]))))
+      assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(T, [tunnelHost]))))
     })
   ],
   [
@@ -207,8 +209,8 @@ describe("a fault in a callback ends its own connection alone:", () => {
     Effect.gen(function* () {
       const cutsIdle = kind === "a timer of a relay"
       const world = yield* start(cutsIdle ? { CT_EDGE_RELAY_IDLE_SECS: "1" } : {})
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      const agent = yield* servingAgent(world, T, [HOST], serve)
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      const agent = yield* servingAgent(world, T, [tunnelHost], serve)
       const bystander = yield* visitor(world)
       yield* asks(bystander)
       const before = yield* Effect.promise(() => faults(world))

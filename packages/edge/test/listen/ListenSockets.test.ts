@@ -2,9 +2,9 @@ import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import * as Doors from "../../src/listen/ListenSockets.ts"
+import * as ListenSockets from "../../src/listen/ListenSockets.ts"
 
-const place = (more: Partial<Doors.Place> = {}): Doors.Place => ({
+const place = (more: Partial<ListenSockets.ListenSocketsOptions> = {}): ListenSockets.ListenSocketsOptions => ({
   address: { host: "127.0.0.1", port: 0 },
   variable: "CT_FRONT_DOOR",
   sharing: "no",
@@ -37,7 +37,7 @@ describe("the doors of an address", () => {
         taken.push(turn)
         socket.destroy()
       }
-      const { port } = yield* Doors.open(place({ onConnection }))
+      const { port } = yield* ListenSockets.open(place({ onConnection }))
       count()
       yield* Effect.promise(() =>
         Promise.all(
@@ -51,16 +51,16 @@ describe("the doors of an address", () => {
 
   it.live("are not opened where somebody is, unless that is one of us", () =>
     Effect.gen(function* () {
-      const { port } = yield* Doors.open(place())
+      const { port } = yield* ListenSockets.open(place())
       for (const sharing of ["no", "first"] as const) {
-        const refused = yield* Effect.flip(Effect.scoped(Doors.open(place({ sharing, ...at(port) }))))
+        const refused = yield* Effect.flip(Effect.scoped(ListenSockets.open(place({ sharing, ...at(port) }))))
         assert.match(
           refused.message,
           /^127\.0\.0\.1:\d+ cannot be opened \(.*EADDRINUSE.*\); move it with CT_FRONT_DOOR\.$/
         )
       }
       assert.isUndefined(yield* visit(port))
-      const joined = yield* Doors.open(place({ sharing: "one-of-several", ...at(port) }))
+      const joined = yield* ListenSockets.open(place({ sharing: "one-of-several", ...at(port) }))
       assert.strictEqual(joined.port, port)
     }).pipe(Effect.scoped)
   )
@@ -68,14 +68,14 @@ describe("the doors of an address", () => {
   it.live("take nobody when they are stopped, and can be opened again", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const doors = yield* Scope.provide(Doors.open(place()), scope)
+      const doors = yield* Scope.provide(ListenSockets.open(place()), scope)
       assert.isTrue(doors.isOpen())
       yield* doors.stop
       assert.isFalse(doors.isOpen())
       assert.strictEqual(yield* visit(doors.port), "ECONNREFUSED")
       yield* doors.stop
       yield* Scope.close(scope, Exit.void)
-      const again = yield* Doors.open(place(at(doors.port)))
+      const again = yield* ListenSockets.open(place(at(doors.port)))
       assert.isUndefined(yield* visit(again.port))
     }).pipe(Effect.scoped)
   )

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import * as Gate from "@catenet/edge/listen/ConnectionLimiter"
+import * as ConnectionLimiter from "@catenet/edge/listen/ConnectionLimiter"
 import * as Listener from "@catenet/edge/listen/Listener"
-import { Health } from "@catenet/edge/listen/ListenerHealth"
+import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
 
-const gate = Gate.make(
+const limiter = ConnectionLimiter.make(
   { connections: 10, connectionsPerAddress: 10, browserTunnels: 10, tunnelVisitors: 10, agentConnections: 10 },
   undefined
 )
@@ -14,7 +14,7 @@ const listener = Listener.listen({
   name: "front-door",
   variable: "CT_FRONT_DOOR",
   address: { host: "127.0.0.1", port: 0 },
-  gate,
+  limiter,
   onConnection: (socket) => void socket.destroy(),
   ending: () => (error) => {
     throw error
@@ -27,7 +27,7 @@ describe("health", () => {
       const life = yield* Scope.make()
       const open = yield* listener.pipe(Scope.provide(life))
       assert.strictEqual(yield* open.accepts, "accepts")
-      assert.strictEqual(gate.open(), 0)
+      assert.strictEqual(limiter.open(), 0)
       yield* open.stop
       assert.strictEqual(yield* open.accepts, "silent")
       yield* Scope.close(life, Exit.void)
@@ -36,7 +36,7 @@ describe("health", () => {
 
   it.effect("names a listener that has not started, or has not accepted for a minute", () =>
     Effect.gen(function* () {
-      const health = yield* Health
+      const health = yield* ListenerHealth
       yield* health.expect(["front-door"])
       yield* TestClock.setTime(1_000_000)
       assert.deepStrictEqual(yield* health.stalled, ["front-door"])
@@ -67,6 +67,6 @@ describe("health", () => {
       assert.deepStrictEqual(yield* health.stalled, ["front-door"])
       yield* health.check(fake)
       assert.deepStrictEqual(yield* health.stalled, [])
-    }).pipe(Effect.scoped, Effect.provide(Health.layer))
+    }).pipe(Effect.scoped, Effect.provide(ListenerHealth.layer))
   )
 })

@@ -5,9 +5,9 @@
 import { closeSync, openSync } from "node:fs"
 import { once } from "node:events"
 import { Effect, References } from "effect"
-import * as Gate from "@catenet/edge/listen/ConnectionLimiter"
+import * as ConnectionLimiter from "@catenet/edge/listen/ConnectionLimiter"
 import * as Listener from "@catenet/edge/listen/Listener"
-import { Health } from "@catenet/edge/listen/ListenerHealth"
+import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
 
 const caps = {
   connections: 1_000,
@@ -32,13 +32,13 @@ const rethrow = () => (error: unknown) => {
 }
 
 const program = Effect.gen(function* () {
-  const health = yield* Health
+  const health = yield* ListenerHealth
   yield* health.expect(["front-door"])
   const listener = yield* Listener.listen({
     name: "front-door",
     variable: "CT_FRONT_DOOR",
     address: { host: "127.0.0.1", port: 0 },
-    gate: Gate.make(caps, undefined),
+    limiter: ConnectionLimiter.make(caps, undefined),
     onConnection: (socket) => void socket.end("served"),
     ending: rethrow
   })
@@ -59,5 +59,5 @@ const program = Effect.gen(function* () {
 })
 
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
-await Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(Health.layer), quiet))
+await Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(ListenerHealth.layer), quiet))
 process.exit()

@@ -9,7 +9,7 @@ import { startControlPlane } from "../world/ControlPlane.ts"
 import { eventually, mintPair, start, temporaryFolder, token } from "../world/World.ts"
 
 const T = token("a")
-const MESH = { CT_EDGE_MESH_RELAY_ENABLED: "1", CT_EDGE_MESH_RELAY_PRIVATE: "1" }
+const meshRelay = { CT_EDGE_MESH_RELAY_ENABLED: "1", CT_EDGE_MESH_RELAY_PRIVATE: "1" }
 
 /** Two edges with one CA and one control plane, which says that the second one serves `hosts`. */
 const two = Effect.fn("two")(function* (
@@ -20,9 +20,9 @@ const two = Effect.fn("two")(function* (
 ) {
   const controlPlane = yield* startControlPlane
   const [here, there] = [yield* temporaryFolder, yield* temporaryFolder]
-  const serving = yield* start(MESH, { controlPlane, folder: there })
+  const serving = yield* start(meshRelay, { controlPlane, folder: there })
   for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"]) copyFileSync(join(there, file), join(here, file))
-  const starting = start({ ...MESH, ...variables }, { controlPlane, folder: here })
+  const starting = start({ ...meshRelay, ...variables }, { controlPlane, folder: here })
   const receiving = yield* life === undefined ? starting : starting.pipe(Scope.provide(life))
   for (const host of hosts) {
     controlPlane.owners.set(host, { edge_id: "second", peer_addr: `127.0.0.1:${serving.mesh}` })
@@ -34,8 +34,8 @@ describe("two edges", () => {
   it.live("bring a visitor to the edge that serves the host, passthrough and gelb", () =>
     Effect.gen(function* () {
       const { receiving, serving } = yield* two(["own.example.test", "app.zone.test"])
-      yield* Effect.promise(() => serving.authorise(T, "own.example.test"))
-      yield* Effect.promise(() => serving.authorise(T, "app.zone.test", "gelb"))
+      yield* Effect.promise(() => serving.authorize(T, "own.example.test"))
+      yield* Effect.promise(() => serving.authorize(T, "app.zone.test", "gelb"))
       const origin = mintPair(["own.example.test"])
       yield* servingAgent(serving, T, ["own.example.test", "app.zone.test"], (stream) => {
         if (stream.header.host === "app.zone.test") {
@@ -70,7 +70,7 @@ describe("two edges", () => {
     Effect.gen(function* () {
       const life = yield* Scope.make()
       const { receiving, serving } = yield* two(["app.zone.test"], { CT_EDGE_SHUTDOWN_GRACE_SECS: "1" }, life)
-      yield* Effect.promise(() => serving.authorise(T, "app.zone.test", "gelb"))
+      yield* Effect.promise(() => serving.authorize(T, "app.zone.test", "gelb"))
       const agent = yield* servingAgent(serving, T, ["app.zone.test"], (stream) => {
         stream.once("data", () => stream.write("one "))
       })
@@ -118,7 +118,7 @@ describe("two edges", () => {
       assert.strictEqual(yield* visit(receiving.frontDoor, "nobody.example.test"), "closed")
       assert.strictEqual(lookups(), 2)
       const careful = yield* start({ CT_EDGE_MESH_RELAY_ENABLED: "1" }, { controlPlane })
-      yield* Effect.promise(() => serving.authorise(T, "lost.example.test"))
+      yield* Effect.promise(() => serving.authorize(T, "lost.example.test"))
       assert.strictEqual(yield* visit(careful.frontDoor, "lost.example.test"), "closed")
       assert.strictEqual(
         (yield* Effect.promise(() => serving.metrics()))['ct_edge_peer_visitors_total{direction="from_peer"}'],

@@ -7,7 +7,7 @@ import { readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token } from "../world/World.ts"
 
 const T = token("1")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 
 /** Takes the listeners of the test runner away, which end a run at the first throw; what starts later adds its own. */
 const unwatched = Effect.acquireRelease(
@@ -41,17 +41,17 @@ describe("a throw that reaches the event loop of an edge", () => {
     Effect.gen(function* () {
       yield* unwatched
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.on("data", () => stream.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"))
       })
       const visitor = yield* Effect.acquireRelease(
-        Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, ["http/1.1"])),
+        Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, ["http/1.1"])),
         (socket) => Effect.sync(() => socket.destroy())
       )
       const asks = Effect.promise(async () => {
         const answer = readUntil(visitor, "\r\n\r\nhi")
-        visitor.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+        visitor.write(`GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\n\r\n`)
         await answer
         visitor.pause()
       })
@@ -68,7 +68,7 @@ describe("a throw that reaches the event loop of an edge", () => {
     const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))
     return Effect.gen(function* () {
       yield* unwatched
-      yield* Layer.build(ConnectionFaults.layer.pipe(Layer.provide(Counters.layer)))
+      yield* Layer.build(ConnectionFaults.layerNoDeps.pipe(Layer.provide(Counters.layer)))
       yield* fail(3)
       assert.lengthOf(lines, 1)
       assert.include(lines[0], "a callback of a connection failed")

@@ -6,9 +6,9 @@ import { muxAgent, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("d")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 /** So many that both processes get more than their share of whatever is counted. */
-const MANY = 30
+const many = 30
 
 const life = Effect.runSync(Scope.make())
 let world: World
@@ -24,7 +24,7 @@ beforeAll(async () => {
       CT_EDGE_POW_DIFFICULTY: "0"
     }).pipe(Scope.provide(life))
   )
-  await world.authorise(T, HOST, "gelb")
+  await world.authorize(T, tunnelHost, "gelb")
 })
 afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
 
@@ -40,7 +40,7 @@ const reads = (metric: string, value: number) =>
 const alone = Effect.suspend(() => reads("connections", 0))
 
 /** How many of so many attempts succeed; what they hold is held. */
-const succeed = (attempt: () => Promise<boolean>, attempts = MANY) =>
+const succeed = (attempt: () => Promise<boolean>, attempts = many) =>
   Effect.promise(async () => {
     let succeeded = 0
     for (let at = 0; at < attempts; at++) if (await attempt()) succeeded += 1
@@ -51,7 +51,7 @@ describe("two processes, each with its half of what is bounded", () => {
   it.live("take no agent more, and none less", () =>
     Effect.gen(function* () {
       const places: Array<number | undefined> = []
-      for (let at = 0; at < MANY; at++) {
+      for (let at = 0; at < many; at++) {
         const { mux } = yield* muxAgent(world)
         const greeted = yield* Effect.promise(() => mux.ready)
         if (Result.isSuccess(greeted)) places.push(greeted.success.place?.process)
@@ -63,10 +63,10 @@ describe("two processes, each with its half of what is bounded", () => {
 
   it.live("take no visitor more, and none less", () =>
     Effect.gen(function* () {
-      yield* servingAgent(world, T, [HOST])
+      yield* servingAgent(world, T, [tunnelHost])
       const held: Array<Socket> = []
       const visit = () =>
-        tlsTo(world.frontDoor, world.wildcardRoot, HOST).then(
+        tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost).then(
           (visitor) => held.push(visitor) > 0,
           () => false
         )
@@ -99,18 +99,18 @@ describe("two processes, each with its half of what is bounded", () => {
   it.live("take no connection more from one address, and none more from all", () =>
     Effect.gen(function* () {
       const from = (localAddress: string) =>
-        Array.from({ length: 2 * MANY }, () => {
+        Array.from({ length: 2 * many }, () => {
           const socket = connect({ host: "127.0.0.1", port: world.frontDoor, localAddress })
           return socket.on("error", () => undefined).resume()
         })
       const shed = 'listener_conn_cap_sheds_total{listener="front-door",reason='
       const held = from("127.0.0.1")
-      yield* reads(`${shed}"address"}`, 2 * MANY - 16)
+      yield* reads(`${shed}"address"}`, 2 * many - 16)
       yield* reads("connections", 16)
       held.push(...from("127.0.0.2"))
-      yield* reads(`${shed}"connections"}`, 2 * MANY - 4)
+      yield* reads(`${shed}"connections"}`, 2 * many - 4)
       yield* reads("connections", 20)
-      yield* reads(`${shed}"address"}`, 2 * MANY - 16)
+      yield* reads(`${shed}"address"}`, 2 * many - 16)
       for (const socket of held) socket.destroy()
     }).pipe(Effect.andThen(alone))
   )

@@ -7,9 +7,9 @@ import { tunnelName } from "@catenet/edge/routes/TunnelName"
 import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
 
-const PROCESSES = 3
+const processes = 3
 /** So many that hardly ever one process is without any. */
-const VISITORS = 20
+const visitorCount = 20
 
 const life = Effect.runSync(Scope.make())
 let world: World
@@ -17,12 +17,12 @@ let audit: string
 beforeAll(async () => {
   const folder = await Effect.runPromise(temporaryFolder.pipe(Scope.provide(life)))
   audit = join(folder, "audit.sqlite")
-  const variables = { CT_EDGE_PROCESSES: String(PROCESSES), CT_EDGE_AUDIT_LOG_PATH: audit }
+  const variables = { CT_EDGE_PROCESSES: String(processes), CT_EDGE_AUDIT_LOG_PATH: audit }
   world = await Effect.runPromise(start(variables, { folder }).pipe(Scope.provide(life)))
 })
 afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
 
-const authorise = (token: string, host: string) => Effect.promise(() => world.authorise(token, host, "gelb"))
+const authorize = (token: string, host: string) => Effect.promise(() => world.authorize(token, host, "gelb"))
 
 const answering = (body: string) => (stream: CarrierStream) =>
   void stream.once("data", () => stream.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`))
@@ -41,7 +41,7 @@ const agentIn = Effect.fnUntraced(function* (index: number, serve: Parameters<ty
 const visits = (host: string) =>
   Effect.promise(async () => {
     const bodies: Array<string> = []
-    for (let visitor = 0; visitor < VISITORS; visitor++) {
+    for (let visitor = 0; visitor < visitorCount; visitor++) {
       const socket = await tlsTo(world.frontDoor, world.wildcardRoot, host)
       const all = readAll(socket)
       socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
@@ -51,17 +51,17 @@ const visits = (host: string) =>
     return bodies
   })
 
-const all = (body: string) => Array.from({ length: VISITORS }, () => body)
+const all = (body: string) => Array.from({ length: visitorCount }, () => body)
 
 describe.concurrent("an edge of several processes", () => {
   it.live("cuts what runs in any of them when an access window closes", () =>
     Effect.gen(function* () {
       const [T, host] = [token("a"), "window.zone.test"]
-      yield* authorise(T, host)
+      yield* authorize(T, host)
       const { streams } = yield* servingAgent(world, T, [host])
       const visitors = yield* Effect.promise(() =>
         Promise.all(
-          Array.from({ length: VISITORS }, async () => {
+          Array.from({ length: visitorCount }, async () => {
             const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, host)
             const echoed = readUntil(visitor, "ping")
             visitor.write("\x00ping")
@@ -91,11 +91,11 @@ describe.concurrent("an edge of several processes", () => {
       const told = () => streams.filter(({ resetBy }) => resetBy?.code === "window-closed").length
       yield* Effect.promise(() =>
         eventually(
-          () => told() === VISITORS,
-          () => `${told()} of ${VISITORS} are cut`
+          () => told() === visitorCount,
+          () => `${told()} of ${visitorCount} are cut`
         )
       )
-      assert.lengthOf(streams, VISITORS)
+      assert.lengthOf(streams, visitorCount)
       for (const visitor of visitors) visitor.destroy()
     }).pipe(Effect.scoped)
   )
@@ -103,8 +103,8 @@ describe.concurrent("an edge of several processes", () => {
   it.live("serves a visitor in whichever process it and the agent are, and writes each down once", () =>
     Effect.gen(function* () {
       const [T, host] = [token("b"), "app.zone.test"]
-      yield* authorise(T, host)
-      const agent = yield* agentIn(PROCESSES - 1, answering("gelb"))
+      yield* authorize(T, host)
+      const agent = yield* agentIn(processes - 1, answering("gelb"))
       yield* Effect.promise(() => agent.register(T, [host]))
       assert.deepStrictEqual(yield* visits(host), all("gelb"))
       const rows = () => {
@@ -113,7 +113,10 @@ describe.concurrent("an edge of several processes", () => {
         db.close()
         return found.map(({ source_ip, transport }) => `${transport} ${source_ip}`).sort()
       }
-      const expected = [...Array.from({ length: VISITORS }, () => "front_door_tls 127.0.0.1"), "mux_agent 127.0.0.1"]
+      const expected = [
+        ...Array.from({ length: visitorCount }, () => "front_door_tls 127.0.0.1"),
+        "mux_agent 127.0.0.1"
+      ]
       yield* Effect.promise(() => eventually(() => rows().length >= expected.length, "all rows are there"))
       assert.deepStrictEqual(rows(), expected)
     }).pipe(Effect.scoped)
@@ -127,7 +130,7 @@ describe.concurrent("an edge of several processes", () => {
     it.live(`leaves a tunnel to the key that was first in process ${first}, whoever comes to ${second}`, () =>
       Effect.gen(function* () {
         const [T, host] = [token(digit), `owned-${digit}.zone.test`]
-        yield* authorise(T, host)
+        yield* authorize(T, host)
         const register = Effect.fnUntraced(function* (index: number, name: string, seed: number) {
           const agent = yield* agentIn(index, answering(name))
           const answer = yield* Effect.promise(() => agent.register(T, [host], Buffer.alloc(32, seed)))

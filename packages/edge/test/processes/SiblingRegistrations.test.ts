@@ -1,7 +1,7 @@
 import { duplexPair } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
 import { Mux } from "@catenet/wire/transport/Mux"
-import { Presence } from "@catenet/edge/processes/SiblingRegistrations"
+import { SiblingRegistrations } from "@catenet/edge/processes/SiblingRegistrations"
 import type { MuxAgent } from "@catenet/edge/sessions/Tunnel"
 import { eventually, token } from "../world/World.ts"
 
@@ -42,60 +42,60 @@ const pair = () => {
       () => JSON.stringify([...heard.values()].sort()) === JSON.stringify([...what].sort()),
       () => `heard ${[...heard.values()].join("; ")} instead of ${what.join("; ")}`
     )
-  return { agent, close, heard, hears, refusing, presence: new Presence(session) }
+  return { agent, close, heard, hears, refusing, registrations: new SiblingRegistrations(session) }
 }
 
 describe("what a process tells a sibling of its agents", () => {
   it("is each multiplexed one, with its standing, until it leaves", async () => {
-    const { agent, close, heard, hears, presence } = pair()
+    const { agent, close, heard, hears, registrations } = pair()
     const [owner, standby, mesh] = [agent(true, "a.test", "b.test"), agent(false, "a.test"), agent(false)]
-    for (const each of [owner, standby, mesh]) presence.joined(T, each)
+    for (const each of [owner, standby, mesh]) registrations.joined(T, each)
     await hears("owner a.test,b.test", "standby a.test", "standby ")
     const [id = -1] = heard.keys()
-    await eventually(() => presence.tokenOf(id) === T, "the answer has arrived")
-    presence.left(owner)
+    await eventually(() => registrations.tokenOf(id) === T, "the answer has arrived")
+    registrations.left(owner)
     await hears("standby a.test", "standby ")
-    assert.isUndefined(presence.tokenOf(id))
+    assert.isUndefined(registrations.tokenOf(id))
     close()
   })
 
   it("is told again where it was refused, for as long as the agent is there", async () => {
-    const { agent, close, heard, hears, presence, refusing } = pair()
+    const { agent, close, heard, hears, registrations, refusing } = pair()
     refusing.add("a.test")
     const [stays, leaves] = [agent(true, "a.test"), agent(false, "a.test")]
-    for (const each of [stays, leaves, agent(true, "b.test")]) presence.joined(T, each)
+    for (const each of [stays, leaves, agent(true, "b.test")]) registrations.joined(T, each)
     await hears("owner b.test")
-    presence.left(leaves)
+    registrations.left(leaves)
     refusing.clear()
     await eventually(
       () => {
-        presence.insist()
+        registrations.retryRefused()
         return heard.size === 2
       },
       () => `heard ${[...heard.values()].join("; ")}`
     )
     await hears("owner a.test", "owner b.test")
-    presence.left(stays)
+    registrations.left(stays)
     await hears("owner b.test")
     close()
   })
 
   it("is one word for any number of slots of a host", async () => {
-    const { close, hears, presence } = pair()
-    for (const parked of [1, 2, 3]) presence.slots(T, "a.test", parked)
-    presence.slots(T, undefined, 1)
+    const { close, hears, registrations } = pair()
+    for (const parked of [1, 2, 3]) registrations.slots(T, "a.test", parked)
+    registrations.slots(T, undefined, 1)
     await hears("slots a.test", "slots ")
-    presence.slots(T, "a.test", 0)
+    registrations.slots(T, "a.test", 0)
     await hears("slots ")
     close()
   })
 
   it("takes back what was told before it was heard", async () => {
-    const { agent, close, hears, presence } = pair()
+    const { agent, close, hears, registrations } = pair()
     const [brief, lasting] = [agent(true, "brief.test"), agent(true, "lasting.test")]
-    presence.joined(T, brief)
-    presence.left(brief)
-    presence.joined(T, lasting)
+    registrations.joined(T, brief)
+    registrations.left(brief)
+    registrations.joined(T, lasting)
     await hears("owner lasting.test")
     close()
   })

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Doors from "@catenet/edge/processes/SocketPaths"
+import * as SocketPaths from "@catenet/edge/processes/SocketPaths"
 
 const base = mkdtempSync(join(tmpdir(), "catenet-doors-"))
 afterEach(() => {
@@ -20,18 +20,21 @@ const temporary = (bytes: number) => {
 }
 
 const folder = Effect.scoped(
-  Effect.map(Doors.folder, (path) => ({ mode: statSync(path).mode & 0o777, door: Doors.door(path, 64) }))
+  Effect.map(SocketPaths.folder, (path) => ({
+    mode: statSync(path).mode & 0o777,
+    socketPath: SocketPaths.socketPath(path, 64)
+  }))
 ).pipe(Effect.provide(NodeFileSystem.layer))
 
 describe("where the processes of an edge meet", () => {
   it.effect("is a folder of the owner alone, whose sockets every system can name", () =>
     Effect.gen(function* () {
       temporary(60)
-      const { door, mode } = yield* folder
+      const { socketPath, mode } = yield* folder
       assert.strictEqual(mode, 0o700)
-      temporary(60 + 103 - door.length)
-      assert.strictEqual((yield* folder).door.length, 103)
-      temporary(60 + 104 - door.length)
+      temporary(60 + 103 - socketPath.length)
+      assert.strictEqual((yield* folder).socketPath.length, 103)
+      temporary(60 + 104 - socketPath.length)
       const { message } = yield* Effect.flip(folder)
       assert.include(message, "name a shorter one by TMPDIR")
     })

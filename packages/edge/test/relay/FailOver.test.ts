@@ -8,9 +8,9 @@ import { helloFor, withExtension } from "../world/Hello.ts"
 import { eventually, mintPair, start, token, type World } from "../world/World.ts"
 
 const T = token("f")
-const HOST = "app.zone.test"
-const EARLY_DATA = 42
-const get = `GET /hello HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
+const tunnelHost = "app.zone.test"
+const earlyData = 42
+const get = `GET /hello HTTP/1.1\r\nHost: ${tunnelHost}\r\n\r\n`
 const answer = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`
 
 /** Answers the request and keeps what was asked. */
@@ -29,7 +29,7 @@ const dyingAgent = Effect.fn("dyingAgent")(function* (
   when: (heard: Buffer, stream: CarrierStream) => boolean | Promise<boolean>
 ) {
   const heard: Array<Buffer> = []
-  const agent = yield* servingAgent(world, T, [HOST], (stream) => {
+  const agent = yield* servingAgent(world, T, [tunnelHost], (stream) => {
     stream.on("data", async (chunk: Buffer) => {
       heard.push(chunk)
       if (await when(Buffer.concat(heard), stream)) agent.socket.destroy()
@@ -53,7 +53,7 @@ const hear = (visitor: Socket) =>
 
 const ask = (world: World, request = get) =>
   Effect.promise(async () => {
-    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+    const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
     const heard = hear(visitor)
     visitor.write(request)
     const said = await heard
@@ -65,7 +65,7 @@ const dial = (world: World) => connect({ host: "127.0.0.1", port: world.frontDoo
 
 const gelb = Effect.fn(function* (variables: Record<string, string> = {}) {
   const world = yield* start(variables)
-  yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+  yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
   return world
 })
 
@@ -92,7 +92,7 @@ describe("an agent that dies before its first byte", () => {
       const world = yield* gelb()
       const dying = yield* dyingAgent(world, once("\r\n\r\n"))
       const second = answering("second")
-      yield* servingAgent(world, T, [HOST], second.serve)
+      yield* servingAgent(world, T, [tunnelHost], second.serve)
       assert.strictEqual(yield* ask(world), answer("second"))
       assert.strictEqual(second.heard[0], dying.heard().toString())
       assert.deepStrictEqual(yield* settled(world), {
@@ -111,10 +111,10 @@ describe("an agent that dies before its first byte", () => {
     Effect.gen(function* () {
       const world = yield* gelb()
       yield* dyingAgent(world, once("\r\n\r\n"))
-      yield* servingAgent(world, T, [HOST], (stream) => {
+      yield* servingAgent(world, T, [tunnelHost], (stream) => {
         void readAll(stream).then((said) => stream.end(answer(`${said.toString().startsWith("GET /hello")}`)))
       })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const heard = hear(visitor)
       visitor.end(get)
       assert.strictEqual(yield* Effect.promise(() => heard), answer("true"))
@@ -125,11 +125,11 @@ describe("an agent that dies before its first byte", () => {
   it.live("lets the handshake of a passthrough host go on with the next one", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
       const dying = yield* dyingAgent(world, atOnce)
-      const origin = mintPair([HOST])
+      const origin = mintPair([tunnelHost])
       const said: Array<Buffer> = []
-      const second = yield* servingAgent(world, T, [HOST], (stream) => {
+      const second = yield* servingAgent(world, T, [tunnelHost], (stream) => {
         stream.on("data", (chunk: Buffer) => said.push(chunk))
         const server = new TLSSocket(stream as unknown as Socket, {
           isServer: true,
@@ -138,7 +138,7 @@ describe("an agent that dies before its first byte", () => {
         })
         server.once("data", (data: Buffer) => server.end(`you said ${data.toString()}`))
       })
-      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, origin.root, HOST))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, origin.root, tunnelHost))
       const heard = hear(visitor)
       visitor.end("hello")
       assert.strictEqual(yield* Effect.promise(() => heard), "you said hello")
@@ -153,7 +153,10 @@ describe("an agent that dies before its first byte", () => {
     Effect.gen(function* () {
       const world = yield* gelb()
       for (const role of ["B", "L", "F"] as const) {
-        const [dying, next] = [yield* slotAgent(world, T, role, HOST), yield* slotAgent(world, T, role, HOST)]
+        const [dying, next] = [
+          yield* slotAgent(world, T, role, tunnelHost),
+          yield* slotAgent(world, T, role, tunnelHost)
+        ]
         const asked = yield* Effect.forkChild(ask(world))
         const streams = [dying, next].map(({ parked }) => Result.getOrThrow(parked).taken.then(Result.getOrThrow))
         const [first, second] = streams
@@ -178,7 +181,7 @@ describe("an agent that dies before its first byte", () => {
       const dying = yield* dyingAgent(world, once("\r\n\r\n"))
       const asked = yield* Effect.forkChild(ask(world))
       yield* Effect.promise(() => eventually(() => dying.socket.destroyed, "the agent is gone"))
-      yield* servingAgent(world, T, [HOST], answering("returned").serve)
+      yield* servingAgent(world, T, [tunnelHost], answering("returned").serve)
       assert.strictEqual(yield* Fiber.join(asked), answer("returned"))
     }).pipe(Effect.scoped)
   )
@@ -203,7 +206,7 @@ describe("nobody else is asked", () => {
     visit: Effect.Effect<string>
   ) {
     yield* dyingAgent(world, when)
-    const second = yield* servingAgent(world, T, [HOST], answering("second").serve)
+    const second = yield* servingAgent(world, T, [tunnelHost], answering("second").serve)
     const heard = yield* visit
     assert.include(yield* settled(world), { relays: 1, failovers: 0 })
     assert.lengthOf(second.streams, 0)
@@ -221,8 +224,12 @@ describe("nobody else is asked", () => {
   )
 
   for (const [what, request, seen] of [
-    ["a request that changes something", `POST / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 0\r\n\r\n`, "\r\n\r\n"],
-    ["a request with a body", `GET / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 4\r\n\r\nbody`, "body"],
+    [
+      "a request that changes something",
+      `POST / HTTP/1.1\r\nHost: ${tunnelHost}\r\nContent-Length: 0\r\n\r\n`,
+      "\r\n\r\n"
+    ],
+    ["a request with a body", `GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\nContent-Length: 4\r\n\r\nbody`, "body"],
     ["a second request behind the first", `${get}${get}`, `\r\n\r\nGET`]
   ] as const) {
     it.live(`for ${what}`, () =>
@@ -250,8 +257,8 @@ describe("nobody else is asked", () => {
   it.live("where the visitor may send data before it was answered", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      const hello = withExtension(yield* Effect.promise(() => helloFor(HOST)), EARLY_DATA)
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      const hello = withExtension(yield* Effect.promise(() => helloFor(tunnelHost)), earlyData)
       assert.strictEqual(yield* struck(world, after(hello.length), passthrough(world, hello)), "")
     }).pipe(Effect.scoped)
   )
@@ -259,8 +266,8 @@ describe("nobody else is asked", () => {
   it.live("where the visitor has said more than is kept", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST))
-      const flight = Buffer.concat([yield* Effect.promise(() => helloFor(HOST)), Buffer.alloc(64 * 1024, 0x16)])
+      yield* Effect.promise(() => world.authorize(T, tunnelHost))
+      const flight = Buffer.concat([yield* Effect.promise(() => helloFor(tunnelHost)), Buffer.alloc(64 * 1024, 0x16)])
       assert.strictEqual(yield* struck(world, after(flight.length), passthrough(world, flight)), "")
     }).pipe(Effect.scoped)
   )
@@ -268,8 +275,13 @@ describe("nobody else is asked", () => {
   it.live("when the origin ends without a word", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
-      yield* servingAgent(world, T, [HOST], (stream) => void readUntil(stream, "\r\n\r\n").then(() => stream.end()))
-      const second = yield* servingAgent(world, T, [HOST], answering("second").serve)
+      yield* servingAgent(
+        world,
+        T,
+        [tunnelHost],
+        (stream) => void readUntil(stream, "\r\n\r\n").then(() => stream.end())
+      )
+      const second = yield* servingAgent(world, T, [tunnelHost], answering("second").serve)
       assert.match(yield* ask(world), /^HTTP\/1.1 502 [^]*does not answer/)
       assert.lengthOf(second.streams, 0)
     }).pipe(Effect.scoped)
@@ -283,12 +295,12 @@ describe("agents whose origin is down", () => {
   it.live("are asked once each, and no more than three of them", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
-      const agents = [yield* servingAgent(world, T, [HOST], refusing)]
+      const agents = [yield* servingAgent(world, T, [tunnelHost], refusing)]
       const before = performance.now()
       assert.match(yield* ask(world), /^HTTP\/1.1 502 /)
       assert.isBelow(performance.now() - before, 2_000)
       assert.strictEqual(agents[0]?.streams.length, 1)
-      for (let count = 0; count < 4; count++) agents.push(yield* servingAgent(world, T, [HOST], refusing))
+      for (let count = 0; count < 4; count++) agents.push(yield* servingAgent(world, T, [tunnelHost], refusing))
       assert.match(yield* ask(world), /^HTTP\/1.1 502 /)
       assert.deepStrictEqual(agents.map(({ streams }) => streams.length).toSorted(), [0, 0, 1, 1, 2])
       assert.include(yield* settled(world), { relays: 2, failovers: 2 })
@@ -307,7 +319,7 @@ describe("a relay is cut", () => {
   })
 
   const visitOf = Effect.fn(function* (world: World) {
-    const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST))
+    const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
     const heard = hear(visitor)
     visitor.write(get)
     return heard
@@ -317,7 +329,7 @@ describe("a relay is cut", () => {
     Effect.gen(function* () {
       const world = yield* gelb()
       yield* dyingAgent(world, once("\r\n\r\n"))
-      const second = yield* servingAgent(world, T, [HOST], (stream) => void stream.resume())
+      const second = yield* servingAgent(world, T, [tunnelHost], (stream) => void stream.resume())
       const visit = yield* visitOf(world)
       yield* Effect.promise(() => eventually(() => second.streams.length === 1, "the second agent is asked"))
       yield* isCut(world, visit)
@@ -340,7 +352,7 @@ describe("a relay is cut", () => {
     Effect.gen(function* () {
       const world = yield* gelb({ CT_EDGE_RELAY_IDLE_SECS: "1" })
       const agent = yield* muxAgent(world, (stream) => void stream.resume())
-      yield* Effect.promise(() => agent.register(T, [HOST]))
+      yield* Effect.promise(() => agent.register(T, [tunnelHost]))
       assert.match(yield* ask(world), /^HTTP\/1.1 502 [^]*does not answer/)
       yield* Effect.promise(() => eventually(() => agent.streams[0]?.destroyed === true, "its stream is cut"))
       assert.strictEqual(agent.streams[0]?.resetBy?.code, "idle")

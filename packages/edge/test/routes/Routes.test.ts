@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { tunnelName } from "@catenet/edge/routes/TunnelName"
-import { make } from "@catenet/edge/routes/Routes"
+import { routeTable } from "@catenet/edge/routes/Routes"
 
 const Host = Schema.Literals(["a.test", "b.test", "c.test"])
 const Token = Schema.Literals(["1", "2", "3"])
 const Event = Schema.Union([
-  Schema.TaggedStruct("Authorise", { host: Host, token: Token, tier: Schema.Literals(["gelb", "passthrough"]) }),
+  Schema.TaggedStruct("Authorize", { host: Host, token: Token, tier: Schema.Literals(["gelb", "passthrough"]) }),
   Schema.TaggedStruct("Bind", { host: Host, token: Token }),
   Schema.TaggedStruct("Revoke", { token: Token })
 ])
@@ -16,12 +16,12 @@ const tokens = ["1", "2", "3"]
 
 describe("Routes", () => {
   it("gives a host to whoever was authorised last, in the tier of that order", () => {
-    const routes = make(true)
-    routes.authorise("a.test", { token: "1", tier: "gelb", admissionUntil: 7 })
+    const routes = routeTable(true)
+    routes.authorize("a.test", { token: "1", tier: "gelb", admissionUntil: 7 })
     assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "gelb", admissionUntil: 7 })
-    routes.authorise("a.test", { token: "1", tier: "passthrough", admissionUntil: null })
+    routes.authorize("a.test", { token: "1", tier: "passthrough", admissionUntil: null })
     assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "passthrough", admissionUntil: null })
-    routes.authorise("a.test", { token: "2", tier: "gelb", admissionUntil: null })
+    routes.authorize("a.test", { token: "2", tier: "gelb", admissionUntil: null })
     assert.strictEqual(routes.bind("a.test", "1"), "host-taken")
     assert.strictEqual(routes.bind("a.test", "2"), undefined)
     assert.isFalse(routes.knows("1"))
@@ -39,8 +39,8 @@ describe("Routes", () => {
       [1, 0, 2],
       [2, 0, 1, 0]
     ]) {
-      const routes = make(true)
-      routes.authorise("a.test", { token: "01", tier: "gelb", admissionUntil: 7 })
+      const routes = routeTable(true)
+      routes.authorize("a.test", { token: "01", tier: "gelb", admissionUntil: 7 })
       for (const n of order) {
         const [token, successor] = rotations[n] ?? assert.fail()
         routes.revoke(token, successor)
@@ -52,16 +52,16 @@ describe("Routes", () => {
   })
 
   it("leaves a host alone that leads to another tunnel since", () => {
-    const routes = make(true)
-    routes.authorise("a.test", { token: "01", tier: "gelb", admissionUntil: null })
-    routes.authorise("a.test", { token: "09", tier: "gelb", admissionUntil: null })
+    const routes = routeTable(true)
+    routes.authorize("a.test", { token: "01", tier: "gelb", admissionUntil: null })
+    routes.authorize("a.test", { token: "09", tier: "gelb", admissionUntil: null })
     routes.revoke("01", "02")
     assert.strictEqual(routes.find("a.test")?.token, "09")
   })
 
   it("binds unknown hosts only where nobody has to be asked", () => {
-    assert.strictEqual(make(true).bind("a.test", "1"), "host-not-authorized")
-    const open = make(false)
+    assert.strictEqual(routeTable(true).bind("a.test", "1"), "host-not-authorized")
+    const open = routeTable(false)
     assert.strictEqual(open.bind("a.test", "1"), undefined)
     assert.strictEqual(open.bind("a.test", "2"), "host-taken")
   })
@@ -70,11 +70,11 @@ describe("Routes", () => {
     "forgets a revoked token for good and knows exactly the tokens that hosts lead to",
     [Schema.Array(Event)],
     ([history]) => {
-      const routes = make(false)
+      const routes = routeTable(false)
       const revoked = new Set<string>()
       for (const event of history) {
-        if (event._tag === "Authorise" && !revoked.has(event.token))
-          routes.authorise(event.host, { token: event.token, tier: event.tier, admissionUntil: null })
+        if (event._tag === "Authorize" && !revoked.has(event.token))
+          routes.authorize(event.host, { token: event.token, tier: event.tier, admissionUntil: null })
         if (event._tag === "Bind") {
           const refusal = routes.bind(event.host, event.token)
           assert.strictEqual(refusal === undefined, routes.find(event.host)?.token === event.token)

@@ -3,15 +3,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "@catenet/edge/sqlite/SqliteDatabase"
-import { Store } from "@catenet/edge/sqlite/HistoryDatabase"
-import { AgentKeys, MOST_OWNERS } from "@catenet/edge/sessions/AgentKeys"
+import { HistoryDatabase } from "@catenet/edge/sqlite/HistoryDatabase"
+import { AgentKeys, mostOwners } from "@catenet/edge/sessions/AgentKeys"
 import { token } from "../world/World.ts"
 
 const T = token("1")
-const TABLE = `create table if not exists agent_keys (
+const tableSql = `create table if not exists agent_keys (
   tunnel text primary key, key text not null, last_seen integer not null
 ) strict, without rowid`
-const inMemory = AgentKeys.layer.pipe(Layer.provide(Layer.succeed(Store, { db: undefined })))
+const inMemory = AgentKeys.layerNoDeps.pipe(Layer.provide(Layer.succeed(HistoryDatabase, { db: undefined })))
 
 describe("AgentKeys", () => {
   it.effect("keeps a tunnel with its first key while that key is seen, and lets go a day after", () =>
@@ -33,10 +33,10 @@ describe("AgentKeys", () => {
   it.effect("keeps on disk only those that were seen within a day, the latest where there are too many", () =>
     Effect.gen(function* () {
       const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
-      const db = yield* Database.open(`${folder}/keys.sqlite`, TABLE)
+      const db = yield* Database.open(`${folder}/keys.sqlite`, tableSql)
       const count = () =>
         db.all(Schema.Struct({ rows: Schema.Int }), "select count(*) as rows from agent_keys")[0]?.rows
-      const layer = AgentKeys.layer.pipe(Layer.provide(Layer.succeed(Store, { db })))
+      const layer = AgentKeys.layerNoDeps.pipe(Layer.provide(Layer.succeed(HistoryDatabase, { db })))
       const keys = Context.get(yield* Layer.build(layer), AgentKeys)
       assert.isTrue(keys.owns(T, "first"))
       yield* TestClock.adjust("23 hours")
@@ -48,13 +48,13 @@ describe("AgentKeys", () => {
         db.run(
           `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
            insert into agent_keys select 'random ' || i, 'key', ? from n`,
-          MOST_OWNERS + 1_000,
+          mostOwners + 1_000,
           23 * 3_600 + 1
         )
       )
       keys.seen(token("2"))
       yield* TestClock.adjust("10 minutes")
-      assert.strictEqual(count(), MOST_OWNERS)
+      assert.strictEqual(count(), mostOwners)
       assert.isFalse(keys.owns(token("2"), "third"))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -79,8 +79,8 @@ describe("AgentKeys", () => {
         yield* Effect.yieldNow
       }).pipe(
         Effect.provide(
-          AgentKeys.layer.pipe(
-            Layer.provide(Layer.succeed(Store, { db: damaged })),
+          AgentKeys.layerNoDeps.pipe(
+            Layer.provide(Layer.succeed(HistoryDatabase, { db: damaged })),
             Layer.provideMerge(Logger.layer([logger]))
           )
         )

@@ -6,7 +6,7 @@ import { type MuxAgent, muxAgent, readUntil, slotAgent, tlsTo } from "../world/A
 import { eventually, start, token, type World } from "../world/World.ts"
 
 const T = token("3")
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 const seeds = [1, 2].map((byte) => new Uint8Array(32).fill(byte))
 const [first = "", second = ""] = seeds.map((seed) => Buffer.from(native.ed25519.publicKey(seed)).toString("hex"))
 
@@ -19,7 +19,7 @@ const name = (world: World, keys: ReadonlyArray<string>, proof?: string) =>
 
 const answerTo = (agent: MuxAgent, seed?: Uint8Array) =>
   Effect.promise(async () => {
-    const answer = await agent.register(T, [HOST], seed)
+    const answer = await agent.register(T, [tunnelHost], seed)
     return Result.isFailure(answer) ? answer.failure.code : answer.success
   })
 
@@ -33,7 +33,9 @@ const codeOf = (agent: MuxAgent, seed?: Uint8Array) =>
   Effect.map(answerTo(agent, seed), (answer) => (typeof answer === "string" ? answer : "admitted"))
 
 const parks = (world: World) =>
-  Effect.map(slotAgent(world, T, "L", HOST), ({ parked }) => (Result.isFailure(parked) ? undefined : parked.success))
+  Effect.map(slotAgent(world, T, "L", tunnelHost), ({ parked }) =>
+    Result.isFailure(parked) ? undefined : parked.success
+  )
 
 const saying = (text: string) => (stream: Duplex) => {
   stream.resume()
@@ -44,7 +46,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
   it.live("are let in by the token alone until then; the edge reports the first proof once", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* name(world, [first])
       const slot = yield* parks(world)
       const agent = yield* muxAgent(world)
@@ -68,7 +70,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
   it.live("are let in without a proof where the owner lifts it, but not with a key that is not enrolled", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* name(world, [first], "lifted")
       assert.isDefined(yield* parks(world))
       assert.strictEqual(yield* codeOf(yield* muxAgent(world)), "admitted")
@@ -83,12 +85,12 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
   it.live("end with the key that is dropped, visitors included, and the others serve on", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* name(world, [first, second], "required")
       const grantee = yield* muxAgent(world, saying("grantee"))
       const session = yield* registered(grantee, seeds[1])
       const visitor = yield* Effect.promise(async () => {
-        const socket = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+        const socket = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
         const said = readUntil(socket, "grantee")
         socket.write("\x00")
         await said
@@ -117,7 +119,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
   it.live("end with the key that is dropped also where it was the only one", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(T, HOST, "gelb"))
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* name(world, [first])
       const { ended } = yield* registered(yield* muxAgent(world), seeds[0])
       yield* name(world, [])
@@ -130,7 +132,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
       const before = yield* start()
       before.controlPlane.authorisations.push({
         token: T,
-        hostname: HOST,
+        hostname: tunnelHost,
         tier: "gelb",
         policy: null,
         agent_keys: [first],

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { UNNAMED_PER_BLOCK } from "@catenet/edge/sessions/UnnamedParks"
+import { unnamedPerBlock } from "@catenet/edge/sessions/UnnamedParks"
 import { Effect } from "effect"
 import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token } from "../world/World.ts"
 
 const random = () => randomBytes(32).toString("hex")
-const NAMED = { token: token("1"), host: "app.zone.test" }
-const BEYOND = 3
+const namedTunnel = { token: token("1"), host: "app.zone.test" }
+const beyond = 3
 
 const evictions = "ct_edge_unnamed_parks_evicted_total"
 
@@ -17,31 +17,31 @@ describe("agents with tokens that the control plane has not named", () => {
     () =>
       Effect.gen(function* () {
         const world = yield* start({ CT_EDGE_REQUIRE_HOST_AUTH: "0" })
-        yield* Effect.promise(() => world.authorise(NAMED.token, NAMED.host, "gelb"))
-        const named = yield* servingAgent(world, NAMED.token, [NAMED.host], (stream) => {
+        yield* Effect.promise(() => world.authorize(namedTunnel.token, namedTunnel.host, "gelb"))
+        const named = yield* servingAgent(world, namedTunnel.token, [namedTunnel.host], (stream) => {
           stream.once("data", () => stream.end("still here"))
         })
-        const slots = yield* Effect.forEach(Array.from({ length: UNNAMED_PER_BLOCK / 2 }), (_, index) =>
+        const slots = yield* Effect.forEach(Array.from({ length: unnamedPerBlock / 2 }), (_, index) =>
           slotAgent(world, random(), "B", `park-${index}.zone.test`)
         )
-        const registered = yield* Effect.forEach(Array.from({ length: UNNAMED_PER_BLOCK / 2 }), () =>
+        const registered = yield* Effect.forEach(Array.from({ length: unnamedPerBlock / 2 }), () =>
           servingAgent(world, random(), [])
         )
         const opened = yield* Effect.promise(() => world.metrics())
-        assert.deepStrictEqual([opened[evictions], opened["ct_edge_active_agents"]], [0, UNNAMED_PER_BLOCK + 1])
-        for (let count = 0; count < BEYOND; count++) yield* servingAgent(world, random(), [])
+        assert.deepStrictEqual([opened[evictions], opened["ct_edge_active_agents"]], [0, unnamedPerBlock + 1])
+        for (let count = 0; count < beyond; count++) yield* servingAgent(world, random(), [])
         yield* Effect.promise(() =>
           eventually(
-            () => slots.filter(({ socket }) => socket.destroyed || socket.readableEnded).length === BEYOND,
+            () => slots.filter(({ socket }) => socket.destroyed || socket.readableEnded).length === beyond,
             "the oldest are closed",
             5_000
           )
         )
-        assert.isTrue(slots.slice(BEYOND).every(({ socket }) => !socket.readableEnded))
+        assert.isTrue(slots.slice(beyond).every(({ socket }) => !socket.readableEnded))
         assert.isTrue(registered.every(({ socket }) => !socket.readableEnded))
         const after = yield* Effect.promise(() => world.metrics())
-        assert.deepStrictEqual([after[evictions], named.socket.readableEnded], [BEYOND, false])
-        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, NAMED.host))
+        assert.deepStrictEqual([after[evictions], named.socket.readableEnded], [beyond, false])
+        const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, namedTunnel.host))
         const answer = readAll(visitor)
         visitor.write("\x00")
         assert.strictEqual((yield* Effect.promise(() => answer)).toString(), "still here")
@@ -51,11 +51,11 @@ describe("agents with tokens that the control plane has not named", () => {
   it.live("who are refused keep no more places than that, and one that registers a named tunnel leaves the pool", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(NAMED.token, NAMED.host, "gelb"))
+      yield* Effect.promise(() => world.authorize(namedTunnel.token, namedTunnel.host, "gelb"))
       const first = yield* muxAgent(world)
       yield* Effect.promise(() => first.register(random(), ["not.zone.test"]))
-      yield* Effect.promise(() => first.register(NAMED.token, [NAMED.host]))
-      const refused = yield* Effect.forEach(Array.from({ length: UNNAMED_PER_BLOCK + 1 }), () => muxAgent(world))
+      yield* Effect.promise(() => first.register(namedTunnel.token, [namedTunnel.host]))
+      const refused = yield* Effect.forEach(Array.from({ length: unnamedPerBlock + 1 }), () => muxAgent(world))
       for (const { register } of refused) yield* Effect.promise(() => register(random(), ["not.zone.test"]))
       const closed = yield* Effect.promise(() => refused[0]?.mux.closed ?? Promise.reject(new Error("none")))
       assert.strictEqual(closed.code, "overloaded")
@@ -67,10 +67,10 @@ describe("agents with tokens that the control plane has not named", () => {
   it.live("who have asked for nothing make room where every place is taken", () =>
     Effect.gen(function* () {
       const world = yield* start({ CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "2" })
-      yield* Effect.promise(() => world.authorise(NAMED.token, NAMED.host, "gelb"))
+      yield* Effect.promise(() => world.authorize(namedTunnel.token, namedTunnel.host, "gelb"))
       const silent = [yield* muxAgent(world), yield* muxAgent(world)]
       yield* Effect.promise(() => Promise.all(silent.map(({ mux }) => mux.ready)))
-      yield* servingAgent(world, NAMED.token, [NAMED.host])
+      yield* servingAgent(world, namedTunnel.token, [namedTunnel.host])
       assert.strictEqual(
         (yield* Effect.promise(() => silent[0]?.mux.closed ?? Promise.reject(new Error("none")))).code,
         "overloaded"

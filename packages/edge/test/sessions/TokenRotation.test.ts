@@ -4,14 +4,14 @@ import { muxAgent, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token } from "../world/World.ts"
 
 const [OLD, NEW] = [token("3"), token("5")]
-const HOST = "app.zone.test"
+const tunnelHost = "app.zone.test"
 
 describe("a token that another one replaces", () => {
   it.live("ends its agents, and leaves its host and its records to the new one", () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(OLD, HOST, "gelb"))
-      const { mux, registration } = yield* servingAgent(world, OLD, [HOST])
+      yield* Effect.promise(() => world.authorize(OLD, tunnelHost, "gelb"))
+      const { mux, registration } = yield* servingAgent(world, OLD, [tunnelHost])
       const replace = () =>
         world.admin("POST", "/admin/revoke", {
           headers: { "x-ct-routing-token": OLD, "x-ct-successor-token": NEW }
@@ -24,9 +24,9 @@ describe("a token that another one replaces", () => {
         stream.resume()
         stream.write("new")
       })
-      assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(NEW, [HOST]))))
+      assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(NEW, [tunnelHost]))))
       yield* Effect.promise(async () => {
-        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, HOST)
+        const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
         const said = readUntil(visitor, "new")
         visitor.write("\x00")
         await said

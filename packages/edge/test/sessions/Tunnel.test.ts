@@ -1,17 +1,17 @@
 import { duplexPair } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
-import { type Demand, type MuxAgent, type SlotAgent, Tunnel } from "@catenet/edge/sessions/Tunnel"
+import { type AgentTarget, type MuxAgent, type SlotAgent, Tunnel } from "@catenet/edge/sessions/Tunnel"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 
-const here: Demand = { _tag: "Host", host: "a.test" }
-const elsewhere: Demand = { _tag: "Host", host: "b.test" }
+const here: AgentTarget = { _tag: "Host", host: "a.test" }
+const elsewhere: AgentTarget = { _tag: "Host", host: "b.test" }
 const slot = (host: string): SlotAgent => ({ slot: new EdgeSlot(duplexPair()[0], "B"), host })
 
 const waiting = () => {
   const tunnel = new Tunnel("token")
   const called: Array<string> = []
-  const wait = (name: string, demand: Demand) => tunnel.onArrival(demand, () => void called.push(name))
+  const wait = (name: string, target: AgentTarget) => tunnel.onArrival(target, () => void called.push(name))
   return { tunnel, called, wait }
 }
 

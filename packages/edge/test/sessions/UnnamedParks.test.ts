@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UNNAMED_PER_BLOCK, UnnamedPool } from "@catenet/edge/sessions/UnnamedParks"
+import { unnamedPerBlock, UnnamedPool } from "@catenet/edge/sessions/UnnamedParks"
 
 describe("parked slots of tunnels that the control plane has not named", () => {
   const slots = (count: number) =>
@@ -14,7 +14,7 @@ describe("parked slots of tunnels that the control plane has not named", () => {
     const parks = new UnnamedPool(4_096)
     const other = slots(1)
     for (const slot of other) parks.add(slot, "b")
-    const mine = slots(UNNAMED_PER_BLOCK + 2)
+    const mine = slots(unnamedPerBlock + 2)
     assert.deepStrictEqual(
       mine.map((slot) => parks.add(slot, "a")).filter((evicted) => evicted > 0),
       [1, 1]

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import * as PatientWrites from "@catenet/edge/sqlite/WriteQueue"
+import * as WriteQueue from "@catenet/edge/sqlite/WriteQueue"
 
 const failing = (errcode: number) => Object.assign(new Error("no"), { errcode })
 
@@ -14,7 +14,7 @@ const open = Effect.gen(function* () {
     const { lost } = fiber.getRef(References.CurrentLogAnnotations)
     said.push(`${String(message)}${lost === undefined ? "" : ` ${String(lost)}`}`)
   })
-  const write = yield* PatientWrites.make("books", (work) => {
+  const write = yield* WriteQueue.make("books", (work) => {
     if (state.refuse !== undefined) throw state.refuse
     work()
   }).pipe(Effect.provide(Logger.layer([logger])))

@@ -2,7 +2,7 @@
 import { createServer } from "node:http"
 import { Effect } from "effect"
 
-export const ADMIN_TOKEN = "ad".repeat(32)
+export const adminToken = "ad".repeat(32)
 
 export interface ScriptedControlPlane {
   readonly url: string
@@ -40,7 +40,7 @@ export const startControlPlane = Effect.acquireRelease(
               .writeHead(status, value === undefined ? {} : { "content-type": "application/json" })
               .end(value === undefined ? "" : JSON.stringify(value))
           if (plane.down) return answer(503)
-          if (request.headers["x-ct-admin-token"] !== ADMIN_TOKEN) return answer(401)
+          if (request.headers["x-ct-admin-token"] !== adminToken) return answer(401)
           const { pathname, searchParams } = new URL(request.url ?? "", "http://plane")
           if (pathname === "/internal/revoked-tokens") {
             const from = Number(searchParams.get("cursor") ?? 0)

@@ -7,17 +7,17 @@ import { ConfigProvider, Context, Effect, Layer, References } from "effect"
 import { mintLeaf, mintRoot, pem } from "@catenet/edge/ca/Certificates"
 import { Edge, type Bound } from "@catenet/edge/Edge"
 import { Settings } from "@catenet/edge/settings/Settings"
-import { ADMIN_TOKEN, startControlPlane, type ScriptedControlPlane } from "./ControlPlane.ts"
+import { adminToken, startControlPlane, type ScriptedControlPlane } from "./ControlPlane.ts"
 
 export const token = (digit: string) => digit.repeat(64)
 
-const DAY = 86_400_000
+const day = 86_400_000
 
 /** A certificate for hosts, with the root that signed it. Real time: clients check it. */
 export const mintPair = (hosts: ReadonlyArray<string>) => {
   const key = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
   const now = Date.now()
-  const validity = { from: now - DAY, until: now + 30 * DAY }
+  const validity = { from: now - day, until: now + 30 * day }
   const caKey = key()
   const leafKey = key()
   const root = mintRoot("test root", caKey, validity)
@@ -37,7 +37,7 @@ export interface World {
   readonly mesh: number
   /** A call of the admin API; the status, and the body if it is JSON. */
   readonly admin: (method: string, path: string, options?: AdminCall) => Promise<{ status: number; body: unknown }>
-  readonly authorise: (token: string, host: string, tier?: "gelb") => Promise<void>
+  readonly authorize: (token: string, host: string, tier?: "gelb") => Promise<void>
   readonly metrics: () => Promise<Record<string, number>>
 }
 
@@ -76,7 +76,7 @@ export const start = Effect.fn("World.start")(function* (
             CT_FRONT_DOOR: "127.0.0.1:0",
             CT_EDGE_ADMIN_LISTEN: "127.0.0.1:0",
             CT_EDGE_METRICS_LISTEN: "127.0.0.1:0",
-            CT_EDGE_ADMIN_TOKEN: ADMIN_TOKEN,
+            CT_EDGE_ADMIN_TOKEN: adminToken,
             CT_EDGE_CP_URL: controlPlane.url,
             CT_EDGE_CERT_OUT: join(folder, "edge-cert.der"),
             CT_EDGE_WILDCARD_CERT: file("wildcard.pem", wildcard.cert),
@@ -93,7 +93,7 @@ export const start = Effect.fn("World.start")(function* (
     const response = await fetch(`http://127.0.0.1:${bound.admin?.port}${path}`, {
       method,
       headers: {
-        "x-ct-admin-token": ADMIN_TOKEN,
+        "x-ct-admin-token": adminToken,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers
       },
@@ -111,7 +111,7 @@ export const start = Effect.fn("World.start")(function* (
     frontDoor: bound.frontDoor?.port ?? 0,
     mesh: bound.mesh.port,
     admin,
-    authorise: async (token, host, tier) => {
+    authorize: async (token, host, tier) => {
       const { status } = await admin(
         "POST",
         `/admin/authorize-host/${token}/${host}${tier === undefined ? "" : "?channel_tier=gelb"}`

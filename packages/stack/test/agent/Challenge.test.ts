@@ -37,7 +37,7 @@ for (const tier of ["gelb", "passthrough"] as const)
   it.live(`a ${tier} host is validated while a challenge is pending, and refused by an alert before and after`, () =>
     Effect.gen(function* () {
       const world = yield* start()
-      yield* Effect.promise(() => world.authorise(token("1"), host, tier === "gelb" ? tier : undefined))
+      yield* Effect.promise(() => world.authorize(token("1"), host, tier === "gelb" ? tier : undefined))
       const agent = yield* serving(world, token("1"), host)
       assert.include(yield* validate(world.frontDoor, "acme-tls/1"), "no application protocol")
       yield* Effect.scoped(

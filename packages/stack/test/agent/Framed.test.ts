@@ -69,7 +69,7 @@ it.live("a framed slot survives a middlebox that forgets silent flows, a plain o
     const asked = (digit: string, more: Readonly<Record<string, string>>) =>
       Effect.gen(function* () {
         const host = `h${digit}.zone.test`
-        yield* Effect.promise(() => world.authorise(token(digit), host, "gelb"))
+        yield* Effect.promise(() => world.authorize(token(digit), host, "gelb"))
         yield* serving(world, token(digit), host, {
           CT_AGENT_EDGE: `127.0.0.1:${middlebox.port}`,
           CT_AGENT_ORIGIN: `127.0.0.1:${origin.port}`,

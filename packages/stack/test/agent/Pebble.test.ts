@@ -79,7 +79,7 @@ if (programs === undefined)
 it.live.skipIf(programs === undefined)("pebble validates a host by TLS-ALPN-01", () =>
   Effect.gen(function* () {
     const world = yield* start()
-    yield* Effect.promise(() => world.authorise(token("1"), host, "gelb"))
+    yield* Effect.promise(() => world.authorize(token("1"), host, "gelb"))
     const agent = yield* serving(world, token("1"), host)
     const folder = yield* temporaryFolder
     const [port, management, dns, dnsManagement] = yield* Effect.replicateEffect(freePort("127.0.0.1"), 4)

@@ -1,18 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { AnswerFollower, type Asked } from "@catenet/edge/gelb/AnswerFollower"
+import { ResponseTracker, type TrackedRequest } from "@catenet/edge/gelb/ResponseTracker"
 
-const get: Asked = { method: "GET", upgrade: false }
-const head: Asked = { method: "HEAD", upgrade: false }
-const upgrade: Asked = { method: "GET", upgrade: true }
+const get: TrackedRequest = { method: "GET", upgrade: false }
+const head: TrackedRequest = { method: "HEAD", upgrade: false }
+const upgrade: TrackedRequest = { method: "GET", upgrade: true }
 
 const switching = "HTTP/1.1 101 Switching Protocols\r\n\r\n"
 const known = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHTTP/"
 const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nX: y\r\n\r\n"
 
 /** What is told about the upgrade, with the answers cut into pieces of `size`. */
-const tell = (asked: ReadonlyArray<Asked>, text: string, size: number) => {
-  const follower = new AnswerFollower()
+const tell = (asked: ReadonlyArray<TrackedRequest>, text: string, size: number) => {
+  const follower = new ResponseTracker()
   for (const request of asked) follower.asks(request)
   const told: Array<boolean> = []
   for (let at = 0; at < text.length; at += size) {
@@ -24,7 +24,7 @@ const tell = (asked: ReadonlyArray<Asked>, text: string, size: number) => {
 
 describe("AnswerFollower", () => {
   it("knows acceptance, refusal and interim answers of any request, at every segmentation", () => {
-    const cases: ReadonlyArray<readonly [ReadonlyArray<Asked>, string, ReadonlyArray<boolean>, boolean?]> = [
+    const cases: ReadonlyArray<readonly [ReadonlyArray<TrackedRequest>, string, ReadonlyArray<boolean>, boolean?]> = [
       [[upgrade], switching, [true]],
       [[upgrade], `${switching}HTTP/1.1 200 OK\r\n\r\n`, [true]],
       [[upgrade], known, [false]],
@@ -60,14 +60,14 @@ describe("AnswerFollower", () => {
   })
 
   it("promises nothing once it has lost the thread", () => {
-    const follower = new AnswerFollower()
+    const follower = new ResponseTracker()
     follower.asks(get)
     follower.push(Buffer.from("HTTP/1.1 200 OK\r\n\r\nuntil the end"))
     assert.isFalse(follower.asks(upgrade))
   })
 
   it.prop("never throws, whatever the origin says", [Schema.Array(Schema.Uint8Array)], ([chunks]) => {
-    const follower = new AnswerFollower()
+    const follower = new ResponseTracker()
     follower.asks(upgrade)
     for (const chunk of chunks) follower.push(Buffer.from(chunk))
   })

@@ -3,7 +3,7 @@
  * Nothing of it reaches a command line or a log. Both ends are the same program, so a message that cannot be read is a defect.
  */
 import { Schema } from "effect"
-import { Order } from "../routes/RouteOrder.ts"
+import { RouteOrder } from "../routes/RouteOrder.ts"
 
 const Pair = Schema.Struct({ cert: Schema.String, key: Schema.String })
 
@@ -15,7 +15,7 @@ const Severity = Schema.Literals(severities)
 const LeastLevel = Schema.Literals(["All", ...severities, "None"])
 
 /** What a worker has done since its last report, and what it holds now. */
-export const Report = Schema.Struct({
+export const WorkerReport = Schema.Struct({
   /** By the names of `Counters`. */
   counted: Schema.Record(Schema.String, Count),
   /** Bytes by tunnel, from visitors and to visitors. */
@@ -32,11 +32,11 @@ export const Report = Schema.Struct({
   /** Listeners that have stopped accepting. */
   stalled: Schema.Array(Schema.String)
 })
-export type Report = typeof Report.Type
+export type WorkerReport = typeof WorkerReport.Type
 
 export const ToWorker = Schema.TaggedUnion({
   /** The answer to `Hello`: everything that is known now. Orders that follow come on top of it. */
-  Begin: {
+  Init: {
     /** The configuration of the edge, with the addresses that were really bound. */
     variables: Schema.Record(Schema.String, Schema.String),
     index: Schema.Int,
@@ -50,9 +50,9 @@ export const ToWorker = Schema.TaggedUnion({
     leaf: Pair,
     /** Certificates by the name of their file. */
     pairs: Schema.Array(Schema.Tuple([Schema.String, Pair])),
-    orders: Schema.Array(Order)
+    orders: Schema.Array(RouteOrder)
   },
-  Tell: { id: Schema.Int, order: Order },
+  Tell: { id: Schema.Int, order: RouteOrder },
   Leaf: { pair: Pair },
   Renewed: { certificate: Schema.String, pair: Pair },
   /** The answer to `Claim`. */
@@ -61,7 +61,7 @@ export const ToWorker = Schema.TaggedUnion({
   Drain: {}
 })
 export type ToWorker = typeof ToWorker.Type
-export type Begin = Extract<ToWorker, { readonly _tag: "Begin" }>
+export type Init = Extract<ToWorker, { readonly _tag: "Init" }>
 
 export const ToMain = Schema.TaggedUnion({
   Hello: {},
@@ -71,7 +71,7 @@ export const ToMain = Schema.TaggedUnion({
   /** Asks whether the key owns the tunnel. */
   Claim: { id: Schema.Int, token: Schema.String, key: Schema.String },
   Seen: { token: Schema.String },
-  Reported: { report: Report },
+  Reported: { report: WorkerReport },
   Log: { level: Severity, message: Schema.String, fields: Schema.Record(Schema.String, Schema.String) },
   Drained: {}
 })

@@ -6,15 +6,15 @@
 import { BodyEnd, type Framing } from "./BodyEnd.ts"
 
 /** A request that went to the origin. */
-export interface Asked {
+export interface TrackedRequest {
   readonly method: string
   /** It wishes to leave HTTP/1. */
   readonly upgrade: boolean
 }
 
-const MAX_HEAD = 65_536
-const HEAD_END = Buffer.from("\r\n\r\n")
-const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: |$)/
+const maxHead = 65_536
+const headEnd = Buffer.from("\r\n\r\n")
+const statusLinePattern = /^HTTP\/1\.[01] (\d{3})(?: |$)/
 
 type Phase =
   | { readonly _tag: "Head" }
@@ -33,7 +33,7 @@ const valuesOf = (fields: ReadonlyArray<string>, name: string) =>
 
 const parse = (text: string): Head | undefined => {
   const [statusLine = "", ...fields] = text.split("\r\n")
-  const status = STATUS_LINE.exec(statusLine)?.[1]
+  const status = statusLinePattern.exec(statusLine)?.[1]
   if (status === undefined) return undefined
   const encodings = valuesOf(fields, "transfer-encoding")
   const [length, ...others] = valuesOf(fields, "content-length")
@@ -47,10 +47,10 @@ const parse = (text: string): Head | undefined => {
 
 const isBodyless = (method: string, status: number) => method === "HEAD" || status === 204 || status === 304
 
-export class AnswerFollower {
+export class ResponseTracker {
   private phase: Phase = { _tag: "Head" }
   private pending: Buffer = Buffer.alloc(0)
-  private readonly asked: Array<Asked> = []
+  private readonly asked: Array<TrackedRequest> = []
   private verdict: boolean | undefined
 
   /** The origin has still to answer, as far as that can be told. */
@@ -69,7 +69,7 @@ export class AnswerFollower {
   }
 
   /** Notes a request. True when `push` will tell whether it may leave HTTP/1. */
-  asks(request: Asked): boolean {
+  asks(request: TrackedRequest): boolean {
     if (this.phase._tag === "Rest") return false
     this.asked.push(request)
     return request.upgrade
@@ -94,9 +94,9 @@ export class AnswerFollower {
 
   private head(bytes: Buffer): Buffer {
     const text = this.pending.length === 0 ? bytes : Buffer.concat([this.pending, bytes])
-    const end = text.indexOf(HEAD_END)
+    const end = text.indexOf(headEnd)
     const looksRight = "HTTP/1.".startsWith(text.toString("latin1", 0, 7))
-    if (end < 0 && looksRight && text.length <= MAX_HEAD) {
+    if (end < 0 && looksRight && text.length <= maxHead) {
       this.pending = text
       return Buffer.alloc(0)
     }
@@ -105,10 +105,10 @@ export class AnswerFollower {
     const [request] = this.asked
     if (head === undefined || request === undefined) this.giveUp()
     else this.answered(request, head)
-    return text.subarray(end + HEAD_END.length)
+    return text.subarray(end + headEnd.length)
   }
 
-  private answered({ method, upgrade }: Asked, { framing, status }: Head) {
+  private answered({ method, upgrade }: TrackedRequest, { framing, status }: Head) {
     if (status < 200 && status !== 101) return
     this.asked.shift()
     if (upgrade) this.verdict = status === 101

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { GateAnswers, type Known } from "@catenet/edge/gelb/GateAnswers"
+import { VisitorChecks, type Known } from "@catenet/edge/gelb/VisitorChecks"
 
 const in30s = 30_000
 const known = (identity: string | null, until: number | null = null): Known => ({ identity, until, signIn: null })
@@ -8,7 +8,7 @@ const known = (identity: string | null, until: number | null = null): Known => (
 const world = (answer: (host: string, session: string | undefined) => Promise<Known>) => {
   const asked: Array<string> = []
   const time = { now: 0 }
-  const answers = new GateAnswers(
+  const answers = new VisitorChecks(
     (host, session) => {
       asked.push(`${host} ${session}`)
       return answer(host, session)
