@@ -2,7 +2,9 @@
 import { Redacted, Result } from "effect"
 import * as Hex from "./Hex.ts"
 import type { Seconds } from "./Integer.ts"
-import { Malformed } from "./SignedRecord.ts"
+import * as Preimage from "./Preimage.ts"
+import { holds, Malformed } from "./SignedRecord.ts"
+import type { Suite } from "./Suite.ts"
 
 /** The two tokens an agent starts with. */
 export interface BootstrapSecret {
@@ -61,3 +63,47 @@ export const parse = (secret: Redacted.Redacted<string>): Result.Result<Bootstra
  * ```
  */
 export const alive = (now: Seconds, expiresAt: bigint): boolean => now <= expiresAt
+
+const preimage = (token: Redacted.Redacted<Uint8Array>) =>
+  Preimage.make("catenet-bootstrap-redeem-v1", Preimage.fixed32(Redacted.value(token)))
+
+/**
+ * The 64-byte proof with which an agent redeems a bootstrap token of 32 raw bytes for its key.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Redacted } from "effect"
+ * import * as Bootstrap from "@catenet/crypto/Bootstrap"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const seed = Redacted.make(new Uint8Array(32).fill(0x21))
+ * const token = Redacted.make(new Uint8Array(32).fill(0x3c))
+ * const proof = Bootstrap.prove(portable, seed, token)
+ * ok(Bootstrap.verify(portable, portable.ed25519.publicKey(Redacted.value(seed)), token, proof))
+ * ```
+ */
+export const prove = (
+  suite: Suite,
+  agentSeed: Redacted.Redacted<Uint8Array>,
+  token: Redacted.Redacted<Uint8Array>
+): Uint8Array => suite.ed25519.sign(Redacted.value(agentSeed), preimage(token))
+
+/**
+ * Whether the agent key signed this bootstrap token. Asked before the token is looked up.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Redacted } from "effect"
+ * import * as Bootstrap from "@catenet/crypto/Bootstrap"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const token = Redacted.make(new Uint8Array(32))
+ * ok(!Bootstrap.verify(portable, new Uint8Array(32), token, new Uint8Array(64).fill(1)))
+ * ```
+ */
+export const verify = (
+  suite: Suite,
+  agentKey: Uint8Array,
+  token: Redacted.Redacted<Uint8Array>,
+  proof: Uint8Array
+): boolean => Redacted.value(token).length === 32 && holds(suite, agentKey, () => preimage(token), proof)

@@ -34,6 +34,8 @@ const parse = (text: string): Result.Result<Kept, unknown> =>
 /** The stored secret, or undefined when none was ever brought. */
 export const restore = Effect.fn("BootstrapSecret.restore")(function* (stateDir: string) {
   const path = at(stateDir)
+  // What an interrupted start has staged is asked for again.
+  yield* PrivateFile.discard([path])
   const bytes = yield* PrivateFile.read(path)
   if (bytes === undefined) return undefined
   return yield* Effect.mapError(
@@ -42,13 +44,17 @@ export const restore = Effect.fn("BootstrapSecret.restore")(function* (stateDir:
   )
 })
 
-/** Exchanges a bootstrap token and stores what it brought. */
-export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (stateDir: string, token: Redacted.Redacted) {
+/** Exchanges a bootstrap token for the key of this seed, which must be stored by now, and stores what it brought. */
+export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (
+  stateDir: string,
+  token: Redacted.Redacted,
+  seed: Redacted.Redacted<Uint8Array>
+) {
   const controlPlane = yield* ControlPlane
   yield* PrivateFile.folder(stateDir)
   yield* PrivateFile.read(at(stateDir))
   yield* PrivateFile.reserve(at(stateDir), secretBytes)
-  const secret = yield* Effect.catchTag(controlPlane.exchange(token), "TokenSpent", ({ detail }) =>
+  const secret = yield* Effect.catchTag(controlPlane.exchange(token, seed), "TokenSpent", ({ detail }) =>
     Effect.fail(
       new Refused({
         detail:

@@ -3,6 +3,7 @@
  * matter here: an answer, a refusal that asking again does not change, and silence.
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -25,7 +26,7 @@ export class TokenSpent extends Data.TaggedError("TokenSpent")<{ readonly detail
 const callBound = "10 seconds"
 
 const Request = Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: PublicKey, proof: Signature })
-const Exchange = Schema.Struct({ token: BootstrapToken })
+const Exchange = Schema.Struct({ token: BootstrapToken, pubkey: PublicKey, proof: Signature })
 
 const statusOf = (error: unknown) => (HttpClientError.isHttpClientError(error) ? error.response?.status : undefined)
 
@@ -55,9 +56,13 @@ export class ControlPlane extends Context.Service<
       agent: string,
       seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<string, TokenSpent | Refused | Unreachable>
-    /** Exchanges a bootstrap token for the text of its secret. */
+    /**
+     * Exchanges a bootstrap token for the text of its secret, with the proof that the seed's owner asks. A token that this seed
+     * has redeemed before is answered in the same way.
+     */
     exchange(
-      token: Redacted.Redacted
+      token: Redacted.Redacted,
+      seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<Redacted.Redacted, TokenSpent | ConfigurationInvalid | Refused | Unreachable>
   }
 >()("agent/ControlPlane") {
@@ -135,19 +140,25 @@ export class ControlPlane extends Context.Service<
             )
             return tenant
           }),
-          exchange: Effect.fn("ControlPlane.exchange")(function* (token) {
-            const payload = yield* Effect.mapError(
-              Schema.decodeEffect(Exchange)({ token: Redacted.value(token) }),
-              () =>
-                ConfigurationInvalid.of(
-                  "CT_BOOTSTRAP",
-                  "is not a bootstrap token",
-                  "copy it again from the install page"
-                )
+          exchange: Effect.fn("ControlPlane.exchange")(function* (token, seed) {
+            const bytes = yield* Effect.mapError(Effect.fromResult(Hex.decode(Redacted.value(token), 32)), () =>
+              ConfigurationInvalid.of("CT_BOOTSTRAP", "is not a bootstrap token", "copy it again from the install page")
+            )
+            const payload = yield* Effect.orDie(
+              Schema.decodeEffect(Exchange)({
+                token: Hex.encode(bytes),
+                pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
+                proof: Hex.encode(Bootstrap.prove(native, seed, Redacted.make(bytes)))
+              })
             )
             const ask = "Ask the portal for a new CT_BOOTSTRAP."
             const { secret } = yield* bounded(exchange({ payload })).pipe(
+              Effect.catchTag("BootstrapAlreadyRedeemed", ({ secret }) =>
+                Effect.as(Effect.logInfo("an earlier start had redeemed the bootstrap token"), { secret })
+              ),
               Effect.catchTags({
+                BootstrapProofRefused: ({ detail }) =>
+                  Effect.fail(new Refused({ detail: `${detail} Update this agent, or the control plane.` })),
                 BootstrapTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
                 BootstrapTokenUnknown: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${ask}` })),
                 BootstrapTokenExpired: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${ask}` }))

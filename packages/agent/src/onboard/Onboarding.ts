@@ -2,8 +2,8 @@
  * From what the agent was given to what it can serve with: a routing token and, when it ever enrolled, its identity.
  *
  * Nothing is redeemed twice: a stored identity and a stored bootstrap secret are used before any token is spent, and a bootstrap
- * secret is stored before it is used. The key is stored before a join token is redeemed, so that an agent that never learnt of its
- * enrolment asks again with the same key and is recognised. A spent token ends in a sentence that says which of the possible
+ * secret is stored before it is used. The key is stored before a token is redeemed, so that an agent whose answer was lost asks
+ * again with the same key and is recognised. A spent token ends in a sentence that says which of the possible
  * causes it was.
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
@@ -26,6 +26,26 @@ export interface Onboarded {
 const bytesOf = (text: Redacted.Redacted | undefined) =>
   text === undefined ? undefined : Redacted.make(Result.getOrThrow(Hex.decode(Redacted.value(text), 32)))
 
+const prepared = Effect.fnUntraced(function* (settings: Settings, agentId: string) {
+  const random = yield* SecureRandom.SecureRandom
+  return yield* Identity.prepare(settings.stateDir, agentId, random.randomBytes(32))
+})
+
+const exchanged = Effect.fnUntraced(function* (
+  settings: Settings,
+  agentId: string,
+  mine: Identity.Identity | undefined,
+  token: Redacted.Redacted
+) {
+  const { stateDir } = settings
+  if (mine !== undefined) return yield* BootstrapSecret.exchange(stateDir, token, mine.seed)
+  // Without an answer the token may be spent, for this key: it stays for the next start.
+  return yield* BootstrapSecret.exchange(stateDir, token, yield* prepared(settings, agentId)).pipe(
+    Effect.tapErrorTag("Refused", () => Identity.forget(stateDir)),
+    Effect.tapErrorTag("ConfigurationInvalid", () => Identity.forget(stateDir))
+  )
+})
+
 const enrol = Effect.fnUntraced(function* (
   settings: Settings,
   agentId: string,
@@ -33,8 +53,7 @@ const enrol = Effect.fnUntraced(function* (
   previous: string | undefined
 ) {
   const controlPlane = yield* ControlPlane
-  const random = yield* SecureRandom.SecureRandom
-  const seed = yield* Identity.prepare(settings.stateDir, agentId, random.randomBytes(32))
+  const seed = yield* prepared(settings, agentId)
   const tenant = yield* controlPlane.redeem(joinToken, agentId, seed).pipe(
     Effect.catchTag("TokenSpent", ({ detail }) => {
       const cause =
@@ -66,7 +85,7 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
   const secret =
     kept ??
     (settings.bootstrap !== undefined && lacking
-      ? yield* BootstrapSecret.exchange(settings.stateDir, settings.bootstrap)
+      ? yield* exchanged(settings, agentId, mine, settings.bootstrap)
       : undefined)
   const token = bytesOf(settings.token) ?? secret?.routingToken
   const joinToken = bytesOf(settings.joinToken) ?? secret?.joinToken

@@ -28,6 +28,8 @@ class Steps {
   readonly #fate: Fate
   readonly reached = Promise.withResolvers<"killed">()
   count = 0
+  /** The number of the first request. */
+  asked = Number.POSITIVE_INFINITY
 
   constructor(at: number, fate: Fate) {
     this.#at = at
@@ -36,6 +38,7 @@ class Steps {
 
   take(what: string, mayFail = true): Effect.Effect<void, PlatformError.PlatformError> {
     return Effect.suspend(() => {
+      if (what === "request") this.asked = Math.min(this.asked, this.count)
       if (this.count++ !== this.#at) return Effect.void
       if (this.#fate === "killed") {
         this.reached.resolve("killed")
@@ -100,13 +103,15 @@ const http = (steps: Steps) =>
   ).pipe(Layer.provide(OutgoingHttp.layer))
 
 const settingsOf = (url: string, stateDir: string, joinToken: string, agent: string) =>
+  settingsWith(url, stateDir, agent, { CT_AGENT_TOKEN: token, CT_AGENT_JOIN_TOKEN: joinToken })
+
+const settingsWith = (url: string, stateDir: string, agent: string, tokens: Readonly<Record<string, string>>) =>
   Result.getOrThrow(
     parse({
+      ...tokens,
       CT_AGENT_CP_URL: url,
-      CT_AGENT_TOKEN: token,
       CT_AGENT_HOSTNAME: "hello.example",
       CT_AGENT_MODE: "browser",
-      CT_AGENT_JOIN_TOKEN: joinToken,
       CT_AGENT_STATE_DIR: stateDir,
       CT_AGENT_ID: agent
     })
@@ -176,4 +181,40 @@ describe.concurrent("an enrolment", () => {
         }
         assert.isAbove(stopped, 20)
       })
+
+  for (const fate of ["killed", "disk full"] as const)
+    it(`loses no bootstrap token wherever it is stopped (${fate})`, async () => {
+      await using plane = await startControlPlane(makeAuthority().der)
+      let stopped = 0
+      for (let at = 0, asked = whole; ; at += at < asked || at > asked + 12 ? 6 : 1) {
+        await using home = await makeHome()
+        const joinToken = at.toString(16).padStart(64, "c")
+        const bootstrap = at.toString(16).padStart(64, "b")
+        plane.joinTokens.set(joinToken, "fresh")
+        plane.bootstrapTokens.set(bootstrap, `CT_JOIN_TOKEN=${joinToken};CT_AGENT_TOKEN=${token}`)
+        const stateDir = `${home.path}/state`
+        const settings = settingsWith(plane.url, stateDir, "two", { CT_BOOTSTRAP: bootstrap })
+        const steps = new Steps(at, fate)
+        await run(settings, steps)
+        // Steps are few between a request and what is stored of its answer, and each of them counts.
+        if (steps.asked < whole && asked === whole) at = asked = steps.asked
+        const again = await run(settings, new Steps(whole, fate))
+        if (again === "killed" || again._tag === "Failure")
+          return assert.fail(`after step ${at}: ${JSON.stringify(again)}`)
+        const identity = again.value.identity ?? assert.fail("no identity")
+        const key = Hex.encode(native.ed25519.publicKey(Redacted.value(identity.seed)))
+        assert.strictEqual(plane.agents.get("two"), key, `step ${at} left the control plane with another key`)
+        assert.strictEqual(Hex.encode(Redacted.value(again.value.token ?? assert.fail("no token"))), token)
+        assert.deepStrictEqual(readdirSync(stateDir).toSorted(), [
+          "agent",
+          "bootstrap.secret",
+          "identity.key",
+          "tenant"
+        ])
+        plane.agents.clear()
+        if (steps.count <= at) break
+        stopped++
+      }
+      assert.isAbove(stopped, 10)
+    })
 })

@@ -1,4 +1,5 @@
 /** A control plane for tests: the few routes that an agent calls, over real HTTP, with every call counted. */
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Enrollment from "@catenet/crypto/Enrollment"
 import { native } from "@catenet/crypto/native"
 import { Redacted } from "effect"
@@ -37,6 +38,8 @@ const titles: Record<string, string> = {
   JoinTokenSpent: "Join token already used",
   AgentAlreadyEnrolled: "Agent already enrolled",
   BootstrapTokenUnknown: "Bootstrap token unknown",
+  BootstrapProofRefused: "Bootstrap proof refused",
+  BootstrapAlreadyRedeemed: "Bootstrap token already redeemed by this agent",
   BootstrapTokenSpent: "Bootstrap token already used"
 }
 
@@ -54,6 +57,7 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
   const agents = new Map<string, string>()
   const calls: Array<string> = []
   const redeemedBy = new Map<string, string>()
+  const owedSecrets = new Map<string, string>()
 
   const redeem = ({ token = "", agent = "", pubkey = "", proof = "" }: Record<string, string>) => {
     const holds = Enrollment.verify(
@@ -75,12 +79,23 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
     return json({ tenant: "tenant-1" })
   }
 
-  const exchange = ({ token = "" }: Record<string, string>) => {
+  const exchange = ({ token = "", pubkey = "", proof = "" }: Record<string, string>) => {
+    const holds = Bootstrap.verify(
+      native,
+      Buffer.from(pubkey, "hex"),
+      Redacted.make(new Uint8Array(Buffer.from(token, "hex"))),
+      Buffer.from(proof, "hex")
+    )
+    if (!holds) return problem(403, "BootstrapProofRefused", "The proof does not hold.")
     const secret = bootstrapTokens.get(token)
+    const owed = owedSecrets.get(`${token} ${pubkey}`)
+    if (owed !== undefined)
+      return problem(409, "BootstrapAlreadyRedeemed", "This agent redeemed it before.", { secret: owed })
     if (secret === undefined)
       return problem(404, "BootstrapTokenUnknown", "This bootstrap token was never minted here.")
     if (secret === "spent") return problem(409, "BootstrapTokenSpent", "This bootstrap token has been used.")
     bootstrapTokens.set(token, "spent")
+    owedSecrets.set(`${token} ${pubkey}`, secret)
     return json({ secret })
   }
 

@@ -5,6 +5,8 @@ import { AgentId, Tenant } from "../enrollment/Agent.ts"
 import {
   AgentAlreadyEnrolled,
   BatchCountOutOfRange,
+  BootstrapAlreadyRedeemed,
+  BootstrapProofRefused,
   BootstrapTokenExpired,
   BootstrapTokenSpent,
   BootstrapTokenUnknown,
@@ -23,6 +25,17 @@ import { AdminAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+/** With key and proof, an agent whose answer was lost can ask again; without them the secret is given once. */
+export const BootstrapRedemption = Schema.Struct({
+  token: BootstrapToken,
+  pubkey: Schema.optionalKey(NewPublicKey),
+  proof: Schema.optionalKey(Signature)
+}).check(
+  Schema.makeFilter(({ proof, pubkey }) => (pubkey === undefined) === (proof === undefined), {
+    expected: "pubkey and proof together, or neither"
+  })
+)
 
 export class EnrollmentApi extends HttpApiGroup.make("enrollment")
   .add(
@@ -50,9 +63,15 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       error: [IdempotencyKeyReused, LimitReached]
     }).middleware(AdminAccess),
     HttpApiEndpoint.post("redeemBootstrap", "/bootstrap/redeem", {
-      payload: Schema.Struct({ token: BootstrapToken }),
+      payload: BootstrapRedemption,
       success: Schema.Struct({ secret: BootstrapSecret }),
-      error: [BootstrapTokenUnknown, BootstrapTokenSpent, BootstrapTokenExpired]
+      error: [
+        BootstrapProofRefused,
+        BootstrapTokenUnknown,
+        BootstrapTokenSpent,
+        BootstrapAlreadyRedeemed,
+        BootstrapTokenExpired
+      ]
     })
   )
   .middleware(ReadsBody)

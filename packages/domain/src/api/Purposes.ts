@@ -26,7 +26,7 @@ export const purposes: Readonly<Record<string, Purpose>> = {
       outstanding: "The join tokens that nobody has redeemed, by their hashes.",
       mintBootstrap: "Keeps a secret under a token that gives it out once.",
       outstandingBootstraps: "The bootstrap tokens that still give out a secret, by their hashes.",
-      redeemBootstrap: "Gives the secret of a bootstrap token, once."
+      redeemBootstrap: "Gives the secret of a bootstrap token, once; again only to the key that redeemed it."
     }
   },
   provisioning: {

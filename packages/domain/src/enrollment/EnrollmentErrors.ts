@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Tenant } from "./Agent.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { Problem } from "../values/Problem.ts"
+import { BootstrapSecretText } from "../values/Tokens.ts"
 
 /** The signature over the join token does not verify under the key in the request. */
 export class JoinProofRefused extends Problem<JoinProofRefused>()("JoinProofRefused", {
@@ -72,6 +73,27 @@ export class BootstrapTokenSpent extends Problem<BootstrapTokenSpent>()("Bootstr
   title: "Bootstrap token already used",
   detail: () => "This bootstrap token has been used; ask for a new one."
 }) {}
+
+/** The signature over the bootstrap token does not verify under the key in the request. */
+export class BootstrapProofRefused extends Problem<BootstrapProofRefused>()("BootstrapProofRefused", {
+  status: 403,
+  title: "Bootstrap proof refused",
+  detail: () => "The proof is not a signature by the given key over the bootstrap token."
+}) {}
+
+/**
+ * This very agent has redeemed the bootstrap token before: same key, valid proof. The answer to that may have been lost, so
+ * the secret comes again, until the token's own end.
+ */
+export class BootstrapAlreadyRedeemed extends Problem<BootstrapAlreadyRedeemed>()(
+  "BootstrapAlreadyRedeemed",
+  {
+    status: 409,
+    title: "Bootstrap token already redeemed by this agent",
+    detail: () => "This agent redeemed this bootstrap token before, with the same key; its secret comes again."
+  },
+  { secret: Schema.RedactedFromValue(BootstrapSecretText) }
+) {}
 
 /** The bootstrap token outlived its time; this attempt has spent it. */
 export class BootstrapTokenExpired extends Problem<BootstrapTokenExpired>()("BootstrapTokenExpired", {

@@ -29,14 +29,14 @@ export type AdminToken = typeof AdminToken.Type
 export const AlertSecret = secret("alert secret")
 export type AlertSecret = typeof AlertSecret.Type
 
-/** What a bootstrap token is exchanged for; the platform does not look inside, but seals its UTF-8 form. */
-export const BootstrapSecret = Schema.RedactedFromValue(
-  Schema.String.check(
-    Schema.isMaxLength(8192),
-    formBy((text) => text.isWellFormed(), "a text without halves of surrogate pairs")
-  ),
-  { label: "bootstrap secret" }
+/** The text of a bootstrap secret. The platform does not look inside, but seals its UTF-8 form. */
+export const BootstrapSecretText = Schema.String.check(
+  Schema.isMaxLength(8192),
+  formBy((text) => text.isWellFormed(), "a text without halves of surrogate pairs")
 )
+
+/** What a bootstrap token is exchanged for. */
+export const BootstrapSecret = Schema.RedactedFromValue(BootstrapSecretText, { label: "bootstrap secret" })
 export type BootstrapSecret = typeof BootstrapSecret.Type
 
 /** The identity provider's secret of a service account. */

@@ -112,6 +112,8 @@ const table = [
   [Enrollment.AgentAlreadyEnrolled, 409, ["(join token, by the agent that redeemed it)"]],
   [Enrollment.BatchCountOutOfRange, 400, ["(batch of 1 to 100)"]],
   [Enrollment.IdempotencyKeyReused, 409, ["(idempotency key)"]],
+  [Enrollment.BootstrapProofRefused, 403, ["(bootstrap token with a key that did not sign it)"]],
+  [Enrollment.BootstrapAlreadyRedeemed, 409, ["(bootstrap token, by the agent that redeemed it)"]],
   [Enrollment.BootstrapTokenUnknown, 404, ["(bootstrap token)"]],
   [Enrollment.BootstrapTokenSpent, 409, ["(bootstrap token)"]],
   [Enrollment.BootstrapTokenExpired, 410, ["(bootstrap token)"]],

@@ -1,14 +1,12 @@
 /** Handlers of the `enrollment` group. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { bootstrapSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Enrolments } from "../enrollment/Enrollments.ts"
-
-/** Seconds that a bootstrap token lives when the operator does not say. */
-const defaultTtl = 600
 
 export const EnrollmentHandlers = HttpApiBuilder.group(
   ControlPlaneApi,
@@ -29,9 +27,9 @@ export const EnrollmentHandlers = HttpApiBuilder.group(
       outstanding: ({ query }) => enrolments.outstanding(query),
       outstandingBootstraps: ({ query }) => bootstraps.outstanding(query),
       redeem: ({ payload }) => Effect.map(enrolments.redeem(payload), (tenant) => ({ tenant })),
-      mintBootstrap: ({ headers, payload: { secret, ttl_secs = defaultTtl } }) =>
+      mintBootstrap: ({ headers, payload: { secret, ttl_secs = bootstrapSeconds } }) =>
         bootstraps.mint(secret, ttl_secs, headers["idempotency-key"]),
-      redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload.token), (secret) => ({ secret }))
+      redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload), (secret) => ({ secret }))
     })
   })
 )

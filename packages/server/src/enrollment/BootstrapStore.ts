@@ -1,11 +1,18 @@
-/** Bootstrap tokens by their hash, each with its sealed secret until it is redeemed. */
+/** Bootstrap tokens by their hash, each with its sealed secret as long as that may still be given out. */
 import { mostBootstrapTokens } from "@catenet/domain/values/Caps"
 import { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import { PublicKey } from "@catenet/domain/values/Keys"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { keysetOn, SliceOfAll } from "../store/Slice.ts"
 
-const Spending = Schema.Struct({ tokenHash: Schema.String, now: Schema.Int })
+const Held = Schema.Struct({
+  /** Null where the secret is not given out any more. */
+  sealed: Schema.NullOr(Schema.Uint8Array),
+  expiresAt: Schema.Int,
+  redeemedBy: Schema.NullOr(PublicKey)
+})
+export type Held = typeof Held.Type
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -24,19 +31,22 @@ export const make = Effect.gen(function* () {
           where (select count(*) from bootstrap_tokens where redeemed_at is null and expires_at >= ${row.createdAt}::bigint)
             < ${mostBootstrapTokens} returning 1`
       ),
-    /** The sealed secret, when this call is the one that spends the token. The row keeps nothing of it. */
-    spend: SqlSchema.findOneOption({
-      Request: Spending,
-      Result: Schema.Struct({ sealed: Schema.Uint8Array, expiresAt: Schema.Int }),
-      execute: ({ tokenHash, now }) => sql`
-        with held as (
-          select token_hash, sealed, expires_at from bootstrap_tokens
-          where token_hash = ${tokenHash} and redeemed_at is null for update)
-        update bootstrap_tokens t set redeemed_at = ${now}, sealed = null
-        from held where t.token_hash = held.token_hash returning held.sealed, held.expires_at`
+    /** The row, held until the transaction ends: racing attempts wait here for each other. */
+    hold: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Held,
+      execute: (tokenHash) => sql`
+        select sealed, expires_at, redeemed_by from bootstrap_tokens
+        where token_hash = ${tokenHash} for update`
     }),
-    prune: (before: number) =>
+    /** The sealed secret stays for the key `by`; without one the row keeps nothing of it. */
+    spend: ({ by, now, tokenHash }: { readonly tokenHash: string; readonly now: number; readonly by: string | null }) =>
+      sql`update bootstrap_tokens set redeemed_at = ${now}, redeemed_by = ${by},
+        sealed = case when ${by}::text is null then null else sealed end where token_hash = ${tokenHash}`,
+    prune: ({ before, now }: { readonly before: number; readonly now: number }) =>
       Effect.all([
+        sql`update bootstrap_tokens set sealed = null
+          where redeemed_at is not null and sealed is not null and expires_at < ${now}`,
         sql`delete from bootstrap_tokens where redeemed_at is null and expires_at < ${before}`,
         sql`delete from bootstrap_tokens where redeemed_at < ${before}`
       ]),
@@ -47,10 +57,6 @@ export const make = Effect.gen(function* () {
         sql`select token_hash, created_at, expires_at from bootstrap_tokens
           where redeemed_at is null and expires_at > ${now} ${keysetOn(sql)("token_hash", slice)}`.withoutTransform
     }),
-    isKnown: SqlSchema.findOneOption({
-      Request: Schema.String,
-      Result: Schema.Struct({ expiresAt: Schema.Int }),
-      execute: (tokenHash) => sql`select expires_at from bootstrap_tokens where token_hash = ${tokenHash}`
-    })
+    transaction: sql.withTransaction
   }
 })

@@ -6,11 +6,10 @@ import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import { endedBootstrapSeconds, mostBootstrapTokens } from "@catenet/domain/values/Caps"
-import {
-  BootstrapTokenExpired,
-  BootstrapTokenSpent,
-  BootstrapTokenUnknown
-} from "@catenet/domain/enrollment/EnrollmentErrors"
+import type { BootstrapRedemption } from "@catenet/domain/api/EnrollmentApi"
+import { type Bootstrap as State, redeem } from "@catenet/domain/enrollment/Bootstrap"
+import { BootstrapProofRefused } from "@catenet/domain/enrollment/EnrollmentErrors"
+import type { PublicKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
@@ -19,7 +18,7 @@ import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { freshHex64, hashOf, tokenBytes } from "../runtime/Secrets.ts"
+import { bytesOf, freshHex64, hashOf, tokenBytes } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import { within } from "../store/Within.ts"
 import * as Store from "./BootstrapStore.ts"
@@ -36,6 +35,14 @@ const seal = (token: BootstrapToken, secret: BootstrapSecret) =>
 const open = (token: BootstrapToken, sealed: Uint8Array) =>
   native.chacha20poly1305.open(keyOf(token), nonce, context, sealed).pipe(Result.flatMap(Bytes.toText))
 
+const stateOf = (token: BootstrapToken, { expiresAt, redeemedBy, sealed }: Store.Held) =>
+  sealed === null
+    ? Result.succeed<State>({ _tag: "Spent" })
+    : Result.map(open(token, sealed), (text): State => {
+        const kept = { secret: Redacted.make(text, { label: "bootstrap secret" }), expiresAt }
+        return redeemedBy === null ? { _tag: "Sealed", ...kept } : { _tag: "Redeemed", by: redeemedBy, ...kept }
+      })
+
 const tokenFrom = Schema.decodeSync(BootstrapToken)
 const Minted = Schema.Struct({ token: BootstrapToken })
 
@@ -44,6 +51,22 @@ const make = Effect.gen(function* () {
   const audits = yield* Audits
   const { once } = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
+
+  /** The attempt moves the token whatever its answer is, so the answer is no failure here. */
+  const attempted = Effect.fnUntraced(
+    function* (token: BootstrapToken, by: PublicKey | null) {
+      const tokenHash = hashOf(token)
+      const row = yield* store.hold(tokenHash)
+      const before = Option.isNone(row) ? null : yield* Effect.orDie(Effect.fromResult(stateOf(token, row.value)))
+      const now = yield* unixSeconds
+      const { answer, next } = redeem(before, now, by)
+      if (next !== null && next._tag !== before?._tag)
+        yield* store.spend({ tokenHash, now, by: next._tag === "Redeemed" ? next.by : null })
+      return answer
+    },
+    store.transaction,
+    asDefects
+  )
 
   return {
     /** A token for the secret, alive for `ttl` seconds. */
@@ -74,22 +97,20 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** The secret, once. The token is spent by the first attempt, even by one that comes too late. */
-    redeem: Effect.fn("Bootstraps.redeem")(function* (token: BootstrapToken) {
-      const now = yield* unixSeconds
-      const tokenHash = hashOf(token)
-      const spent = yield* store.spend({ tokenHash, now })
-      if (Option.isNone(spent)) {
-        const known = yield* store.isKnown(tokenHash)
-        return yield* Option.isSome(known) ? new BootstrapTokenSpent() : new BootstrapTokenUnknown()
-      }
-      const { expiresAt, sealed } = spent.value
-      if (!Bootstrap.alive(now, BigInt(expiresAt))) return yield* new BootstrapTokenExpired()
-      return Redacted.make(yield* Effect.orDie(Effect.fromResult(open(token, sealed))), { label: "bootstrap secret" })
-    }, asDefects),
+    /**
+     * The secret, once. The first attempt spends the token, even one that comes too late; one that proves a key keeps the
+     * secret for that key. The proof is looked at before the token.
+     */
+    redeem: Effect.fn("Bootstraps.redeem")(function* ({ proof, pubkey, token }: typeof BootstrapRedemption.Type) {
+      if (pubkey !== undefined && !Bootstrap.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof ?? "")))
+        return yield* new BootstrapProofRefused()
+      return yield* Effect.fromResult(yield* attempted(token, pubkey ?? null))
+    }),
 
     /** Forgets tokens that were over long ago; each is unknown from then on. */
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - endedBootstrapSeconds))))
+    prune: Effect.flatMap(unixSeconds, (now) =>
+      Effect.asVoid(Effect.orDie(store.prune({ before: now - endedBootstrapSeconds, now })))
+    )
   }
 })
 

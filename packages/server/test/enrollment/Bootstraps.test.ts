@@ -1,11 +1,12 @@
 import { BootstrapSecret, BootstrapToken } from "@catenet/domain/values/Tokens"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { hashOf } from "../../src/runtime/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import { bootstrapRedemption } from "./Redemption.ts"
 
 const secretOf = Schema.decodeSync(BootstrapSecret)
 const secret = secretOf("CT_JOIN_TOKEN=1;CT_AGENT_TOKEN=2")
@@ -78,6 +79,72 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       assert.isAbove(rows.length, 0)
       assert.notInclude(stored, Redacted.value(token))
       assert.notInclude(stored, "CT_JOIN_TOKEN")
+    })
+  )
+
+  it.effect("gives the secret of a redeemed token again to the key that redeemed it, and to no other", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const { token } = yield* enrollment.mintBootstrap({ headers: {}, payload: { secret } })
+      const unsigned = bootstrapRedemption(token, "one", Schema.decodeSync(BootstrapToken)("98".repeat(32)))
+      assert.strictEqual((yield* Effect.flip(enrollment.redeemBootstrap(unsigned)))._tag, "BootstrapProofRefused")
+      const asked = Effect.result(enrollment.redeemBootstrap(bootstrapRedemption(token)))
+      const results = yield* Effect.all(
+        Array.from({ length: 10 }, () => asked),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(results.filter(Result.isSuccess), 1)
+      for (const result of results) {
+        const given = Result.isSuccess(result)
+          ? result.success.secret
+          : result.failure._tag === "BootstrapAlreadyRedeemed"
+            ? result.failure.secret
+            : assert.fail(result.failure._tag)
+        assert.strictEqual(Redacted.value(given), Redacted.value(secret))
+      }
+      for (const stranger of [bootstrapRedemption(token, "another"), { payload: { token } }])
+        assert.strictEqual((yield* Effect.flip(enrollment.redeemBootstrap(stranger)))._tag, "BootstrapTokenSpent")
+    })
+  )
+
+  it.effect("gives it again until the token's own end, and keeps nothing of it after that", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const { token } = yield* enrollment.mintBootstrap({ headers: {}, payload: { secret, ttl_secs: 60 } })
+      const redeem = enrollment.redeemBootstrap(bootstrapRedemption(token))
+      yield* redeem
+      const sealed = asDatabase(
+        SqlClient.SqlClient.use(
+          (sql) => sql<{ sealed: boolean }>`
+          select sealed is not null as sealed from bootstrap_tokens where token_hash = ${hashOf(token)}`
+        )
+      )
+      assert.deepStrictEqual(yield* sealed, [{ sealed: true }])
+      assert.strictEqual((yield* Effect.flip(redeem))._tag, "BootstrapAlreadyRedeemed")
+      yield* asDatabase(
+        SqlClient.SqlClient.use(
+          (sql) => sql`update bootstrap_tokens set expires_at = expires_at - 61 where token_hash = ${hashOf(token)}`
+        )
+      )
+      assert.strictEqual((yield* Effect.flip(redeem))._tag, "BootstrapTokenSpent")
+      assert.deepStrictEqual(yield* sealed, [{ sealed: false }])
+    })
+  )
+
+  it.effect("takes key and proof together, or neither", () =>
+    Effect.gen(function* () {
+      const { enrollment } = yield* TestServer.client
+      const { token } = yield* enrollment.mintBootstrap({ headers: {}, payload: { secret } })
+      const { pubkey, proof } = bootstrapRedemption(token).payload
+      for (const half of [{ pubkey }, { proof }]) {
+        const { status } = yield* TestServer.raw("/bootstrap/redeem", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ token: Redacted.value(token), ...half })
+        })
+        assert.strictEqual(status, 422)
+      }
+      yield* enrollment.redeemBootstrap(bootstrapRedemption(token))
     })
   )
 })

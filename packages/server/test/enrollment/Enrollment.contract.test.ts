@@ -1,3 +1,4 @@
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -31,12 +32,18 @@ const redemption = (token: string, proven = token, seed = first) => {
   return { token, agent: "agent", pubkey, proof }
 }
 
+const keyed = (token: string, proven = token) => {
+  const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(first)))
+  return { token, pubkey, proof: Hex.encode(Bootstrap.prove(native, first, Redacted.make(bytesOf(proven)))) }
+}
+
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("enrolment", (it) => {
   it.effect("holds its contract", () =>
     Effect.gen(function* () {
       const operator = "operator" as const
       const { token } = yield* post("/enroll/issue", { tenant: "t" })
       const { token: bootstrap } = yield* post("/bootstrap/mint", { secret: "s" })
+      const { token: kept } = yield* post("/bootstrap/mint", { secret: "s" })
       const { token: late } = yield* post("/bootstrap/mint", { secret: "s", ttl_secs: 0 })
       const { url } = yield* TestDatabase
       yield* Effect.provide(
@@ -88,6 +95,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("enrolment", 
           status: 409,
           code: "IdempotencyKeyReused"
         },
+        { call: "redeemBootstrap", body: keyed(bootstrap, unknown), status: 403, code: "BootstrapProofRefused" },
+        { call: "redeemBootstrap", body: keyed(kept), status: 200, answer: { secret: "s" } },
+        { call: "redeemBootstrap", body: keyed(kept), status: 409, code: "BootstrapAlreadyRedeemed" },
         { call: "redeemBootstrap", body: { token: bootstrap }, status: 200, answer: { secret: "s" } },
         { call: "redeemBootstrap", body: { token: bootstrap }, status: 409, code: "BootstrapTokenSpent" },
         { call: "redeemBootstrap", body: { token: late }, status: 410, code: "BootstrapTokenExpired" },

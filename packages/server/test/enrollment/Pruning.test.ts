@@ -44,6 +44,10 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         yield* bootstrap("6", now - Caps.endedBootstrapSeconds + 60, null)
         yield* bootstrap("7", now + 600, now - Caps.endedBootstrapSeconds - 60)
         yield* bootstrap("8", now + 600, now - Caps.endedBootstrapSeconds + 60)
+        const kept = (mark: string, expiresAt: number) =>
+          sql`insert into bootstrap_tokens ${sql.insert({ token_hash: mark.repeat(64), sealed: new Uint8Array(1), created_at: 1, expires_at: expiresAt, redeemed_at: now, redeemed_by: "d".repeat(64) })}`
+        yield* kept("9", now - 60)
+        yield* kept("a", now + 60)
         const over = ["1", "3", "5", "7"].map((mark) => mark.repeat(64))
         yield* prunedUntil(sql`select token_hash from join_tokens where token_hash = any(${over}::text[])
         union all select token_hash from bootstrap_tokens where token_hash = any(${over}::text[])`)
@@ -51,7 +55,14 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         select token_hash from join_tokens union all select token_hash from bootstrap_tokens order by 1`
         assert.deepStrictEqual(
           left.map(({ token_hash }) => token_hash[0]),
-          ["2", "4", "6", "8"]
+          ["2", "4", "6", "8", "9", "a"]
+        )
+        const sealed = yield* sql<{ token_hash: string }>`
+        select token_hash from bootstrap_tokens where redeemed_by is not null and sealed is not null`
+        assert.deepStrictEqual(
+          sealed.map(({ token_hash }) => token_hash[0]),
+          ["a"],
+          "a secret is kept for its key until the token's own end"
         )
         const [counted] = yield* sql<{ count: bigint }>`select count from pruned_redemptions`
         assert.strictEqual(counted?.count, 1n, "a redemption that is counted stays counted")

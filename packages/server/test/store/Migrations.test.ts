@@ -119,6 +119,10 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
           if (number === 8) {
             yield* sql`insert into channels values (${"3".repeat(64)}, 's', ${"4".repeat(64)}, 1)`
           }
+          if (number === 56) {
+            yield* sql`insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, redeemed_at) values
+              (${"a".repeat(64)}, '\\x01', 1, 2, null), (${"b".repeat(64)}, null, 1, 2, 1)`
+          }
           if (number === 15) {
             yield* sql`insert into share_links (id, tunnel_id, host, single_use, token_hash, created_at, expires_at)
               values (${"6".repeat(32)}, ${"1".repeat(32)}, 'a.example.test', false, ${"7".repeat(64)}, 1, 2)`
@@ -229,6 +233,15 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         assert.deepStrictEqual(
           deliveries.map(({ detail }) => detail),
           ["delivered", "not delivered", "refused by policy", "the account's budget is spent", ""]
+        )
+        const bootstraps = yield* sql<{ sealed: boolean; redeemedBy: null }>`select sealed is not null as sealed,
+          redeemed_by as "redeemedBy" from bootstrap_tokens order by token_hash`
+        assert.deepStrictEqual(
+          bootstraps.map(({ redeemedBy, sealed }) => [sealed, redeemedBy]),
+          [
+            [true, null],
+            [false, null]
+          ]
         )
         assert.deepStrictEqual(yield* migrate, [])
       })

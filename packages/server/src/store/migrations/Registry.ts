@@ -48,6 +48,7 @@ import * as asciiCase from "./0053_ascii_case.ts"
 import * as hostsOfNoEdge from "./0054_hosts_of_no_edge.ts"
 import * as provedPlacements from "./0055_proved_placements.ts"
 import * as countedTokens from "./0056_counted_tokens.ts"
+import * as bootstrapSecretsKeptForAKey from "./0057_bootstrap_secrets_kept_for_a_key.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -95,5 +96,6 @@ export const migrations = {
   "0053_ascii_case": asciiCase.up,
   "0054_hosts_of_no_edge": hostsOfNoEdge.up,
   "0055_proved_placements": provedPlacements.up,
-  "0056_counted_tokens": countedTokens.up
+  "0056_counted_tokens": countedTokens.up,
+  "0057_bootstrap_secrets_kept_for_a_key": bootstrapSecretsKeptForAKey.up
 } as const
