@@ -30,7 +30,7 @@ const root = Command.make(
 ).pipe(
   Command.withDescription(
     "Serves one tunnel: brings visitors of a public host name to a local service.\n\n" +
-      "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP set it enrols first, once.\n\n" +
+      "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP set it enrolls first, once.\n\n" +
       "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or the edge, " +
       "5 they cannot be reached.\n\n" +
       `Everything is configured by variables:\n${Documentation.help(variables)}`
@@ -46,10 +46,10 @@ const onboard = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Enrols with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is enrolled already restores its identity " +
+    "Enrolls with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is enrolled already restores its identity " +
       "from CT_AGENT_STATE_DIR and redeems nothing."
   ),
-  Command.withShortDescription("Enrol once, then serve")
+  Command.withShortDescription("Enroll once, then serve")
 )
 
 const status = Command.make(
@@ -157,8 +157,8 @@ const doctor = Command.make(
 ).pipe(
   Command.withDescription(
     "Checks, from the configuration outward, everything a serving agent depends on: the control plane's name, port and answer, " +
-      "the enrolment, the edge's root certificate, name, port, TLS and its acceptance of the token, the public host name, the " +
-      "origin, and the certificate. Ends with the exit code of the first failure; it serves nobody and redeems nothing."
+      "the enrollment, the edge's root certificate, name, port, TLS and its acceptance of the token, the public host name, the " +
+      "origin, and the certificate. Ends with the exit code of the first failure; it serves no visitor and redeems no token."
   ),
   Command.withShortDescription("Find out what is wrong and how to fix it")
 )
@@ -194,7 +194,7 @@ const service = Command.make(
   Command.withDescription(
     "Prints a unit of systemd or a property list of launchd that runs this program with the file of --config (default " +
       "./ct-agent.env) from the start of the machine on. It is started again when it ends, but by systemd not with exit code 2, 3 " +
-      "or 4, where somebody must change something first."
+      "or 4, which ask for a change of the configuration first."
   ),
   Command.withShortDescription("Print a service definition that keeps the agent running"),
   Command.withExamples([

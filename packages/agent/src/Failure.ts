@@ -24,7 +24,7 @@ export class Refused extends Data.TaggedError("Refused")<{ readonly detail: stri
   }
 }
 
-/** Nobody answered, or not in time, or not with anything that can be understood. Exit code 5. */
+/** No answer came, or not in time, or not one that can be understood. Exit code 5. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly detail: string }> {
   override readonly [Runtime.errorExitCode] = 5
   override readonly [Runtime.errorReported] = false
@@ -33,7 +33,7 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly deta
   }
 }
 
-/** A file of the agent's own cannot be read or written. Exit code 3: somebody must repair it by hand. */
+/** A file of the agent's own cannot be read or written. Exit code 3: a person must repair it. */
 export class StateUnusable extends Data.TaggedError("StateUnusable")<{
   readonly path: string
   readonly detail: string

@@ -9,7 +9,7 @@ import { assert, describe, it } from "vitest"
 import * as Forward from "../src/connect/Forward.ts"
 import * as Datagrams from "../src/mesh/Datagrams.ts"
 import * as DirectListener from "../src/mesh/DirectListener.ts"
-import * as Ring from "../src/observe/Ring.ts"
+import * as EventRing from "../src/observe/EventRing.ts"
 import { longestAnswer } from "../src/onboard/OutgoingHttp.ts"
 
 const KiB = 1024
@@ -29,7 +29,7 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["datagrams that wait for their session", Forward.mostWaiting, 64],
   ["sessions of forwarded datagrams", Forward.mostSessions, 1024],
   ["local connections that are forwarded", Forward.mostClients, 4096],
-  ["bytes of the event ring", Ring.capBytes, MiB]
+  ["bytes of the event ring", EventRing.capBytes, MiB]
 ]
 
 describe("what may grow", () => {

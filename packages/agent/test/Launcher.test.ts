@@ -1,4 +1,4 @@
-/** The program on an older Node: whoever signals the process that was started sees no difference. */
+/** The program on an older Node: a signal to the process that was started acts as on the program itself. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { lowerAscii } from "./AsciiCase.ts"
-import * as Bodies from "./Bodies.ts"
+import * as HttpBodies from "./HttpBodies.ts"
 import * as Passwords from "./Passwords.ts"
 import type { RealmClient, RealmUser } from "./Realm.ts"
 import { newSecret, type RealmStore } from "./RealmStore.ts"
@@ -55,7 +55,7 @@ const audienceOf = (mappers: unknown): string | undefined => {
   return undefined
 }
 
-const notFound = (call: Call, error: string) => Bodies.json(call.response, 404, { error })
+const notFound = (call: Call, error: string) => HttpBodies.json(call.response, 404, { error })
 const created = (call: Call, id: string) => {
   call.response.writeHead(201, { location: `${call.url.origin}${call.url.pathname}/${id}` }).end()
 }
@@ -63,9 +63,9 @@ const created = (call: Call, id: string) => {
 const createClient = (call: Call) => {
   const { body, store } = call
   const clientId = text(body["clientId"], "")
-  if (clientId === "") return Bodies.json(call.response, 400, { errorMessage: "Client id is missing" })
+  if (clientId === "") return HttpBodies.json(call.response, 400, { errorMessage: "Client id is missing" })
   if (store.client(clientId) !== undefined)
-    return Bodies.json(call.response, 409, { errorMessage: `Client ${clientId} already exists` })
+    return HttpBodies.json(call.response, 409, { errorMessage: `Client ${clientId} already exists` })
   const publicClient = body["publicClient"] === true
   const audience = audienceOf(body["protocolMappers"])
   const client: RealmClient = {
@@ -95,9 +95,9 @@ const withClient = (run: (call: Call, client: RealmClient) => void) => (call: Ca
 
 const createUser = (call: Call) => {
   const email = lowerAscii(text(call.body["email"], text(call.body["username"], "")))
-  if (email === "") return Bodies.json(call.response, 400, { errorMessage: "User name is missing" })
+  if (email === "") return HttpBodies.json(call.response, 400, { errorMessage: "User name is missing" })
   if (call.store.userBySignIn(email) !== undefined)
-    return Bodies.json(call.response, 409, { errorMessage: "User exists with same email" })
+    return HttpBodies.json(call.response, 409, { errorMessage: "User exists with same email" })
   const id = randomUUID()
   const emailVerified = call.body["emailVerified"] === true
   call.store.putUser({ id, username: email, email, emailVerified, name: email, managementRoles: [] })
@@ -120,14 +120,14 @@ const routes: ReadonlyArray<Route> = [
     run: ({ response, store, url }) => {
       const clientId = url.searchParams.get("clientId")
       const found = store.clients.filter((client) => clientId === null || client.clientId === clientId)
-      Bodies.json(response, 200, found.map(representation))
+      HttpBodies.json(response, 200, found.map(representation))
     }
   },
   {
     method: "GET",
     path: /^\/clients\/([^/]+)$/,
     role: "manage-clients",
-    run: withClient((call, client) => Bodies.json(call.response, 200, representation(client)))
+    run: withClient((call, client) => HttpBodies.json(call.response, 200, representation(client)))
   },
   {
     method: "DELETE",
@@ -142,7 +142,7 @@ const routes: ReadonlyArray<Route> = [
     method: "GET",
     path: /^\/clients\/([^/]+)\/client-secret$/,
     role: "manage-clients",
-    run: withClient((call, client) => Bodies.json(call.response, 200, { type: "secret", value: client.secret }))
+    run: withClient((call, client) => HttpBodies.json(call.response, 200, { type: "secret", value: client.secret }))
   },
   {
     method: "POST",
@@ -151,7 +151,7 @@ const routes: ReadonlyArray<Route> = [
     run: withClient((call, client) => {
       const secret = newSecret()
       call.store.putClient({ ...client, secret })
-      Bodies.json(call.response, 200, { type: "secret", value: secret })
+      HttpBodies.json(call.response, 200, { type: "secret", value: secret })
     })
   },
   {
@@ -160,7 +160,7 @@ const routes: ReadonlyArray<Route> = [
     role: "manage-users",
     run: ({ response, store, url }) => {
       const user = store.userBySignIn(url.searchParams.get("email") ?? url.searchParams.get("username") ?? "")
-      Bodies.json(response, 200, user === undefined ? [] : [userRepresentation(user)])
+      HttpBodies.json(response, 200, user === undefined ? [] : [userRepresentation(user)])
     }
   },
   { method: "POST", path: /^\/users$/, role: "manage-users", run: createUser },
@@ -178,15 +178,15 @@ export const answer = async (
     readonly roles: ReadonlyArray<string> | undefined
   }
 ): Promise<void> => {
-  if (options.roles === undefined) return Bodies.json(response, 401, { error: "HTTP 401 Unauthorized" })
+  if (options.roles === undefined) return HttpBodies.json(response, 401, { error: "HTTP 401 Unauthorized" })
   for (const route of routes) {
     const match = route.path.exec(options.path)
     if (match === null || route.method !== request.method) continue
-    if (!options.roles.includes(route.role)) return Bodies.json(response, 403, { error: "HTTP 403 Forbidden" })
-    const body = await Bodies.readJson(request)
-    if (body === undefined) return Bodies.json(response, 400, { error: "The body is not a JSON object" })
+    if (!options.roles.includes(route.role)) return HttpBodies.json(response, 403, { error: "HTTP 403 Forbidden" })
+    const body = await HttpBodies.readJson(request)
+    if (body === undefined) return HttpBodies.json(response, 400, { error: "The body is not a JSON object" })
     const { store, url } = options
     return route.run({ store, request, response, url, parameter: match[1] ?? "", body })
   }
-  return Bodies.json(response, 404, { error: "HTTP 404 Not Found" })
+  return HttpBodies.json(response, 404, { error: "HTTP 404 Not Found" })
 }

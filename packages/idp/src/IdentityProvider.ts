@@ -6,12 +6,12 @@ import { createLocalJWKSet, errors as joseErrors, type JWTPayload, jwtVerify } f
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type Provider from "oidc-provider"
 import * as AdminApi from "./AdminApi.ts"
-import * as Bodies from "./Bodies.ts"
+import * as HttpBodies from "./HttpBodies.ts"
 import * as Pages from "./Pages.ts"
 import * as RealmProvider from "./Provider.ts"
 import type { RealmOptions } from "./Realm.ts"
 import { RealmStore } from "./RealmStore.ts"
-import { protocol, userClaims } from "./Shape.ts"
+import { protocol, userClaims } from "./KeycloakShape.ts"
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>
 
@@ -85,15 +85,15 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   const userinfo = async (request: IncomingMessage, response: ServerResponse) => {
     const claims = await bearerClaims(request)
     const user = claims?.sub === undefined ? undefined : store.user(claims.sub)
-    if (user !== undefined) return Bodies.json(response, 200, userClaims(user))
+    if (user !== undefined) return HttpBodies.json(response, 200, userClaims(user))
     response.setHeader("www-authenticate", 'Bearer error="invalid_token"')
-    Bodies.json(response, 401, { error: "invalid_token" })
+    HttpBodies.json(response, 401, { error: "invalid_token" })
   }
 
   const interaction = async (request: IncomingMessage, response: ServerResponse, path: string) => {
     if (provider === undefined) return
     const begun = await provider.interactionDetails(request, response)
-    const form = request.method === "POST" ? new URLSearchParams(await Bodies.readText(request)) : undefined
+    const form = request.method === "POST" ? new URLSearchParams(await HttpBodies.readText(request)) : undefined
     const user = form && store.authenticate(form.get("username") ?? "", form.get("password") ?? "")
     if (user !== undefined) {
       await makeRoom(provider, begun, user.id)
@@ -103,7 +103,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     const hint = begun.params["login_hint"]
     const name = form?.get("username") ?? (typeof hint === "string" ? hint : "")
     const body = Pages.signIn({ action: path, name, failed: form !== undefined })
-    Bodies.html(response, form === undefined ? 200 : 401, RealmProvider.contentSecurityPolicy, body)
+    HttpBodies.html(response, form === undefined ? 200 : 401, RealmProvider.contentSecurityPolicy, body)
   }
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -117,7 +117,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     if (path === `${base}${protocol}/userinfo`) return userinfo(request, response)
     if (path.startsWith(`${base}/interaction/`)) return interaction(request, response, path)
     if (!path.startsWith(`${base}/`) || oidc === undefined)
-      return Bodies.json(response, 404, { error: "Realm does not exist" })
+      return HttpBodies.json(response, 404, { error: "Realm does not exist" })
     // The registration form of Keycloak is the sign-in form here.
     const rewritten = path.replace(`${protocol}/registrations`, `${protocol}/auth`)
     Object.assign(request, {
@@ -130,7 +130,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   const failed = (response: ServerResponse) => () => {
     if (response.headersSent) response.destroy()
     else
-      Bodies.html(
+      HttpBodies.html(
         response,
         400,
         RealmProvider.contentSecurityPolicy,

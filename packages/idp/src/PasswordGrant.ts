@@ -2,7 +2,7 @@
 import { type Provider, errors } from "oidc-provider"
 import type { RealmOptions } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
-import { resource, resourceServer } from "./Shape.ts"
+import { resource, resourceServer } from "./KeycloakShape.ts"
 
 interface Parameters {
   readonly username?: string

@@ -1,12 +1,12 @@
 /** The OpenID provider behind the realm, shaped like Keycloak's: paths, claims, and access tokens as signed JWTs. */
 import { createHash } from "node:crypto"
 import Provider, { type Configuration, interactionPolicy } from "oidc-provider"
-import * as Adapter from "./Adapter.ts"
+import * as MemoryAdapter from "./MemoryAdapter.ts"
 import * as Pages from "./Pages.ts"
 import * as PasswordGrant from "./PasswordGrant.ts"
 import type { RealmOptions } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
-import { protocol, resource, resourceServer, scopes, userClaims } from "./Shape.ts"
+import { protocol, resource, resourceServer, scopes, userClaims } from "./KeycloakShape.ts"
 
 const managementAccess = (roles: ReadonlyArray<string>) =>
   roles.length === 0 ? {} : { resource_access: { "realm-management": { roles } } }
@@ -49,7 +49,7 @@ const deviceFlow: NonNullable<NonNullable<Configuration["features"]>["deviceFlow
 }
 
 const configuration = (options: RealmOptions, store: RealmStore): Configuration => ({
-  adapter: Adapter.make(store),
+  adapter: MemoryAdapter.make(store),
   jwks: { keys: [store.signingKey] },
   cookies: { keys: [store.cookieKey] },
   clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
@@ -75,7 +75,7 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
     const user = store.user(id)
     return user === undefined ? undefined : { accountId: id, claims: async () => userClaims(user) }
   },
-  // No consent page: whoever signs in grants a client of this realm what it asks for.
+  // No consent page: a sign-in grants a client of this realm what it asks for.
   loadExistingGrant: async (ctx) => {
     const { client, session } = ctx.oidc
     if (client === undefined || session?.accountId === undefined) return undefined

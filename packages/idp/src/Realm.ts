@@ -1,4 +1,4 @@
-/** What a realm is told at its start, and the nouns that it keeps: users and clients, in Keycloak's words. */
+/** The options of a realm and the nouns that it stores: users and clients, in Keycloak's words. */
 
 import type { Server } from "node:http"
 
@@ -31,12 +31,12 @@ export interface RealmUser {
   readonly email: string
   readonly emailVerified: boolean
   readonly name: string
-  /** `scrypt$<salt>$<key>`, both base64url; absent: nobody can sign in as this user yet. */
+  /** `scrypt$<salt>$<key>`, both base64url; absent while this user cannot sign in. */
   readonly passwordHash?: string
   readonly managementRoles: ReadonlyArray<string>
 }
 
-/** A client that must exist when the realm starts; one of the same `clientId` is brought to these values. */
+/** A client that must exist when the realm starts; one of the same `clientId` gets these values. */
 export type DeclaredClient = Partial<Omit<RealmClient, "id">> & Pick<RealmClient, "clientId">
 
 export interface DeclaredUser {

@@ -1,6 +1,6 @@
 /**
- * Asks the kernel which TCP ports are free. The answer can be out of date at once; whoever binds decides. Ports are looked
- * for below those that systems give out by themselves (from 32768 on, or from 49152 on), so that nobody is given one by
+ * Asks the kernel which TCP ports are free. The answer can be out of date at once; the bind decides. Ports are looked
+ * for below those that systems assign (from 32768 on, or from 49152 on), so that no process gets one by
  * chance between the answer and the binding, or while a program that keeps its port is down.
  */
 import { Effect, Random } from "effect"
@@ -17,7 +17,7 @@ export const isFree = (host: string, port: number) =>
     server.listen({ host, port, exclusive: true }, () => server.close(() => resume(Effect.succeed(true))))
   })
 
-/** Where this process has looked last: it answers no port twice, as long as nobody asks for thousands. */
+/** Where this process has looked last: it answers no port twice, unless thousands are asked for. */
 let place: number | undefined
 
 /** A port that was free a moment ago. */

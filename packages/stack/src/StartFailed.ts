@@ -1,4 +1,4 @@
-/** A program did not start, and says why in a sentence of its own. It ends with exit code 3: somebody must change something. */
+/** A program did not start, and says why in a sentence of its own. It ends with exit code 3: the configuration or the machine needs a change. */
 import { Data, Runtime } from "effect"
 
 class StartFailed extends Data.TaggedError("StartFailed")<{ readonly detail: string }> {

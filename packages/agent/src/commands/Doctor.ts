@@ -41,15 +41,15 @@ const controlPlane = (config: Settings.Settings) => {
   ])
 }
 
-const enrolment = (config: Settings.Settings) =>
+const enrollment = (config: Settings.Settings) =>
   Check.run(
-    "enrolment",
+    "enrollment",
     Effect.gen(function* () {
       const identity = yield* Identity.restore(config.stateDir)
       if (identity !== undefined) return `agent ${identity.agent} of tenant ${identity.tenant}`
       const have = config.joinToken !== undefined || config.bootstrap !== undefined
       return have
-        ? "not enrolled yet; the next start enrols"
+        ? "not enrolled yet; the next start enrolls"
         : "not enrolled, and no join token: serves without a proof"
     })
   )
@@ -78,7 +78,7 @@ const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
     yield* Check.run("edge port", Effect.as(Network.accepts(address, fix), formatHostPort(address))),
     yield* Check.run("edge TLS", EdgeCheck.tls(address, ca)),
     token === undefined
-      ? Check.skipped("token", "CT_AGENT_TOKEN is not set, and nothing was brought by a bootstrap token")
+      ? Check.skipped("token", "CT_AGENT_TOKEN is not set, and no bootstrap token has been redeemed")
       : yield* Check.run(
           "token",
           Effect.map(
@@ -167,7 +167,7 @@ export const doctor = Effect.gen(function* () {
   yield* Effect.gen(function* () {
     const name = yield* Effect.forkChild(publicName(config))
     for (const checked of yield* controlPlane(config)) show(checked)
-    show(yield* enrolment(config))
+    show(yield* enrollment(config))
     for (const checked of yield* edge(config)) show(checked)
     show(yield* Fiber.join(name))
     const reached = yield* origin(config)

@@ -6,10 +6,10 @@ import type { Socket } from "node:net"
 import { configFile } from "../Flags.ts"
 import * as DirectListener from "../mesh/DirectListener.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
-import * as Mesh from "../mesh/Mesh.ts"
+import * as MeshClients from "../mesh/MeshClients.ts"
 import * as OriginKeys from "../mesh/OriginKeys.ts"
 import { Events } from "../observe/Events.ts"
-import { Vitals } from "../observe/Vitals.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
 import * as Onboarding from "../onboard/Onboarding.ts"
@@ -19,13 +19,13 @@ import * as Settings from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
-import * as Browser from "../tunnel/Browser.ts"
+import * as BrowserClients from "../tunnel/BrowserClients.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
-import * as Challenge from "../tunnel/Challenge.ts"
+import * as ChallengeAnswer from "../tunnel/ChallengeAnswer.ts"
 import type { Link } from "../tunnel/Link.ts"
-import * as Tunnel from "../tunnel/Serve.ts"
+import * as Registrar from "../tunnel/Registrar.ts"
 import * as Streams from "../tunnel/Streams.ts"
-import * as Terminate from "../tunnel/Terminate.ts"
+import * as TlsTermination from "../tunnel/TlsTermination.ts"
 
 /** The settings of this start; fails with every problem at once. */
 const settings = Effect.gen(function* () {
@@ -43,9 +43,10 @@ const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
 type Pair = Effect.Success<ReturnType<typeof ready>>
 
 const browser = Effect.fnUntraced(function* ({ origin, stateDir }: Settings.Settings, pair: Pair) {
-  const vitals = yield* Vitals
-  const ordinary = pair === undefined ? Browser.make(origin, vitals) : Terminate.make(origin, pair, vitals)
-  return yield* Challenge.make(stateDir, origin, vitals, ordinary)
+  const metrics = yield* AgentMetrics
+  const ordinary =
+    pair === undefined ? BrowserClients.make(origin, metrics) : TlsTermination.make(origin, pair, metrics)
+  return yield* ChallengeAnswer.make(stateDir, origin, metrics, ordinary)
 })
 
 /** Where the keys and the capability of this start are. */
@@ -66,7 +67,7 @@ const mesh = Effect.fnUntraced(function* (
   const places = yield* placesOf(config)
   const { keys, token } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge))
   yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
-  const { direct, relayed } = yield* Mesh.make(config.origin, keys, token)
+  const { direct, relayed } = yield* MeshClients.make(config.origin, keys, token)
   const { directAdvertise: advertise, directPort: port } = config
   const serve = (socket: Socket, admitted: () => void) =>
     streams.run(Effect.onError(direct(socket, admitted), () => Effect.sync(() => socket.destroy())))
@@ -91,23 +92,23 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
     identity: identity?.seed,
     proxyProtocol: config.origin.proxyProtocol === "v2"
   }
-  return yield* Tunnel.serve(config, registration, how.handler, streams, how.accepted)
+  return yield* Registrar.serve(config, registration, how.handler, streams, how.accepted)
 })
 
-const body = Effect.fnUntraced(function* (config: Settings.Settings, demanded: boolean) {
+const body = Effect.fnUntraced(function* (config: Settings.Settings, required: boolean) {
   const pair = yield* ready(config)
   if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen))
   yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
-  const onboarded = yield* Onboarding.bounded(config, demanded)
+  const onboarded = yield* Onboarding.bounded(config, required)
   return yield* Effect.provide(tunnel(config, pair, onboarded), ConnectionInfo.layer(config))
 })
 
-/** `onboard`: the command that insists on an enrolment. */
+/** `onboard`: the command that requires an enrollment. */
 export const serve = ({ onboard }: { readonly onboard: boolean }) =>
   Effect.gen(function* () {
     const config = yield* settings
     const layer = Layer.mergeAll(
-      Events.layer(config.stateDir).pipe(Layer.provideMerge(Vitals.layer)),
+      Events.layer(config.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
       ControlPlane.layer(config.controlPlane).pipe(Layer.provide(OutgoingHttp.layer)),
       SecureRandom.layerWebCrypto
     )

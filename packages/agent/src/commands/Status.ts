@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { HttpApiClient } from "effect/http-api"
 import { Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
-import * as Ring from "../observe/Ring.ts"
+import * as EventRing from "../observe/EventRing.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
@@ -35,7 +35,7 @@ const ask = Effect.fnUntraced(function* (listen: HostPort) {
 
 const showRing = Effect.fnUntraced(function* (stateDir: string) {
   const screen = yield* Screen
-  const ring = yield* Ring.make(stateDir)
+  const ring = yield* EventRing.make(stateDir)
   const lines = yield* ring.last(shownEvents)
   if (!screen.json) screen.result(`last ${lines.length} events of ${ring.path}`)
   for (const line of lines) screen.result(line)

@@ -1,5 +1,5 @@
 /**
- * What callbacks of a client's connections threw: counted, and logged with its stack at most once a minute. Whoever reports a
+ * Faults of the callbacks of a client's connections: counted, and logged with its stack at most once a minute. The reporter of a
  * fault ends its connection. What reaches the event loop all the same belongs to no connection that could be named, and must
  * not end the others.
  */

@@ -15,7 +15,7 @@ import * as Handshake from "../mesh/Handshake.ts"
 import { NoiseStream } from "../mesh/NoiseStream.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as EdgeDial from "../tunnel/EdgeDial.ts"
-import { rungs } from "../tunnel/Establish.ts"
+import { candidates } from "../tunnel/Establish.ts"
 import * as Origin from "../tunnel/Origin.ts"
 import type { ConnectFaults } from "./ConnectFaults.ts"
 import type { DirectRoute } from "./DirectRoute.ts"
@@ -50,7 +50,7 @@ const keepAliveMillis = 20_000
 const rendezvousMillis = 10_000
 const slice = 4096
 
-/** Searches in slices, so that other streams go on meanwhile. Without an answer when nobody waits for it any more. */
+/** Searches in slices, so that other streams go on meanwhile. Gives no answer after its caller is gone. */
 const solve = async (challenge: ProofOfWork.Challenge, token: Uint8Array, signal: AbortSignal) => {
   for (let from = 0n; !signal.aborted; from += BigInt(slice)) {
     const found = ProofOfWork.search(native, challenge, token, from, slice)
@@ -100,7 +100,7 @@ const on = Effect.fnUntraced(function* ({ capability, ca, faults }: Target, addr
 })
 
 const byEdge = (target: Target, payload: Uint8Array) => {
-  const [first, second] = rungs(target.edge, true)
+  const [first, second] = candidates(target.edge, true)
   const attempt = on(target, first ?? target.edge, payload)
   return second === undefined
     ? attempt

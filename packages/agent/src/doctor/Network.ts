@@ -36,7 +36,7 @@ export const accepts = (address: HostPort, fix: string) =>
     return Effect.sync(() => socket.destroy())
   })
 
-/** The certificate that a TLS service shows for a name, whoever signed it; undefined when it does not speak TLS. */
+/** The certificate that a TLS service shows for a name, signed by anyone; undefined when it does not speak TLS. */
 export const certificate = (address: HostPort, servername: string) =>
   Effect.callback<X509Certificate | undefined>((resume) => {
     const socket = connectTls({ ...address, servername, rejectUnauthorized: false })

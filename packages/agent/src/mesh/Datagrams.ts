@@ -4,7 +4,7 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import { createSocket, type Socket } from "node:dgram"
 import { isIPv6 } from "node:net"
-import type { Vitals } from "../observe/Vitals.ts"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { OriginDown } from "../tunnel/Origin.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { NoiseStream } from "./NoiseStream.ts"
@@ -62,21 +62,21 @@ const copy = (stream: NoiseStream, socket: Socket, counters: { aToB: number; bTo
   )
 
 /** Joins a session in datagram mode with a new UDP socket to the origin and counts it. */
-export const join = (origin: HostPort, vitals: Vitals["Service"]) =>
+export const join = (origin: HostPort, metrics: AgentMetrics["Service"]) =>
   Effect.fnUntraced(
     function* (stream: NoiseStream) {
       const socket = yield* connected(origin)
       guard(socket, (error) => {
-        vitals.fault(error)
+        metrics.fault(error)
         stream.destroy()
       })
-      const { counters, close } = vitals.openStream()
-      vitals.traffic.tunnelsOpened++
+      const { counters, close } = metrics.openStream()
+      metrics.traffic.tunnelsOpened++
       yield* Effect.ensuring(copy(stream, socket, counters), Effect.sync(close))
     },
     (serving, stream) =>
       Effect.catchTag(serving, "OriginDown", (error) => {
-        vitals.traffic.tunnelsFailed++
+        metrics.traffic.tunnelsFailed++
         abort(stream)
         return Effect.logWarning(`${error.message}. Correct CT_AGENT_ORIGIN.`)
       })

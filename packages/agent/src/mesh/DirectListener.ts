@@ -1,12 +1,12 @@
 /**
  * The agent's own port for mesh clients that can reach this machine (CT_AGENT_DIRECT_ADVERTISE): TCP, and on it the same Noise
- * session as through the edge, with a ticket in its first message. Whoever has neither the origin's key nor the ticket gets no
- * byte. A port that cannot be had is said once; clients then come through the edge.
+ * session as through the edge, with a ticket in its first message. A client without the origin's key or without the ticket gets no
+ * byte. When the port cannot be opened, the agent logs it once and clients come through the edge.
  */
 import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import { createServer, isIPv6, type Server, type Socket } from "node:net"
-import { Vitals } from "../observe/Vitals.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** Clients that have connected and not yet proved anything. */
@@ -35,9 +35,9 @@ const listen = (host: string, port: number, onConnection: (socket: Socket) => vo
     })
   })
 
-/** The address that clients can be told; undefined when there is no port. */
+/** The address that the agent gives to clients; undefined when there is no port. */
 export const open = Effect.fn("DirectListener.open")(function* ({ advertise, port, serve }: Options) {
-  const { ending } = yield* Vitals
+  const { ending } = yield* AgentMetrics
   let strangers = 0
   const receive = (socket: Socket) => {
     guard(socket, ending(socket))

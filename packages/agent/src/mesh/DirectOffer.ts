@@ -1,5 +1,5 @@
 /**
- * What client and origin tell each other about a direct path, in the payloads of the Noise handshake, where nobody else can read
+ * What client and origin tell each other about a direct path, in the payloads of the Noise handshake, which no third party can read
  * or change it. On a path through the edge a client may ask where the origin can be reached directly, and one that knows the
  * answer understands that the origin then waits for its first frame. On the direct path it shows the token of the
  * capability, which only its holders know: the tunnel's visitor token, or in older ones its routing token.

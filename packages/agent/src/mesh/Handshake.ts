@@ -61,7 +61,7 @@ const firstMessage = (stream: Duplex) =>
     stream.on("end", ended)
     stream.on("close", ended)
     stream.on("error", broken)
-    // Whoever had the stream before left it paused.
+    // The owner of the stream before left it paused.
     stream.resume()
     return Effect.sync(cleanup)
   }).pipe(

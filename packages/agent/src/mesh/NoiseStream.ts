@@ -1,7 +1,7 @@
 /**
  * A Noise session as a stream: what is written goes out in sealed frames, what comes in is opened and read as plain bytes. An end
  * is the end of the carrier's half, behind the last whole frame. A frame that is torn or not authentic breaks the stream, so that
- * nobody takes a cut transfer for a complete one.
+ * a cut transfer is not taken for a complete one.
  */
 import * as Frame from "@catenet/crypto/noise/Frame"
 import { frameOverhead, type Transport } from "@catenet/crypto/noise/Transport"
@@ -50,7 +50,7 @@ export class NoiseStream extends Duplex {
   /** True when the peer's first frame has come, empty or not; false when the stream is over without one. */
   get begun(): Effect.Effect<boolean> {
     return Effect.suspend(() => {
-      // Lets the carrier flow, which whoever had it before left paused.
+      // Lets the carrier flow: its owner before left it paused.
       this.read(0)
       return Deferred.await(this.#begun)
     })
@@ -88,7 +88,7 @@ export class NoiseStream extends Duplex {
 
   override _destroy(error: Error | null, done: Done) {
     this.#settle(false)
-    // Only when both halves are over has the carrier been told; whoever goes before that leaves it half open.
+    // The carrier learns of the end when both halves are over; an earlier end leaves it half open.
     if (error !== null || !this.readableEnded || !this.writableFinished) abort(this.#carrier)
     done(error)
   }

@@ -1,4 +1,4 @@
-/** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. An address that cannot be bound is said once; the tunnel serves anyway. */
+/** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. When the address cannot be bound, the agent logs it once and serves the tunnel anyway. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { Effect, FileSystem, Layer, Result } from "effect"
@@ -10,8 +10,8 @@ import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import { Events } from "./Events.ts"
 import * as MetricsPage from "./MetricsPage.ts"
 import * as Health from "./Health.ts"
-import * as Report from "./Report.ts"
-import { Vitals } from "./Vitals.ts"
+import * as StatusReport from "./StatusReport.ts"
+import { AgentMetrics } from "./AgentMetrics.ts"
 
 const standardLines = 100
 const mostLines = 1000
@@ -22,7 +22,7 @@ export const lineCount = (n: string | undefined) => {
   return Math.min(mostLines, Math.max(1, number))
 }
 
-/** Whether there is a bearer token. The file is read at every question, since whoever renews the token rewrites it. */
+/** Whether there is a bearer token. The file is read at every request, since a renewal rewrites it. */
 const credentialOf = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const given = yield* Effect.orElseSucceed(credential.oidcToken.config, () => undefined)
@@ -38,35 +38,35 @@ const handlers = HttpApiBuilder.group(
   AgentLocalApi,
   "agent",
   Effect.fn(function* (handlers) {
-    const vitals = yield* Vitals
+    const metrics = yield* AgentMetrics
     const events = yield* Events
     const credential = yield* credentialOf
     return handlers.handleAll({
       metrics: () =>
         Effect.sync(() =>
           MetricsPage.render({
-            traffic: vitals.total(),
-            registered: vitals.session.live > 0,
-            transport: vitals.session.transport,
+            traffic: metrics.total(),
+            registered: metrics.session.live > 0,
+            transport: metrics.session.transport,
             events: events.counts(),
-            tasksLive: vitals.tasksLive(),
-            faults: vitals.faults()
+            tasksLive: metrics.tasksLive(),
+            faults: metrics.faults()
           })
         ),
       status: () =>
         Effect.gen(function* () {
-          return Report.make({
-            session: vitals.session,
-            traffic: vitals.traffic,
-            tasksLive: vitals.tasksLive(),
+          return StatusReport.make({
+            session: metrics.session,
+            traffic: metrics.traffic,
+            tasksLive: metrics.tasksLive(),
             ringWriteErrors: events.ring.writeErrors(),
             credential: yield* credential,
-            now: vitals.now()
+            now: metrics.now()
           })
         }),
       health: () =>
         Effect.suspend(() =>
-          Effect.fromResult(Result.map(Health.check(vitals.session, vitals.now()), () => "ok" as const))
+          Effect.fromResult(Result.map(Health.check(metrics.session, metrics.now()), () => "ok" as const))
         ),
       events: ({ query }) =>
         Effect.map(events.ring.last(lineCount(query.n)), (lines) => lines.map((line) => `${line}\n`).join(""))

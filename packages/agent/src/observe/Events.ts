@@ -4,8 +4,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { type EventKind, eventKinds, type Fields } from "./EventKind.ts"
-import * as Ring from "./Ring.ts"
-import { Vitals } from "./Vitals.ts"
+import * as EventRing from "./EventRing.ts"
+import { AgentMetrics } from "./AgentMetrics.ts"
 
 /** Marks the log entry of an event, so that the log can print the event's own line. */
 export const eventAnnotation = "event"
@@ -15,22 +15,22 @@ export class Events extends Context.Service<
   {
     record<K extends EventKind>(kind: K, fields: Fields[K]): Effect.Effect<void>
     readonly counts: () => ReadonlyMap<EventKind, number>
-    readonly ring: Ring.Ring
+    readonly ring: EventRing.EventRing
   }
->()("agent/Events") {
+>()("agent/observe/Events") {
   /** Events of an agent whose state is in this folder. */
   static readonly layer = (directory: string) =>
     Layer.effect(
       Events,
       Effect.gen(function* () {
-        const vitals = yield* Vitals
-        const ring = yield* Ring.make(directory)
+        const metrics = yield* AgentMetrics
+        const ring = yield* EventRing.make(directory)
         const counts = new Map<EventKind, number>(eventKinds.map((kind) => [kind, 0]))
         return {
           record: Effect.fnUntraced(function* (kind, fields) {
             counts.set(kind, (counts.get(kind) ?? 0) + 1)
-            const { id, conn } = vitals.session
-            const line = JSON.stringify({ ...fields, ts: Math.floor(vitals.now() / 1000), session: id, conn, kind })
+            const { id, conn } = metrics.session
+            const line = JSON.stringify({ ...fields, ts: Math.floor(metrics.now() / 1000), session: id, conn, kind })
             yield* ring.append(line)
             yield* Effect.annotateLogs(Effect.logInfo(kind), eventAnnotation, line)
           }),

@@ -1,6 +1,6 @@
 /** Whether the agent is healthy: registered, and heard from the edge within the last 90 seconds. Pure. */
 import { Result } from "effect"
-import type { Session } from "./Vitals.ts"
+import type { Session } from "./AgentMetrics.ts"
 
 const silenceMillis = 90_000
 

@@ -4,7 +4,7 @@
  */
 import { type EventKind, eventKinds } from "./EventKind.ts"
 import { type Family as AnyFamily, render as text } from "@catenet/domain/values/PrometheusText"
-import { type Traffic, type Transport, transports } from "./Vitals.ts"
+import { type Traffic, type Transport, transports } from "./AgentMetrics.ts"
 
 type Family = Exclude<AnyFamily, { readonly type: "histogram" }>
 

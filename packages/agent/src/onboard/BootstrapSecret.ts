@@ -31,7 +31,7 @@ const parse = (text: string): Result.Result<Kept, unknown> =>
       }))
     : Bootstrap.parse(Redacted.make(text))
 
-/** The stored secret, or undefined when none was ever brought. */
+/** The stored secret, or undefined before the first exchange. */
 export const restore = Effect.fn("BootstrapSecret.restore")(function* (stateDir: string) {
   const path = at(stateDir)
   // What an interrupted start has staged is asked for again.
@@ -44,7 +44,7 @@ export const restore = Effect.fn("BootstrapSecret.restore")(function* (stateDir:
   )
 })
 
-/** Exchanges a bootstrap token for the key of this seed, which must be stored by now, and stores what it brought. */
+/** Exchanges a bootstrap token for the key of this seed, which must be stored by now, and stores the result. */
 export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (
   stateDir: string,
   token: Redacted.Redacted,

@@ -2,7 +2,7 @@
  * Where the edge is and which root certificate it must show, kept while the agent runs.
  *
  * The root comes from CT_AGENT_EDGE_CERT_URL. Without it a file that CT_AGENT_EDGE_CERT names comes first and the control plane
- * second, until one of them has it. It is pinned: a root that was fetched is written to the file, and the file serves when nobody
+ * second, until one of them has it. It is pinned: a root that was fetched is written to the file, and the file serves when no server
  * answers.
  */
 import { Clock, Context, Effect, FileSystem, Layer, Result, Schedule } from "effect"
@@ -12,7 +12,7 @@ import type { HostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { ControlPlane } from "./ControlPlane.ts"
-import * as KeptPort from "./KeptPort.ts"
+import * as CachedMeshPort from "./CachedMeshPort.ts"
 
 const pollMillis = 500
 const askMillis = 5000
@@ -34,7 +34,7 @@ export class ConnectionInfo extends Context.Service<
     /** Fetches the root again; the new PEM, or undefined when it is the same or cannot be had. */
     readonly refreshCa: Effect.Effect<string | undefined>
   }
->()("agent/ConnectionInfo") {
+>()("agent/onboard/ConnectionInfo") {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
       ConnectionInfo,
@@ -126,12 +126,12 @@ export class ConnectionInfo extends Context.Service<
         const derived = Effect.gen(function* () {
           if (port === undefined) {
             port = yield* controlPlane.meshPort
-            yield* KeptPort.write(settings.stateDir, port)
+            yield* CachedMeshPort.write(settings.stateDir, port)
           }
           return { host, port }
         }).pipe(
           Effect.catchTag("Unreachable", (error) =>
-            Effect.flatMap(KeptPort.read(settings.stateDir), (kept) =>
+            Effect.flatMap(CachedMeshPort.read(settings.stateDir), (kept) =>
               Effect.as(Effect.logWarning(`${error.message} Trying port ${kept}.`), { host, port: kept })
             )
           ),

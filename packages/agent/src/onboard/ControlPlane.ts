@@ -65,7 +65,7 @@ export class ControlPlane extends Context.Service<
       seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<Redacted.Redacted, TokenSpent | ConfigurationInvalid | Refused | Unreachable>
   }
->()("agent/ControlPlane") {
+>()("agent/onboard/ControlPlane") {
   static readonly layer = (url: string) =>
     Layer.effect(
       ControlPlane,

@@ -46,7 +46,7 @@ const exchanged = Effect.fnUntraced(function* (
   )
 })
 
-const enrol = Effect.fnUntraced(function* (
+const enroll = Effect.fnUntraced(function* (
   settings: Settings,
   agentId: string,
   joinToken: Redacted.Redacted<Uint8Array>,
@@ -75,8 +75,8 @@ const enrol = Effect.fnUntraced(function* (
   return { seed, agent: agentId, tenant }
 })
 
-/** The whole onboarding. With `demanded`, an agent that is not enrolled and has no join token is refused. */
-export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Settings, demanded: boolean) {
+/** The whole onboarding. With `required`, an agent that is not enrolled and has no join token is refused. */
+export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Settings, required: boolean) {
   const restored = yield* Identity.restore(settings.stateDir)
   const agentId = yield* Identity.agentId(settings.stateDir, settings.agentId)
   const mine = restored !== undefined && restored.agent === agentId ? restored : undefined
@@ -102,7 +102,7 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
     return { agentId, identity: mine, token } satisfies Onboarded
   }
   if (joinToken === undefined) {
-    if (demanded)
+    if (required)
       return yield* ConfigurationInvalid.of(
         "CT_AGENT_JOIN_TOKEN",
         "is not set",
@@ -114,7 +114,7 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
       )
     return { agentId, identity: undefined, token } satisfies Onboarded
   }
-  const identity = yield* enrol(settings, agentId, joinToken, restored?.agent)
+  const identity = yield* enroll(settings, agentId, joinToken, restored?.agent)
   if (secret !== undefined)
     yield* Effect.catchTag(BootstrapSecret.forgetJoinToken(settings.stateDir, secret), "StateUnusable", (error) =>
       Effect.logWarning(`the spent join token stays in the state folder: ${error.message}`)
@@ -126,9 +126,9 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
 })
 
 /** `onboard`, bounded by CT_AGENT_ONBOARD_TIMEOUT_SECS when that is set. */
-export const bounded = (settings: Settings, demanded: boolean) => {
+export const bounded = (settings: Settings, required: boolean) => {
   const seconds = settings.onboardTimeoutSecs
-  const whole = onboard(settings, demanded)
+  const whole = onboard(settings, required)
   return seconds === undefined
     ? whole
     : Effect.timeoutOrElse(whole, {

@@ -1,6 +1,6 @@
 /**
- * The agent as a service of systemd or launchd, as text. It is started again whenever it ends, except, where the manager can be
- * told so, after an exit code that says that a person has to change something first (2 usage, 3 configuration, 4 refused). Pure.
+ * The agent as a service of systemd or launchd, as text. The manager starts it again whenever it ends, but systemd not after an
+ * exit code that asks for a change by a person (2 usage, 3 configuration, 4 refused). Pure.
  */
 
 import { hardening, quoted } from "./Hardening.ts"

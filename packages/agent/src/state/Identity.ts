@@ -3,7 +3,7 @@
  * newline), all with mode 0600. The join token is never stored.
  *
  * All three are staged before a join token is redeemed and renamed in this order after it. While `identity.key.new` is there, an
- * enrolment is under way whose outcome may be unknown, and its key is used again; when it is gone and another one is there, the
+ * enrollment is under way whose outcome may be unknown, and its key is used again; when it is gone and another one is there, the
  * renames were interrupted and are finished.
  */
 import { Clock, Effect, FileSystem, Redacted } from "effect"
@@ -35,8 +35,8 @@ const seedBytes = 32
 const tenantBytes = 1024
 
 /**
- * Writes and syncs everything that an enrolment stores, but for the tenant, which gets room, so that neither a full disk nor a
- * wrong mode nor a lost answer costs the join token. Answers the key to enrol with.
+ * Writes and syncs everything that an enrollment stores, but for the tenant, which gets room, so that neither a full disk nor a
+ * wrong mode nor a lost answer costs the join token. Answers the key to enroll with.
  */
 export const prepare = Effect.fn("Identity.prepare")(function* <E, R>(
   directory: string,
@@ -58,7 +58,7 @@ export const prepare = Effect.fn("Identity.prepare")(function* <E, R>(
   return Redacted.make(seed)
 })
 
-/** Forgets a prepared enrolment that was refused. The key goes last: until then it says that the rest is not to be taken. */
+/** Forgets a prepared enrollment that was refused. The key goes last: until then it says that the rest is not to be taken. */
 export const forget = (directory: string) => {
   const { agent, key, tenant } = at(directory)
   return PrivateFile.discard([tenant, agent, key])
@@ -71,14 +71,14 @@ export const complete = Effect.fn("Identity.complete")(function* (directory: str
   yield* PrivateFile.commit([paths.key, paths.agent, paths.tenant])
 }, Effect.uninterruptible)
 
-/** Finishes renames that were interrupted: those of an enrolment begin with the key. */
+/** Finishes renames that were interrupted: those of an enrollment begin with the key. */
 const finish = Effect.fnUntraced(function* ({ agent, key, tenant }: ReturnType<typeof at>) {
   if ((yield* PrivateFile.readStaged(key)) !== undefined) return
   for (const path of [agent, tenant])
     if ((yield* PrivateFile.readStaged(path)) !== undefined) yield* PrivateFile.commit([path])
 })
 
-/** The stored identity, or undefined before the first enrolment. A damaged one is refused with the way out. */
+/** The stored identity, or undefined before the first enrollment. A damaged one is refused with the way out. */
 export const restore = Effect.fn("Identity.restore")(function* (directory: string) {
   const paths = at(directory)
   const seed = yield* PrivateFile.read(paths.key)

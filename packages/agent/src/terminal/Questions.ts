@@ -6,12 +6,12 @@ import { Writable } from "node:stream"
 export class Questions extends Context.Service<
   Questions,
   {
-    /** Whether somebody sits there who can be asked again. */
+    /** Whether a person answers, who can be asked again. */
     readonly interactive: boolean
     /** The next line; none when there are no more. `hidden` answers are not echoed. */
     ask(question: string, hidden: boolean): Effect.Effect<Option.Option<string>>
   }
->()("agent/Questions") {
+>()("agent/terminal/Questions") {
   static readonly layer = Layer.effect(
     Questions,
     Effect.gen(function* () {

@@ -26,7 +26,7 @@ export class Screen extends Context.Service<
     /** Replaces the live line; an empty text removes it. */
     readonly status: (text: string) => void
   }
->()("agent/Screen") {
+>()("agent/terminal/Screen") {
   static readonly layer = ({ json }: ScreenOptions) =>
     Layer.effect(
       Screen,

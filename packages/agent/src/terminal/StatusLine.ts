@@ -1,6 +1,6 @@
 /** The live line of a serving agent on a terminal. `describe` is pure; `run` redraws it every second and leaves no trace. */
 import { Effect, Schedule } from "effect"
-import { type Session, type Traffic, Vitals } from "../observe/Vitals.ts"
+import { type Session, type Traffic, AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Screen } from "./Screen.ts"
 
 const units = ["B", "kB", "MB", "GB", "TB"] as const
@@ -21,13 +21,13 @@ const describe = (what: string, session: Session, traffic: Traffic, open: number
   return `ct-agent ${state} | ${what} | ${open} open | ${bytes(traffic.bytesToOrigin)} in, ${bytes(traffic.bytesToClient)} out`
 }
 
-/** Never ends by itself. */
+/** Runs until interrupted. */
 export const run = Effect.fn("StatusLine.run")(function* (what: string) {
   const screen = yield* Screen
   if (!screen.live) return yield* Effect.never
-  const vitals = yield* Vitals
+  const metrics = yield* AgentMetrics
   return yield* Effect.sync(() =>
-    screen.status(describe(what, vitals.session, vitals.total(), vitals.tasksLive()))
+    screen.status(describe(what, metrics.session, metrics.total(), metrics.tasksLive()))
   ).pipe(
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.andThen(Effect.never),

@@ -63,7 +63,7 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
     socket.once("secureConnect", () => {
       socket.off("error", failed)
       socket.off("close", ended)
-      // Whoever uses the socket next learns of its end from its own listeners; an error in between must not be fatal.
+      // The next owner of the socket listens for its end; an error in between must not be fatal.
       socket.on("error", () => {})
       socket.setNoDelay(true)
       socket.setKeepAlive(true, keepAliveMillis)

@@ -16,7 +16,7 @@ const muxAlpn = "ct-edge-mux"
 const slotAlpn = "ct-edge"
 
 /** The addresses to try, in order. */
-export const rungs = (edge: HostPort, fallback443: boolean): ReadonlyArray<HostPort> =>
+export const candidates = (edge: HostPort, fallback443: boolean): ReadonlyArray<HostPort> =>
   fallback443 && edge.port !== 443 ? [edge, { host: edge.host, port: 443 }] : [edge]
 
 const dial = (info: ConnectionInfo["Service"], address: HostPort, alpn: ReadonlyArray<string>) =>
@@ -31,8 +31,8 @@ const dial = (info: ConnectionInfo["Service"], address: HostPort, alpn: Readonly
     )
   )
 
-/** A further link to an edge that is linked already, if it leads to a place that is `wanted`. It lives in the scope. */
-export const further = Effect.fn("Establish.further")(function* (
+/** An additional link to an edge that is linked already, if it leads to a `wanted` process. It lives in the scope. */
+export const additionalLink = Effect.fn("Establish.additionalLink")(function* (
   info: ConnectionInfo["Service"],
   edge: string,
   address: HostPort,
@@ -48,7 +48,7 @@ export const further = Effect.fn("Establish.further")(function* (
   return yield* MuxLink.open(edge, socket, registration, serve, wanted)
 })
 
-/** A link on the first rung that works. The link lives in the scope; the error is that of the first rung. */
+/** A link on the first candidate that works. The link lives in the scope; the error is that of the first candidate. */
 export const establish = Effect.fn("Establish.establish")(function* (
   settings: Settings,
   registration: Registration,
@@ -67,13 +67,13 @@ export const establish = Effect.fn("Establish.establish")(function* (
     const again = dial(info, address, [slotAlpn])
     return yield* SlotLink.open({ edge, dial: again, registration, serve, poolSize, maxServing, framed }, socket)
   })
-  const [first, ...others] = rungs(yield* info.edge, settings.fallback443)
-  let attempt = first === undefined ? Effect.die("no rung") : on(first)
-  for (const rung of others)
+  const [first, ...others] = candidates(yield* info.edge, settings.fallback443)
+  let attempt = first === undefined ? Effect.die("no candidate") : on(first)
+  for (const candidate of others)
     attempt = Effect.catchIf(
       attempt,
       (error) => error._tag !== "RegistrationRefused",
-      (error) => Effect.mapError(on(rung), (later) => (later._tag === "RegistrationRefused" ? later : error))
+      (error) => Effect.mapError(on(candidate), (later) => (later._tag === "RegistrationRefused" ? later : error))
     )
   return yield* attempt
 })

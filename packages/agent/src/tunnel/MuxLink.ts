@@ -9,7 +9,7 @@ import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Redacted, Result } from "effect"
 import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
-import { Vitals } from "../observe/Vitals.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { version } from "../Version.ts"
 import type { Link } from "./Link.ts"
 import { refused, type Registration, RegistrationLost } from "./Registration.ts"
@@ -68,7 +68,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
   serve: Serve,
   wanted: (place: Place | undefined) => boolean = () => true
 ) {
-  const { ending, fault } = yield* Vitals
+  const { ending, fault } = yield* AgentMetrics
   guard(socket, ending(socket))
   const mux = new Mux(socket, {
     side: "dialler",

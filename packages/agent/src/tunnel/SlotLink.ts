@@ -7,7 +7,7 @@ import { type AgentSlot, parkAgentSlot } from "@catenet/wire/transport/AgentSlot
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Deferred, Duration, Effect, Redacted, Result, Scope } from "effect"
 import type { TLSSocket } from "node:tls"
-import { Vitals } from "../observe/Vitals.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Link } from "./Link.ts"
 import type { Serve } from "./MuxLink.ts"
 import { refused, type Registration, RegistrationLost, type RegistrationRefused } from "./Registration.ts"
@@ -48,7 +48,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   const { edge, registration, serve } = options
   const token = Redacted.value(registration.token)
   const scope = yield* Effect.scope
-  const { ending } = yield* Vitals
+  const { ending } = yield* AgentMetrics
   const ended = yield* Deferred.make<string>()
   const sockets = new Set<TLSSocket>()
   const idle = new Set<TLSSocket>()

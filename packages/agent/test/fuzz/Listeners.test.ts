@@ -20,18 +20,18 @@ import * as MeshClient from "../../src/connect/MeshClient.ts"
 import * as DirectListener from "../../src/mesh/DirectListener.ts"
 import * as DirectOffer from "../../src/mesh/DirectOffer.ts"
 import * as Handshake from "../../src/mesh/Handshake.ts"
-import * as Mesh from "../../src/mesh/Mesh.ts"
+import * as MeshClients from "../../src/mesh/MeshClients.ts"
 import * as Endpoints from "../../src/observe/Endpoints.ts"
 import { Events } from "../../src/observe/Events.ts"
-import { Vitals } from "../../src/observe/Vitals.ts"
+import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { ConnectionInfo } from "../../src/onboard/ConnectionInfo.ts"
 import { parse } from "../stage/Settings.ts"
-import * as Browser from "../../src/tunnel/Browser.ts"
+import * as BrowserClients from "../../src/tunnel/BrowserClients.ts"
 import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
-import * as Challenge from "../../src/tunnel/Challenge.ts"
-import * as Tunnel from "../../src/tunnel/Serve.ts"
+import * as ChallengeAnswer from "../../src/tunnel/ChallengeAnswer.ts"
+import * as Registrar from "../../src/tunnel/Registrar.ts"
 import * as Streams from "../../src/tunnel/Streams.ts"
-import * as Terminate from "../../src/tunnel/Terminate.ts"
+import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
 import { makeHome } from "../stage/Agent.ts"
 import { makeAuthority } from "../stage/Authority.ts"
 import { echo, startOrigin } from "../stage/Origins.ts"
@@ -39,10 +39,10 @@ import * as Sessions from "./Sessions.ts"
 
 const CASES = Number(process.env["CT_FUZZ_CASES"] ?? 800)
 const SEED = Number(process.env["CT_FUZZ_SEED"] ?? 1)
-const AT_ONCE = 6
-const LIFE_MILLIS = 25
+const atOnce = 6
+const lifeMillis = 25
 /** The longest that the agent may go on with what no longer has a peer. */
-const BOUND = "60 seconds"
+const bound = "60 seconds"
 
 const host = "hello.example"
 const token = new Uint8Array(32).fill(0xab)
@@ -63,7 +63,7 @@ const send = (socket: Socket, bytes: Buffer, { below }: Random) =>
       socket.write(bytes.subarray(cut))
       if (below(3) === 0) socket.end()
     })
-    return void setTimeout(() => socket.destroy(), LIFE_MILLIS)
+    return void setTimeout(() => socket.destroy(), lifeMillis)
   })
 
 const listening = (server: Server) =>
@@ -112,7 +112,7 @@ const program = Effect.gen(function* () {
     Effect.promise(() => startOrigin(echo)),
     (started) => Effect.promise(() => started[Symbol.asyncDispose]())
   )
-  const vitals = yield* Vitals
+  const metrics = yield* AgentMetrics
   const pair = authority.leaf(host)
   yield* Effect.promise(() => writeFile(`${path}/fullchain.pem`, pair.cert))
   yield* Effect.promise(() => writeFile(`${path}/privkey.pem`, pair.key))
@@ -145,7 +145,7 @@ const program = Effect.gen(function* () {
 
   /** Agents of one kind that register again and again at an edge that answers with mutations of these. */
   const besieged = Effect.fnUntraced(function* (
-    handler: Browser.Handler,
+    handler: BrowserClients.Handler,
     begins: ReadonlyArray<Buffer>,
     mesh: boolean
   ) {
@@ -170,16 +170,16 @@ const program = Effect.gen(function* () {
       proxyProtocol: false
     }
     const one = Effect.scoped(
-      Effect.flatMap(Streams.make, (streams) => Tunnel.serve(settings, registration, handler, streams))
+      Effect.flatMap(Streams.make, (streams) => Registrar.serve(settings, registration, handler, streams))
     ).pipe(Effect.ignore, Effect.repeat(Schedule.forever), Effect.provideService(ConnectionInfo, info))
-    const agents = yield* Effect.forEach(Array.from({ length: AT_ONCE }), () => Effect.forkScoped(one))
+    const agents = yield* Effect.forEach(Array.from({ length: atOnce }), () => Effect.forkScoped(one))
     return Effect.andThen(
       Deferred.await(enough),
       Effect.forEach(agents, Fiber.interrupt, { concurrency: "unbounded", discard: true })
     )
   })
 
-  const { direct, relayed } = yield* Mesh.make(plain, [key], Redacted.make(token))
+  const { direct, relayed } = yield* MeshClients.make(plain, [key], Redacted.make(token))
   const streams = yield* Streams.make
   const listener = yield* DirectListener.open({
     advertise: "127.0.0.1",
@@ -193,11 +193,11 @@ const program = Effect.gen(function* () {
   /** Strangers, one after the other, at a port. */
   const strangers = (port: number, samples: ReadonlyArray<Buffer>) =>
     Effect.promise(async () => {
-      for (let left = CASES / 8 / AT_ONCE; left > 0; left--) {
+      for (let left = CASES / 8 / atOnce; left > 0; left--) {
         const chance = random(next())
         await send(connect({ port, host: "127.0.0.1" }), mutate(samples, chance), chance)
       }
-    }).pipe(Effect.replicateEffect(AT_ONCE, { concurrency: "unbounded" }))
+    }).pipe(Effect.replicateEffect(atOnce, { concurrency: "unbounded" }))
 
   const replies = [DirectOffer.answer({ host: "127.0.0.1", port: listener?.port ?? 0 }), new Uint8Array()]
   const clientEdge = yield* scripted(next, ["ct-edge"], (socket, chance) => {
@@ -222,7 +222,7 @@ const program = Effect.gen(function* () {
         )
       })
     })
-    setTimeout(() => socket.destroy(), 4 * LIFE_MILLIS)
+    setTimeout(() => socket.destroy(), 4 * lifeMillis)
   })
   const target = {
     capability: { routingToken: Redacted.make(token), originKey: key.publicKey, edgeAddress: "" },
@@ -232,24 +232,24 @@ const program = Effect.gen(function* () {
     faults: yield* ConnectFaults.make
   }
   const asking = Effect.gen(function* () {
-    for (let left = CASES / 8 / AT_ONCE; left > 0; left--) {
+    for (let left = CASES / 8 / atOnce; left > 0; left--) {
       const chance = random(next())
       const route = chance.below(4) === 0 ? undefined : DirectRoute.make()
       const stream = yield* Effect.option(MeshClient.open({ ...target, route, datagrams: chance.below(2) === 0 }))
       if (stream._tag === "None") continue
       stream.value.write("hello")
       stream.value.resume()
-      yield* Effect.sleep(chance.below(LIFE_MILLIS))
+      yield* Effect.sleep(chance.below(lifeMillis))
       stream.value.destroy()
     }
-  }).pipe(Effect.replicateEffect(AT_ONCE, { concurrency: "unbounded" }))
+  }).pipe(Effect.replicateEffect(atOnce, { concurrency: "unbounded" }))
 
-  const passthrough = yield* Challenge.make(path, plain, vitals, Browser.make(plain, vitals))
-  const terminate = yield* Challenge.make(
+  const passthrough = yield* ChallengeAnswer.make(path, plain, metrics, BrowserClients.make(plain, metrics))
+  const terminate = yield* ChallengeAnswer.make(
     path,
     terminating,
-    vitals,
-    Terminate.make(terminating, yield* CertificatePair.watch(files), vitals)
+    metrics,
+    TlsTermination.make(terminating, yield* CertificatePair.watch(files), metrics)
   )
   yield* Effect.all(
     [
@@ -265,9 +265,9 @@ const program = Effect.gen(function* () {
 
   // Nothing is left over, and everybody still serves.
   for (const socket of ours) socket.destroy()
-  yield* Effect.sync(() => vitals.tasksLive() + sockets() - before).pipe(
+  yield* Effect.sync(() => metrics.tasksLive() + sockets() - before).pipe(
     Effect.repeat({ until: (left) => left <= 0, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeout(BOUND)
+    Effect.timeout(bound)
   )
   const health = yield* Effect.promise(() => fetch(`http://127.0.0.1:${endpoints.port}/metrics`))
   assert.strictEqual(health.status, 200)
@@ -283,7 +283,7 @@ it.live(
       Effect.scoped,
       Effect.provide(
         Events.layer("/dev/null/nowhere").pipe(
-          Layer.provideMerge(Vitals.layer),
+          Layer.provideMerge(AgentMetrics.layer),
           Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, NodeFileSystem.layer))
         )
       ),

@@ -134,7 +134,7 @@ describe("the local endpoints", () => {
     await registered(agent)
   })
 
-  it("that nobody serves end status with 5", async () => {
+  it("that no agent serves end `status` with exit code 5", async () => {
     await using home = await makeHome()
     await using shown = runAgent(home, { CT_AGENT_METRICS_LISTEN: "127.0.0.1:1" }, ["status"])
     assert.strictEqual(await shown.exited, 5)

@@ -54,7 +54,7 @@ export const runAgent = (
     },
     stdio: ["pipe", "pipe", "pipe"]
   })
-  // A program that ends without reading what it is told breaks the pipe.
+  // A program that ends without reading its input breaks the pipe.
   child.stdin.on("error", () => {})
   if (input !== undefined) child.stdin.end(input)
   let stdout = ""

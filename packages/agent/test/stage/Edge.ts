@@ -128,7 +128,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     sockets.add(socket)
     socket.on("close", () => sockets.delete(socket))
   })
-  // Tests end an edge and start another one on its port, which nobody else may have got meanwhile.
+  // Tests end an edge and start another one on its port, which no other process may get meanwhile.
   server.listen(options.port ?? (await Effect.runPromise(freePort("127.0.0.1"))), "127.0.0.1")
   await once(server, "listening")
   const cut = () => {

@@ -10,7 +10,7 @@ export interface Origin extends AsyncDisposable {
   readonly connections: () => number
 }
 
-/** A TCP service on the given port, or on a free one that nobody is given by chance when the service has ended. */
+/** A TCP service on the given port, or on a free one that no process gets by chance after the service has ended. */
 export const startOrigin = async (serve: (socket: Socket) => void, port?: number): Promise<Origin> => {
   let connections = 0
   const open = new Set<Socket>()

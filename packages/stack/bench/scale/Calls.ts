@@ -11,7 +11,7 @@ export interface Call {
   readonly text: (account: number, tokens: ReadonlyArray<string>) => string
 }
 
-type As = "bearer" | "session" | "admin" | "anybody"
+type As = "bearer" | "session" | "admin" | "public"
 
 const credentials = (as: As, account: number, tokens: ReadonlyArray<string>): Readonly<Record<string, string>> => {
   switch (as) {
@@ -21,7 +21,7 @@ const credentials = (as: As, account: number, tokens: ReadonlyArray<string>): Re
       return { cookie: `__Host-ct_portal_session=${cookieOf(account)}` }
     case "admin":
       return { "x-ct-admin-token": adminToken }
-    case "anybody":
+    case "public":
       return {}
   }
 }
@@ -75,7 +75,7 @@ export const calls: ReadonlyArray<Call> = [
   get("bearer", "/me/topologies/:id/operator"),
   get("bearer", "/me/topologies/:id/share"),
   get("session", "/me/topologies/shared"),
-  get("anybody", "/net/:id/topology"),
+  get("public", "/net/:id/topology"),
   get("bearer", "/me/account"),
   get("bearer", "/me/account/credits"),
   get("bearer", "/me/issue"),
@@ -102,11 +102,11 @@ export const calls: ReadonlyArray<Call> = [
       return request("POST", "/internal/channel/authorize", credentials("admin", account, tokens), body)
     }
   },
-  get("anybody", "/agent/acme-admission/:key/:host"),
-  get("anybody", "/registry/agents?role=a-role-:account&limit=10"),
-  get("anybody", "/registry/agents/:key"),
-  get("anybody", "/registry/pipelines?limit=10"),
-  get("anybody", "/registry/pipelines/p:account"),
-  get("anybody", "/registry/resolve/:key"),
-  { ...get("anybody", "/status"), ofAll: true }
+  get("public", "/agent/acme-admission/:key/:host"),
+  get("public", "/registry/agents?role=a-role-:account&limit=10"),
+  get("public", "/registry/agents/:key"),
+  get("public", "/registry/pipelines?limit=10"),
+  get("public", "/registry/pipelines/p:account"),
+  get("public", "/registry/resolve/:key"),
+  { ...get("public", "/status"), ofAll: true }
 ]

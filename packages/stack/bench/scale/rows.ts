@@ -1,6 +1,6 @@
 /**
  * The slowest of a hundred answers to every list and look-up, on a database with 100,000 tunnels, 1,000,000 members of
- * channels and 10,000 topologies, beside the same question on a database with nobody else in it, in turns. Three times
+ * channels and 10,000 topologies, beside the same question on a database with no other account in it, in turns. Three times
  * as long is what a list may take there. The answers of all turns count together: a single pause of the machine meets
  * every connection once, which is more than one answer in a hundred of a turn but not of all. `CATENET_BENCH_ROUNDS`,
  * `CATENET_BENCH_MILLIS` (of a turn) and `CATENET_BENCH_ONLY` (part of a name) choose.

@@ -5,7 +5,7 @@ import { Effect, Layer, References } from "effect"
 import { Command } from "effect/cli"
 import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
-import { settled } from "../Settled.ts"
+import { collectAfterStart } from "../StartupCollection.ts"
 import { root } from "./root.ts"
 
 export const edge = Command.make(
@@ -19,7 +19,7 @@ export const edge = Command.make(
     collectBuffers()
     const asked = yield* References.MinimumLogLevel
     const least = (yield* variables.trace.config) ? "Debug" : asked
-    return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => settled))).pipe(
+    return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => collectAfterStart))).pipe(
       Effect.provideService(References.MinimumLogLevel, least),
       Effect.provide(Logs.layer(logFormat, "catenet-edge"))
     )

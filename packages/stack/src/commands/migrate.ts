@@ -36,7 +36,7 @@ export const migrate = Command.make(
     "Brings the schema of the database named by CT_CP_DATABASE_URL up to date and ends. `serve` does the same at its start;\n" +
       "this is for those who want it as a step of its own, or let the server run as a role that owns nothing: with\n" +
       "CT_CP_DATABASE_ROLE that role gets what the server needs. CT_CP_ADMIN_AUDIT_RETENTION_DAYS is written into the\n" +
-      "database. Refuses a database that a newer program has brought further."
+      "database. Refuses a database with migrations of a newer program."
   ),
   Command.withShortDescription("Bring the database schema up to date")
 )

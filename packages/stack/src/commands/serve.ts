@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
-import { settled } from "../Settled.ts"
+import { collectAfterStart } from "../StartupCollection.ts"
 import { root } from "./root.ts"
 
 export const serve = Command.make(
@@ -19,7 +19,7 @@ export const serve = Command.make(
     return yield* Layer.launch(
       Server.layer.pipe(
         Layer.provide(Settings.layer),
-        Layer.tap(() => settled)
+        Layer.tap(() => collectAfterStart)
       )
     ).pipe(Effect.mapError(asStartFailed), Effect.provide(Logs.layer(logFormat, "catenet-control-plane")))
   })

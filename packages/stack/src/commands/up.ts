@@ -16,7 +16,7 @@ export const up = Command.make(
   },
   Effect.fn(function* ({ demo }) {
     const { logFormat } = yield* root
-    const { up: run } = yield* Effect.promise(() => import("../up/Up.ts"))
+    const { up: run } = yield* Effect.promise(() => import("../up/RunStack.ts"))
     return yield* run({ demo }).pipe(Effect.scoped, Effect.provide(Logs.layer(logFormat, "catenet")))
   })
 ).pipe(

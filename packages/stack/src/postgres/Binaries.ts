@@ -1,4 +1,4 @@
-/** The PostgreSQL programs that npm brought for this platform. Repairs what an install without scripts leaves out. */
+/** The PostgreSQL programs that npm has installed for this platform. Repairs what an install without scripts leaves out. */
 import { Effect } from "effect"
 import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"

@@ -1,6 +1,6 @@
 /**
  * A PostgreSQL server of our own on loopback: initialised on first use, started on a free port that it keeps, stopped
- * with the scope. It never touches a server that somebody else runs.
+ * with the scope. It never touches a server that another program runs.
  */
 import { Effect, Redacted, Schedule, type Scope } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
@@ -8,14 +8,14 @@ import { randomBytes } from "node:crypto"
 import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { freePort, isFree } from "../Ports.ts"
-import * as Home from "./Home.ts"
+import * as PostgresHome from "./PostgresHome.ts"
 import { PostgresFailed } from "./PostgresFailed.ts"
 
 export interface Cluster {
   readonly port: number
   /** The pid of the server that is running now. */
   readonly pid: number
-  /** Succeeds when the server ends, whoever ended it. */
+  /** Succeeds when the server ends, for any reason. */
   readonly ended: Effect.Effect<void>
   readonly password: Redacted.Redacted
   /** A connection URL: the superuser's, or that of a role whose password is given. */
@@ -38,7 +38,7 @@ const failed = (step: PostgresFailed["step"]) => (detail: unknown) =>
 const passwordFile = (folder: string) => `${folder}.password`
 const portFile = (folder: string) => `${folder}.port`
 
-const initialise = (home: Home.Home, folder: string, disposable: boolean) =>
+const initialise = (home: PostgresHome.PostgresHome, folder: string, disposable: boolean) =>
   Effect.try({
     try: () => {
       if (existsSync(join(home.data, "PG_VERSION"))) return readFileSync(passwordFile(folder), "utf8")
@@ -71,7 +71,7 @@ const initialise = (home: Home.Home, folder: string, disposable: boolean) =>
   })
 
 /** A server whose parent was killed still holds the data; it is asked to end before another is started. */
-const stopLeftover = (home: Home.Home) =>
+const stopLeftover = (home: PostgresHome.PostgresHome) =>
   Effect.try({
     try: () => {
       if (!existsSync(join(home.data, "postmaster.pid"))) return
@@ -99,7 +99,7 @@ const flags = (port: number, disposable: boolean) => [
 ]
 
 /** The server writes its state into the eighth line of its pid file; it takes connections when that says `ready`. */
-const isReady = (home: Home.Home, pid: number) =>
+const isReady = (home: PostgresHome.PostgresHome, pid: number) =>
   Effect.try({
     try: () => {
       const lines = readFileSync(join(home.data, "postmaster.pid"), "utf8").split("\n")
@@ -117,7 +117,7 @@ const end = (child: ChildProcess) =>
     child.kill("SIGINT")
   }).pipe(Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.sync(() => void child.kill("SIGQUIT")) }))
 
-const startOnce = Effect.fnUntraced(function* (home: Home.Home, port: number, disposable: boolean) {
+const startOnce = Effect.fnUntraced(function* (home: PostgresHome.PostgresHome, port: number, disposable: boolean) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
       // In a group of its own: Ctrl-C must reach those who use the database before the database.
@@ -148,7 +148,7 @@ const startOnce = Effect.fnUntraced(function* (home: Home.Home, port: number, di
 export const start: (options: Options) => Effect.Effect<Cluster, PostgresFailed, Scope.Scope> = Effect.fn(
   "Cluster.start"
 )(function* (options: Options) {
-  const home = yield* Home.settle(options.folder, options.systemFolder)
+  const home = yield* PostgresHome.settle(options.folder, options.systemFolder)
   const password = yield* initialise(home, options.folder, options.disposable ?? false)
   yield* stopLeftover(home)
   const port = yield* choosePort(options.folder)

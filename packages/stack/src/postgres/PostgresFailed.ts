@@ -1,4 +1,4 @@
-/** Why the embedded PostgreSQL could not be brought up, with the next step for the person who reads it. */
+/** Why the embedded PostgreSQL could not start, with the next step for the reader. */
 import { Data } from "effect"
 
 export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{

@@ -11,7 +11,7 @@ import { RotatingLog } from "./RotatingLog.ts"
 export interface Options {
   /** Log files go here, one per program. */
   readonly logs: string
-  /** Told of every start, so that others can find the process. */
+  /** Called at every start, so that others can find the process. */
   readonly started: (name: string, pid: number) => Effect.Effect<void>
   /** Whether the stack is ending: then a program that ends was meant to. */
   readonly stopping: () => boolean

@@ -1,14 +1,14 @@
 /** What a person sees when the stack is ready: one screen, with commands that can be copied. */
 import { demoUser } from "./DemoUser.ts"
 import { address, url } from "./Environments.ts"
-import type { Folder } from "./Folder.ts"
+import type { StackFolder } from "./StackFolder.ts"
 import { relative } from "node:path"
 import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
 
 export interface Facts {
   readonly settings: UpSettings
-  readonly folder: Folder
+  readonly folder: StackFolder
   readonly secrets: Secrets
   readonly demo: { readonly demoHostname: string; readonly ownHostname: string } | undefined
 }

@@ -12,7 +12,7 @@ import * as Cluster from "../postgres/Cluster.ts"
 import type * as Supervisor from "../supervisor/Supervisor.ts"
 import { PostgresFailed } from "../postgres/PostgresFailed.ts"
 import * as Roles from "../postgres/Roles.ts"
-import type { Folder } from "./Folder.ts"
+import type { StackFolder } from "./StackFolder.ts"
 
 const name = "catenet"
 
@@ -43,7 +43,7 @@ const prepare = Effect.fn("Database.prepare")(function* (cluster: Cluster.Cluste
 
 /** Succeeds with a connection URL once the server takes connections. */
 export const open = Effect.fn("Database.open")(function* (
-  folder: Folder,
+  folder: StackFolder,
   external: Redacted.Redacted | undefined,
   { started, stopping }: Pick<Supervisor.Options, "started" | "stopping">
 ): Effect.fn.Return<Redacted.Redacted, PostgresFailed, Scope.Scope> {

@@ -15,7 +15,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { decodeJwt } from "jose"
 import { demoUser } from "./DemoUser.ts"
 import * as Environments from "./Environments.ts"
-import type { Folder } from "./Folder.ts"
+import type { StackFolder } from "./StackFolder.ts"
 import * as Programs from "./Programs.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
@@ -121,7 +121,11 @@ const ensureTunnel = Effect.fnUntraced(function* (
 })
 
 /** Makes both tunnels and returns the agent of the demo tunnel. */
-export const prepare = Effect.fn("Demo.prepare")(function* (settings: UpSettings, folder: Folder, secrets: Secrets) {
+export const prepare = Effect.fn("Demo.prepare")(function* (
+  settings: UpSettings,
+  folder: StackFolder,
+  secrets: Secrets
+) {
   const client = yield* calls(settings).pipe(Effect.provide(asAdministrator(secrets)))
   const subject = yield* Effect.cached(subjectOf(settings, secrets))
   const variables = yield* ensureTunnel(client, settings, subject, {

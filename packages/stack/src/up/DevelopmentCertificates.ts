@@ -1,13 +1,13 @@
 /**
  * A certificate authority for one machine: its root is written for people to trust, and it signs the certificate with
- * which the edge answers for the names of the demo zone. Its key never leaves the folder. Whoever steals the key can
+ * which the edge answers for the names of the demo zone. Its key never leaves the folder. A thief of the key can
  * impersonate names of this machine alone: the root's name constraints permit `localhost`, names below it, and loopback.
  */
 import * as Certificates from "@catenet/edge/ca/Certificates"
 import { Clock, Effect } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
-import type { Folder } from "./Folder.ts"
+import type { StackFolder } from "./StackFolder.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 
 const day = 86_400_000
@@ -33,7 +33,7 @@ interface Authority {
 const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 const keyText = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" })
 
-const makeAuthority = (folder: Folder, now: number): Authority => {
+const makeAuthority = (folder: StackFolder, now: number): Authority => {
   const key = newKey()
   const commonName = `Catenet development root ${new Date(now).toISOString().slice(0, 10)}`
   const root = Certificates.pem(
@@ -50,7 +50,7 @@ const isUsable = (root: X509Certificate, now: number) => {
   return until - now > renewDays * day && until - Date.parse(root.validFrom) <= (rootDays + 1) * day
 }
 
-const authority = (folder: Folder, now: number): Authority => {
+const authority = (folder: StackFolder, now: number): Authority => {
   if (!existsSync(folder.developmentRootKey) || !existsSync(folder.developmentRoot)) return makeAuthority(folder, now)
   const root = readFileSync(folder.developmentRoot, "utf8")
   const certificate = new X509Certificate(root)
@@ -63,7 +63,7 @@ const authority = (folder: Folder, now: number): Authority => {
   }
 }
 
-const isCurrent = (folder: Folder, names: ReadonlyArray<string>, root: string, now: number) => {
+const isCurrent = (folder: StackFolder, names: ReadonlyArray<string>, root: string, now: number) => {
   if (!existsSync(folder.wildcardCertificate) || !existsSync(folder.wildcardKey)) return false
   const leaf = new X509Certificate(readFileSync(folder.wildcardCertificate))
   const present = leaf.subjectAltName?.split(", ").map((entry) => entry.replace(/^DNS:/, "")) ?? []
@@ -71,7 +71,7 @@ const isCurrent = (folder: Folder, names: ReadonlyArray<string>, root: string, n
   return signed && names.every((name) => present.includes(name)) && Date.parse(leaf.validTo) - now > renewDays * day
 }
 
-const makeLeaf = (folder: Folder, names: ReadonlyArray<string>, issuer: Authority, now: number) => {
+const makeLeaf = (folder: StackFolder, names: ReadonlyArray<string>, issuer: Authority, now: number) => {
   const key = newKey()
   const validity = { from: now - day, until: now + leafDays * day }
   const leaf = Certificates.pem(Certificates.mintLeaf(issuer.commonName, issuer.key, key, names, validity))
@@ -84,7 +84,7 @@ const makeLeaf = (folder: Folder, names: ReadonlyArray<string>, issuer: Authorit
  * import again. `names` are the DNS names of the leaf.
  */
 export const ensure = Effect.fn("DevelopmentCertificates.ensure")(function* (
-  folder: Folder,
+  folder: StackFolder,
   names: ReadonlyArray<string>
 ) {
   const now = yield* Clock.currentTimeMillis

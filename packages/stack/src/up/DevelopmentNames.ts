@@ -7,7 +7,7 @@ import { Effect, Schedule, Schema } from "effect"
 import * as DevelopmentCertificates from "./DevelopmentCertificates.ts"
 import * as Demo from "./Demo.ts"
 import * as Environments from "./Environments.ts"
-import type { Folder } from "./Folder.ts"
+import type { StackFolder } from "./StackFolder.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
 
@@ -21,7 +21,7 @@ const ask = OutgoingHttp.fetchOf(OutgoingHttp.longestAnswer)
 const readTunnels = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ hostname: Schema.NullOr(Schema.String) })))
 
 /** Root and certificate as they are at the start; true where people have to import the root again. */
-export const ensure = (folder: Folder) => DevelopmentCertificates.ensure(folder, base)
+export const ensure = (folder: StackFolder) => DevelopmentCertificates.ensure(folder, base)
 
 const namesOf = (settings: UpSettings, { edgeAdminToken }: Secrets) =>
   Effect.tryPromise(async (signal) => {
@@ -35,7 +35,7 @@ const namesOf = (settings: UpSettings, { edgeAdminToken }: Secrets) =>
   }).pipe(Effect.timeout("5 seconds"))
 
 /** Asks for the tunnels every second, for as long as the scope lives; a control plane that is away is asked again. */
-export const follow = (settings: UpSettings, folder: Folder, secrets: Secrets) =>
+export const follow = (settings: UpSettings, folder: StackFolder, secrets: Secrets) =>
   namesOf(settings, secrets).pipe(
     Effect.flatMap((names) => DevelopmentCertificates.ensure(folder, [...new Set([...base, ...names])])),
     Effect.ignore,

@@ -2,7 +2,7 @@
 import { Redacted } from "effect"
 import { join } from "node:path"
 import { demoUser } from "./DemoUser.ts"
-import type { Folder } from "./Folder.ts"
+import type { StackFolder } from "./StackFolder.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Listen, UpSettings } from "./Settings.ts"
 
@@ -21,7 +21,7 @@ export const replaceable: ReadonlySet<string> = new Set(["CT_EDGE_RECEIPTS", "CT
 /** The provider calls itself `localhost`, the portal 127.0.0.1: two sites, as in a real deployment. */
 const issuer = ({ identityProvider }: UpSettings) => `http://localhost:${identityProvider.port}/realms/${realm}`
 
-export const ofIdentityProvider = (settings: UpSettings, folder: Folder, secrets: Secrets): Environment => ({
+export const ofIdentityProvider = (settings: UpSettings, folder: StackFolder, secrets: Secrets): Environment => ({
   CT_IDP_LISTEN: address(settings.identityProvider),
   CT_IDP_FOLDER: folder.idp,
   CT_IDP_REALM: realm,
@@ -35,7 +35,7 @@ export const ofIdentityProvider = (settings: UpSettings, folder: Folder, secrets
 
 export const ofControlPlane = (
   settings: UpSettings,
-  folder: Folder,
+  folder: StackFolder,
   secrets: Secrets,
   databaseUrl: Redacted.Redacted
 ): Environment => ({
@@ -68,7 +68,7 @@ export const ofControlPlane = (
   CT_OIDC_ADMIN_CLIENT_SECRET: secrets.managerClientSecret
 })
 
-export const ofEdge = (settings: UpSettings, folder: Folder, secrets: Secrets): Environment => ({
+export const ofEdge = (settings: UpSettings, folder: StackFolder, secrets: Secrets): Environment => ({
   CT_EDGE_ID: edgeId,
   CT_EDGE_LISTEN: address(settings.mesh),
   CT_FRONT_DOOR: address(settings.frontDoor),

@@ -6,7 +6,7 @@ import { get } from "node:https"
 import { connect } from "node:net"
 import type { Program } from "../supervisor/Program.ts"
 import * as Environments from "./Environments.ts"
-import type { Folder } from "./Folder.ts"
+import type { StackFolder } from "./StackFolder.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Listen, UpSettings } from "./Settings.ts"
 
@@ -32,7 +32,7 @@ const listens = ({ host, port }: Listen) =>
     return Effect.sync(() => socket.destroy())
   })
 
-export const identityProvider = (settings: UpSettings, folder: Folder, secrets: Secrets): Program => ({
+export const identityProvider = (settings: UpSettings, folder: StackFolder, secrets: Secrets): Program => ({
   name: "idp",
   args: ["idp", "--log-format", "json"],
   env: Environments.ofIdentityProvider(settings, folder, secrets),
@@ -43,7 +43,7 @@ export const identityProvider = (settings: UpSettings, folder: Folder, secrets: 
 
 export const controlPlane = (
   settings: UpSettings,
-  folder: Folder,
+  folder: StackFolder,
   secrets: Secrets,
   databaseUrl: Redacted.Redacted
 ): Program => ({
@@ -53,7 +53,7 @@ export const controlPlane = (
   ready: answers(`${Environments.url(settings.controlPlane)}/readyz`)
 })
 
-export const edge = (settings: UpSettings, folder: Folder, secrets: Secrets): Program => ({
+export const edge = (settings: UpSettings, folder: StackFolder, secrets: Secrets): Program => ({
   name: "edge",
   args: ["edge", "--log-format", "json"],
   env: Environments.ofEdge(settings, folder, secrets),
@@ -72,7 +72,7 @@ export const demoOrigin = (settings: UpSettings): Program => ({
 })
 
 /** Fails unless a visitor who trusts the development root gets the page behind a tunnel, or is led to sign in for it. */
-export const visits = ({ frontDoor }: UpSettings, folder: Folder, hostname: string) =>
+export const visits = ({ frontDoor }: UpSettings, folder: StackFolder, hostname: string) =>
   Effect.callback<void, NotReady>((resume) => {
     const request = get(
       {

@@ -42,7 +42,7 @@ const ambient = new Set([
   "packages/edge/src/listen/GracefulClose.ts",
   "packages/edge/src/gelb/HeadTimer.ts",
   "packages/edge/src/relay/Relays.ts",
-  "packages/idp/src/Adapter.ts",
+  "packages/idp/src/MemoryAdapter.ts",
   "packages/server/src/http/ProxiedConnections.ts",
   "packages/server/src/store/Backup.ts",
   "packages/stack/src/supervisor/ChildProcesses.ts",
@@ -171,7 +171,7 @@ describe("the walls of the house", () => {
     assert.deepStrictEqual(setting.toSorted(), [
       "packages/agent/src/BufferCollector.ts",
       "packages/edge/src/processes/BufferCollector.ts",
-      "packages/stack/src/Settled.ts"
+      "packages/stack/src/StartupCollection.ts"
     ])
   })
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
 import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
-import * as Folder from "../../src/up/Folder.ts"
+import * as StackFolder from "../../src/up/StackFolder.ts"
 import { catenet, endsWithUs, type Spawned } from "../e2e/Stack.ts"
 import { type Place, type Tunnel, until } from "../e2e/Tunnel.ts"
 
@@ -74,7 +74,7 @@ export class Fleet implements Place {
   ) {
     this.folder = folder
     this.#controlPlanePort = controlPlanePort
-    const zone = Folder.at(folder)
+    const zone = StackFolder.at(folder)
     const env = (name: string, more: Variables) => ({
       CT_EDGE_ID: `${name}-${controlPlanePort}`,
       CT_EDGE_ADMIN_TOKEN: this.secrets.edgeAdminToken,
@@ -108,7 +108,7 @@ export class Fleet implements Place {
     const names = ["first", "second"]
     for (const name of names) mkdirSync(join(this.folder, name), { mode: 0o700 })
     await Effect.runPromise(
-      DevelopmentCertificates.ensure(Folder.at(this.folder), ["localhost", "*.catenet.localhost"])
+      DevelopmentCertificates.ensure(StackFolder.at(this.folder), ["localhost", "*.catenet.localhost"])
     )
     this.#controlPlane = catenet(["serve", "--log-format", "json"], {
       ...endsWithUs,
@@ -137,7 +137,7 @@ export class Fleet implements Place {
   }
 
   get root(): string {
-    return readFileSync(Folder.at(this.folder).developmentRoot, "utf8")
+    return readFileSync(StackFolder.at(this.folder).developmentRoot, "utf8")
   }
 
   url(path: string): string {

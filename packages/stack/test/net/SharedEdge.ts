@@ -10,7 +10,7 @@ import type { MuxStream } from "@catenet/wire/transport/MuxStream"
 import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
 import { freePort } from "../../src/Ports.ts"
 import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
-import * as Folder from "../../src/up/Folder.ts"
+import * as StackFolder from "../../src/up/StackFolder.ts"
 import { catenet, endsWithUs, type Spawned } from "../e2e/Stack.ts"
 import type { Target } from "../e2e/Visitor.ts"
 
@@ -37,7 +37,9 @@ export class SharedEdge {
   static async start(processes: number): Promise<SharedEdge> {
     const folder = mkdtempSync(join(tmpdir(), "catenet-shared-"))
     const ports = { mesh: await port(), frontDoor: await port(), admin: await port(), metrics: await port() }
-    await Effect.runPromise(DevelopmentCertificates.ensure(Folder.at(folder), ["localhost", "*.catenet.localhost"]))
+    await Effect.runPromise(
+      DevelopmentCertificates.ensure(StackFolder.at(folder), ["localhost", "*.catenet.localhost"])
+    )
     const edge = new SharedEdge(folder, ports)
     await edge.#start(processes)
     return edge
@@ -45,7 +47,7 @@ export class SharedEdge {
 
   async #start(processes: number) {
     const { frontDoor, mesh, admin, metrics } = this.ports
-    const zone = Folder.at(this.folder)
+    const zone = StackFolder.at(this.folder)
     this.#process = catenet(["edge", "--log-format", "json"], {
       ...endsWithUs,
       CT_EDGE_PROCESSES: String(processes),
@@ -97,7 +99,7 @@ export class SharedEdge {
   }
 
   target(host: string): Target {
-    return { host, port: this.ports.frontDoor, ca: readFileSync(Folder.at(this.folder).developmentRoot, "utf8") }
+    return { host, port: this.ports.frontDoor, ca: readFileSync(StackFolder.at(this.folder).developmentRoot, "utf8") }
   }
 
   get meshRoot(): string {

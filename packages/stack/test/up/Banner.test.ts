@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { banner } from "../../src/up/Banner.ts"
 import * as Demo from "../../src/up/Demo.ts"
-import * as Folder from "../../src/up/Folder.ts"
+import * as StackFolder from "../../src/up/StackFolder.ts"
 import * as Settings from "../../src/up/Settings.ts"
 import { root } from "../architecture/Imports.ts"
 
@@ -21,7 +21,7 @@ const secrets = {
 const printed = (demo: boolean) =>
   Effect.gen(function* () {
     const settings = yield* Settings.read
-    const folder = Folder.at(join(process.cwd(), settings.folder))
+    const folder = StackFolder.at(join(process.cwd(), settings.folder))
     const names = { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname }
     return banner({ settings, folder, secrets, demo: demo ? names : undefined })
   }).pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))

@@ -8,13 +8,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect, createServer } from "node:tls"
 import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
-import * as Folder from "../../src/up/Folder.ts"
+import * as StackFolder from "../../src/up/StackFolder.ts"
 
 const day = 86_400_000
 const now = Date.parse("2026-03-01T00:00:00Z")
 
 const folder = Effect.acquireRelease(
-  Effect.sync(() => Folder.at(mkdtempSync(join(tmpdir(), "catenet-root-")))),
+  Effect.sync(() => StackFolder.at(mkdtempSync(join(tmpdir(), "catenet-root-")))),
   ({ root }) => Effect.sync(() => rmSync(root, { recursive: true, force: true }))
 )
 

@@ -1,0 +1,155 @@
+/**
+ * The registration state and the traffic counters of the running agent. Everything is a number or a string in memory;
+ * `Exposition` and `StatusReport` render it.
+ */
+import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { FaultLog } from "@catenet/wire/transport/FaultLog"
+import { Cause, Clock, Context, Effect, FiberSet, Layer, Random } from "effect"
+
+/** The carriers the contract names. Our multiplexed connection and the parked slots are both TLS over TCP. */
+export const transports = ["quic", "tcp-fallback", "masque", "none"] as const
+export type Transport = (typeof transports)[number]
+
+/** Traffic since the start. Mutable: `splice` counts bytes while they flow. */
+export interface Traffic {
+  tunnelsOpened: number
+  tunnelsFailed: number
+  /** Byte counts of streams that have ended; those of running streams are added when they are read. */
+  bytesToOrigin: number
+  bytesToClient: number
+  handshakes: number
+  handshakeMillis: number
+  reconnects: number
+}
+
+/** The counters of one running stream, in the shape that `splice` counts into: a is the client, b the origin. */
+export interface StreamCounters {
+  aToB: number
+  bToA: number
+}
+
+export interface Session {
+  /** 16 hex characters, random for each process. */
+  readonly id: string
+  readonly startedAt: number
+  /** Number of the latest registration attempt; undefined before the first. */
+  conn: number | undefined
+  transport: Transport
+  /** Registrations that the edge accepted and that are alive. */
+  live: number
+  registeredSince: number | undefined
+  lastSeen: number | undefined
+  /** How many registrations in a row the edge has refused. */
+  refusals: number
+  lastError: string | undefined
+}
+
+const hexDigits = "0123456789abcdef"
+
+export class AgentMetrics extends Context.Service<
+  AgentMetrics,
+  {
+    readonly session: Session
+    readonly traffic: Traffic
+    /** The traffic with the bytes of running streams. */
+    readonly total: () => Traffic
+    /** Counters of one stream, included in `total` until `close` folds them in. */
+    readonly openStream: () => { readonly counters: StreamCounters; readonly close: () => void }
+    /** Streams being served, those that wait for their client's first byte included. */
+    readonly tasksLive: () => number
+    readonly taskBegan: () => void
+    readonly taskEnded: () => void
+    /** Takes what a callback of a connection threw; the caller ends that connection. */
+    readonly fault: OnFault
+    /** Reports it and destroys the connection. */
+    readonly ending: (connection: { readonly destroy: () => unknown }) => OnFault
+    readonly faults: () => number
+    /** Something arrived from the edge just now. */
+    readonly heard: () => void
+    /** Unix milliseconds. */
+    readonly now: () => number
+  }
+>()("agent/observe/AgentMetrics") {
+  static readonly layer = Layer.effect(
+    AgentMetrics,
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const now = () => clock.currentTimeMillisUnsafe()
+      const digits = yield* Effect.replicateEffect(Random.nextIntBetween(0, 15), 16)
+      const session: Session = {
+        id: digits.map((digit) => hexDigits.charAt(digit)).join(""),
+        startedAt: now(),
+        conn: undefined,
+        transport: "none",
+        live: 0,
+        registeredSince: undefined,
+        lastSeen: undefined,
+        refusals: 0,
+        lastError: undefined
+      }
+      const traffic: Traffic = {
+        tunnelsOpened: 0,
+        tunnelsFailed: 0,
+        bytesToOrigin: 0,
+        bytesToClient: 0,
+        handshakes: 0,
+        handshakeMillis: 0,
+        reconnects: 0
+      }
+      const run = yield* FiberSet.makeRuntime<never>()
+      const faults = new FaultLog(now, (error, untold) => {
+        const failed = Effect.logError("a callback of a connection failed", Cause.die(error))
+        run(Effect.annotateLogs(failed, { unloggedBefore: untold }))
+      })
+      const fault = faults.report
+      // What reaches the event loop all the same belongs to no connection that could be named, and must not end the others.
+      yield* Effect.acquireRelease(
+        Effect.sync(() => process.on("uncaughtException", fault).on("unhandledRejection", fault)),
+        () => Effect.sync(() => process.off("uncaughtException", fault).off("unhandledRejection", fault))
+      )
+      let tasks = 0
+      const running = new Set<StreamCounters>()
+      return {
+        session,
+        traffic,
+        total: () => {
+          let { bytesToOrigin, bytesToClient } = traffic
+          for (const { aToB, bToA } of running) {
+            bytesToOrigin += aToB
+            bytesToClient += bToA
+          }
+          return { ...traffic, bytesToOrigin, bytesToClient }
+        },
+        openStream: () => {
+          const counters = { aToB: 0, bToA: 0 }
+          running.add(counters)
+          return {
+            counters,
+            close: () => {
+              if (!running.delete(counters)) return
+              traffic.bytesToOrigin += counters.aToB
+              traffic.bytesToClient += counters.bToA
+            }
+          }
+        },
+        tasksLive: () => tasks,
+        taskBegan: () => {
+          tasks++
+        },
+        taskEnded: () => {
+          tasks--
+        },
+        fault,
+        ending: (connection) => (error) => {
+          fault(error)
+          connection.destroy()
+        },
+        faults: () => faults.count,
+        heard: () => {
+          session.lastSeen = now()
+        },
+        now
+      }
+    })
+  )
+}

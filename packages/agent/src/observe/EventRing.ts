@@ -1,0 +1,117 @@
+/**
+ * The event ring: `events.jsonl`, one JSON object a line, at most 1 MiB, rotated to `events.jsonl.1`.
+ *
+ * Several processes may share a ring: each line is one append, and only the holder of a lock file rotates. A line that a crash
+ * tore is closed by the next process before its first own line, and readers skip it. Nothing here ever fails the caller; what
+ * could not be written is counted.
+ */
+import { Clock, Effect, FileSystem, Option, Semaphore } from "effect"
+import * as PrivateFile from "../state/PrivateFile.ts"
+
+export const capBytes = 1_048_576
+const lockAgeMillis = 10_000
+const newline = 0x0a
+
+export interface EventRing {
+  readonly path: string
+  /** Appends one line (without its newline). */
+  append(line: string): Effect.Effect<void>
+  /** The last `count` whole lines, oldest first. */
+  last(count: number): Effect.Effect<ReadonlyArray<string>>
+  /** How many lines could not be written since the start. */
+  writeErrors(): number
+}
+
+const isWhole = (line: string) => {
+  try {
+    return typeof JSON.parse(line) === "object"
+  } catch {
+    return false
+  }
+}
+
+/** The ring in this folder. The folder is created by the first append. */
+export const make = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${directory}/events.jsonl`
+  const oldPath = `${path}.1`
+  const lock = `${path}.lock`
+  const semaphore = yield* Semaphore.make(1)
+  let errors = 0
+  let opened = false
+
+  const sizeOf = (file: string) =>
+    fs.stat(file).pipe(
+      Effect.map(({ size }) => Number(size)),
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0))
+    )
+
+  /** Narrows the mode of an existing file and says whether its last line is torn. */
+  const inspect = Effect.gen(function* () {
+    const file = yield* fs.open(path, { flag: "r", noFollow: true })
+    const size = Number((yield* file.stat).size)
+    yield* fs.chmod(path, 0o600)
+    if (size === 0) return false
+    yield* file.seek(BigInt(size - 1), "start")
+    const last = yield* file.readAlloc(1)
+    return Option.isSome(last) && last.value[0] !== newline
+  }).pipe(
+    Effect.scoped,
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+  )
+
+  const prepare = PrivateFile.folder(directory).pipe(
+    Effect.provideService(FileSystem.FileSystem, fs),
+    Effect.andThen(inspect)
+  )
+
+  const dropStaleLock = Effect.gen(function* () {
+    const born = (yield* fs.stat(lock)).mtime
+    const now = yield* Clock.currentTimeMillis
+    if (Option.isSome(born) && now - born.value.getTime() > lockAgeMillis) yield* fs.remove(lock)
+  })
+
+  const takeLock = Effect.isSuccess(fs.writeFileString(lock, "", { flag: "wx", mode: 0o600 }))
+
+  /** Who does not get the lock appends past the cap: the holder is about to rotate. */
+  const rotate = Effect.fnUntraced(function* (incoming: number) {
+    const held = (yield* takeLock) || ((yield* Effect.isSuccess(dropStaleLock)) && (yield* takeLock))
+    if (!held) return
+    yield* Effect.gen(function* () {
+      const size = yield* sizeOf(path)
+      if (size > 0 && size + incoming > capBytes) yield* fs.rename(path, oldPath)
+    }).pipe(Effect.ensuring(Effect.ignore(fs.remove(lock, { force: true }))))
+  })
+
+  const append = Effect.fnUntraced(
+    function* (line: string) {
+      const torn = opened ? false : yield* prepare
+      opened = true
+      const bytes = new TextEncoder().encode(`${torn ? "\n" : ""}${line}\n`)
+      if ((yield* sizeOf(path)) + bytes.length > capBytes) yield* rotate(bytes.length)
+      const file = yield* fs.open(path, { flag: "a", mode: 0o600, noFollow: true })
+      yield* file.writeAll(bytes)
+    },
+    Effect.scoped,
+    Effect.catchCause((cause) =>
+      Effect.suspend(() => {
+        errors++
+        return errors === 1 ? Effect.logWarning("events cannot be written to the ring", cause) : Effect.void
+      })
+    )
+  )
+
+  const lines = (file: string) =>
+    fs.readFileString(file).pipe(
+      Effect.map((text) => text.split("\n").filter(isWhole)),
+      Effect.orElseSucceed((): ReadonlyArray<string> => [])
+    )
+
+  return {
+    path,
+    append: (line) => semaphore.withPermits(1)(append(line)),
+    last: (count) =>
+      Effect.map(Effect.all([lines(oldPath), lines(path)]), ([old, now]) => [...old, ...now].slice(-count)),
+    writeErrors: () => errors
+  } satisfies EventRing
+})

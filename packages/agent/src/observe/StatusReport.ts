@@ -1,0 +1,41 @@
+/** The agent's report of itself for `/status`. Pure. */
+import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { Result } from "effect"
+import { version } from "../Version.ts"
+import * as Health from "./Health.ts"
+import type { Session, Traffic } from "./AgentMetrics.ts"
+
+export interface Facts {
+  readonly session: Readonly<Session>
+  readonly traffic: Readonly<Traffic>
+  readonly tasksLive: number
+  readonly ringWriteErrors: number
+  /** Whether CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE brings a bearer token. */
+  readonly credential: "env" | "none"
+  /** Unix milliseconds. */
+  readonly now: number
+}
+
+const secondsSince = (then: number, now: number) => Math.max(0, Math.floor((now - then) / 1000))
+
+export const make = ({ session, traffic, tasksLive, ringWriteErrors, credential, now }: Facts) =>
+  new AgentStatus({
+    version,
+    session: session.id,
+    conn: session.conn ?? null,
+    uptime_secs: secondsSince(session.startedAt, now),
+    transport: session.transport,
+    registered: session.live > 0,
+    registered_since:
+      session.live > 0 && session.registeredSince !== undefined ? UnixSeconds.make(session.registeredSince) : null,
+    last_seen_secs_ago: session.lastSeen === undefined ? null : secondsSince(session.lastSeen, now),
+    reconnects: traffic.reconnects,
+    last_error: session.lastError ?? null,
+    tasks_live: tasksLive,
+    update_state: "off",
+    oidc_credential: credential,
+    masque_dropped_datagrams: { outbound: 0, inbound: 0 },
+    events_ring_write_errors: ringWriteErrors,
+    healthy: Result.isSuccess(Health.check(session, now))
+  })

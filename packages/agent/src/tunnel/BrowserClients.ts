@@ -1,0 +1,74 @@
+/**
+ * Browser mode: the bytes of one client go to the origin as they are. The origin is dialled when the client's first bytes are
+ * there, so that a client that says nothing costs it nothing.
+ */
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
+import { abort } from "@catenet/wire/transport/Abort"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { splice } from "@catenet/wire/transport/Splice"
+import { Effect } from "effect"
+import type { Duplex } from "node:stream"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import type { Origin as OriginSettings } from "../settings/Settings.ts"
+import { awaitReadable } from "./AwaitReadable.ts"
+import * as Origin from "./Origin.ts"
+
+/**
+ * Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and reported to the edge.
+ * `taken` is what was read from it before and could not be put back.
+ */
+export type Handler = (stream: Duplex, header: OpenHeader | undefined, taken?: Uint8Array) => Effect.Effect<void>
+
+/** The PROXY protocol header for the origin: the client that the edge named, or none. */
+export const proxyHeader = (header: OpenHeader | undefined) =>
+  encodeProxyHeader({
+    ...(header?.client === undefined ? {} : { source: header.client }),
+    ...(header?.server === undefined ? {} : { destination: header.server }),
+    ...(header?.host === undefined ? {} : { authority: header.host })
+  })
+
+const nothing = new Uint8Array()
+
+/**
+ * Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken` is
+ * what was read from it before.
+ */
+export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
+  // A down origin is said once, not for each of its clients, and so is its return.
+  let down = false
+  return Effect.fnUntraced(
+    function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing) {
+      const socket = yield* Origin.dial(origin)
+      guard(socket, metrics.ending(socket))
+      if (down) {
+        down = false
+        yield* Effect.logInfo("the origin answers again")
+      }
+      const { counters, close } = metrics.openStream()
+      metrics.traffic.tunnelsOpened++
+      if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+      if (taken.length > 0) socket.write(taken)
+      counters.aToB += taken.length
+      yield* Effect.promise((signal) => splice(client, socket, { counters, signal, onFault: metrics.fault })).pipe(
+        Effect.ensuring(Effect.sync(close))
+      )
+    },
+    (serving, client) =>
+      Effect.catchTag(serving, "OriginDown", (error) => {
+        metrics.traffic.tunnelsFailed++
+        abort(client, error.late ? "origin-timeout" : "origin-unreachable", error.message)
+        if (down) return Effect.logDebug(error.message)
+        down = true
+        return Effect.logWarning(`${error.message}. Start the local service, or correct CT_AGENT_ORIGIN.`)
+      })
+  )
+}
+
+export const make = (origin: OriginSettings, metrics: AgentMetrics["Service"]): Handler => {
+  const serve = join(origin, metrics)
+  return Effect.fnUntraced(function* (stream, header, taken = nothing) {
+    if (taken.length > 0 || (yield* awaitReadable(stream))) yield* serve(stream, header, taken)
+    else stream.end()
+  })
+}

@@ -1,0 +1,111 @@
+/**
+ * Additional links to an edge that has several processes, one for each. The kernel there gives a new connection to any of them, so
+ * the agent connects again, in rounds that become rare, until it is linked with each; it closes a connection to a process that it
+ * is linked with already. The links save visitors a hop between processes; the agent serves without them too.
+ */
+import type { Place } from "@catenet/wire/frames/MuxHello"
+import { Effect, Exit, FiberHandle, Queue, Scope } from "effect"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import { parseHostPort } from "../settings/HostPort.ts"
+import { additionalLink } from "./Establish.ts"
+import { discard, type Link } from "./Link.ts"
+import type { Serve } from "./MuxLink.ts"
+import type { Registration } from "./Registration.ts"
+
+const triesPerProcess = 4
+/** Between two tries, so that a thousand agents that reconnect together do not make several thousand connections. */
+const pause = "100 millis"
+/** Milliseconds between two rounds of tries, growing; a process that has ended is being started. */
+const firstRestMillis = 500
+const longestRestMillis = 300_000
+
+const keyOf = ({ edge, process }: Place) => `${Buffer.from(edge).toString("hex")} ${process}`
+const isSame = (a: Place, b: Place) => Buffer.from(a.edge).equals(b.edge)
+
+interface Held {
+  readonly link: Link
+  readonly place: Place
+  readonly scope: Scope.Closeable
+}
+
+export interface MultiProcessLinks {
+  /** The agent is registered by this link; `undefined` when it no longer is. */
+  readonly follow: (first: Link | undefined) => Effect.Effect<void, never, AgentMetrics>
+  readonly links: () => ReadonlyArray<Link>
+}
+
+export const make = Effect.fn("MultiProcessLinks.make")(function* (registration: Registration, serve: Serve) {
+  const outer = yield* Effect.scope
+  const connecting = yield* FiberHandle.make<never>()
+  const lost = yield* Queue.sliding<undefined>(1)
+  const info = yield* ConnectionInfo
+  const held = new Map<string, Held>()
+  let first: { readonly link: Link; readonly place: Place } | undefined
+
+  const letGo = (key: string, one: Held) =>
+    Effect.suspend(() => {
+      if (held.get(key) === one) held.delete(key)
+      return discard(one.link, one.scope)
+    })
+
+  const isWanted = (place: Place | undefined) =>
+    first !== undefined &&
+    place !== undefined &&
+    isSame(place, first.place) &&
+    place.process !== first.place.process &&
+    !held.has(keyOf(place))
+
+  const tryOnce = Effect.fnUntraced(function* (edge: string) {
+    const address = parseHostPort(edge)
+    if (address === undefined) return
+    const scope = yield* Scope.fork(outer)
+    const link = yield* additionalLink(info, edge, address, registration, serve, isWanted).pipe(
+      Scope.provide(scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+    const { place } = link
+    if (place === undefined) return yield* Scope.close(scope, Exit.void)
+    const key = keyOf(place)
+    const one = { link, place, scope }
+    const another = held.get(key)
+    held.set(key, one)
+    if (another !== undefined) yield* Effect.forkIn(letGo(key, another), outer)
+    const ended = Effect.andThen(link.ended, Effect.andThen(letGo(key, one), Queue.offer(lost, undefined)))
+    yield* Effect.forkIn(ended, outer)
+  })
+
+  /** Never ends: tries to link with the missing processes in rounds, ever more rarely, and soon again after a link has ended. */
+  const connectMissing = Effect.fnUntraced(function* (edge: string, place: Place) {
+    const missing = () => held.size < place.processes - 1
+    let rest = firstRestMillis
+    for (;;) {
+      for (let tries = triesPerProcess * place.processes; tries > 0 && missing(); tries--) {
+        yield* Effect.sleep(pause)
+        yield* Effect.ignore(tryOnce(edge))
+      }
+      yield* Effect.logDebug(`connected to ${held.size + 1} of the edge's ${place.processes} processes`)
+      const found = !missing()
+      if (found) yield* Queue.take(lost)
+      yield* Queue.clear(lost)
+      rest = found ? firstRestMillis : Math.min(rest * 2, longestRestMillis)
+      yield* Effect.raceFirst(Effect.sleep(rest), Effect.andThen(Queue.take(lost), Effect.sleep(firstRestMillis)))
+    }
+  })
+
+  const result: MultiProcessLinks = {
+    links: () => Array.from(held.values(), ({ link }) => link),
+    follow: Effect.fnUntraced(function* (link) {
+      yield* FiberHandle.clear(connecting)
+      const place = link?.place
+      first = link === undefined || place === undefined ? undefined : { link, place }
+      if (link === undefined) return
+      for (const [key, one] of Array.from(held))
+        if (place === undefined || !isSame(one.place, place) || one.place.process === place.process)
+          yield* Effect.forkIn(letGo(key, one), outer)
+      if (place !== undefined && place.processes > 1)
+        yield* FiberHandle.run(connecting, connectMissing(link.edge, place))
+    })
+  }
+  return result
+})

@@ -1,0 +1,152 @@
+/**
+ * Keeps the agent registered: establishes a link, serves what comes through it, and when it ends begins again with a growing
+ * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
+ */
+import { abort } from "@catenet/wire/transport/Abort"
+import { Effect, Exit, Fiber, type FileSystem, Result, Schedule, Scope } from "effect"
+import { Refused, Unreachable } from "../Failure.ts"
+import { Events } from "../observe/Events.ts"
+import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
+import type { Settings } from "../settings/Settings.ts"
+import * as Backoff from "./Backoff.ts"
+import type { Handler } from "./BrowserClients.ts"
+import { establish } from "./Establish.ts"
+import { discard, type Link } from "./Link.ts"
+import type { Serve } from "./MuxLink.ts"
+import type { Registration } from "./Registration.ts"
+import * as MultiProcessLinks from "./MultiProcessLinks.ts"
+import type { Streams } from "./Streams.ts"
+
+const tick = "15 seconds"
+/** A registration that ends sooner is not taken for one that held: an edge that drops it each time must not be run against. */
+const heldMillis = 2_000
+/** How long a stopping agent goes on serving the streams that it has. */
+const drainSeconds = 10
+
+/** Marks the agent as heard from whenever something has arrived since the last tick. Runs until interrupted. */
+export const listen = (link: Pick<Link, "received">, metrics: Pick<AgentMetrics["Service"], "heard">) => {
+  let seen = link.received()
+  return Effect.sync(() => {
+    const now = link.received()
+    if (now !== seen) metrics.heard()
+    seen = now
+  }).pipe(Effect.repeat(Schedule.spaced(tick)))
+}
+
+export const serve = Effect.fn("Registrar.serve")(function* (
+  settings: Settings,
+  registration: Registration,
+  handler: Handler,
+  streams: Streams,
+  /** Runs after an edge has accepted the registration and before anything reports it. */
+  accepted: (link: Link) => Effect.Effect<void, never, FileSystem.FileSystem> = () => Effect.void
+) {
+  const metrics = yield* AgentMetrics
+  const events = yield* Events
+  const backoff = Backoff.make(settings.reconnect)
+  const outer = yield* Effect.scope
+  const links = new Map<Link, Scope.Closeable>()
+  const serveStream: Serve = (stream, header) => {
+    metrics.heard()
+    // A peer may break the stream before its next owner listens; that must not end the process.
+    stream.on("error", () => {})
+    streams.run(Effect.onError(handler(stream, header), () => Effect.sync(() => abort(stream, "internal"))))
+  }
+
+  const switchTo = Effect.fnUntraced(function* (to: Transport) {
+    const from = metrics.session.transport
+    if (from === to) return
+    metrics.session.transport = to
+    yield* events.record("transport_switch", { from, to })
+  })
+
+  const own = { ...registration, instance: Buffer.from(metrics.session.id, "hex") }
+  const additional = yield* MultiProcessLinks.make(own, serveStream)
+
+  /** Registers and waits for the end of the registration; the link itself may go on serving in the background. */
+  const once = Effect.fnUntraced(function* () {
+    const scope = yield* Scope.fork(outer)
+    metrics.session.conn = (metrics.session.conn ?? 0) + 1
+    const link = yield* establish(settings, own, serveStream).pipe(
+      Scope.provide(scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+    links.set(link, scope)
+    yield* accepted(link)
+    backoff.reset()
+    metrics.session.refusals = 0
+    if (metrics.session.registeredSince !== undefined) metrics.traffic.reconnects++
+    else if (registration.host !== undefined)
+      yield* Effect.logInfo(`visitors of ${registration.host} now reach ${formatHostPort(settings.origin)}`)
+    metrics.session.live++
+    metrics.session.registeredSince = Math.floor(metrics.now() / 1000)
+    metrics.heard()
+    yield* switchTo("tcp-fallback")
+    yield* events.record("registered", {
+      edge: link.edge,
+      transport: "tcp-fallback",
+      hostname_bound: registration.host !== undefined
+    })
+    yield* additional.follow(link)
+    const since = metrics.now()
+    const ticking = yield* Effect.forkChild(listen(link, metrics))
+    const end = yield* link.ended.pipe(
+      Effect.onInterrupt(() => events.record("disconnected", { reason: "the agent is stopping" })),
+      Effect.ensuring(
+        Effect.gen(function* () {
+          metrics.session.live--
+          if (metrics.now() - since >= heldMillis) backoff.lost()
+          yield* additional.follow(undefined)
+          yield* Fiber.interrupt(ticking)
+          const forget = Effect.sync(() => links.delete(link))
+          yield* Effect.forkIn(Effect.andThen(discard(link, scope), forget), outer)
+        })
+      )
+    )
+    return end
+  })
+
+  /** Asks for no more streams, and gives those that run a while to finish. */
+  const drain = Effect.gen(function* () {
+    const all = () => [...links.keys(), ...additional.links()]
+    for (const link of all()) link.retire()
+    const open = metrics.tasksLive()
+    if (open > 0) yield* Effect.logInfo(`stopping; waiting up to ${drainSeconds} s for ${open} streams to finish`)
+    yield* Effect.timeoutOption(streams.idle, `${drainSeconds} seconds`)
+    for (const link of all()) link.close()
+  })
+
+  const keepRegistered = Effect.gen(function* () {
+    while (true) {
+      const outcome = yield* Effect.result(once())
+      const { reason, final } = Result.match(outcome, {
+        onSuccess: (end) => end,
+        onFailure: (error) => ({
+          reason: error.message,
+          final: error._tag === "RegistrationRefused" && error.final
+        })
+      })
+      metrics.session.lastError = reason
+      if (Result.isFailure(outcome) && outcome.failure._tag === "RegistrationRefused") metrics.session.refusals++
+      yield* Result.isFailure(outcome)
+        ? events.record("registration_failed", { error: reason })
+        : events.record("disconnected", { reason })
+      if (metrics.session.live === 0) yield* switchTo("none")
+      if (final) return yield* new Refused({ detail: reason })
+      const pause = yield* backoff.next
+      if (pause === undefined) {
+        yield* events.record("fallback_exhausted", {})
+        return yield* new Unreachable({
+          detail:
+            `Gave up after ${settings.reconnect.maxAttempts} attempts (CT_AGENT_RECONNECT_MAX_ATTEMPTS); the last one said: ` +
+            `${reason}. Check that the edge is up and that this machine can reach it.`
+        })
+      }
+      yield* Effect.logInfo(`trying again in ${Math.round(pause)} ms`)
+      yield* Effect.sleep(pause)
+    }
+  })
+
+  return yield* Effect.ensuring(keepRegistered, drain)
+})

@@ -1,0 +1,90 @@
+/**
+ * Browser mode with CT_AGENT_ORIGIN_TLS=terminate: the agent ends the client's TLS and hands plain bytes to the origin. Streams
+ * that do not begin with a ClientHello are forwarded as they are.
+ */
+import { abort } from "@catenet/wire/transport/Abort"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { Data, Duration, Effect } from "effect"
+import type { Duplex } from "node:stream"
+import { type SecureContext, TLSSocket } from "node:tls"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import type { Origin } from "../settings/Settings.ts"
+import * as BrowserClients from "./BrowserClients.ts"
+import { awaitReadable } from "./AwaitReadable.ts"
+import { HalfOpenDuplex } from "./HalfOpenDuplex.ts"
+import * as TlsHello from "./TlsHello.ts"
+
+/** The client did not finish the TLS handshake. */
+export class TlsFailed extends Data.TaggedError("TlsFailed")<{ readonly why: string }> {
+  override get message() {
+    return `TLS handshake with a client: ${this.why}`
+  }
+}
+
+const handshakeMillis = 10_000
+const nothing = new Uint8Array()
+
+/**
+ * The first bytes, as many as the decision needs unless the client ends before. A client that begins like TLS and says no more
+ * for a while is none: the origin gets what it said.
+ */
+const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
+  let taken = Buffer.from(before)
+  if (taken.length === 0 && !(yield* awaitReadable(stream))) return taken
+  const decided = Effect.gen(function* () {
+    while (TlsHello.isUndecided(taken) && (yield* awaitReadable(stream))) {
+      const more: Buffer | null = stream.read()
+      if (more !== null) taken = Buffer.concat([taken, more])
+    }
+  })
+  yield* Effect.timeoutOption(decided, handshakeMillis)
+  return taken
+})
+
+const accept = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics["Service"]["ending"]) =>
+  Effect.callback<TLSSocket, TlsFailed>((resume) => {
+    const socket = new TLSSocket(new HalfOpenDuplex(stream), { isServer: true, secureContext })
+    guard(socket, ending(socket))
+    const failed = (error: Error) => resume(Effect.fail(new TlsFailed({ why: error.message })))
+    const closed = () => failed(new Error("the client went away"))
+    socket.once("error", failed)
+    socket.once("close", closed)
+    socket.once("secure", () => {
+      socket.off("error", failed)
+      socket.off("close", closed)
+      socket.on("error", () => {})
+      resume(Effect.succeed(socket))
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: handshakeMillis,
+      orElse: () => Effect.fail(new TlsFailed({ why: `not done within ${handshakeMillis / 1000} s` }))
+    })
+  )
+
+/** `context` gives the pair to use for a new connection. */
+export const make = (
+  origin: Origin,
+  context: Effect.Effect<SecureContext>,
+  metrics: AgentMetrics["Service"]
+): BrowserClients.Handler => {
+  const join = BrowserClients.join(origin, metrics)
+  return Effect.fnUntraced(
+    function* (stream, header, taken = nothing) {
+      const first = yield* take(stream, taken)
+      if (first.length === 0) return void stream.end()
+      if (!TlsHello.isTlsHello(first)) return yield* join(stream, header, first)
+      stream.unshift(first)
+      const [took, plain] = yield* Effect.timed(accept(stream, yield* context, metrics.ending))
+      metrics.traffic.handshakes++
+      metrics.traffic.handshakeMillis += Duration.toMillis(took)
+      yield* join(plain, header)
+    },
+    (serving, stream) =>
+      Effect.catchTag(serving, "TlsFailed", (error) => {
+        metrics.traffic.tunnelsFailed++
+        abort(stream, "refused", error.message)
+        return Effect.logInfo(error.message)
+      })
+  )
+}

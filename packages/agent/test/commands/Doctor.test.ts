@@ -1,0 +1,84 @@
+import { writeFile } from "node:fs/promises"
+import { assert, describe, it } from "vitest"
+import { makeHome, runAgent } from "../stage/Agent.ts"
+import { echo, startOrigin } from "../stage/Origins.ts"
+import { joinToken, makeStage } from "../stage/Stage.ts"
+
+interface Finding {
+  readonly check: string
+  readonly outcome: string
+  readonly detail: string
+}
+
+const findings = (stdout: string): Readonly<Record<string, Finding>> =>
+  Object.fromEntries(
+    (JSON.parse(stdout) as { readonly findings: ReadonlyArray<Finding> }).findings.map((each) => [each.check, each])
+  )
+
+describe("doctor", () => {
+  it("finds nothing wrong, serves no visitor and redeems no token", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_AGENT_ORIGIN: origin.address }
+    await using doctor = runAgent(home, env, ["doctor", "--json"])
+    assert.strictEqual(await doctor.exited, 0, doctor.lines.join("\n"))
+    const found = findings(doctor.stdout())
+    assert.isTrue(Object.values(found).every(({ outcome }) => outcome !== "failed"))
+    assert.strictEqual(found["token"]?.detail, "accepted for hello.example")
+    assert.include(found["edge TLS"]?.detail, "multiplexed")
+    assert.strictEqual(found["certificate"]?.outcome, "skipped")
+    assert.include(found["host name"]?.detail, "hello.example does not resolve on this machine")
+    assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
+    await using plain = runAgent(home, env, ["doctor"])
+    assert.strictEqual(await plain.exited, 0)
+    assert.match(plain.stdout(), /^ok +origin +127\.0\.0\.1:\d+ accepts connections$/m)
+  })
+
+  it("looks at the names and the time of the certificate that visitors will see", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const run = async (host: string) => {
+      const { cert, key } = stage.authority.leaf(host)
+      await writeFile(`${home.path}/chain.pem`, cert)
+      await writeFile(`${home.path}/key.pem`, key)
+      const terminate = {
+        CT_AGENT_ORIGIN_TLS: "terminate",
+        CT_AGENT_TLS_CERT: "chain.pem",
+        CT_AGENT_TLS_KEY: "key.pem"
+      }
+      await using doctor = runAgent(home, { ...stage.env, ...terminate, CT_AGENT_ORIGIN: origin.address }, [
+        "doctor",
+        "--json"
+      ])
+      return { code: await doctor.exited, certificate: findings(doctor.stdout())["certificate"] }
+    }
+    const good = await run("hello.example")
+    assert.strictEqual(good.code, 0)
+    assert.match(
+      good.certificate?.detail ?? "",
+      /^CT_AGENT_TLS_CERT: chain\.pem is valid until .* days from now; renew it soon$/
+    )
+    const other = await run("other.example")
+    assert.strictEqual(other.code, 3)
+    assert.include(other.certificate?.detail, "is for other.example, not for hello.example; browsers refuse it.")
+  })
+
+  it("says what is wrong and what to fix, and ends with the code of the first failure", async () => {
+    await using stage = await makeStage({ refuse: { code: "host-not-authorized", sentence: "no such host" } })
+    await using home = await makeHome()
+    await using doctor = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: "127.0.0.1:1" }, ["doctor", "--json"])
+    assert.strictEqual(await doctor.exited, 4)
+    const found = findings(doctor.stdout())
+    assert.include(found["token"]?.detail, "check CT_AGENT_HOSTNAME and CT_AGENT_TOKEN")
+    assert.include(found["origin"]?.detail, "CT_AGENT_ORIGIN")
+    assert.include(found["certificate"]?.detail, "the origin does not answer")
+    assert.strictEqual(found["edge port"]?.outcome, "ok")
+    await using away = runAgent(home, { ...stage.env, CT_AGENT_CP_URL: "http://127.0.0.1:1" }, ["doctor", "--json"])
+    assert.strictEqual(await away.exited, 5)
+    assert.strictEqual(findings(away.stdout())["control plane port"]?.outcome, "failed")
+    await using nothing = runAgent(home, {}, ["doctor"])
+    assert.strictEqual(await nothing.exited, 3)
+  })
+})

@@ -1,0 +1,277 @@
+import { assert, describe, it } from "vitest"
+import { createHash, randomBytes } from "node:crypto"
+import { createSocket } from "node:dgram"
+import { once } from "node:events"
+import { copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises"
+import { connect } from "node:net"
+import { text } from "node:stream/consumers"
+import { type Agent, makeHome, runAgent } from "../stage/Agent.ts"
+import { counter, echo, startOrigin } from "../stage/Origins.ts"
+import { makeStage, registered, type Stage } from "../stage/Stage.ts"
+
+const meshEnv = (stage: Stage, home: string, origin: string) => ({
+  CT_AGENT_CP_URL: stage.plane.url,
+  CT_AGENT_TOKEN: "ab".repeat(32),
+  CT_AGENT_ORIGIN: origin,
+  CT_AGENT_CAPABILITY_OUT: `${home}/capability.bin`,
+  CT_AGENT_STATE_DIR: `${home}/state`,
+  CT_AGENT_RECONNECT_BASE_MS: "100"
+})
+
+const portOf = async (client: Agent) => Number(/listening on .*:(\d+)/.exec(await client.said("listening on"))?.[1])
+
+const ask = async (port: number, request: string | Buffer) => {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+  socket.end(request)
+  return text(socket)
+}
+
+const connectArgs = (home: string, ...more: ReadonlyArray<string>) => [
+  "connect",
+  "--capability",
+  `${home}/capability.bin`,
+  ...more
+]
+
+describe.each([
+  ["the multiplexed carrier", ["ct-edge-mux", "ct-edge"]],
+  ["parked slots", ["ct-edge"]]
+])("a mesh tunnel over %s", (_, alpn) => {
+  it("brings many TCP connections to the origin, half-closed ones too", async () => {
+    await using stage = await makeStage({ alpn })
+    await using origin = await startOrigin(counter)
+    await using home = await makeHome()
+    await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
+    await registered(agent)
+    await using client = runAgent(
+      home,
+      { CT_AGENT_CP_URL: stage.plane.url },
+      connectArgs(home.path, "--listen", "127.0.0.1:0")
+    )
+    const port = await portOf(client)
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(port, "x".repeat(n))))
+    assert.deepStrictEqual(
+      answers,
+      Array.from({ length: 12 }, (_, n) => `${n} bytes`)
+    )
+  })
+
+  it("carries datagrams with their boundaries", async () => {
+    await using stage = await makeStage({ alpn })
+    await using home = await makeHome()
+    const origin = createSocket("udp4")
+    origin.on("message", (data, from) => origin.send(`${data.length}`, from.port, from.address))
+    origin.bind(0, "127.0.0.1")
+    await once(origin, "listening")
+    const env = meshEnv(stage, home.path, `127.0.0.1:${origin.address().port}`)
+    await using agent = runAgent(home, { ...env, CT_AGENT_ORIGIN_PROTO: "udp" })
+    await registered(agent)
+    await using client = runAgent(
+      home,
+      { CT_AGENT_CP_URL: stage.plane.url },
+      connectArgs(home.path, "--listen", "127.0.0.1:0", "--udp")
+    )
+    const port = await portOf(client)
+    const peer = createSocket("udp4")
+    peer.bind(0, "127.0.0.1")
+    await once(peer, "listening")
+    const sizes = ["1", "1400", "0", "9000"]
+    for (const size of sizes) {
+      peer.send(Buffer.alloc(Number(size)), port, "127.0.0.1")
+      const [answer] = await once(peer, "message")
+      assert.strictEqual(String(answer), size)
+    }
+    peer.close()
+    origin.close()
+  })
+})
+
+describe("a mesh tunnel", () => {
+  it("serves a protocol in which the server speaks first, over stdin and stdout", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin((socket) => {
+      socket.write("220 ready\n")
+      socket.on("data", (data) => socket.end(`250 ${data.toString()}`))
+    })
+    await using home = await makeHome()
+    await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
+    await registered(agent)
+    const env = { CT_AGENT_CP_URL: stage.plane.url }
+    await using client = runAgent(home, env, connectArgs(home.path, "--stdio"), "HELO")
+    assert.strictEqual(await client.exited, 0)
+    assert.strictEqual(client.stdout(), "220 ready\n250 HELO")
+  })
+
+  it("carries 16 MB both ways unchanged", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
+    await registered(agent)
+    await using client = runAgent(
+      home,
+      { CT_AGENT_CP_URL: stage.plane.url },
+      connectArgs(home.path, "--listen", "127.0.0.1:0")
+    )
+    const socket = connect({ port: await portOf(client), host: "127.0.0.1", allowHalfOpen: true })
+    const block = randomBytes(1 << 20)
+    const [sent, received] = [createHash("sha256"), createHash("sha256")]
+    socket.on("data", (chunk) => received.update(chunk))
+    for (let i = 0; i < 16; i++) {
+      sent.update(block)
+      if (!socket.write(block)) await once(socket, "drain")
+    }
+    socket.end()
+    await once(socket, "end")
+    assert.strictEqual(received.digest("hex"), sent.digest("hex"))
+  })
+
+  it("keeps its key over a rotation: the old capability works until the old key is deleted", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = {
+      ...meshEnv(stage, home.path, origin.address),
+      CT_AGENT_ORIGIN_KEY: `${home.path}/origin.key`,
+      CT_AGENT_ORIGIN_KEY_DIR: `${home.path}/retired`
+    }
+    {
+      await using agent = runAgent(home, env)
+      await registered(agent)
+    }
+    for (const file of ["origin.key", "capability.bin"])
+      assert.strictEqual((await stat(`${home.path}/${file}`)).mode & 0o777, 0o600)
+    await copyFile(`${home.path}/capability.bin`, `${home.path}/old.bin`)
+    await using rotation = runAgent(home, env, ["rotate"])
+    assert.strictEqual(await rotation.exited, 0)
+    const [old, fresh] = [await readFile(`${home.path}/old.bin`), await readFile(`${home.path}/capability.bin`)]
+    assert.deepStrictEqual(fresh.subarray(0, 32), old.subarray(0, 32))
+    assert.strictEqual(old.subarray(0, 32).toString("hex"), "ab".repeat(32), "this edge knows no visitor tokens")
+    assert.notDeepEqual(fresh.subarray(32, 64), old.subarray(32, 64))
+    const [retired] = await readdir(`${home.path}/retired`)
+    assert.strictEqual(retired, `retired-${old.subarray(32, 36).toString("hex")}.key`)
+
+    await using agent = runAgent(home, { ...env, CT_AGENT_TOKEN: "11".repeat(32) })
+    await registered(agent)
+    assert.strictEqual(
+      Buffer.from(stage.edge.registrations.at(-1)?.request.token ?? []).toString("hex"),
+      "ab".repeat(32),
+      "the stored capability's token wins"
+    )
+    for (const capability of ["old.bin", "capability.bin"]) {
+      const args = ["connect", "--capability", `${home.path}/${capability}`, "--stdio"]
+      await using client = runAgent(home, { CT_AGENT_CP_URL: stage.plane.url }, args, "hello")
+      assert.strictEqual(await client.exited, 0)
+      assert.strictEqual(client.stdout(), "hello")
+    }
+  })
+
+  it("is shared by two agents that are given the same key and capability", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    await using other = await makeHome()
+    const env = { ...meshEnv(stage, home.path, origin.address), CT_AGENT_ORIGIN_KEY: `${home.path}/origin.key` }
+    await using first = runAgent(home, env)
+    await registered(first)
+    await using second = runAgent(other, { ...env, CT_AGENT_STATE_DIR: `${other.path}/state` })
+    await registered(second)
+    const args = connectArgs(home.path, "--stdio")
+    first.kill("SIGKILL")
+    await first.exited
+    await using client = runAgent(home, { CT_AGENT_CP_URL: stage.plane.url }, args, "hello")
+    assert.strictEqual(await client.exited, 0)
+    assert.strictEqual(client.stdout(), "hello")
+  })
+
+  it("refuses a client without the key, and a wrong capability or root with a sentence", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
+    await registered(agent)
+    const forged = await readFile(`${home.path}/capability.bin`)
+    forged.fill(9, 32, 64)
+    await mkdir(`${home.path}/forged`)
+    await writeFile(`${home.path}/forged/capability.bin`, forged)
+    const env = { CT_AGENT_CP_URL: stage.plane.url }
+    await using client = runAgent(home, env, connectArgs(`${home.path}/forged`, "--stdio"), "hello")
+    await agent.said("none of this origin's keys")
+    assert.strictEqual(origin.connections(), 0)
+    client.kill("SIGKILL")
+    await using unknown = runAgent(home, {}, connectArgs(home.path, "--stdio"))
+    assert.strictEqual(await unknown.exited, 3)
+    assert.include(unknown.lines.at(-1), "--ca")
+    for (const [variable, value] of [
+      ["CT_AGENT_CP_URL", "portal.example"],
+      ["CT_AGENT_EDGE_CERT", "nowhere.der"]
+    ] as const) {
+      await using misled = runAgent(home, { [variable]: value }, connectArgs(home.path, "--stdio"))
+      assert.strictEqual(await misled.exited, 3)
+      assert.include(misled.lines.at(-1), variable)
+    }
+    await rename(`${home.path}/forged/capability.bin`, `${home.path}/forged/whole.bin`)
+    await writeFile(`${home.path}/forged/capability.bin`, forged.subarray(0, 40))
+    await using torn = runAgent(home, env, connectArgs(`${home.path}/forged`, "--stdio"))
+    assert.strictEqual(await torn.exited, 3)
+    assert.include(torn.lines.at(-1), "is not a capability")
+    const taken = await startOrigin(echo)
+    const args = connectArgs(home.path, "--listen", `127.0.0.1:${taken.port}`)
+    await using busy = runAgent(home, env, args)
+    assert.strictEqual(await busy.exited, 3)
+    assert.include(busy.lines.at(-1), "--listen")
+    await taken[Symbol.asyncDispose]()
+  })
+})
+
+describe("connect", () => {
+  it("ends what a fault belongs to and nothing else, and logs one a minute", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
+    await registered(agent)
+    await using client = runAgent(
+      home,
+      { CT_AGENT_CP_URL: stage.plane.url, NODE_OPTIONS: `--import ${new URL("../stage/Inject.ts", import.meta.url)}` },
+      connectArgs(home.path, "--listen", "127.0.0.1:0")
+    )
+    const port = await portOf(client)
+    const bystander = connect({ port, host: "127.0.0.1" })
+    const says = async (words: string) => {
+      bystander.write(words)
+      const [answer] = await once(bystander, "data")
+      assert.strictEqual(String(answer), words)
+    }
+    await says("hello")
+    for (let n = 0; n < 3; n++) {
+      const failing = connect({ port, host: "127.0.0.1" }).on("error", () => {})
+      failing.write("fail at the client")
+      await new Promise((resolve) => failing.once("close", resolve))
+      await says(`still here ${n}`)
+    }
+    await says("fail in a timer")
+    await says("and after that")
+    assert.strictEqual(await ask(port, "a new one"), "a new one")
+    assert.lengthOf(
+      client.lines.filter((line) => line.includes("a callback of a connection failed")),
+      1
+    )
+    bystander.destroy()
+    client.kill()
+    assert.strictEqual(await client.exited, 0)
+  })
+
+  for (const signal of ["SIGTERM", "SIGINT"] as const)
+    it(`ends with 0 at ${signal}, as all of the program does`, async () => {
+      await using stage = await makeStage()
+      await using home = await makeHome()
+      await using agent = runAgent(home, meshEnv(stage, home.path, "127.0.0.1:1"))
+      await registered(agent)
+      const env = { CT_AGENT_CP_URL: stage.plane.url }
+      await using client = runAgent(home, env, connectArgs(home.path, "--listen", "127.0.0.1:0"))
+      await portOf(client)
+      client.kill(signal)
+      assert.strictEqual(await client.exited, 0)
+    })
+})

@@ -1,0 +1,96 @@
+import { assert, describe, it } from "vitest"
+import { writeFile } from "node:fs/promises"
+import { text } from "node:stream/consumers"
+import { connect } from "node:tls"
+import { HalfOpenDuplex } from "../../src/tunnel/HalfOpenDuplex.ts"
+import { makeHome, runAgent } from "../stage/Agent.ts"
+import { echo, startOrigin } from "../stage/Origins.ts"
+import { exchange, joinToken, makeStage, registered } from "../stage/Stage.ts"
+
+describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
+  it("ends the client's TLS with the pair of files, forwards other streams raw, and counts the handshake", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const { cert, key } = stage.authority.leaf("hello.example")
+    await writeFile(`${home.path}/fullchain.pem`, cert)
+    await writeFile(`${home.path}/privkey.pem`, key)
+    await using agent = runAgent(home, {
+      ...stage.env,
+      CT_AGENT_ORIGIN: origin.address,
+      CT_AGENT_ORIGIN_TLS: "terminate",
+      CT_ACME_CERT_OUT_DIR: home.path,
+      CT_AGENT_METRICS_LISTEN: "127.0.0.1:0"
+    })
+    await registered(agent)
+    const socket = connect({
+      socket: new HalfOpenDuplex(await stage.edge.open()),
+      servername: "hello.example",
+      ca: stage.authority.pem
+    })
+    socket.end("over tls")
+    assert.strictEqual(await text(socket), "over tls")
+    assert.isTrue(socket.authorized)
+    assert.strictEqual(await exchange(await stage.edge.open(), "GET / HTTP/1.1"), "GET / HTTP/1.1")
+    assert.strictEqual(await exchange(await stage.edge.open(), "ab"), "ab")
+    const base = /http:\/\/[^/]+/.exec(await agent.said("status, metrics and events at"))?.[0]
+    assert.include(await (await fetch(`${base}/metrics`)).text(), "ct_handshakes_total 1\n")
+  })
+
+  it("is refused with 3 when the key belongs to another certificate", async () => {
+    await using stage = await makeStage()
+    await using home = await makeHome()
+    await writeFile(`${home.path}/fullchain.pem`, stage.authority.leaf("hello.example").cert)
+    await writeFile(`${home.path}/privkey.pem`, stage.authority.leaf("hello.example").key)
+    const env = { ...stage.env, CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: home.path }
+    await using agent = runAgent(home, env)
+    assert.strictEqual(await agent.exited, 3)
+    assert.include(agent.lines.at(-1), `${home.path}/privkey.pem does not belong`)
+  })
+})
+
+describe("what this machine has to bring along", () => {
+  const cases: ReadonlyArray<readonly [what: string, env: (home: string) => Record<string, string>, said: string]> = [
+    [
+      "the pair to terminate with",
+      (home) => ({ CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: home }),
+      "fullchain.pem cannot be read"
+    ],
+    [
+      "the origin key of a mesh tunnel",
+      (home) => ({ CT_AGENT_MODE: "mesh", CT_AGENT_ORIGIN_KEY: `${home}/origin.key` }),
+      "it is not an origin key of 32 bytes"
+    ]
+  ]
+  for (const [what, env, said] of cases)
+    it(`is looked at before the network is asked: ${what}`, async () => {
+      await using stage = await makeStage()
+      await using home = await makeHome()
+      await writeFile(`${home.path}/origin.key`, "short")
+      await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, ...env(home.path) })
+      assert.strictEqual(await agent.exited, 3)
+      assert.include(agent.lines.join("\n"), said)
+      assert.deepStrictEqual(stage.plane.calls, [])
+      assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
+    })
+})
+
+describe("CT_AGENT_ORIGIN_PROXY_PROTOCOL=v2", () => {
+  it("asks the edge for the client's address and tells it to the origin first", async () => {
+    await using stage = await makeStage()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address, CT_AGENT_ORIGIN_PROXY_PROTOCOL: "v2" }
+    await using agent = runAgent(home, env)
+    await registered(agent)
+    assert.isTrue(stage.edge.registrations[0]?.request.wishes.proxyProtocol)
+    const stream = await stage.edge.open()
+    stream.end("hello")
+    const echoed = Buffer.concat(await stream.toArray())
+    assert.strictEqual(echoed.subarray(0, 12).toString("latin1"), "\r\n\r\n\0\r\nQUIT\n")
+    assert.strictEqual(echoed[12], 0x21)
+    assert.deepStrictEqual([...echoed.subarray(16, 20)], [192, 0, 2, 7])
+    assert.strictEqual(echoed.readUInt16BE(24), 4711)
+    assert.strictEqual(echoed.subarray(16 + echoed.readUInt16BE(14)).toString(), "hello")
+  })
+})

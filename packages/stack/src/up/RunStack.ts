@@ -1,0 +1,89 @@
+/**
+ * The whole platform on one machine: database, identity provider, control plane, edge, and a demo tunnel through all of
+ * them. Each is a process of its own, kept running until the scope ends, and ended in the opposite order.
+ */
+import { Effect, Redacted } from "effect"
+import { mkdirSync } from "node:fs"
+import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
+import type { Program } from "../supervisor/Program.ts"
+import * as Supervisor from "../supervisor/Supervisor.ts"
+import { banner } from "./Banner.ts"
+import * as Database from "./Database.ts"
+import * as Demo from "./Demo.ts"
+import * as DevelopmentNames from "./DevelopmentNames.ts"
+import * as Environments from "./Environments.ts"
+import * as StackFolder from "./StackFolder.ts"
+import * as OperatorVariables from "./OperatorVariables.ts"
+import { checkPorts } from "./PortCheck.ts"
+import { ProcessList } from "./ProcessList.ts"
+import * as Programs from "./Programs.ts"
+import * as Secrets from "./Secrets.ts"
+import * as Settings from "./Settings.ts"
+
+export interface Options {
+  readonly demo: boolean
+}
+
+const withMore = (program: Program, env: Program["env"]): Program => ({ ...program, env: { ...program.env, ...env } })
+
+const step = (text: string) => Effect.sync(() => void process.stderr.write(`  ${text}\n`))
+
+const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => boolean) {
+  const settings = yield* Settings.read
+  const { controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
+  const folder = StackFolder.at(settings.folder)
+  yield* checkPorts([
+    controlPlane,
+    identityProvider,
+    frontDoor,
+    mesh,
+    edgeAdmin,
+    edgeMetrics,
+    ...(demo ? [demoOrigin] : [])
+  ])
+  yield* Effect.sync(() => {
+    mkdirSync(folder.root, { recursive: true, mode: 0o755 })
+    mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
+  })
+
+  const secrets = yield* Secrets.load(folder.secrets)
+  const passed = yield* OperatorVariables.passed(ChildProcesses.given(), Settings.names, {
+    controlPlane: Environments.ofControlPlane(settings, folder, secrets, Redacted.make("")),
+    edge: Environments.ofEdge(settings, folder, secrets),
+    others: Environments.ofIdentityProvider(settings, folder, secrets)
+  })
+  const { renewed } = yield* DevelopmentNames.ensure(folder)
+  if (renewed) yield* step(`A new development root, for a year: import ${folder.developmentRoot} again.`)
+  const processes = new ProcessList(folder.processes)
+  yield* Effect.addFinalizer(() => processes.remove)
+  const options = { logs: folder.logs, started: processes.set, stopping }
+  const start = (program: Parameters<typeof Supervisor.supervise>[0]) => Supervisor.supervise(program, options)
+
+  yield* step(settings.databaseUrl === undefined ? "PostgreSQL ..." : "PostgreSQL as named by CT_CP_DATABASE_URL")
+  const database = yield* Database.open(folder, settings.databaseUrl, options)
+  yield* step("Identity provider ...")
+  yield* start(Programs.identityProvider(settings, folder, secrets))
+  yield* step("Control plane ...")
+  yield* start(withMore(Programs.controlPlane(settings, folder, secrets, database), passed.controlPlane))
+  yield* DevelopmentNames.follow(settings, folder, secrets)
+  yield* step("Edge ...")
+  yield* start(withMore(Programs.edge(settings, folder, secrets), passed.edge))
+  if (demo) {
+    yield* step("Demo tunnel ...")
+    yield* start(Programs.demoOrigin(settings))
+    yield* start(yield* Demo.prepare(settings, folder, secrets))
+  }
+  const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined
+  process.stdout.write(`${banner({ settings, folder, secrets, demo: shown })}\n`)
+  return yield* Effect.never
+})
+
+/** Brings everything up, prints the banner, and stays until it is interrupted. */
+export const up = Effect.fn("RunStack.up")((options: Options) => {
+  // Before the scope ends its programs: those that a signal reaches at the same time are not started again.
+  let stops = false
+  return Effect.onExit(
+    run(options, () => stops),
+    () => Effect.sync(() => void (stops = true))
+  )
+})
