@@ -1,6 +1,6 @@
 /**
  * The registration state and the traffic counters of the running agent. Everything is a number or a string in memory;
- * `Exposition` and `StatusReport` render it.
+ * `MetricsPage` and `StatusReport` render it.
  */
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { FaultLog } from "@catenet/wire/transport/FaultLog"
