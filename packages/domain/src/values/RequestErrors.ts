@@ -116,3 +116,35 @@ export class DatabaseUnreachable extends Problem<DatabaseUnreachable>()("Databas
   title: "Not ready",
   detail: () => "The database cannot be read at the moment."
 }) {}
+
+/** Bytes that are no request of HTTP/1.1. */
+export class NotHttp extends Problem<NotHttp>()("NotHttp", {
+  status: 400,
+  title: "Not HTTP",
+  detail: () => "This is no request of HTTP/1.1."
+}) {}
+
+export class RequestTimeout extends Problem<RequestTimeout>()("RequestTimeout", {
+  status: 408,
+  title: "Request timeout",
+  detail: () => "The request did not arrive in time."
+}) {}
+
+export class ChunkExtensionsTooLarge extends Problem<ChunkExtensionsTooLarge>()("ChunkExtensionsTooLarge", {
+  status: 413,
+  title: "Chunk extensions too large",
+  detail: () => "The extensions of the chunks are too long."
+}) {}
+
+export class HeadersTooLarge extends Problem<HeadersTooLarge>()("HeadersTooLarge", {
+  status: 431,
+  title: "Headers too large",
+  detail: () => "The headers are longer than 16 KiB."
+}) {}
+
+/** The service listens, and its routes are not there yet or no longer. */
+export class NotServing extends Problem<NotServing>()("NotServing", {
+  status: 503,
+  title: "Not serving",
+  detail: () => "The service is about to begin, or to end; come again."
+}) {}

@@ -1,5 +1,6 @@
 /** What the login gate answers to visitors: where to sign in, the cookie of a session, and pages for those who cannot pass. */
 import { hash } from "node:crypto"
+import { markup } from "@catenet/domain/values/Markup"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { browserCookie, sessionCookie } from "./GateFields.ts"
 import { type EdgeResponse, response, page } from "./Pages.ts"
@@ -47,7 +48,7 @@ export const codeRefused = (): EdgeResponse =>
     "text/html",
     page(
       "Sign-in not accepted",
-      'This sign-in was used already, is too old, or began in another browser. <a href="/">Try again</a>'
+      markup`This sign-in was used already, is too old, or began in another browser. <a href="/">Try again</a>`
     )
   )
 

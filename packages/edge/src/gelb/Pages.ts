@@ -1,5 +1,6 @@
 /** The few answers the edge gives in its own name to visitors of gelb hosts. Nothing of the visitor is echoed. */
 import { STATUS_CODES } from "node:http"
+import { type Markup, markup } from "@catenet/domain/values/Markup"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { DateTime } from "effect"
 
@@ -30,9 +31,9 @@ export const http1 = ({ status, fields, body }: EdgeResponse): Buffer => {
   return Buffer.concat([Buffer.from(head, "latin1"), body])
 }
 
-/** `sentence` is HTML. */
-export const page = (title: string, sentence: string) =>
-  `<!doctype html>
+/** A page of one sentence. */
+export const page = (title: string, sentence: string | Markup): string =>
+  markup`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -43,7 +44,7 @@ export const page = (title: string, sentence: string) =>
 </head>
 <body><main><h1>${title}</h1><p>${sentence}</p></main></body>
 </html>
-`
+`.text
 
 /** A refusal of one request, in plain text. */
 export const plainResponse = (status: number, reason: string): EdgeResponse =>

@@ -3,6 +3,7 @@
  * its refusals by their codes.
  * A function from the OpenAPI document to HTML; everything that comes out of the document is escaped.
  */
+import { escape } from "@catenet/domain/values/Markup"
 import { createHash } from "node:crypto"
 import { Option, Predicate, Record } from "effect"
 
@@ -23,8 +24,6 @@ pre { overflow-x: auto; padding: .6rem; background: color-mix(in srgb, currentCo
 
 /** Allows the one style sheet of the page and nothing else. */
 export const contentPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(css).digest("base64")}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
-
-const escape = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
 type Json = { readonly [key: string]: unknown }
 const object = (value: unknown): Json => (Predicate.isObject(value) ? { ...value } : {})

@@ -1,5 +1,6 @@
 /** What visitors fill in or press at the gate: the form in which they ask to be let in, and the button of a share link. */
-import { escape, page } from "../http/NoticePage.ts"
+import { escape } from "@catenet/domain/values/Markup"
+import { page } from "../http/NoticePage.ts"
 
 export const request = (host: string, action: string): string =>
   page(

@@ -68,7 +68,6 @@ const make = Effect.gen(function* () {
 
   return {
     of,
-    /** What a budget counts by: an IPv4 address, or the /64 that one customer has of IPv6. */
     budgetKey: (request: Request): string => {
       const text = of(request)
       const address = parse(text)
@@ -80,8 +79,13 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class ClientAddresses extends Context.Service<ClientAddresses, Effect.Success<typeof make>>()(
-  "server/http/ClientAddresses"
-) {
+export class ClientAddresses extends Context.Service<
+  ClientAddresses,
+  {
+    readonly of: (request: Request) => string
+    /** What a budget counts by: an IPv4 address, or the /64 that one customer has of IPv6. */
+    readonly budgetKey: (request: Request) => string
+  }
+>()("server/http/ClientAddresses") {
   static readonly layer = Layer.effect(ClientAddresses, make)
 }

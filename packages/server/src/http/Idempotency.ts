@@ -8,8 +8,10 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { IdempotencyKeyReused } from "@catenet/domain/enrollment/EnrollmentErrors"
 import { Context, Effect, Layer, Result, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
+import * as Database from "../store/Database.ts"
 import * as Store from "./IdempotencyStore.ts"
 
 /** Seconds for which an answer is kept. */
@@ -43,10 +45,6 @@ const make = Effect.gen(function* () {
     return { nonce, sealed: native.chacha20poly1305.seal(sealingKeyOf(request), nonce, associated, text) }
   })
 
-  /**
-   * Runs the command in a transaction, unless it was run with this key before; then answers what was answered. Without
-   * a key it is only the transaction.
-   */
   const once = <A, I, E, R>(request: Once | undefined, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) => {
     if (request === undefined) return store.transaction(command)
     const { keyHash, requestHash } = hashesOf(request)
@@ -68,14 +66,30 @@ const make = Effect.gen(function* () {
 
   return {
     once,
-    /** What keeps this answer for its key, for a statement that runs a command and claims the key by itself. */
     kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A): Effect.Effect<Store.Kept> =>
       Effect.map(seal(request, answer, result), (sealed) => ({ ...hashesOf(request), ...sealed })),
-    /** Forgets answers that nobody will ask for any more. */
     prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
   }
 })
 
-export class Idempotency extends Context.Service<Idempotency, Effect.Success<typeof make>>()("server/Idempotency") {
-  static readonly layer = Layer.effect(Idempotency, make)
+export class Idempotency extends Context.Service<
+  Idempotency,
+  {
+    /**
+     * Runs the command in a transaction, unless it was run with this key before; then answers what was answered. Without
+     * a key it is only the transaction.
+     */
+    readonly once: <A, I, E, R>(
+      request: Once | undefined,
+      answer: Schema.Codec<A, I>,
+      command: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | IdempotencyKeyReused | Schema.SchemaError | SqlError.SqlError, R>
+    /** What stores this response for its key, for a statement that runs a command and claims the key in one. */
+    readonly kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => Effect.Effect<Store.Kept>
+    /** Deletes responses that are older than `keptFor`. */
+    readonly prune: Effect.Effect<void>
+  }
+>()("server/http/Idempotency") {
+  static readonly layerNoDeps = Layer.effect(Idempotency, make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Database.layer, SecureRandom.layerWebCrypto]))
 }

@@ -1,11 +1,12 @@
 /**
  * Limits that hold exactly however many replicas there are: so many in a minute of the clock for one key. Each use is a
- * write, so they are for what is rare or costly; what every request passes is counted per process (`access/TokenBuckets`).
+ * write, so they are for what is rare or costly; what every request passes is counted per process (`TokenBuckets`).
  */
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
+import * as Database from "../store/Database.ts"
 import { asDefects } from "../store/Defects.ts"
 
 const make = Effect.gen(function* () {
@@ -20,7 +21,6 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** Counts one use and fails when it is one too many; `most` of 0 is no limit. */
     take: Effect.fn("Limits.take")(function* (key: string, most: number) {
       if (most === 0) return
       const now = yield* unixSeconds
@@ -28,13 +28,21 @@ const make = Effect.gen(function* () {
       if (used.count > most) return yield* new RateLimited({ retry_after: 60 - (now % 60) })
     }, asDefects),
 
-    /** Forgets the counts of minutes that are over. */
     prune: Effect.flatMap(unixSeconds, (now) =>
       Effect.asVoid(Effect.orDie(sql`delete from request_counts where minute < ${Math.floor(now / 60)}`))
     )
   }
 })
 
-export class Limits extends Context.Service<Limits, Effect.Success<typeof make>>()("server/Limits") {
-  static readonly layer = Layer.effect(Limits, make)
+export class Limits extends Context.Service<
+  Limits,
+  {
+    /** Counts one use and fails when it is one too many; `most` of 0 is no limit. */
+    readonly take: (key: string, most: number) => Effect.Effect<void, RateLimited>
+    /** Deletes the counts of past minutes. */
+    readonly prune: Effect.Effect<void>
+  }
+>()("server/http/Limits") {
+  static readonly layerNoDeps = Layer.effect(Limits, make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide(Database.layer))
 }

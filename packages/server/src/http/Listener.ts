@@ -4,10 +4,17 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
-import { problemType } from "@catenet/domain/values/Problem"
+import {
+  ChunkExtensionsTooLarge,
+  HeadersTooLarge,
+  NotHttp,
+  NotServing,
+  RequestTimeout
+} from "@catenet/domain/values/RequestErrors"
 import { ByteSize, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, HttpServerRespondable } from "effect/http"
+import { STATUS_CODES } from "node:http"
 import { Settings } from "../settings/Settings.ts"
 import { PreHandledServer } from "../fastpath/PreHandledServer.ts"
 import { securedResponses } from "../fastpath/SecuredResponse.ts"
@@ -16,71 +23,66 @@ import * as ProxiedConnections from "./ProxiedConnections.ts"
 import * as RequestId from "./RequestId.ts"
 import type { PreHandler } from "../fastpath/CachedResponses.ts"
 
-/** A problem that is written by hand, because no route has seen the request. */
-const problem = (status: number, code: string, title: string, detail: string) =>
-  JSON.stringify({ type: problemType(code), title, status, detail, code })
-
-const unread = ["400 Bad Request", problem(400, "NotHttp", "Not HTTP", "This is no request of HTTP/1.1.")] as const
-
-const refusals = new Map<string, readonly [line: string, body: string]>([
-  [
-    "ERR_HTTP_REQUEST_TIMEOUT",
-    ["408 Request Timeout", problem(408, "RequestTimeout", "Request timeout", "The request did not arrive in time.")]
-  ],
-  [
-    "HPE_HEADER_OVERFLOW",
-    [
-      "431 Request Header Fields Too Large",
-      problem(431, "HeadersTooLarge", "Headers too large", "The headers are longer than 16 KiB.")
-    ]
-  ],
-  [
-    "HPE_CHUNK_EXTENSIONS_OVERFLOW",
-    [
-      "413 Payload Too Large",
-      problem(
-        413,
-        "ChunkExtensionsTooLarge",
-        "Chunk extensions too large",
-        "The extensions of the chunks are too long."
-      )
-    ]
-  ]
-])
-
-/** What cannot be parsed as HTTP never reaches the routes; it is refused in the same format. */
-const refusalOf = (code: string | undefined) => {
-  const [status, body] = refusals.get(code ?? "") ?? unread
-  return `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`
+interface Refusals {
+  /** What is sent to a connection whose bytes are no request, by Node's code of the error. */
+  readonly of: (code: string | undefined) => string
+  /** The body while the routes are not there. */
+  readonly notServing: string
 }
 
-const unavailable = problem(503, "NotServing", "Not serving", "The service is about to begin, or to end; come again.")
+/** A problem as the routes write it, for a request that no route has seen. */
+const bodyOf = (problem: HttpServerRespondable.Respondable) =>
+  Effect.map(HttpServerRespondable.toResponse(problem), ({ body }) =>
+    body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
+  )
+
+const refusal = (problem: HttpServerRespondable.Respondable & { readonly status: number }) =>
+  Effect.map(
+    bodyOf(problem),
+    (body) =>
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\ncontent-type: application/problem+json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+  )
+
+const makeRefusals = Effect.gen(function* () {
+  const unread = yield* refusal(new NotHttp())
+  const refusals = new Map([
+    ["ERR_HTTP_REQUEST_TIMEOUT", yield* refusal(new RequestTimeout())],
+    ["HPE_HEADER_OVERFLOW", yield* refusal(new HeadersTooLarge())],
+    ["HPE_CHUNK_EXTENSIONS_OVERFLOW", yield* refusal(new ChunkExtensionsTooLarge())]
+  ])
+  const of = (code: string | undefined) => refusals.get(code ?? "") ?? unread
+  return { of, notServing: yield* bodyOf(new NotServing()) } satisfies Refusals
+})
 
 type Responses = ReturnType<typeof securedResponses>
 
-const server = (preHandler: PreHandler, Response: Responses, trustedProxies: ReadonlyArray<string>) => () => {
-  const listening = new PreHandledServer(preHandler, {
-    ServerResponse: Response,
-    headersTimeout: 10_000,
-    requestTimeout: 30_000,
-    connectionsCheckingInterval: 2_000,
-    keepAliveTimeout: 65_000,
-    maxHeaderSize: 16 * 1024,
-    requireHostHeader: true,
-    // Nobody upgrades here; a request to do so behind another one would keep its connection for ever.
-    shouldUpgradeCallback: () => false
-  })
-  if (trustedProxies.length > 0) ProxiedConnections.accept(listening, trusts(trustedProxies))
-  listening.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (socket.writable && error.code !== "ECONNRESET") socket.end(refusalOf(error.code))
-    else socket.destroy()
-  })
-  // The routes come a moment after the port and go a moment before it; whoever asks in between gets an answer.
-  return listening.on("request", (_request, response) => {
-    if (listening.listenerCount("request") > 1) return
-    response.writeHead(503, { "content-type": "application/problem+json", "retry-after": "1" }).end(unavailable)
-  })
-}
+const server =
+  (preHandler: PreHandler, Response: Responses, refusals: Refusals, trustedProxies: ReadonlyArray<string>) => () => {
+    const listening = new PreHandledServer(preHandler, {
+      ServerResponse: Response,
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      connectionsCheckingInterval: 2_000,
+      keepAliveTimeout: 65_000,
+      maxHeaderSize: 16 * 1024,
+      requireHostHeader: true,
+      // Nobody upgrades here; a request to do so behind another one would keep its connection for ever.
+      shouldUpgradeCallback: () => false
+    })
+    if (trustedProxies.length > 0) ProxiedConnections.accept(listening, trusts(trustedProxies))
+    listening.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      if (socket.writable && error.code !== "ECONNRESET") socket.end(refusals.of(error.code))
+      else socket.destroy()
+    })
+    // The routes come a moment after the port and go a moment before it; whoever asks in between gets an answer.
+    return listening.on("request", (_request, response) => {
+      if (listening.listenerCount("request") > 1) return
+      response
+        .writeHead(503, { "content-type": "application/problem+json", "retry-after": "1" })
+        .end(refusals.notServing)
+    })
+  }
 
 /** The HTTP server on the configured address; it is up when the layer is built. */
 export const layer = (preHandler: PreHandler) =>
@@ -92,7 +94,7 @@ export const layer = (preHandler: PreHandler) =>
         https: portalBaseUrl.protocol === "https:",
         nameOf
       })
-      return NodeHttpServer.layerServer(server(preHandler, Response, trustedProxies), {
+      return NodeHttpServer.layerServer(server(preHandler, Response, yield* makeRefusals, trustedProxies), {
         ...listen,
         gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
       })

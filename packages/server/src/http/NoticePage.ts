@@ -1,6 +1,5 @@
 /** A small page: one title, one sentence, and what can be done. Everything that is put in is escaped. */
-
-export const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+import { escape } from "@catenet/domain/values/Markup"
 
 export const contentType = "text/html; charset=utf-8"
 

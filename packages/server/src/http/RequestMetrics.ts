@@ -41,9 +41,7 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** The moment at which a request came, for `add`. */
     now: (): bigint => clock.currentTimeNanosUnsafe(),
-    /** Counts one answer; `route` is the pattern that matched. */
     add: (method: string, route: string, status: number, since: bigint): void => {
       const seen = seenOf(method, route)
       const seconds = Number(clock.currentTimeNanosUnsafe() - since) / 1e9
@@ -75,6 +73,15 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class Traffic extends Context.Service<Traffic, Effect.Success<typeof make>>()("server/Traffic") {
+export class Traffic extends Context.Service<
+  Traffic,
+  {
+    /** The moment at which a request came, for `add`. */
+    readonly now: () => bigint
+    /** Counts one response; `route` is the pattern that matched. */
+    readonly add: (method: string, route: string, status: number, since: bigint) => void
+    readonly families: () => ReadonlyArray<Family>
+  }
+>()("server/http/RequestMetrics") {
   static readonly layer = Layer.effect(Traffic, make)
 }

@@ -76,6 +76,8 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class Metrics extends Context.Service<Metrics, Effect.Success<typeof make>>()("server/Metrics") {
+export class Metrics extends Context.Service<Metrics, { readonly page: Effect.Effect<string> }>()(
+  "server/observability/Metrics"
+) {
   static readonly layer = Layer.effect(Metrics, make)
 }

@@ -3,8 +3,9 @@
  * when nobody has asked for so long that they are worth nothing, he waits for the new ones. An answer never fails.
  */
 import { Status } from "@catenet/domain/edges/PlatformStatus"
-import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
+import { type Cause, Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
+import type { SqlError } from "effect/sql"
 import { KeySet } from "../identity/KeySet.ts"
 import { LiveEdges } from "../edges/LiveEdges.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
@@ -94,7 +95,6 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** The answer as long as it is fresh. */
     cached: () => {
       const now = clock.currentTimeMillisUnsafe()
       return now - readAt < freshMillis ? told(now) : undefined
@@ -105,11 +105,19 @@ const make = Effect.gen(function* () {
       if (age < worthlessMillis) return Effect.as(refreshing, told(now))
       return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, told))
     }),
-    /** Succeeds when the database can be read. */
     ready: Effect.timeout(store.ping, "2 seconds")
   }
 })
 
-export class Statuses extends Context.Service<Statuses, Effect.Success<typeof make>>()("server/Statuses") {
+export class Statuses extends Context.Service<
+  Statuses,
+  {
+    /** The response as long as it is fresh. */
+    readonly cached: () => HttpServerResponse.HttpServerResponse | undefined
+    readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse>
+    /** Succeeds when the database can be read. */
+    readonly ready: Effect.Effect<unknown, SqlError.SqlError | Cause.TimeoutError>
+  }
+>()("server/observability/Statuses") {
   static readonly layer = Layer.effect(Statuses, make).pipe(Layer.provide([OutgoingHttp.layerToEdges, LiveEdges.layer]))
 }

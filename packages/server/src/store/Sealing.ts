@@ -69,7 +69,7 @@ const fromSettings = Effect.gen(function* () {
   return first === undefined ? yield* Effect.die("no seal key") : make([first, ...others])
 })
 
-export class Sealing extends Context.Service<Sealing, ReturnType<typeof make>>()("server/Sealing") {
+export class Sealing extends Context.Service<Sealing, ReturnType<typeof make>>()("server/store/Sealing") {
   static readonly layer = Layer.effect(Sealing, fromSettings)
   /** With keys of the caller's: the first one seals, all open. */
   static readonly layerOf = (...keys: readonly [Secret, ...ReadonlyArray<Secret>]) => Layer.succeed(Sealing, make(keys))

@@ -54,7 +54,7 @@ const replica = (
       Layer.provide(Authorities.layer),
       Layer.provide(HostnameProofs.layer),
       Layer.provideMerge(Hosts.layer),
-      Layer.provide(Layer.mergeAll(Resolver.layer, Limits.layer, HostnameRules.layer)),
+      Layer.provide(Layer.mergeAll(Resolver.layer, Limits.layerNoDeps, HostnameRules.layer)),
       Layer.provide(AddressRecords.layer),
       Layer.provide(DnsProvider.layer),
       Layer.provide(Layer.merge(Audits.layer, SecureRandom.layerWebCrypto)),

@@ -32,7 +32,7 @@ const replica = (kind: "able" | "incapable" | "other seal key") =>
     Layer.mergeAll(Worker.layer, Outages.layer, ServiceAccounts.layer).pipe(
       Layer.provideMerge(Outbox.layer),
       Layer.provideMerge(Layer.mergeAll(Deliveries.layer, EdgeFacts.layer, EdgeAdmin.layer)),
-      Layer.provide(Layer.mergeAll(Audits.layer, Idempotency.layer, RealmAdmin.layer)),
+      Layer.provide(Layer.mergeAll(Audits.layer, Idempotency.layerNoDeps, RealmAdmin.layer)),
       Layer.provide(kind === "other seal key" ? otherSealing : TestServer.sealing),
       Layer.provide(SecureRandom.layerWebCrypto),
       Layer.provideMerge(Database.layerClient),

@@ -1,30 +1,6 @@
 /** One page of prose: a heading and sections. What comes from outside is escaped by the template that takes it. */
+import { Markup, markup } from "@catenet/domain/values/Markup"
 import { createHash } from "node:crypto"
-
-/** Text that may stand in a page as it is. */
-export class Markup {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-type Part = string | Markup | undefined | ReadonlyArray<Markup>
-
-const escape = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
-
-const written = (part: Part): string =>
-  part === undefined
-    ? ""
-    : typeof part === "string"
-      ? escape(part)
-      : part instanceof Markup
-        ? part.text
-        : part.map(written).join("")
-
-/** Markup with values in it: texts are escaped, markup is not, what is absent is nothing. */
-export const markup = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Markup =>
-  new Markup(String.raw({ raw: strings }, ...parts.map(written)))
 
 const css = `
 :root { color-scheme: light dark; font: 1.05rem/1.6 system-ui, sans-serif }

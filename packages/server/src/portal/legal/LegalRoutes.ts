@@ -2,6 +2,7 @@
  * What the operator tells the world: legal pages, `llms.txt`, `security.txt` and the metadata of RFC 9728. All come from
  * configuration and are read once. What is not configured and cannot be said without it is not there.
  */
+import { Markup } from "@catenet/domain/values/Markup"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { DateTime, Effect } from "effect"
 import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
@@ -64,7 +65,7 @@ export const layer = HttpRouter.use(
     ] as const
     for (const [path, title, ours] of pages) {
       const theirs = yield* replaced(legalFolder, `${path.slice(1)}.html`)
-      const page = Page.render(title, theirs === undefined ? ours(operator) : new Page.Markup(theirs))
+      const page = Page.render(title, theirs === undefined ? ours(operator) : new Markup(theirs))
       const answer = HttpServerResponse.text(page, {
         contentType: "text/html; charset=utf-8",
         headers: { ...cached, "content-security-policy": Page.contentPolicy }

@@ -2,7 +2,7 @@
  * The legal pages as this program knows them: what it processes and offers, together with the operator's own facts. What
  * only the operator can know comes from configuration; nothing is made up where he has not said it.
  */
-import { markup, type Markup } from "./LegalPage.ts"
+import { markup, type Markup } from "@catenet/domain/values/Markup"
 
 /** The operator, as far as he is configured. */
 export interface Operator {
