@@ -1,10 +1,11 @@
 /** An account's credits, what it bought with them, its own audit entries, and its end. */
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Account, DeleteConfirmation, Issuance, PaymentIntent } from "../identity/Account.ts"
+import { Account, Issuance, PaymentIntent } from "../billing/Credits.ts"
+import { DeleteConfirmation } from "../identity/DeleteConfirmation.ts"
 import { AuditEntry } from "../identity/AuditEntry.ts"
 import { CreditsOutOfRange, InsufficientCredits, PriceBelowOne } from "../billing/CreditErrors.ts"
-import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
 import { IdempotencyKey, PaymentId } from "../values/Ids.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccountAccess, BearerAccess, Metered, SameOrigin } from "./Access.ts"

@@ -1,7 +1,8 @@
 /** Accounts and payments as operators and the payment provider see them. */
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { PaymentIntent } from "../identity/Account.ts"
+import { PaymentIntent } from "../billing/Credits.ts"
 import {
   AccountUnknown,
   CreditsOutOfRange,
@@ -10,7 +11,6 @@ import {
   PriceBelowOne,
   WebhookSignatureRefused
 } from "../billing/CreditErrors.ts"
-import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
 import { AccountId, IdempotencyKey, PaymentId } from "../values/Ids.ts"
 import { Count, CountFromText } from "../values/Numbers.ts"
 import { form } from "../values/Pattern.ts"

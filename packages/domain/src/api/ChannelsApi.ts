@@ -29,8 +29,7 @@ import {
   RoomPairTaken,
   RoomSizeOutOfRange
 } from "../channels/ChannelErrors.ts"
-import { LimitReached } from "../values/RequestErrors.ts"
-import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
+import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "../values/Keys.ts"
 import { BearerAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"

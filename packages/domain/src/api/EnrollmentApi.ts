@@ -10,12 +10,11 @@ import {
   BootstrapTokenExpired,
   BootstrapTokenSpent,
   BootstrapTokenUnknown,
-  IdempotencyKeyReused,
   JoinProofRefused,
   JoinTokenSpent,
   JoinTokenUnknown
 } from "../enrollment/EnrollmentErrors.ts"
-import { LimitReached } from "../values/RequestErrors.ts"
+import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { NewPublicKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/OutstandingTokens.ts"

@@ -1,7 +1,8 @@
 /** Operators create tunnels for others and bind host names to routing tokens. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { EdgeUnavailable, HostnameTaken, IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
+import { EdgeUnavailable, HostnameTaken } from "../enrollment/EnrollmentErrors.ts"
 import { HostnameReserved, RoutingTokenRevoked } from "../tunnels/HostnameErrors.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { Subject } from "../values/Subject.ts"

@@ -1,7 +1,7 @@
 /** Machine credentials of an account. */
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
 import {
   IdentityProviderFailed,
   IdentityProviderNotConfigured,

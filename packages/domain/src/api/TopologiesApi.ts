@@ -3,8 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"
 import { Email } from "../values/Email.ts"
-import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
-import { LimitReached } from "../values/RequestErrors.ts"
+import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import {
   AgentAssigned,
   AgentNotAssigned,

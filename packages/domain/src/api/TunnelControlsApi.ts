@@ -1,9 +1,9 @@
 /** What an owner hangs on a tunnel: its dead-man alert, its access window, its share links, its badge. */
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { Alert, AlertDelivery, SavedAlert } from "../tunnels/Alert.ts"
-import { IdempotencyKeyReused } from "../enrollment/EnrollmentErrors.ts"
 import { AlertNotFound, AlertRefused, DeliveryBudgetSpent } from "../tunnels/AlertErrors.ts"
 import {
   LoginNotRequired,

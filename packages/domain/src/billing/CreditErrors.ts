@@ -3,13 +3,16 @@ import { Schema } from "effect"
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 
-/** A token is bought for at least one credit. */
+/** What a routing token costs, in credits. */
+export const tokenPrice = 1
+
+/** A price below that of a token. */
 export class PriceBelowOne extends Problem<PriceBelowOne>()(
   "PriceBelowOne",
   {
     status: 400,
     title: "Price below one",
-    detail: ({ price }) => `The price is at least 1 credit, not ${price}.`
+    detail: ({ price }) => `The price is at least ${tokenPrice} credit, not ${price}.`
   },
   { price: Schema.Int }
 ) {}

@@ -1,113 +1,128 @@
 /**
- * Credits: what a payment adds, and what a routing token costs. Every change of a balance is a ledger entry; a balance is the
- * sum of its entries and never negative. Amounts are whole credits, up to the largest signed 64-bit integer.
+ * Credits: an account's balance, the payments that fill it, the routing tokens that spend it. Every change of a balance is
+ * a ledger entry; a balance is the sum of its entries and never negative.
  */
-import { Result } from "effect"
-import { refuse, step, type Step } from "../values/Step.ts"
+import { Result, Schema } from "effect"
+import { AccountId, PaymentId } from "../values/Ids.ts"
+import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
+import { type Step } from "../values/Step.ts"
+import { Subject } from "../values/Subject.ts"
+import type { RoutingToken } from "../values/Tokens.ts"
+import { AccountUnknown, CreditsOutOfRange, InsufficientCredits, PriceBelowOne, tokenPrice } from "./CreditErrors.ts"
 
-export interface Account {
-  readonly id: string
-  readonly balance: bigint
-}
+/** The balance is never negative and equals the sum of the ledger. */
+export class Account extends Schema.Class<Account>("Account")({
+  account: AccountId,
+  balance: Count,
+  subject: Subject
+}) {}
 
-/** An amount that a payment provider was asked to collect. */
-export interface PaymentIntent {
-  readonly id: string
-  readonly account: string
-  readonly credits: bigint
-  readonly confirmed: boolean
-}
+/** Credits that were asked for; they count only after the provider has confirmed the payment. */
+export class PaymentIntent extends Schema.Class<PaymentIntent>("PaymentIntent")({
+  payment: PaymentId,
+  account: AccountId,
+  credits: Count,
+  confirmed: Schema.Boolean,
+  created_at: UnixSeconds
+}) {}
 
-/** The token that an idempotency key has bought. */
-export interface Issuance {
-  readonly key: string
-  readonly account: string
-  readonly token: string
-}
+/** A routing token that was bought. The token itself is in the answer that issued it. */
+export class Issuance extends Schema.Class<Issuance>("Issuance")({ price: Count, at: UnixSeconds }) {}
 
-/** `Entry` is one line of the ledger; `Remember` keeps the token of an idempotency key. */
+/** The provider's event. Only `succeeded` credits an account. */
+export class PaymentEvent extends Schema.Class<PaymentEvent>("PaymentEvent")({
+  payment: PaymentId,
+  status: Schema.String
+}) {}
+
+/** An account as the ledger has it. */
+export type LedgerAccount = Pick<Account, "account" | "balance">
+
+/** The largest balance: the largest integer that JSON holds exactly. */
+export const maxBalance = Number.MAX_SAFE_INTEGER
+
+/** `Entry` is one line of the ledger; `Remember` keeps the token that an idempotency key has bought. */
 export type CreditEffect =
-  | { readonly _tag: "Entry"; readonly account: string; readonly delta: bigint; readonly reason: string }
-  | { readonly _tag: "ConfirmIntent"; readonly payment: string }
-  | { readonly _tag: "Remember"; readonly issuance: Issuance }
+  | { readonly _tag: "Entry"; readonly account: AccountId; readonly delta: number; readonly reason: string }
+  | { readonly _tag: "ConfirmIntent"; readonly payment: PaymentId }
+  | { readonly _tag: "Remember"; readonly key: string; readonly account: AccountId; readonly token: RoutingToken }
 
-/** What one routing token costs. */
-export const tokenPrice = 1n
-
-/** The largest balance, and the largest amount of one payment. */
-export const largestAmount = 2n ** 63n - 1n
-
-/** Asking for no credits, or for more than an account can hold. */
-export interface InvalidAmount {
-  readonly _tag: "InvalidAmount"
-  readonly credits: bigint
-}
+/** Whether the balance takes so many credits more. */
+const fits = ({ balance }: LedgerAccount, credits: number) => credits <= maxBalance - balance
 
 /**
- * Opens an intent. The amount of a payment is fixed here; a later confirmation cannot change it.
+ * Opens an intent to pay. The amount of a payment is fixed here; a later confirmation cannot change it. The account is
+ * null when it is not on record.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { Result } from "effect"
  * import { intend } from "@catenet/domain/billing/Credits"
  *
- * assert.equal(Result.getOrThrow(intend("p", "a", 5n)).confirmed, false)
- * assert.ok(Result.isFailure(intend("p", "a", 0n)))
+ * const account = { account: "a".repeat(64), balance: 1 }
+ * const asked = { payment: "b".repeat(64), account: account.account, created_at: 100 }
+ * assert.equal(Result.getOrThrow(intend({ ...asked, credits: 5 }, account)).confirmed, false)
+ * assert.ok(Result.isFailure(intend({ ...asked, credits: 0 }, account)))
  * ```
  */
-export const intend = (id: string, account: string, credits: bigint): Result.Result<PaymentIntent, InvalidAmount> =>
-  credits >= 1n && credits <= largestAmount
-    ? Result.succeed({ id, account, credits, confirmed: false })
-    : refuse({ _tag: "InvalidAmount", credits })
-
-/** `Overflow`: the balance would exceed what an account can hold. */
-export type ConfirmRefusal = { readonly _tag: "UnknownPayment" | "UnknownAccount" | "Overflow" }
+export const intend = (
+  asked: Omit<PaymentIntent, "confirmed">,
+  account: LedgerAccount | null
+): Result.Result<PaymentIntent, CreditsOutOfRange | AccountUnknown> => {
+  const { credits } = asked
+  if (credits < 1) return Result.fail(new CreditsOutOfRange({ credits }))
+  if (account === null) return Result.fail(new AccountUnknown())
+  return fits(account, credits)
+    ? Result.succeed(new PaymentIntent({ ...asked, confirmed: false }))
+    : Result.fail(new CreditsOutOfRange({ credits }))
+}
 
 /**
- * A provider's confirmation, whose signature was verified. Only the status `succeeded` pays, and only once; the intent and the
- * account are null when they are not on record. The next state is the account.
+ * The provider says that a payment succeeded, in an event whose signature was verified. A payment counts once, however
+ * often it is confirmed. The next state is the account.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { Result } from "effect"
- * import { confirm } from "@catenet/domain/billing/Credits"
+ * import { confirm, PaymentIntent } from "@catenet/domain/billing/Credits"
  *
- * const account = { id: "a", balance: 1n }
- * const intent = { id: "p", account: "a", credits: 5n, confirmed: false }
- * assert.equal(Result.getOrThrow(confirm(intent, account, "succeeded")).next?.balance, 6n)
- * assert.equal(Result.getOrThrow(confirm({ ...intent, confirmed: true }, account, "succeeded")).next?.balance, 1n)
- * assert.equal(Result.getOrThrow(confirm(intent, account, "failed")).next?.balance, 1n)
+ * const account = { account: "a".repeat(64), balance: 1 }
+ * const intent = { payment: "b".repeat(64), account: account.account, credits: 5, created_at: 100 }
+ * assert.equal(Result.getOrThrow(confirm({ ...intent, confirmed: false }, account)).next.balance, 6)
+ * assert.equal(Result.getOrThrow(confirm({ ...intent, confirmed: true }, account)).next.balance, 1)
  * ```
  */
 export const confirm = (
-  intent: PaymentIntent | null,
-  account: Account | null,
-  status: string
-): Result.Result<Step<Account | null, CreditEffect>, ConfirmRefusal> => {
-  if (status !== "succeeded") return step(account)
-  if (intent === null) return refuse({ _tag: "UnknownPayment" })
-  if (intent.confirmed) return step(account)
-  if (account === null) return refuse({ _tag: "UnknownAccount" })
-  const balance = account.balance + intent.credits
-  if (balance > largestAmount) return refuse({ _tag: "Overflow" })
-  return step<Account, CreditEffect>(
-    { ...account, balance },
-    { _tag: "ConfirmIntent", payment: intent.id },
-    { _tag: "Entry", account: account.id, delta: intent.credits, reason: `payment ${intent.id}` }
-  )
+  { confirmed, credits, payment }: PaymentIntent,
+  account: LedgerAccount
+): Result.Result<Step<LedgerAccount, CreditEffect>, CreditsOutOfRange> => {
+  if (confirmed) return Result.succeed({ next: account, effects: [] })
+  if (!fits(account, credits)) return Result.fail(new CreditsOutOfRange({ credits }))
+  return Result.succeed({
+    next: { ...account, balance: account.balance + credits },
+    effects: [
+      { _tag: "ConfirmIntent", payment },
+      { _tag: "Entry", account: account.account, delta: credits, reason: `payment ${payment}` }
+    ]
+  })
 }
 
-/** In the order in which they are found. `InsufficientCredits` is told with both amounts. */
-export type IssueRefusal =
-  | { readonly _tag: "PriceTooLow" | "KeyOfAnotherAccount" }
-  | { readonly _tag: "InsufficientCredits"; readonly balance: bigint; readonly requested: bigint }
+/** The token that an idempotency key has bought. */
+export interface Bought {
+  readonly account: AccountId
+  readonly token: RoutingToken
+}
 
 /** `price` is what the caller is ready to pay; `token` is fresh, and is used unless the key has bought one before. */
 export interface IssueRequest {
-  readonly price: bigint
+  readonly price: number
   readonly key: string | null
-  readonly token: string
+  readonly token: RoutingToken
 }
+
+/** Why no token is sold, in the order in which it is found. */
+export type IssueRefusal = PriceBelowOne | AccountUnknown | IdempotencyKeyReused | InsufficientCredits
 
 /**
  * Sells a routing token. The account must hold the price that is offered, and pays the price of a token. A key that was used
@@ -118,31 +133,32 @@ export interface IssueRequest {
  * import { Result } from "effect"
  * import { issue } from "@catenet/domain/billing/Credits"
  *
- * const account = { id: "a", balance: 1n }
- * const sold = Result.getOrThrow(issue(account, null, { price: 1n, key: "k", token: "t" }))
- * assert.deepEqual([sold.token, sold.next.balance], ["t", 0n])
- * const again = Result.getOrThrow(issue(sold.next, { key: "k", account: "a", token: "t" }, { price: 1n, key: "k", token: "u" }))
+ * const account = { account: "a", balance: 1 }
+ * const sold = Result.getOrThrow(issue(account, null, { price: 1, key: "k", token: "t" }))
+ * assert.deepEqual([sold.token, sold.next.balance], ["t", 0])
+ * const again = Result.getOrThrow(issue(sold.next, { account: "a", token: "t" }, { price: 1, key: "k", token: "u" }))
  * assert.deepEqual([again.token, again.effects], ["t", []])
- * assert.ok(Result.isFailure(issue(sold.next, null, { price: 1n, key: null, token: "u" })))
+ * assert.ok(Result.isFailure(issue(sold.next, null, { price: 1, key: null, token: "u" })))
  * ```
  */
 export const issue = (
-  account: Account,
-  earlier: Issuance | null,
+  held: LedgerAccount | null,
+  earlier: Bought | null,
   { key, price, token }: IssueRequest
-): Result.Result<Step<Account, CreditEffect> & { readonly token: string }, IssueRefusal> => {
-  if (price < 1n) return refuse({ _tag: "PriceTooLow" })
+): Result.Result<Step<LedgerAccount, CreditEffect> & { readonly token: RoutingToken }, IssueRefusal> => {
+  if (price < tokenPrice) return Result.fail(new PriceBelowOne({ price }))
+  if (held === null) return Result.fail(new AccountUnknown())
+  const { account, balance } = held
   if (earlier !== null) {
-    return earlier.account === account.id
-      ? Result.succeed({ next: account, effects: [], token: earlier.token })
-      : refuse({ _tag: "KeyOfAnotherAccount" })
+    return earlier.account === account
+      ? Result.succeed({ next: held, effects: [], token: earlier.token })
+      : Result.fail(new IdempotencyKeyReused())
   }
-  const { balance, id } = account
-  if (balance < price) return refuse({ _tag: "InsufficientCredits", balance, requested: price })
-  const entry: CreditEffect = { _tag: "Entry", account: id, delta: -tokenPrice, reason: "routing token" }
+  if (balance < price) return Result.fail(new InsufficientCredits({ balance, requested: price }))
+  const entry: CreditEffect = { _tag: "Entry", account, delta: -tokenPrice, reason: "routing token" }
   return Result.succeed({
-    next: { id, balance: balance - tokenPrice },
-    effects: key === null ? [entry] : [entry, { _tag: "Remember", issuance: { key, account: id, token } }],
+    next: { account, balance: balance - tokenPrice },
+    effects: key === null ? [entry] : [entry, { _tag: "Remember", key, account, token }],
     token
   })
 }

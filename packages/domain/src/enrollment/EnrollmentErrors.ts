@@ -53,13 +53,6 @@ export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(
   { count: Schema.Int }
 ) {}
 
-/** The idempotency key was used before, for something else. */
-export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()("IdempotencyKeyReused", {
-  status: 409,
-  title: "Idempotency key reused",
-  detail: () => "This idempotency key belongs to another request; choose a fresh one."
-}) {}
-
 /** Nobody minted this bootstrap token. */
 export class BootstrapTokenUnknown extends Problem<BootstrapTokenUnknown>()("BootstrapTokenUnknown", {
   status: 404,

@@ -148,3 +148,10 @@ export class NotServing extends Problem<NotServing>()("NotServing", {
   title: "Not serving",
   detail: () => "The service is about to begin, or to end; come again."
 }) {}
+
+/** The idempotency key was used before, for something else. */
+export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()("IdempotencyKeyReused", {
+  status: 409,
+  title: "Idempotency key reused",
+  detail: () => "This idempotency key belongs to another request; choose a fresh one."
+}) {}

@@ -1,4 +1,5 @@
-import * as Account from "@catenet/domain/identity/Account"
+import * as Credits from "@catenet/domain/billing/Credits"
+import * as DeleteConfirmation from "@catenet/domain/identity/DeleteConfirmation"
 import * as AuditEntry from "@catenet/domain/identity/AuditEntry"
 import * as Email from "@catenet/domain/values/Email"
 import * as Hex from "@catenet/domain/values/Hex"
@@ -11,7 +12,8 @@ import * as Subject from "@catenet/domain/values/Subject"
 import * as Tokens from "@catenet/domain/values/Tokens"
 import { describeNouns } from "./nouns.ts"
 
-describeNouns("Account", Account)
+describeNouns("Credits", Credits)
+describeNouns("DeleteConfirmation", DeleteConfirmation)
 describeNouns("AuditEntry", AuditEntry)
 describeNouns("Email", Email)
 describeNouns("Hex", Hex)

@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
-import * as Account from "@catenet/domain/identity/Account"
+import * as CreditErrors from "@catenet/domain/billing/CreditErrors"
+import { DeleteConfirmation } from "@catenet/domain/identity/DeleteConfirmation"
 import * as Agent from "@catenet/domain/enrollment/Agent"
 import * as AgentStatus from "@catenet/domain/enrollment/AgentStatus"
 import * as Alert from "@catenet/domain/tunnels/Alert"
@@ -36,7 +37,7 @@ const role = { service: "SafetyCheck", units: 1, tag: "a" }
 
 /** Words, all of them, in order. */
 const words: ReadonlyArray<readonly [Noun, string]> = [
-  [Account.DeleteConfirmation, "DELETE"],
+  [DeleteConfirmation, "DELETE"],
   [Tunnel.TunnelStatus, "rot gelb gruen"],
   [Tier, "gelb passthrough"],
   [AgentStatus.AgentTransport, "quic tcp-fallback masque none"],
@@ -204,7 +205,7 @@ it("a receipt's payload keeps every key, so that what was hashed can be hashed a
 })
 
 it("the limits are those of the contract", () => {
-  assert.strictEqual(Account.tokenPrice, 1)
+  assert.strictEqual(CreditErrors.tokenPrice, 1)
   assert.deepStrictEqual([Alert.maxThresholdMinutes, AlertErrors.deliveryBudget], [10_080, 20])
   assert.deepStrictEqual([Channel.claimInviteSeconds, ServiceAccount.maxServiceAccounts], [900, 50])
   assert.deepStrictEqual(

@@ -116,7 +116,7 @@ const table = [
   [Enrollment.JoinTokenSpent, 409, ["(join token)"]],
   [Enrollment.AgentAlreadyEnrolled, 409, ["(join token, by the agent that redeemed it)"]],
   [Enrollment.BatchCountOutOfRange, 400, ["(batch of 1 to 100)"]],
-  [Enrollment.IdempotencyKeyReused, 409, ["(idempotency key)"]],
+  [Requests.IdempotencyKeyReused, 409, ["(idempotency key)"]],
   [Enrollment.BootstrapProofRefused, 403, ["(bootstrap token with a key that did not sign it)"]],
   [Enrollment.BootstrapAlreadyRedeemed, 409, ["(bootstrap token, by the agent that redeemed it)"]],
   [Enrollment.BootstrapTokenUnknown, 404, ["(bootstrap token)"]],

@@ -19,68 +19,92 @@ import { asDefects } from "../store/Defects.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import * as Store from "./AccountStore.ts"
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const outbox = yield* Outbox
-  const audits = yield* Audits
-  const keys = yield* AgentKeys
-  const gateSessions = yield* GateSessions
-  const loginOrders = yield* LoginOrders
-  const serviceAccounts = yield* ServiceAccounts
-  const topologies = yield* Topologies
-  const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    readonly setMaxTunnels: (subject: Subject, max: number) => Effect.Effect<void, AccountUnknown>
+    readonly setMaxChannels: (subject: Subject, max: number) => Effect.Effect<void, AccountUnknown>
+    readonly limits: (
+      subject: Subject
+    ) => Effect.Effect<
+      { readonly subject: Subject; readonly max_tunnels: number; readonly max_channels: number },
+      AccountUnknown
+    >
+    /** Ends the account: its tunnels stop at every edge, and nothing it owned is left. The sign-in itself stays. */
+    readonly remove: (caller: Caller["Service"]) => Effect.Effect<void>
+  }
+>()("server/accounts/Accounts") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const outbox = yield* Outbox
+    const audits = yield* Audits
+    const keys = yield* AgentKeys
+    const gateSessions = yield* GateSessions
+    const loginOrders = yield* LoginOrders
+    const serviceAccounts = yield* ServiceAccounts
+    const topologies = yield* Topologies
+    const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
 
-  const known = Effect.fnUntraced(function* (subject: Subject) {
-    if ((yield* store.isKnown(subject)).length === 0) return yield* new AccountUnknown()
+    const known = Effect.fnUntraced(function* (subject: Subject) {
+      if ((yield* store.isKnown(subject)).length === 0) return yield* new AccountUnknown()
+    })
+
+    const setting = (action: string, set: (subject: string, max: number) => Effect.Effect<unknown, unknown>) =>
+      Effect.fnUntraced(
+        function* (subject: Subject, max: number) {
+          yield* known(subject)
+          yield* Effect.orDie(set(subject, max))
+          yield* audits.append(audit(action, "operator", subject, String(max)))
+        },
+        store.transaction,
+        asDefects
+      )
+
+    return {
+      setMaxTunnels: setting("account_max_tunnels_set", store.setMaxTunnels),
+      setMaxChannels: setting("account_max_channels_set", store.setMaxChannels),
+
+      limits: Effect.fn("Accounts.limits")(function* (subject: Subject) {
+        yield* known(subject)
+        const limits = Option.getOrUndefined(yield* store.limits(subject))
+        return {
+          subject,
+          max_tunnels: limits?.maxTunnels ?? tunnelsPerAccount,
+          max_channels: limits?.maxChannels ?? channelsPerAccount
+        }
+      }, asDefects),
+
+      remove: Effect.fn("Accounts.remove")(
+        function* (caller: Caller["Service"]) {
+          const { email, subject } = caller
+          yield* store.holdTunnels(subject)
+          const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
+          for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })
+          yield* serviceAccounts.removeAll(subject)
+          yield* topologies.removeAllOf(caller)
+          yield* keys.endGrants(subject, null)
+          yield* gateSessions.closeAllOf(subject)
+          const left = email === null ? [] : yield* store.dropFromLists(email)
+          for (const { tunnelId } of left) yield* loginOrders.tunnelChanged(tunnelId)
+          yield* store.dropBelongings(subject, email)
+          yield* audits.append(audit("account_deleted", subject, subject))
+        },
+        store.transaction,
+        asDefects
+      )
+    }
   })
 
-  const setting = (action: string, set: (subject: string, max: number) => Effect.Effect<unknown, unknown>) =>
-    Effect.fnUntraced(
-      function* (subject: Subject, max: number) {
-        yield* known(subject)
-        yield* Effect.orDie(set(subject, max))
-        yield* audits.append(audit(action, "operator", subject, String(max)))
-      },
-      store.transaction,
-      asDefects
-    )
-
-  return {
-    setMaxTunnels: setting("account_max_tunnels_set", store.setMaxTunnels),
-    setMaxChannels: setting("account_max_channels_set", store.setMaxChannels),
-
-    limits: Effect.fn("Accounts.limits")(function* (subject: Subject) {
-      yield* known(subject)
-      const limits = Option.getOrUndefined(yield* store.limits(subject))
-      return {
-        subject,
-        max_tunnels: limits?.maxTunnels ?? tunnelsPerAccount,
-        max_channels: limits?.maxChannels ?? channelsPerAccount
-      }
-    }, asDefects),
-
-    /** Ends the account: its tunnels stop at every edge, and nothing it owned is left. The sign-in itself stays. */
-    remove: Effect.fn("Accounts.remove")(
-      function* (caller: Caller["Service"]) {
-        const { email, subject } = caller
-        yield* store.holdTunnels(subject)
-        const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
-        for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })
-        yield* serviceAccounts.removeAll(subject)
-        yield* topologies.removeAllOf(caller)
-        yield* keys.endGrants(subject, null)
-        yield* gateSessions.closeAllOf(subject)
-        const left = email === null ? [] : yield* store.dropFromLists(email)
-        for (const { tunnelId } of left) yield* loginOrders.tunnelChanged(tunnelId)
-        yield* store.dropBelongings(subject, email)
-        yield* audits.append(audit("account_deleted", subject, subject))
-      },
-      store.transaction,
-      asDefects
-    )
-  }
-})
-
-export class Accounts extends Context.Service<Accounts, Effect.Success<typeof make>>()("server/Accounts") {
-  static readonly layer = Layer.effect(Accounts, make)
+  static readonly layerNoDeps = Layer.effect(Accounts, Accounts.make)
+  static readonly layer = Accounts.layerNoDeps.pipe(
+    Layer.provide([
+      AgentKeys.layer,
+      Audits.layer,
+      GateSessions.layer,
+      LoginOrders.layer,
+      Outbox.layer,
+      ServiceAccounts.layer,
+      Topologies.layer
+    ])
+  )
 }

@@ -1,5 +1,5 @@
 /** Accounts, the ledger, and what was bought. */
-import { Issuance } from "@catenet/domain/identity/Account"
+import { Issuance } from "@catenet/domain/billing/Credits"
 import { AccountId } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
 import { Effect, Schema } from "effect"

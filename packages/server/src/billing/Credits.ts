@@ -2,18 +2,18 @@
  * Credits and the routing tokens they buy. Every change of a balance is a line of the ledger, made while the account's
  * row is held, so that a balance is never spent twice. A token that was bought with a key is kept sealed under that key.
  */
+import type { HttpServerRequest } from "effect/http"
+import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import { Account, Issuance } from "@catenet/domain/identity/Account"
-import { AccountUnknown, InsufficientCredits, PriceBelowOne } from "@catenet/domain/billing/CreditErrors"
-import { IdempotencyKeyReused } from "@catenet/domain/enrollment/EnrollmentErrors"
+import { Account, type Bought, Issuance, issue as sell } from "@catenet/domain/billing/Credits"
+import { AccountUnknown, type InsufficientCredits, type PriceBelowOne } from "@catenet/domain/billing/CreditErrors"
 import { AccountId } from "@catenet/domain/values/Ids"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import * as Rules from "@catenet/domain/billing/Credits"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
@@ -42,116 +42,126 @@ const keyOf = (account: AccountId, { body, header }: Keys) => {
   return header === undefined ? undefined : ([`account ${account}`, header] as const)
 }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const ledger = yield* Ledger.make
-  const { once } = yield* Idempotency
-  const audits = yield* Audits
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
-
-  /** The account of a subject, which is opened when it is first needed, by whoever is first. */
-  const accountOf = Effect.fnUntraced(function* (subject: Subject) {
-    const known = yield* store.ofSubject(subject)
-    if (Option.isSome(known)) return known.value
-    yield* store.open({ account: accountFrom(yield* fresh), subject, createdAt: yield* unixSeconds })
-    return yield* Effect.fromOption(yield* store.ofSubject(subject))
-  })
-
-  const opened = Effect.fnUntraced(function* () {
-    const account = accountFrom(yield* fresh)
-    yield* store.open({ account, subject: null, createdAt: yield* unixSeconds })
-    yield* audits.append(audit("account_opened", "operator", account))
-    return { account }
-  })
-
-  const boughtBefore = Effect.fnUntraced(function* (key: readonly [string, string]) {
-    const found = yield* store.boughtWith(Hex.encode(digest("key", ...key)))
-    if (Option.isNone(found)) return null
-    const { account, nonce, sealed } = found.value
-    const text = native.chacha20poly1305.open(digest("seal", ...key), nonce, context, sealed)
-    return { key: key[1], account, token: yield* Effect.orDie(Effect.fromResult(Result.flatMap(text, Bytes.toText))) }
-  })
-
-  const kept = Effect.fnUntraced(function* (key: readonly [string, string] | undefined, token: string) {
-    if (key === undefined) return { keyHash: null, nonce: null, sealed: null }
-    const nonce = yield* random.randomBytes(12)
-    const sealed = native.chacha20poly1305.seal(digest("seal", ...key), nonce, context, Bytes.fromText(token))
-    return { keyHash: Hex.encode(digest("key", ...key)), nonce, sealed }
-  })
-
-  const refusal = (failure: Rules.IssueRefusal, price: number) => {
-    switch (failure._tag) {
-      case "PriceTooLow":
-        return new PriceBelowOne({ price })
-      case "KeyOfAnotherAccount":
-        return new IdempotencyKeyReused()
-      case "InsufficientCredits":
-        return "balance" in failure
-          ? new InsufficientCredits({ balance: Number(failure.balance), requested: price })
-          : new PriceBelowOne({ price })
-    }
-  }
-
-  const issue = Effect.fnUntraced(function* (actor: string, account: AccountId, price: number, keys: Keys) {
-    if (price < 1) return yield* new PriceBelowOne({ price })
-    const { balance } = yield* ledger.held(account)
-    const key = keyOf(account, keys)
-    const earlier = key === undefined ? null : yield* boughtBefore(key)
-    const request = { price: BigInt(price), key: key?.[1] ?? null, token: yield* fresh }
-    const verdict = Rules.issue({ id: account, balance: BigInt(balance) }, earlier, request)
-    if (Result.isFailure(verdict)) return yield* refusal(verdict.failure, price)
-    const { effects, token } = verdict.success
-    const at = yield* unixSeconds
-    for (const effect of effects) {
-      if (effect._tag === "Entry") {
-        yield* ledger.enter(effect)
-        yield* store.insertIssuance({ account, price: -Number(effect.delta), at, ...(yield* kept(key, token)) })
-        yield* audits.append(audit("routing_token_issued", actor, account))
-      }
-    }
-    return { token: tokenFrom(token) }
-  })
-
-  return {
+export class Credits extends Context.Service<
+  Credits,
+  {
     /** The account of a subject. */
-    mine: Effect.fn("Credits.mine")(function* (subject: Subject) {
-      return new Account({ ...(yield* accountOf(subject)), subject })
-    }, asDefects),
-
+    readonly mine: (subject: Subject) => Effect.Effect<Account>
     /** Opens an account that belongs to no subject. Nothing is asked that could differ for one key. */
-    open: Effect.fn("Credits.open")(function* (key: string | undefined) {
-      const answer = Schema.Struct({ account: AccountId })
-      const repeat = key === undefined ? undefined : { caller: "operator", operation: "open-account", key, request: {} }
-      return yield* once(repeat, answer, opened()).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die))
-    }, asDefects),
-
-    get: Effect.fn("Credits.get")(function* (account: AccountId) {
-      const found = yield* store.find({ account, lock: false })
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AccountUnknown()
-    }, asDefects),
-
+    readonly open: (key: string | undefined) => Effect.Effect<{ readonly account: AccountId }>
+    readonly get: (
+      account: AccountId
+    ) => Effect.Effect<{ readonly account: AccountId; readonly balance: number }, AccountUnknown>
     /** Buys a routing token for one credit; the price is what the caller is ready to pay. */
-    issue: Effect.fn("Credits.issue")(function* (actor: string, account: AccountId, price: number, keys: Keys) {
-      return yield* issue(actor, account, price, keys).pipe(
-        store.transaction,
-        refusedBy("credit_issuances_key_unique", () => new IdempotencyKeyReused())
-      )
-    }, asDefects),
-
-    listIssued: Effect.fn("Credits.listIssued")(function* (subject: Subject, page: Page) {
-      const { account } = yield* accountOf(subject)
-      const found = yield* paged(
-        page,
-        Schema.Int,
-        (slice) => store.issuancesOf({ account, ...slice }),
-        ({ id }) => id
-      )
-      return found.map(({ at, price }) => new Issuance({ at, price }))
-    }, asDefects)
+    readonly issue: (
+      actor: string,
+      account: AccountId,
+      price: number,
+      keys: Keys
+    ) => Effect.Effect<
+      { readonly token: RoutingToken },
+      AccountUnknown | IdempotencyKeyReused | InsufficientCredits | PriceBelowOne
+    >
+    readonly listIssued: (
+      subject: Subject,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<Issuance>, never, HttpServerRequest.HttpServerRequest>
   }
-})
+>()("server/billing/Credits") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const ledger = yield* Ledger.make
+    const { once } = yield* Idempotency
+    const audits = yield* Audits
+    const random = yield* SecureRandom.SecureRandom
+    const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
 
-export class Credits extends Context.Service<Credits, Effect.Success<typeof make>>()("server/Credits") {
-  static readonly layer = Layer.effect(Credits, make)
+    /** The account of a subject, which is opened when it is first needed, by whoever is first. */
+    const accountOf = Effect.fnUntraced(function* (subject: Subject) {
+      const known = yield* store.ofSubject(subject)
+      if (Option.isSome(known)) return known.value
+      yield* store.open({ account: accountFrom(yield* fresh), subject, createdAt: yield* unixSeconds })
+      return yield* Effect.fromOption(yield* store.ofSubject(subject))
+    })
+
+    const opened = Effect.fnUntraced(function* () {
+      const account = accountFrom(yield* fresh)
+      yield* store.open({ account, subject: null, createdAt: yield* unixSeconds })
+      yield* audits.append(audit("account_opened", "operator", account))
+      return { account }
+    })
+
+    const boughtBefore = Effect.fnUntraced(function* (key: readonly [string, string]) {
+      const found = yield* store.boughtWith(Hex.encode(digest("key", ...key)))
+      if (Option.isNone(found)) return null
+      const { account, nonce, sealed } = found.value
+      const opened = native.chacha20poly1305.open(digest("seal", ...key), nonce, context, sealed)
+      const text = yield* Effect.orDie(Effect.fromResult(Result.flatMap(opened, Bytes.toText)))
+      return { account, token: tokenFrom(text) } satisfies Bought
+    })
+
+    const sealedUnder = Effect.fnUntraced(function* (key: readonly [string, string] | undefined, token: RoutingToken) {
+      if (key === undefined) return { keyHash: null, nonce: null, sealed: null }
+      const nonce = yield* random.randomBytes(12)
+      const text = Bytes.fromText(Redacted.value(token))
+      const sealed = native.chacha20poly1305.seal(digest("seal", ...key), nonce, context, text)
+      return { keyHash: Hex.encode(digest("key", ...key)), nonce, sealed }
+    })
+
+    const issue = Effect.fnUntraced(function* (actor: string, account: AccountId, price: number, keys: Keys) {
+      const held = yield* ledger.held(account)
+      const key = keyOf(account, keys)
+      const earlier = key === undefined ? null : yield* boughtBefore(key)
+      const request = { price, key: key?.[1] ?? null, token: tokenFrom(yield* fresh) }
+      const { effects, token } = yield* Effect.fromResult(sell(held, earlier, request))
+      const at = yield* unixSeconds
+      for (const effect of effects) {
+        if (effect._tag === "Entry") {
+          yield* ledger.enter(effect)
+          yield* store.insertIssuance({ account, price: -effect.delta, at, ...(yield* sealedUnder(key, token)) })
+          yield* audits.append(audit("routing_token_issued", actor, account))
+        }
+      }
+      return { token }
+    })
+
+    return {
+      mine: Effect.fn("Credits.mine")(function* (subject: Subject) {
+        return new Account({ ...(yield* accountOf(subject)), subject })
+      }, asDefects),
+
+      open: Effect.fn("Credits.open")(function* (key: string | undefined) {
+        const answer = Schema.Struct({ account: AccountId })
+        const repeat =
+          key === undefined ? undefined : { caller: "operator", operation: "open-account", key, request: {} }
+        return yield* once(repeat, answer, opened()).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die))
+      }, asDefects),
+
+      get: Effect.fn("Credits.get")(function* (account: AccountId) {
+        const found = yield* store.find({ account, lock: false })
+        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AccountUnknown()
+      }, asDefects),
+
+      issue: Effect.fn("Credits.issue")(function* (actor: string, account: AccountId, price: number, keys: Keys) {
+        return yield* issue(actor, account, price, keys).pipe(
+          store.transaction,
+          refusedBy("credit_issuances_key_unique", () => new IdempotencyKeyReused())
+        )
+      }, asDefects),
+
+      listIssued: Effect.fn("Credits.listIssued")(function* (subject: Subject, page: Page) {
+        const { account } = yield* accountOf(subject)
+        const found = yield* paged(
+          page,
+          Schema.Int,
+          (slice) => store.issuancesOf({ account, ...slice }),
+          ({ id }) => id
+        )
+        return found.map(({ at, price }) => new Issuance({ at, price }))
+      }, asDefects)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Credits, Credits.make)
+  static readonly layer = Credits.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
 }

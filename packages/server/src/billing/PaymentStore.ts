@@ -1,5 +1,5 @@
 /** The table of payment intents. */
-import { PaymentIntent } from "@catenet/domain/identity/Account"
+import { PaymentIntent } from "@catenet/domain/billing/Credits"
 import type { AccountId, PaymentId } from "@catenet/domain/values/Ids"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"

@@ -2,11 +2,13 @@
  * Payments that buy credits. An intent fixes the amount; the provider's event only says that it was paid, and counts once
  * however often and in whatever order its events come. A payment that was confirmed is never undone here.
  */
-import { CreditsOutOfRange, PaymentUnknown } from "@catenet/domain/billing/CreditErrors"
+import type { HttpServerRequest } from "effect/http"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import { AccountUnknown, type CreditsOutOfRange, PaymentUnknown } from "@catenet/domain/billing/CreditErrors"
 import { type AccountId, PaymentId } from "@catenet/domain/values/Ids"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import * as Rules from "@catenet/domain/billing/Credits"
-import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { confirm, intend, type PaymentIntent } from "@catenet/domain/billing/Credits"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../identity/Audits.ts"
 import * as Ledger from "./CreditLedger.ts"
@@ -23,84 +25,92 @@ const waitsFor = 90 * 86_400
 
 const After = Schema.Struct({ createdAt: Schema.Int, payment: Schema.String })
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const ledger = yield* Ledger.make
-  const audits = yield* Audits
-  const { once } = yield* Idempotency
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
-
-  const intend = Effect.fnUntraced(function* (account: AccountId, credits: number) {
-    const payment = paymentFrom(yield* fresh)
-    if (Result.isFailure(Rules.intend(payment, account, BigInt(credits))))
-      return yield* new CreditsOutOfRange({ credits })
-    const { balance } = yield* ledger.held(account)
-    if (!Number.isSafeInteger(balance + credits)) return yield* new CreditsOutOfRange({ credits })
-    yield* store.insert({ payment, account, credits, createdAt: yield* unixSeconds })
-    return { payment }
-  })
-
-  return {
+export class Payments extends Context.Service<
+  Payments,
+  {
     /** Asks for credits; they count when the provider has confirmed the payment. */
-    intend: Effect.fn("Payments.intend")(function* (
+    readonly intend: (
       caller: string,
       request: { readonly account: AccountId; readonly credits: number },
       key: string | undefined
-    ) {
-      const repeat = key === undefined ? undefined : { caller, operation: "intend-payment", key, request }
-      const answer = Schema.Struct({ payment: PaymentId })
-      return yield* once(repeat, answer, intend(request.account, request.credits))
-    }, asDefects),
-
-    get: Effect.fn("Payments.get")(function* (payment: PaymentId) {
-      const found = yield* store.find({ payment, lock: false })
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new PaymentUnknown()
-    }, asDefects),
-
+    ) => Effect.Effect<{ readonly payment: PaymentId }, AccountUnknown | CreditsOutOfRange | IdempotencyKeyReused>
+    readonly get: (payment: PaymentId) => Effect.Effect<PaymentIntent, PaymentUnknown>
     /** Of one account, oldest first. */
-    list: Effect.fn("Payments.list")(function* (account: AccountId, page: Page) {
-      return yield* paged(
-        page,
-        After,
-        (slice) => store.list({ account, ...slice }),
-        ({ created_at, payment }) => ({ createdAt: created_at, payment })
-      )
-    }, asDefects),
-
+    readonly list: (
+      account: AccountId,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<PaymentIntent>, never, HttpServerRequest.HttpServerRequest>
     /** What the provider says has been paid. */
-    confirm: Effect.fn("Payments.confirm")(
-      function* (payment: PaymentId) {
-        const intent = yield* store.find({ payment, lock: true })
-        if (Option.isNone(intent)) return yield* new PaymentUnknown()
-        const { account, confirmed, credits } = intent.value
-        const { balance } = yield* Effect.orDie(ledger.held(account))
-        const { effects } = yield* Effect.orDie(
-          Effect.fromResult(
-            Rules.confirm(
-              { id: payment, account, credits: BigInt(credits), confirmed },
-              { id: account, balance: BigInt(balance) },
-              "succeeded"
-            )
-          )
-        )
-        for (const effect of effects) {
-          if (effect._tag === "ConfirmIntent") yield* store.confirm(effect.payment)
-          if (effect._tag === "Entry") {
-            yield* ledger.enter(effect)
-            yield* audits.append(audit("payment_confirmed", "payment provider", payment, `${credits} for ${account}`))
-          }
-        }
-      },
-      store.transaction,
-      asDefects
-    ),
-
+    readonly confirm: (payment: PaymentId) => Effect.Effect<void, PaymentUnknown>
     /** Gives up payments that nobody has confirmed in time. An event that comes later is about an unknown payment. */
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - waitsFor))))
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/billing/Payments") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const ledger = yield* Ledger.make
+    const audits = yield* Audits
+    const { once } = yield* Idempotency
+    const random = yield* SecureRandom.SecureRandom
+    const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
 
-export class Payments extends Context.Service<Payments, Effect.Success<typeof make>>()("server/Payments") {
-  static readonly layer = Layer.effect(Payments, make)
+    const intended = Effect.fnUntraced(function* (account: AccountId, credits: number) {
+      const payment = paymentFrom(yield* fresh)
+      const asked = { payment, account, credits, created_at: yield* unixSeconds }
+      const intent = yield* Effect.fromResult(intend(asked, yield* ledger.held(account)))
+      yield* store.insert({ payment, account, credits: intent.credits, createdAt: intent.created_at })
+      return { payment }
+    })
+
+    return {
+      intend: Effect.fn("Payments.intend")(function* (
+        caller: string,
+        request: { readonly account: AccountId; readonly credits: number },
+        key: string | undefined
+      ) {
+        const repeat = key === undefined ? undefined : { caller, operation: "intend-payment", key, request }
+        const answer = Schema.Struct({ payment: PaymentId })
+        return yield* once(repeat, answer, intended(request.account, request.credits))
+      }, asDefects),
+
+      get: Effect.fn("Payments.get")(function* (payment: PaymentId) {
+        const found = yield* store.find({ payment, lock: false })
+        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new PaymentUnknown()
+      }, asDefects),
+
+      list: Effect.fn("Payments.list")(function* (account: AccountId, page: Page) {
+        return yield* paged(
+          page,
+          After,
+          (slice) => store.list({ account, ...slice }),
+          ({ created_at, payment }) => ({ createdAt: created_at, payment })
+        )
+      }, asDefects),
+
+      confirm: Effect.fn("Payments.confirm")(
+        function* (payment: PaymentId) {
+          const intent = yield* store.find({ payment, lock: true })
+          if (Option.isNone(intent)) return yield* new PaymentUnknown()
+          const { account, credits } = intent.value
+          const held = yield* ledger.held(account)
+          if (held === null) return yield* Effect.die(new AccountUnknown())
+          const { effects } = yield* Effect.orDie(Effect.fromResult(confirm(intent.value, held)))
+          for (const effect of effects) {
+            if (effect._tag === "ConfirmIntent") yield* store.confirm(effect.payment)
+            if (effect._tag === "Entry") {
+              yield* ledger.enter(effect)
+              yield* audits.append(audit("payment_confirmed", "payment provider", payment, `${credits} for ${account}`))
+            }
+          }
+        },
+        store.transaction,
+        asDefects
+      ),
+
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - waitsFor))))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Payments, Payments.make)
+  static readonly layer = Payments.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
 }

@@ -18,55 +18,61 @@ import * as Store from "./AdmissionSweepStore.ts"
 const waits = ({ admission }: { readonly admission: Admission }) =>
   admission._tag === "Rot" || (admission._tag === "Gelb" && admission.claim._tag !== "Offered")
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const registry = yield* Registry.make
-  const outbox = yield* Outbox
-  const { offerable } = yield* Authorities
-  const perDomain = offerable.reduce((sum, { weeklyBudget }) => sum + weeklyBudget, 0)
-
-  const perform = ({ hostname, routingToken }: Registry.Host, effect: AdmissionEffect, now: number) => {
-    switch (effect._tag) {
-      case "SetTier":
-        return Effect.andThen(
-          store.forgetRefusals(routingToken),
-          outbox.append(routingToken, authorizeHost(hostname, effect))
-        )
-      case "LogIssuance":
-        return registry.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
-    }
+export class Sweep extends Context.Service<
+  Sweep,
+  {
+    /** Sweeps once, unless another replica is at it. Answers how many hostnames were dealt with. */
+    readonly tick: () => Effect.Effect<number>
   }
+>()("server/certificates/AdmissionSweep") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const registry = yield* Registry.make
+    const outbox = yield* Outbox
+    const { offerable } = yield* Authorities
+    const perDomain = offerable.reduce((sum, { weeklyBudget }) => sum + weeklyBudget, 0)
 
-  const apply = Effect.fnUntraced(function* (host: Registry.Host, { effects, next }: Swept, now: number) {
-    if (next !== host.admission) yield* registry.save({ ...host, admission: next })
-    for (const effect of effects) yield* perform(host, effect, now)
+    const perform = ({ hostname, routingToken }: Registry.Host, effect: AdmissionEffect, now: number) => {
+      switch (effect._tag) {
+        case "SetTier":
+          return Effect.andThen(
+            store.forgetRefusals(routingToken),
+            outbox.append(routingToken, authorizeHost(hostname, effect))
+          )
+        case "LogIssuance":
+          return registry.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
+      }
+    }
+
+    const apply = Effect.fnUntraced(function* (host: Registry.Host, { effects, next }: Swept, now: number) {
+      if (next !== host.admission) yield* registry.save({ ...host, admission: next })
+      for (const effect of effects) yield* perform(host, effect, now)
+    })
+
+    return {
+      tick: Effect.fn("Sweep.tick")(
+        function* () {
+          if (!(yield* store.lock()).mine) return 0
+          const now = yield* unixSeconds
+          yield* store.confirmReverts
+          const hosts = (yield* store.candidates({ now, perDomain })).map(Registry.hostOf)
+          const domains = new Set(hosts.filter(waits).map(({ hostname }) => registeredDomain(hostname)))
+          const issuances = domains.size === 0 ? [] : yield* store.issuances({ now, domains: [...domains] })
+          const candidates = hosts.map((host) => ({ ...host, authorized: true, state: host.admission }))
+          const found = new Map<string, Registry.Host>(hosts.map((host) => [host.hostname, host]))
+          const swept = sweep(candidates, issuances, offerable, now)
+          for (const each of swept) {
+            const host = found.get(each.hostname)
+            if (host !== undefined) yield* apply(host, each, now)
+          }
+          return swept.length
+        },
+        store.transaction,
+        asDefects
+      )
+    }
   })
 
-  return {
-    /** Sweeps once, unless another replica is at it. Answers how many hostnames were dealt with. */
-    tick: Effect.fn("Sweep.tick")(
-      function* () {
-        if (!(yield* store.lock()).mine) return 0
-        const now = yield* unixSeconds
-        yield* store.confirmReverts
-        const hosts = (yield* store.candidates({ now, perDomain })).map(Registry.hostOf)
-        const domains = new Set(hosts.filter(waits).map(({ hostname }) => registeredDomain(hostname)))
-        const issuances = domains.size === 0 ? [] : yield* store.issuances({ now, domains: [...domains] })
-        const candidates = hosts.map((host) => ({ ...host, authorized: true, state: host.admission }))
-        const found = new Map<string, Registry.Host>(hosts.map((host) => [host.hostname, host]))
-        const swept = sweep(candidates, issuances, offerable, now)
-        for (const each of swept) {
-          const host = found.get(each.hostname)
-          if (host !== undefined) yield* apply(host, each, now)
-        }
-        return swept.length
-      },
-      store.transaction,
-      asDefects
-    )
-  }
-})
-
-export class Sweep extends Context.Service<Sweep, Effect.Success<typeof make>>()("server/Sweep") {
-  static readonly layer = Layer.effect(Sweep, make)
+  static readonly layerNoDeps = Layer.effect(Sweep, Sweep.make)
+  static readonly layer = Sweep.layerNoDeps.pipe(Layer.provide([Authorities.layer, Outbox.layer]))
 }

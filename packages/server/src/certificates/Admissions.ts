@@ -20,97 +20,117 @@ import { Authorities } from "./CertificateAuthorities.ts"
 const readToken = Schema.decodeOption(RoutingToken)
 const readHostname = Schema.decodeOption(Hostname)
 
-const make = Effect.gen(function* () {
-  const hosts = yield* Hosts
-  const outbox = yield* Outbox
-  const authorities = yield* Authorities
-  const proofs = yield* HostnameProofs
-  const { tunnelOf } = yield* Store.make
-
-  /** Token and hostname of the path, where both could be ones of ours. */
-  const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
-    Effect.fromOption(
-      Option.all({ token: readToken(Redacted.value(path.routing_token)), hostname: readHostname(path.hostname) })
-    ).pipe(Effect.mapError(() => new NotHostnameOwner()))
-
-  const owned = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-    const host = yield* hosts.find(hostname, { lock: true })
-    if (Option.isNone(host) || !Equal.equals(host.value.routingToken, token)) return yield* new NotHostnameOwner()
-    return host.value
-  })
-
-  const complete = Effect.fnUntraced(
-    function* (token: RoutingToken, hostname: Hostname) {
-      const host = yield* owned(token, hostname)
-      return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, { _tag: "Issued" })))
-    },
-    hosts.transaction,
-    Effect.catchTags({ NotAuthorized: () => new NotHostnameOwner(), NotQueued: Effect.die, NotLapsed: Effect.die })
-  )
-
-  const confirm = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-    yield* hosts.step(yield* owned(token, hostname), { _tag: "RevertConfirmed" })
-  }, hosts.transaction)
-
-  /** Where the hostname stands, for the tunnel that owns it. */
-  const stateOf = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-    const host = yield* hosts.find(hostname, { lock: false })
-    const tunnel = yield* tunnelOf(hostname, { lock: false })
-    if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
-    const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
-    if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
-      return yield* new NotHostnameOwner()
-    }
-    return Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission })
-  })
-
-  /** A name that its owner brought has its proof looked up again before it may be certified. */
-  const answer = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-    const { ca, deadline, mayIssueNow, status } = view(yield* stateOf(token, hostname), yield* unixSeconds)
-    const isCertifiable = mayIssueNow && (yield* proofs.mayCertify(token, hostname))
-    return new Admission({
-      status,
-      may_issue_now: isCertifiable,
-      assigned_ca: ca === null || !isCertifiable ? null : authorities.describe(ca),
-      claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
-    })
-  })
-
-  return {
+export class Admissions extends Context.Service<
+  Admissions,
+  {
     /** Whether the owner of a hostname may have a certificate issued now. */
-    mayIssue: Effect.fn("Admissions.mayIssue")(function* (token: RoutingToken, hostname: Hostname) {
-      const { mayIssueNow } = view(yield* stateOf(token, hostname), yield* unixSeconds)
-      return mayIssueNow && (yield* proofs.mayCertify(token, hostname))
-    }, asDefects),
-
+    readonly mayIssue: (
+      token: RoutingToken,
+      hostname: Hostname
+    ) => Effect.Effect<boolean, HostnameUnknown | NotHostnameOwner>
     /** Fails unless the token owns the hostname; one that nobody has is not told apart. */
-    owns: Effect.fn("Admissions.owns")(
-      function* (token: RoutingToken, hostname: Hostname) {
-        yield* stateOf(token, hostname)
-      },
-      Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
-      asDefects
-    ),
-
+    readonly owns: (token: RoutingToken, hostname: Hostname) => Effect.Effect<void, NotHostnameOwner>
     /** What the agent of this hostname is told. */
-    ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
-      const { hostname, token } = yield* read(path)
-      return yield* answer(token, hostname)
-    }, asDefects),
-
+    readonly ask: (path: {
+      readonly routing_token: Redacted.Redacted
+      readonly hostname: string
+    }) => Effect.Effect<Admission, HostnameUnknown | NotHostnameOwner>
     /** The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. */
-    complete: Effect.fn("Admissions.complete")(function* (path: Parameters<typeof read>[0]) {
-      const { hostname, token } = yield* read(path)
-      const receipt = yield* complete(token, hostname)
-      yield* outbox.deliver(receipt).pipe(
-        Effect.andThen(confirm(token, hostname)),
-        Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
-        Effect.timeoutOption("5 seconds")
-      )
-    }, asDefects)
+    readonly complete: (path: {
+      readonly routing_token: Redacted.Redacted
+      readonly hostname: string
+    }) => Effect.Effect<void, NotHostnameOwner>
   }
-})
+>()("server/certificates/Admissions") {
+  static readonly make = Effect.gen(function* () {
+    const hosts = yield* Hosts
+    const outbox = yield* Outbox
+    const authorities = yield* Authorities
+    const proofs = yield* HostnameProofs
+    const { tunnelOf } = yield* Store.make
 
-export class Admissions extends Context.Service<Admissions, Effect.Success<typeof make>>()("server/Admissions") {
-  static readonly layer = Layer.effect(Admissions, make)
+    /** Token and hostname of the path, where both could be ones of ours. */
+    const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
+      Effect.fromOption(
+        Option.all({ token: readToken(Redacted.value(path.routing_token)), hostname: readHostname(path.hostname) })
+      ).pipe(Effect.mapError(() => new NotHostnameOwner()))
+
+    const owned = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+      const host = yield* hosts.find(hostname, { lock: true })
+      if (Option.isNone(host) || !Equal.equals(host.value.routingToken, token)) return yield* new NotHostnameOwner()
+      return host.value
+    })
+
+    const complete = Effect.fnUntraced(
+      function* (token: RoutingToken, hostname: Hostname) {
+        const host = yield* owned(token, hostname)
+        return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, { _tag: "Issued" })))
+      },
+      hosts.transaction,
+      Effect.catchTags({ NotAuthorized: () => new NotHostnameOwner(), NotQueued: Effect.die, NotLapsed: Effect.die })
+    )
+
+    const confirm = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+      yield* hosts.step(yield* owned(token, hostname), { _tag: "RevertConfirmed" })
+    }, hosts.transaction)
+
+    /** Where the hostname stands, for the tunnel that owns it. */
+    const stateOf = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+      const host = yield* hosts.find(hostname, { lock: false })
+      const tunnel = yield* tunnelOf(hostname, { lock: false })
+      if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
+      const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
+      if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
+        return yield* new NotHostnameOwner()
+      }
+      return Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission })
+    })
+
+    /** A name that its owner brought has its proof looked up again before it may be certified. */
+    const answer = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+      const { ca, deadline, mayIssueNow, status } = view(yield* stateOf(token, hostname), yield* unixSeconds)
+      const isCertifiable = mayIssueNow && (yield* proofs.mayCertify(token, hostname))
+      return new Admission({
+        status,
+        may_issue_now: isCertifiable,
+        assigned_ca: ca === null || !isCertifiable ? null : authorities.describe(ca),
+        claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
+      })
+    })
+
+    return {
+      mayIssue: Effect.fn("Admissions.mayIssue")(function* (token: RoutingToken, hostname: Hostname) {
+        const { mayIssueNow } = view(yield* stateOf(token, hostname), yield* unixSeconds)
+        return mayIssueNow && (yield* proofs.mayCertify(token, hostname))
+      }, asDefects),
+
+      owns: Effect.fn("Admissions.owns")(
+        function* (token: RoutingToken, hostname: Hostname) {
+          yield* stateOf(token, hostname)
+        },
+        Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
+        asDefects
+      ),
+
+      ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
+        const { hostname, token } = yield* read(path)
+        return yield* answer(token, hostname)
+      }, asDefects),
+
+      complete: Effect.fn("Admissions.complete")(function* (path: Parameters<typeof read>[0]) {
+        const { hostname, token } = yield* read(path)
+        const receipt = yield* complete(token, hostname)
+        yield* outbox.deliver(receipt).pipe(
+          Effect.andThen(confirm(token, hostname)),
+          Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
+          Effect.timeoutOption("5 seconds")
+        )
+      }, asDefects)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Admissions, Admissions.make)
+  static readonly layer = Admissions.layerNoDeps.pipe(
+    Layer.provide([Authorities.layer, HostnameProofs.layer, Hosts.layer, Outbox.layer])
+  )
 }

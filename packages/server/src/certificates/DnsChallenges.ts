@@ -2,7 +2,14 @@
  * The DNS-01 broker: an agent that may issue now has its challenge published, without ever seeing the credentials of the
  * zone. The answer comes when every authoritative server shows the challenge, so that the authority will see it too.
  */
-import { DnsBusy, DnsNotConverged, DnsProviderFailed, NotAdmitted } from "@catenet/domain/certificates/AdmissionErrors"
+import {
+  DnsBusy,
+  DnsNotConverged,
+  DnsProviderFailed,
+  type HostnameUnknown,
+  NotAdmitted,
+  type NotHostnameOwner
+} from "@catenet/domain/certificates/AdmissionErrors"
 import { ChallengeNotBrokered } from "@catenet/domain/tunnels/HostnameErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -12,6 +19,7 @@ import { Admissions } from "./Admissions.ts"
 import { Settings } from "../settings/Settings.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { converged } from "../dns/Convergence.ts"
+import * as ConfiguredDns from "../dns/ConfiguredDns.ts"
 import { challengeName, type ChangeRefused, DnsProvider, isWithin } from "../dns/DnsProvider.ts"
 
 /** Challenges that one process waits for at a time. */
@@ -19,70 +27,97 @@ const mostAtOnce = 32
 /** Seconds after which a place will be free again, more or less. */
 const retryAfter = 5
 
-const make = Effect.gen(function* () {
-  const admissions = yield* Admissions
-  const proofs = yield* HostnameProofs
-  const provider = yield* DnsProvider
-  const { dnsTimeoutSeconds } = yield* Settings
-  const random = yield* SecureRandom.SecureRandom
-  let waiting = 0
-
-  const failed = (cause: ChangeRefused) =>
-    Effect.andThen(Effect.logWarning(cause.message), Effect.fail(new DnsProviderFailed()))
-
-  const place = Effect.acquireRelease(
-    Effect.suspend(() =>
-      waiting >= mostAtOnce ? Effect.fail(new DnsBusy({ retry_after: retryAfter })) : Effect.sync(() => void waiting++)
-    ),
-    () => Effect.sync(() => void waiting--)
-  )
-
-  const publish = Effect.fnUntraced(
-    function* (hostname: Hostname, value: string) {
-      yield* place
-      const name = challengeName(hostname)
-      yield* provider.set({ name, type: "TXT", values: [value] })
-      yield* converged(yield* provider.authoritative, name, value).pipe(
-        Effect.timeoutOrElse({
-          duration: `${dnsTimeoutSeconds} seconds`,
-          orElse: () => Effect.fail(new DnsNotConverged())
-        })
-      )
-    },
-    Effect.scoped,
-    Effect.catchTag("ChangeRefused", failed),
-    Effect.provideService(SecureRandom.SecureRandom, random)
-  )
-
-  const isOurs = (hostname: Hostname) => provider.zone !== undefined && isWithin(hostname, provider.zone)
-
-  return {
+export class Challenges extends Context.Service<
+  Challenges,
+  {
     /** Publishes a challenge and waits until it is seen. Repeating it replaces the value. */
-    set: Effect.fn("Challenges.set")(function* (request: {
+    readonly set: (request: {
       readonly token: RoutingToken
       readonly hostname: Hostname
       readonly value: string
-    }) {
-      if (!(yield* admissions.mayIssue(request.token, request.hostname))) return yield* new NotAdmitted()
-      if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
-      if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
-      yield* publish(request.hostname, request.value)
-    }),
-
+    }) => Effect.Effect<
+      void,
+      | ChallengeNotBrokered
+      | DnsBusy
+      | DnsNotConverged
+      | DnsProviderFailed
+      | HostnameUnknown
+      | NotAdmitted
+      | NotHostnameOwner
+    >
     /** Takes a challenge away again; one that is not there is no failure. */
-    clear: Effect.fn("Challenges.clear")(function* (request: {
+    readonly clear: (request: {
       readonly token: RoutingToken
       readonly hostname: Hostname
-    }) {
-      yield* admissions.owns(request.token, request.hostname)
-      if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
-      if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
-      const name = challengeName(request.hostname)
-      yield* Effect.catchTag(provider.set({ name, type: "TXT", values: [] }), "ChangeRefused", failed)
-    })
+    }) => Effect.Effect<void, ChallengeNotBrokered | DnsProviderFailed | NotHostnameOwner>
   }
-})
+>()("server/certificates/DnsChallenges") {
+  static readonly make = Effect.gen(function* () {
+    const admissions = yield* Admissions
+    const proofs = yield* HostnameProofs
+    const provider = yield* DnsProvider
+    const { dnsTimeoutSeconds } = yield* Settings
+    const random = yield* SecureRandom.SecureRandom
+    let waiting = 0
 
-export class Challenges extends Context.Service<Challenges, Effect.Success<typeof make>>()("server/Challenges") {
-  static readonly layer = Layer.effect(Challenges, make)
+    const failed = (cause: ChangeRefused) =>
+      Effect.andThen(Effect.logWarning(cause.message), Effect.fail(new DnsProviderFailed()))
+
+    const place = Effect.acquireRelease(
+      Effect.suspend(() =>
+        waiting >= mostAtOnce
+          ? Effect.fail(new DnsBusy({ retry_after: retryAfter }))
+          : Effect.sync(() => void waiting++)
+      ),
+      () => Effect.sync(() => void waiting--)
+    )
+
+    const publish = Effect.fnUntraced(
+      function* (hostname: Hostname, value: string) {
+        yield* place
+        const name = challengeName(hostname)
+        yield* provider.set({ name, type: "TXT", values: [value] })
+        yield* converged(yield* provider.authoritative, name, value).pipe(
+          Effect.timeoutOrElse({
+            duration: `${dnsTimeoutSeconds} seconds`,
+            orElse: () => Effect.fail(new DnsNotConverged())
+          })
+        )
+      },
+      Effect.scoped,
+      Effect.catchTag("ChangeRefused", failed),
+      Effect.provideService(SecureRandom.SecureRandom, random)
+    )
+
+    const isOurs = (hostname: Hostname) => provider.zone !== undefined && isWithin(hostname, provider.zone)
+
+    return {
+      set: Effect.fn("Challenges.set")(function* (request: {
+        readonly token: RoutingToken
+        readonly hostname: Hostname
+        readonly value: string
+      }) {
+        if (!(yield* admissions.mayIssue(request.token, request.hostname))) return yield* new NotAdmitted()
+        if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
+        if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
+        yield* publish(request.hostname, request.value)
+      }),
+
+      clear: Effect.fn("Challenges.clear")(function* (request: {
+        readonly token: RoutingToken
+        readonly hostname: Hostname
+      }) {
+        yield* admissions.owns(request.token, request.hostname)
+        if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
+        if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
+        const name = challengeName(request.hostname)
+        yield* Effect.catchTag(provider.set({ name, type: "TXT", values: [] }), "ChangeRefused", failed)
+      })
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Challenges, Challenges.make)
+  static readonly layer = Challenges.layerNoDeps.pipe(
+    Layer.provide([Admissions.layer, ConfiguredDns.layer, HostnameProofs.layer])
+  )
 }

@@ -6,10 +6,10 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import {
   AgentAlreadyEnrolled,
   BatchCountOutOfRange,
-  IdempotencyKeyReused,
   JoinProofRefused,
   JoinTokenSpent,
   JoinTokenUnknown

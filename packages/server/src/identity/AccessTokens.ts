@@ -41,71 +41,78 @@ const readSubject = Schema.decodeUnknownOption(Subject)
 const isAccessToken = ({ payload, protectedHeader }: JWTVerifyResult) =>
   payload["typ"] === "Bearer" || /^(?:application\/)?at\+jwt$/i.test(protectedHeader.typ ?? "")
 
-const make = Effect.gen(function* () {
-  const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
-  const { generation, getKey } = yield* KeySet
-  const known = new Map<string, Remembered>()
-  const isForGate = ({ aud }: JWTPayload) =>
-    gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
-  const isForAccounts = ({ aud }: JWTPayload) =>
-    oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
-
-  const remember = (hash: string, entry: Remembered) => {
-    if (known.size >= remembered) for (const oldest of known.keys()) if (known.delete(oldest)) break
-    known.set(hash, entry)
+export class AccessTokens extends Context.Service<
+  AccessTokens,
+  {
+    /** Who a valid token is of. */
+    readonly verify: (token: Redacted.Redacted) => Effect.Effect<Identity, TokenRefused>
+    /** The same for a token that is made for login gates alone; where their audience is not configured there is none. */
+    readonly verifyForGate: (token: Redacted.Redacted) => Effect.Effect<Subject, TokenRefused>
   }
+>()("server/identity/AccessTokens") {
+  static readonly make = Effect.gen(function* () {
+    const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
+    const { generation, getKey } = yield* KeySet
+    const known = new Map<string, Remembered>()
+    const isForGate = ({ aud }: JWTPayload) =>
+      gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
+    const isForAccounts = ({ aud }: JWTPayload) =>
+      oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
 
-  const verified = (token: Redacted.Redacted, millis: number, audience: string | undefined) =>
-    Effect.tryPromise({
-      try: () =>
-        jwtVerify(Redacted.value(token), getKey, {
-          algorithms: ["RS256"],
-          requiredClaims: ["exp", "sub"],
-          clockTolerance,
-          currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(millis)),
-          ...(oidcIssuer === undefined ? {} : { issuer: oidcIssuer }),
-          ...(audience === undefined ? {} : { audience })
-        }),
-      catch: (cause) => new TokenRefused({ cause })
+    const remember = (hash: string, entry: Remembered) => {
+      if (known.size >= remembered) for (const oldest of known.keys()) if (known.delete(oldest)) break
+      known.set(hash, entry)
+    }
+
+    const verified = (token: Redacted.Redacted, millis: number, audience: string | undefined) =>
+      Effect.tryPromise({
+        try: () =>
+          jwtVerify(Redacted.value(token), getKey, {
+            algorithms: ["RS256"],
+            requiredClaims: ["exp", "sub"],
+            clockTolerance,
+            currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(millis)),
+            ...(oidcIssuer === undefined ? {} : { issuer: oidcIssuer }),
+            ...(audience === undefined ? {} : { audience })
+          }),
+        catch: (cause) => new TokenRefused({ cause })
+      })
+
+    const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
+      // Taken before: keys that change meanwhile ask again.
+      const by = generation()
+      const read = yield* verified(token, millis, oidcAccessAudience)
+      const subject = readSubject(read.payload.sub)
+      if (Option.isNone(subject) || !isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
+      const identity = identityOf(subject.value, read.payload)
+      remember(hash, { identity, expiresAt: read.payload.exp ?? 0, generation: by })
+      return identity
     })
 
-  const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
-    // Taken before: keys that change meanwhile ask again.
-    const by = generation()
-    const read = yield* verified(token, millis, oidcAccessAudience)
-    const subject = readSubject(read.payload.sub)
-    if (Option.isNone(subject) || !isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
-    const identity = identityOf(subject.value, read.payload)
-    remember(hash, { identity, expiresAt: read.payload.exp ?? 0, generation: by })
-    return identity
+    return {
+      verify: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const millis = yield* Clock.currentTimeMillis
+        const hash = digest("sha256", Redacted.value(token), "base64")
+        const before = known.get(hash)
+        if (before !== undefined && before.generation === generation()) {
+          if (before.expiresAt * 1000 > millis) return before.identity
+          known.delete(hash)
+          return yield* new TokenRefused({})
+        }
+        known.delete(hash)
+        return yield* check(token, hash, millis)
+      }),
+
+      verifyForGate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        if (gateAccessAudience === undefined) return yield* new TokenRefused({})
+        const read = yield* verified(token, yield* Clock.currentTimeMillis, gateAccessAudience)
+        const subject = readSubject(read.payload.sub)
+        if (Option.isSome(subject) && isAccessToken(read) && !isForAccounts(read.payload)) return subject.value
+        return yield* new TokenRefused({})
+      })
+    }
   })
 
-  return {
-    /** Who a valid token is of. */
-    verify: Effect.fnUntraced(function* (token: Redacted.Redacted) {
-      const millis = yield* Clock.currentTimeMillis
-      const hash = digest("sha256", Redacted.value(token), "base64")
-      const before = known.get(hash)
-      if (before !== undefined && before.generation === generation()) {
-        if (before.expiresAt * 1000 > millis) return before.identity
-        known.delete(hash)
-        return yield* new TokenRefused({})
-      }
-      known.delete(hash)
-      return yield* check(token, hash, millis)
-    }),
-
-    /** The same for a token that is made for login gates alone; where their audience is not configured there is none. */
-    verifyForGate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
-      if (gateAccessAudience === undefined) return yield* new TokenRefused({})
-      const read = yield* verified(token, yield* Clock.currentTimeMillis, gateAccessAudience)
-      const subject = readSubject(read.payload.sub)
-      if (Option.isSome(subject) && isAccessToken(read) && !isForAccounts(read.payload)) return subject.value
-      return yield* new TokenRefused({})
-    })
-  }
-})
-
-export class AccessTokens extends Context.Service<AccessTokens, Effect.Success<typeof make>>()("server/AccessTokens") {
-  static readonly layer = Layer.effect(AccessTokens, make)
+  static readonly layerNoDeps = Layer.effect(AccessTokens, AccessTokens.make)
+  static readonly layer = AccessTokens.layerNoDeps.pipe(Layer.provide([KeySet.layer]))
 }

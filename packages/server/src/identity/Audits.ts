@@ -2,9 +2,10 @@
  * Who did what to what. An entry is written in the transaction of the change that it records; that it could not be
  * written is logged and does not undo the change.
  */
+import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer } from "effect"
-import type { Statement } from "effect/sql"
+import type { SqlError, Statement } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
 import * as Store from "./AuditStore.ts"
 
@@ -15,32 +16,42 @@ const complain = (entry: Audit, written: Store.Refusal | undefined) =>
     ? Effect.void
     : Effect.logError("An audit entry could not be written.", written.refusal, factsOf(entry))
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  return {
-    /** Writes one entry, inside the caller's transaction when there is one. */
-    append: (entry: Audit) =>
-      Effect.flatMap(unixSeconds, (at) => store.append({ ...entry, at })).pipe(
-        Effect.flatMap(([written]) => complain(entry, written)),
-        Effect.catch((cause) => Effect.logError("An audit entry could not be written.", cause, factsOf(entry)))
-      ),
-    /** Writes one entry with the statement that it records, when that changes a row; whether it did. */
-    appendTo: (statement: Statement.Fragment, entry: Audit) =>
-      Effect.flatMap(unixSeconds, (at) => store.appendTo(statement, { ...entry, at })).pipe(
-        Effect.tap(([written]) => complain(entry, written)),
-        Effect.map((rows) => rows.length > 0)
-      ),
-    /** Complains of an entry that a statement of its own has tried to write. */
-    complain,
-    /** Entries, newest first. */
-    list: (query: Store.Query) => Effect.orDie(store.list(query)),
-    /** Removes entries that are older than the database keeps. */
-    prune: Effect.asVoid(Effect.orDie(store.prune))
-  }
-})
-
 export type AuditQuery = Store.Query
 
-export class Audits extends Context.Service<Audits, Effect.Success<typeof make>>()("server/Audits") {
-  static readonly layer = Layer.effect(Audits, make)
+export class Audits extends Context.Service<
+  Audits,
+  {
+    /** Writes one entry, inside the caller's transaction when there is one. */
+    readonly append: (entry: Audit) => Effect.Effect<void>
+    /** Writes one entry with the statement that it records, when that changes a row; whether it did. */
+    readonly appendTo: (statement: Statement.Fragment, entry: Audit) => Effect.Effect<boolean, SqlError.SqlError>
+    /** Complains of an entry that a statement of its own has tried to write. */
+    readonly complain: (entry: Audit, written: Store.Refusal | undefined) => Effect.Effect<void>
+    /** Entries, newest first. */
+    readonly list: (query: Store.Query) => Effect.Effect<ReadonlyArray<AuditEntry>>
+    /** Removes entries that are older than the database keeps. */
+    readonly prune: Effect.Effect<void>
+  }
+>()("server/identity/Audits") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    return {
+      append: (entry: Audit) =>
+        Effect.flatMap(unixSeconds, (at) => store.append({ ...entry, at })).pipe(
+          Effect.flatMap(([written]) => complain(entry, written)),
+          Effect.catch((cause) => Effect.logError("An audit entry could not be written.", cause, factsOf(entry)))
+        ),
+      appendTo: (statement: Statement.Fragment, entry: Audit) =>
+        Effect.flatMap(unixSeconds, (at) => store.appendTo(statement, { ...entry, at })).pipe(
+          Effect.tap(([written]) => complain(entry, written)),
+          Effect.map((rows) => rows.length > 0)
+        ),
+      complain,
+      list: (query: Store.Query) => Effect.orDie(store.list(query)),
+      prune: Effect.asVoid(Effect.orDie(store.prune))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Audits, Audits.make)
+  static readonly layer = Audits.layerNoDeps
 }

@@ -23,46 +23,51 @@ export interface Identity {
 /** Subjects whose address was written down by this process. */
 const remembered = 10_000
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const { allowedEmailDomains } = yield* Settings
-  const domains = allowedEmailDomains === undefined ? undefined : new Set(allowedEmailDomains.map(lowerAscii))
-  const written = new Map<Subject, Email>()
+export class EmailDomains extends Context.Service<
+  EmailDomains,
+  {
+    readonly record: (subject: Subject, email: Email) => Effect.Effect<void>
+    /** Fails for those who may not. */
+    readonly require: (identity: Identity) => Effect.Effect<void, EmailDomainRefused>
+  }
+>()("server/identity/EmailDomains") {
+  static readonly make = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { allowedEmailDomains } = yield* Settings
+    const domains = allowedEmailDomains === undefined ? undefined : new Set(allowedEmailDomains.map(lowerAscii))
+    const written = new Map<Subject, Email>()
 
-  const allows = (email: string | null | undefined): boolean =>
-    domains === undefined || (email != null && domains.has(email.slice(email.lastIndexOf("@") + 1)))
+    const allows = (email: string | null | undefined): boolean =>
+      domains === undefined || (email != null && domains.has(email.slice(email.lastIndexOf("@") + 1)))
 
-  /** An address that changes at the provider changes here, when its owner calls. */
-  const record = Effect.fnUntraced(function* (subject: Subject, email: Email) {
-    if (written.get(subject) === email) return
-    yield* sql`insert into account_emails ${sql.insert({ subject, email })}
+    /** An address that changes at the provider changes here, when its owner calls. */
+    const record = Effect.fnUntraced(function* (subject: Subject, email: Email) {
+      if (written.get(subject) === email) return
+      yield* sql`insert into account_emails ${sql.insert({ subject, email })}
       on conflict (subject) do update set email = excluded.email where account_emails.email <> excluded.email`
-    if (written.size >= remembered) written.clear()
-    written.set(subject, email)
-  }, asDefects)
+      if (written.size >= remembered) written.clear()
+      written.set(subject, email)
+    }, asDefects)
 
-  const ownerOf = Effect.fnUntraced(function* (client: string) {
-    const [owner] = yield* sql<{ email: string }>`select e.email from service_accounts s
+    const ownerOf = Effect.fnUntraced(function* (client: string) {
+      const [owner] = yield* sql<{ email: string }>`select e.email from service_accounts s
       join account_emails e on e.subject = s.owner where s.client_id = ${client} and s.state = 'active'`
-    return owner?.email
-  }, asDefects)
+      return owner?.email
+    }, asDefects)
 
-  const check = Effect.fnUntraced(function* ({ client, email, subject }: Identity) {
-    if (email !== null) yield* record(subject, email)
-    const asked = email === null && client !== undefined ? yield* ownerOf(client) : email
-    if (!allows(asked)) return yield* new EmailDomainRefused()
+    const check = Effect.fnUntraced(function* ({ client, email, subject }: Identity) {
+      if (email !== null) yield* record(subject, email)
+      const asked = email === null && client !== undefined ? yield* ownerOf(client) : email
+      if (!allows(asked)) return yield* new EmailDomainRefused()
+    })
+
+    return {
+      record,
+      require: (identity: Identity): Effect.Effect<void, EmailDomainRefused> =>
+        domains === undefined ? Effect.void : check(identity)
+    }
   })
 
-  return {
-    record,
-    /** Fails for those who may not. */
-    require: (identity: Identity): Effect.Effect<void, EmailDomainRefused> =>
-      domains === undefined ? Effect.void : check(identity)
-  }
-})
-
-export class EmailDomains extends Context.Service<EmailDomains, Effect.Success<typeof make>>()(
-  "server/access/EmailDomains"
-) {
-  static readonly layer = Layer.effect(EmailDomains, make)
+  static readonly layerNoDeps = Layer.effect(EmailDomains, EmailDomains.make)
+  static readonly layer = EmailDomains.layerNoDeps
 }

@@ -90,15 +90,6 @@ const fetched = (issuer: string) =>
     return { usable: () => keys !== undefined, generation: () => generation, getKey }
   }).pipe(Effect.provide(OutgoingHttp.layer))
 
-const make = Effect.gen(function* () {
-  const { oidcIssuer, oidcPublicKeyPath } = yield* Settings
-  if (oidcIssuer === undefined)
-    return { usable: () => false, generation: () => 0, getKey: () => Promise.reject(new errors.JWKSNoMatchingKey()) }
-  if (oidcPublicKeyPath !== undefined)
-    return { usable: () => true, generation: () => 0, getKey: yield* fromFile(oidcPublicKeyPath) }
-  return yield* fetched(oidcIssuer)
-})
-
 export class KeySet extends Context.Service<
   KeySet,
   {
@@ -108,6 +99,15 @@ export class KeySet extends Context.Service<
     readonly generation: () => number
     readonly getKey: JWTVerifyGetKey
   }
->()("server/KeySet") {
-  static readonly layer = Layer.effect(KeySet, make)
+>()("server/identity/KeySet") {
+  static readonly make = Effect.gen(function* () {
+    const { oidcIssuer, oidcPublicKeyPath } = yield* Settings
+    if (oidcIssuer === undefined)
+      return { usable: () => false, generation: () => 0, getKey: () => Promise.reject(new errors.JWKSNoMatchingKey()) }
+    if (oidcPublicKeyPath !== undefined)
+      return { usable: () => true, generation: () => 0, getKey: yield* fromFile(oidcPublicKeyPath) }
+    return yield* fetched(oidcIssuer)
+  })
+
+  static readonly layer = Layer.effect(KeySet, KeySet.make)
 }

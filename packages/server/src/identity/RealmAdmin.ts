@@ -5,7 +5,7 @@
 import { IdentityProviderFailed, IdentityProviderNotConfigured } from "@catenet/domain/identity/ServiceAccountErrors"
 import type { ClientId } from "@catenet/domain/identity/ServiceAccount"
 import { ClientSecret } from "@catenet/domain/values/Tokens"
-import { Context, Data, Effect, Layer, Schema } from "effect"
+import { Context, Data, Effect, Layer, type Redacted, Schema } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -104,45 +104,65 @@ const connect = (client: HttpClient.HttpClient, { audience, base, login, realm }
   }
 }
 
-const make = Effect.gen(function* () {
-  const { identityProviderUrl, oidcAccessAudience, oidcRealm, ...settings } = yield* Settings
-  const { administrator, administratorPassword, adminClientId, adminClientSecret } = settings
-  const login =
-    adminClientId !== undefined && adminClientSecret !== undefined
-      ? AdminToken.asClient(oidcRealm, adminClientId, adminClientSecret)
-      : administrator !== undefined && administratorPassword !== undefined
-        ? AdminToken.asAdministrator(administrator, administratorPassword)
-        : undefined
-  const connection =
-    identityProviderUrl === undefined || login === undefined
-      ? undefined
-      : connect(yield* HttpClient.HttpClient, {
-          base: identityProviderUrl.href.replace(/\/+$/u, ""),
-          realm: oidcRealm,
-          login,
-          audience: oidcAccessAudience
-        })
-  const connected = Effect.suspend(() =>
-    connection === undefined ? Effect.fail(new IdentityProviderNotConfigured()) : Effect.succeed(connection)
-  )
-
-  return {
+export class RealmAdmin extends Context.Service<
+  RealmAdmin,
+  {
     /** Fails where there is no administrative access to a provider. */
-    configured: Effect.asVoid(connected),
+    readonly configured: Effect.Effect<void, IdentityProviderNotConfigured>
     /** Makes a client that stands for itself, and answers the provider's id of it. */
-    createClient: (clientId: ClientId, name: string) =>
-      Effect.flatMap(connected, (realm) => failed("createClient")(realm.createClient(clientId, name))),
+    readonly createClient: (
+      clientId: ClientId,
+      name: string
+    ) => Effect.Effect<InternalId, IdentityProviderFailed | IdentityProviderNotConfigured>
     /** The secret that the provider has made for a client. */
-    secret: (id: InternalId) => Effect.flatMap(connected, (realm) => failed("secret")(realm.secret(id))),
+    readonly secret: (
+      id: InternalId
+    ) => Effect.Effect<Redacted.Redacted, IdentityProviderFailed | IdentityProviderNotConfigured>
     /** Replaces the secret of a client; the old one is worthless at once. */
-    rotateSecret: (id: InternalId) =>
-      Effect.flatMap(connected, (realm) => failed("rotateSecret")(realm.rotateSecret(id))),
+    readonly rotateSecret: (
+      id: InternalId
+    ) => Effect.Effect<Redacted.Redacted, IdentityProviderFailed | IdentityProviderNotConfigured>
     /** Deletes a client; without the provider's id it is looked for by its own. */
-    deleteClient: (clientId: ClientId, id: InternalId | null) =>
-      Effect.flatMap(connected, (realm) => failed("deleteClient")(realm.deleteClient(clientId, id)))
+    readonly deleteClient: (
+      clientId: ClientId,
+      id: InternalId | null
+    ) => Effect.Effect<void, IdentityProviderFailed | IdentityProviderNotConfigured>
   }
-})
+>()("server/identity/RealmAdmin") {
+  static readonly make = Effect.gen(function* () {
+    const { identityProviderUrl, oidcAccessAudience, oidcRealm, ...settings } = yield* Settings
+    const { administrator, administratorPassword, adminClientId, adminClientSecret } = settings
+    const login =
+      adminClientId !== undefined && adminClientSecret !== undefined
+        ? AdminToken.asClient(oidcRealm, adminClientId, adminClientSecret)
+        : administrator !== undefined && administratorPassword !== undefined
+          ? AdminToken.asAdministrator(administrator, administratorPassword)
+          : undefined
+    const connection =
+      identityProviderUrl === undefined || login === undefined
+        ? undefined
+        : connect(yield* HttpClient.HttpClient, {
+            base: identityProviderUrl.href.replace(/\/+$/u, ""),
+            realm: oidcRealm,
+            login,
+            audience: oidcAccessAudience
+          })
+    const connected = Effect.suspend(() =>
+      connection === undefined ? Effect.fail(new IdentityProviderNotConfigured()) : Effect.succeed(connection)
+    )
 
-export class RealmAdmin extends Context.Service<RealmAdmin, Effect.Success<typeof make>>()("server/RealmAdmin") {
-  static readonly layer = Layer.effect(RealmAdmin, make).pipe(Layer.provide(OutgoingHttp.layer))
+    return {
+      configured: Effect.asVoid(connected),
+      createClient: (clientId: ClientId, name: string) =>
+        Effect.flatMap(connected, (realm) => failed("createClient")(realm.createClient(clientId, name))),
+      secret: (id: InternalId) => Effect.flatMap(connected, (realm) => failed("secret")(realm.secret(id))),
+      rotateSecret: (id: InternalId) =>
+        Effect.flatMap(connected, (realm) => failed("rotateSecret")(realm.rotateSecret(id))),
+      deleteClient: (clientId: ClientId, id: InternalId | null) =>
+        Effect.flatMap(connected, (realm) => failed("deleteClient")(realm.deleteClient(clientId, id)))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(RealmAdmin, RealmAdmin.make)
+  static readonly layer = RealmAdmin.layerNoDeps.pipe(Layer.provide([OutgoingHttp.layer]))
 }

@@ -3,17 +3,24 @@
  * is asked, and given up before a client is deleted; whatever stops halfway, the sweep ends it. The secret is the
  * provider's: it is handed through once and never stored.
  */
-import { IdempotencyKeyReused } from "@catenet/domain/enrollment/EnrollmentErrors"
+import type { HttpServerRequest } from "effect/http"
+import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import {
   IdentityProviderFailed,
-  ServiceAccountLimitReached,
+  type IdentityProviderNotConfigured,
   ServiceAccountNotFound
 } from "@catenet/domain/identity/ServiceAccountErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import * as Quota from "@catenet/domain/identity/ServiceAccountQuota"
-import { ClientId, CreatedServiceAccount } from "@catenet/domain/identity/ServiceAccount"
+import {
+  ClientId,
+  CreatedServiceAccount,
+  type QuotaRefusal,
+  reservationSeconds,
+  type ServiceAccount,
+  transition
+} from "@catenet/domain/identity/ServiceAccount"
 import type { Subject } from "@catenet/domain/values/Subject"
-import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "./Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
@@ -29,148 +36,171 @@ const settleSeconds = 60
 const After = Schema.Struct({ createdAt: Schema.Int, clientId: ClientId })
 const clientIdFrom = Schema.decodeSync(ClientId)
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const realm = yield* RealmAdmin
-  const audits = yield* Audits
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
-
-  /** A reserved row, or the one that was reserved with the same key before. */
-  const reserve = Effect.fnUntraced(function* (owner: Subject, name: string, keyHash: string | null) {
-    yield* store.lock(owner)
-    const earlier = keyHash === null ? Option.none<Store.Row>() : yield* store.withKey({ owner, keyHash })
-    if (Option.isSome(earlier)) {
-      return earlier.value.name === name ? earlier.value : yield* new IdempotencyKeyReused()
-    }
-    const now = yield* unixSeconds
-    yield* store.lapse({ owner, now, until: now + settleSeconds })
-    const places = yield* store.places(owner)
-    const clientId = clientIdFrom(`sa-${yield* fresh}`)
-    const pending = places.filter(({ state }) => state === "pending")
-    const quota = {
-      reserved: new Map(pending.map((each) => [each.clientId, each.createdAt])),
-      active: new Set(places.filter(({ state }) => state !== "pending").map((each) => each.clientId))
-    }
-    const verdict = Quota.transition(quota, { _tag: "Reserve", clientId }, now)
-    if (Result.isFailure(verdict)) {
-      return yield* new ServiceAccountLimitReached({ limit: Quota.serviceAccountLimit })
-    }
-    const taken = new Set(places.map(({ place }) => place))
-    let place = 1
-    while (taken.has(place)) place++
-    const dueAt = now + Quota.reservationSeconds
-    yield* store.reserve({ clientId, owner, name, place, keyHash, createdAt: now, dueAt })
-    return { clientId, name, state: "pending" as const, internalId: null }
-  }, store.transaction)
-
-  const activate = Effect.fnUntraced(function* (owner: Subject, row: Store.Row, internalId: InternalId) {
-    const activated = yield* store.activate({ clientId: row.clientId, internalId, now: yield* unixSeconds })
-    if (Option.isNone(activated)) return yield* new IdentityProviderFailed()
-    yield* audits.append(audit("service_account_created", owner, row.clientId, row.name))
-  }, store.transaction)
-
-  const giveUp = Effect.fnUntraced(function* (owner: Subject, { clientId, name }: Store.Row) {
-    const now = yield* unixSeconds
-    yield* store.giveUp({ clientId, owner, name, createdAt: now, dueAt: now + settleSeconds })
-  }, Effect.orDie)
-
-  const complete = Effect.fnUntraced(function* (owner: Subject, row: Store.Row) {
-    const internalId = yield* realm.createClient(row.clientId, row.name)
-    const secret = yield* realm.secret(internalId)
-    yield* activate(owner, row, internalId)
-    return secret
-  })
-
-  const mine = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
-    const found = yield* store.findActive({ owner, clientId })
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
-  })
-
-  const hidden = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
-    const released = yield* store.release({ owner, clientId, dueAt: (yield* unixSeconds) + settleSeconds })
-    if (Option.isNone(released)) return yield* new ServiceAccountNotFound()
-    yield* audits.append(audit("service_account_deleted", owner, clientId))
-    return released.value.internalId
-  }, store.transaction)
-
-  const shown = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
-    yield* store.restore(clientId)
-    yield* audits.append(audit("service_account_kept", owner, clientId, "the identity provider failed"))
-  }, store.transaction)
-
-  const end = Effect.fnUntraced(function* ({ clientId, internalId }: Pick<Store.Row, "clientId" | "internalId">) {
-    yield* realm.deleteClient(clientId, internalId)
-    yield* store.drop(clientId)
-  })
-
-  return {
+export class ServiceAccounts extends Context.Service<
+  ServiceAccounts,
+  {
     /** Makes a service account. The same key answers the same account, with the secret that it has then. */
-    create: Effect.fn("ServiceAccounts.create")(function* (owner: Subject, name: string, key: string | undefined) {
-      yield* realm.configured
-      const keyHash = key === undefined ? null : digestOf(JSON.stringify([owner, key]))
-      const row = yield* reserve(owner, name, keyHash)
-      const secret =
-        row.state === "active" && row.internalId !== null
-          ? realm.secret(row.internalId)
-          : complete(owner, row).pipe(Effect.onError(() => giveUp(owner, row)))
-      return new CreatedServiceAccount({ client_id: row.clientId, secret: yield* secret })
-    }, asDefects),
-
-    list: Effect.fn("ServiceAccounts.list")(function* (owner: Subject, page: Page) {
-      return yield* paged(
-        page,
-        After,
-        (slice) => store.list({ owner, ...slice }),
-        ({ client_id, created_at }) => ({ createdAt: created_at, clientId: client_id })
-      )
-    }, asDefects),
-
-    get: Effect.fn("ServiceAccounts.get")(function* (owner: Subject, clientId: ClientId) {
-      const found = yield* store.get({ owner, clientId })
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
-    }, asDefects),
-
+    readonly create: (
+      owner: Subject,
+      name: string,
+      key: string | undefined
+    ) => Effect.Effect<CreatedServiceAccount, IdempotencyKeyReused | IdentityProviderNotConfigured | QuotaRefusal>
+    readonly list: (
+      owner: Subject,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<ServiceAccount>, never, HttpServerRequest.HttpServerRequest>
+    readonly get: (owner: Subject, clientId: ClientId) => Effect.Effect<ServiceAccount, ServiceAccountNotFound>
     /** Replaces the secret; tokens can no longer be had with the old one. */
-    rotate: Effect.fn("ServiceAccounts.rotate")(function* (owner: Subject, clientId: ClientId) {
-      const { internalId } = yield* mine(owner, clientId)
-      if (internalId === null) return yield* new ServiceAccountNotFound()
-      const secret = yield* realm.rotateSecret(internalId)
-      yield* audits.append(audit("service_account_rotated", owner, clientId))
-      return { secret }
-    }, asDefects),
-
+    readonly rotate: (
+      owner: Subject,
+      clientId: ClientId
+    ) => Effect.Effect<
+      { readonly secret: Redacted.Redacted },
+      IdentityProviderFailed | IdentityProviderNotConfigured | ServiceAccountNotFound
+    >
     /** Deletes the client at the provider, then the account. When the provider fails, everything stays as it was. */
-    remove: Effect.fn("ServiceAccounts.remove")(function* (owner: Subject, clientId: ClientId) {
-      const internalId = yield* hidden(owner, clientId)
-      yield* end({ clientId, internalId }).pipe(
-        Effect.tapErrorTag(["IdentityProviderFailed", "IdentityProviderNotConfigured"], () => shown(owner, clientId))
-      )
-    }, asDefects),
-
+    readonly remove: (
+      owner: Subject,
+      clientId: ClientId
+    ) => Effect.Effect<void, IdentityProviderFailed | IdentityProviderNotConfigured | ServiceAccountNotFound>
     /** Gives up all accounts of an owner, in the caller's transaction; the sweep deletes their clients. */
-    removeAll: Effect.fn("ServiceAccounts.removeAll")(function* (owner: Subject) {
-      const now = yield* unixSeconds
-      yield* store.lock(owner)
-      yield* store.giveUpAll({ owner, now, until: now + settleSeconds })
-    }, asDefects),
-
+    readonly removeAll: (owner: Subject) => Effect.Effect<void>
     /**
      * Ends what was given up and what was left halfway; what fails is due again. Answers how many rows it took: none where
      * this process cannot administer the provider.
      */
-    sweep: Effect.fn("ServiceAccounts.sweep")(function* () {
-      if (Option.isNone(yield* Effect.option(realm.configured))) return 0
-      const now = yield* unixSeconds
-      const due = yield* store.takeDue({ now, until: now + settleSeconds, limit: 64 })
-      yield* Effect.forEach(due, (row) => Effect.ignore(end(row)), { concurrency: 8, discard: true })
-      return due.length
-    }, asDefects)
+    readonly sweep: () => Effect.Effect<number>
   }
-})
+>()("server/identity/ServiceAccounts") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const realm = yield* RealmAdmin
+    const audits = yield* Audits
+    const random = yield* SecureRandom.SecureRandom
+    const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
-export class ServiceAccounts extends Context.Service<ServiceAccounts, Effect.Success<typeof make>>()(
-  "server/ServiceAccounts"
-) {
-  static readonly layer = Layer.effect(ServiceAccounts, make)
+    /** A reserved row, or the one that was reserved with the same key before. */
+    const reserve = Effect.fnUntraced(function* (owner: Subject, name: string, keyHash: string | null) {
+      yield* store.lock(owner)
+      const earlier = keyHash === null ? Option.none<Store.Row>() : yield* store.withKey({ owner, keyHash })
+      if (Option.isSome(earlier)) {
+        return earlier.value.name === name ? earlier.value : yield* new IdempotencyKeyReused()
+      }
+      const now = yield* unixSeconds
+      yield* store.lapse({ owner, now, until: now + settleSeconds })
+      const places = yield* store.places(owner)
+      const clientId = clientIdFrom(`sa-${yield* fresh}`)
+      const pending = places.filter(({ state }) => state === "pending")
+      const quota = {
+        reserved: new Map(pending.map((each) => [each.clientId, each.createdAt])),
+        active: new Set(places.filter(({ state }) => state !== "pending").map((each) => each.clientId))
+      }
+      yield* Effect.fromResult(transition(quota, { _tag: "Reserve", clientId }, now))
+      const taken = new Set(places.map(({ place }) => place))
+      let place = 1
+      while (taken.has(place)) place++
+      const dueAt = now + reservationSeconds
+      yield* store.reserve({ clientId, owner, name, place, keyHash, createdAt: now, dueAt })
+      return { clientId, name, state: "pending" as const, internalId: null }
+    }, store.transaction)
+
+    const activate = Effect.fnUntraced(function* (owner: Subject, row: Store.Row, internalId: InternalId) {
+      const activated = yield* store.activate({ clientId: row.clientId, internalId, now: yield* unixSeconds })
+      if (Option.isNone(activated)) return yield* new IdentityProviderFailed()
+      yield* audits.append(audit("service_account_created", owner, row.clientId, row.name))
+    }, store.transaction)
+
+    const giveUp = Effect.fnUntraced(function* (owner: Subject, { clientId, name }: Store.Row) {
+      const now = yield* unixSeconds
+      yield* store.giveUp({ clientId, owner, name, createdAt: now, dueAt: now + settleSeconds })
+    }, Effect.orDie)
+
+    const complete = Effect.fnUntraced(function* (owner: Subject, row: Store.Row) {
+      const internalId = yield* realm.createClient(row.clientId, row.name)
+      const secret = yield* realm.secret(internalId)
+      yield* activate(owner, row, internalId)
+      return secret
+    })
+
+    const mine = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
+      const found = yield* store.findActive({ owner, clientId })
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
+    })
+
+    const hidden = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
+      const released = yield* store.release({ owner, clientId, dueAt: (yield* unixSeconds) + settleSeconds })
+      if (Option.isNone(released)) return yield* new ServiceAccountNotFound()
+      yield* audits.append(audit("service_account_deleted", owner, clientId))
+      return released.value.internalId
+    }, store.transaction)
+
+    const shown = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
+      yield* store.restore(clientId)
+      yield* audits.append(audit("service_account_kept", owner, clientId, "the identity provider failed"))
+    }, store.transaction)
+
+    const end = Effect.fnUntraced(function* ({ clientId, internalId }: Pick<Store.Row, "clientId" | "internalId">) {
+      yield* realm.deleteClient(clientId, internalId)
+      yield* store.drop(clientId)
+    })
+
+    return {
+      create: Effect.fn("ServiceAccounts.create")(function* (owner: Subject, name: string, key: string | undefined) {
+        yield* realm.configured
+        const keyHash = key === undefined ? null : digestOf(JSON.stringify([owner, key]))
+        const row = yield* reserve(owner, name, keyHash)
+        const secret =
+          row.state === "active" && row.internalId !== null
+            ? realm.secret(row.internalId)
+            : complete(owner, row).pipe(Effect.onError(() => giveUp(owner, row)))
+        return new CreatedServiceAccount({ client_id: row.clientId, secret: yield* secret })
+      }, asDefects),
+
+      list: Effect.fn("ServiceAccounts.list")(function* (owner: Subject, page: Page) {
+        return yield* paged(
+          page,
+          After,
+          (slice) => store.list({ owner, ...slice }),
+          ({ client_id, created_at }) => ({ createdAt: created_at, clientId: client_id })
+        )
+      }, asDefects),
+
+      get: Effect.fn("ServiceAccounts.get")(function* (owner: Subject, clientId: ClientId) {
+        const found = yield* store.get({ owner, clientId })
+        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
+      }, asDefects),
+
+      rotate: Effect.fn("ServiceAccounts.rotate")(function* (owner: Subject, clientId: ClientId) {
+        const { internalId } = yield* mine(owner, clientId)
+        if (internalId === null) return yield* new ServiceAccountNotFound()
+        const secret = yield* realm.rotateSecret(internalId)
+        yield* audits.append(audit("service_account_rotated", owner, clientId))
+        return { secret }
+      }, asDefects),
+
+      remove: Effect.fn("ServiceAccounts.remove")(function* (owner: Subject, clientId: ClientId) {
+        const internalId = yield* hidden(owner, clientId)
+        yield* end({ clientId, internalId }).pipe(
+          Effect.tapErrorTag(["IdentityProviderFailed", "IdentityProviderNotConfigured"], () => shown(owner, clientId))
+        )
+      }, asDefects),
+
+      removeAll: Effect.fn("ServiceAccounts.removeAll")(function* (owner: Subject) {
+        const now = yield* unixSeconds
+        yield* store.lock(owner)
+        yield* store.giveUpAll({ owner, now, until: now + settleSeconds })
+      }, asDefects),
+
+      sweep: Effect.fn("ServiceAccounts.sweep")(function* () {
+        if (Option.isNone(yield* Effect.option(realm.configured))) return 0
+        const now = yield* unixSeconds
+        const due = yield* store.takeDue({ now, until: now + settleSeconds, limit: 64 })
+        yield* Effect.forEach(due, (row) => Effect.ignore(end(row)), { concurrency: 8, discard: true })
+        return due.length
+      }, asDefects)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(ServiceAccounts, ServiceAccounts.make)
+  static readonly layer = ServiceAccounts.layerNoDeps.pipe(Layer.provide([Audits.layer, RealmAdmin.layer]))
 }

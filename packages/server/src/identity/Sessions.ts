@@ -30,51 +30,65 @@ export interface SignIn {
 
 const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const random = yield* SecureRandom.SecureRandom
-  const sealing = yield* Sealing
-  const sealed = (idToken: string | null) =>
-    idToken === null ? null : sealing.seal("portal_sessions.id_token", idToken)
-
-  return {
+export class Sessions extends Context.Service<
+  Sessions,
+  {
     /** Opens a session; answers what the cookie is to hold. Every sign-in has a token of its own. */
-    open: Effect.fn("Sessions.open")(function* (signIn: SignIn) {
-      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-      const now = yield* unixSeconds
-      const userAgent = signIn.userAgent.slice(0, 256)
-      const times = { createdAt: now, seenAt: now, expiresAt: now + lifetime }
-      yield* Effect.orDie(
-        store.insert({ ...signIn, ...times, idToken: sealed(signIn.idToken), userAgent, tokenHash: hashOf(token) })
-      )
-      return token
-    }),
-
+    readonly open: (signIn: SignIn) => Effect.Effect<Redacted.Redacted>
     /** The live session of a cookie. */
-    find: Effect.fn("Sessions.find")(function* (token: Redacted.Redacted) {
-      const now = yield* unixSeconds
-      const tokenHash = hashOf(token)
-      const found = yield* store.find({ tokenHash, now, idleSince: now - idleTime })
-      if (Option.isSome(found) && now - found.value.seenAt >= touchSpacing) yield* store.touch(tokenHash, now)
-      return found
-    }, Effect.orDie),
-
+    readonly find: (
+      token: Redacted.Redacted
+    ) => Effect.Effect<
+      Option.Option<{ readonly subject: Subject; readonly email: Email | null; readonly seenAt: number }>
+    >
     /** Ends the session of a cookie; answers the id token that it held, when it was still live. */
-    close: Effect.fn("Sessions.close")(function* (token: Redacted.Redacted) {
-      const now = yield* unixSeconds
-      const [ended] = yield* store.remove({ tokenHash: hashOf(token), now, idleSince: now - idleTime })
-      if (ended?.idToken == null) return Option.none()
-      return Option.some(yield* Effect.fromResult(sealing.open("portal_sessions.id_token", ended.idToken)))
-    }, Effect.orDie),
-
+    readonly close: (token: Redacted.Redacted) => Effect.Effect<Option.None<string> | Option.Some<string>>
     /** Ends every session of an account. */
-    closeAllOf: (subject: Subject) => Effect.asVoid(Effect.orDie(store.removeAllOf(subject))),
-
+    readonly closeAllOf: (subject: Subject) => Effect.Effect<void>
     /** Forgets sessions that are over. */
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.orDie(store.removeOver(now, now - idleTime)))
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/identity/Sessions") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const random = yield* SecureRandom.SecureRandom
+    const sealing = yield* Sealing
+    const sealed = (idToken: string | null) =>
+      idToken === null ? null : sealing.seal("portal_sessions.id_token", idToken)
 
-export class Sessions extends Context.Service<Sessions, Effect.Success<typeof make>>()("server/Sessions") {
-  static readonly layer = Layer.effect(Sessions, make)
+    return {
+      open: Effect.fn("Sessions.open")(function* (signIn: SignIn) {
+        const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+        const now = yield* unixSeconds
+        const userAgent = signIn.userAgent.slice(0, 256)
+        const times = { createdAt: now, seenAt: now, expiresAt: now + lifetime }
+        yield* Effect.orDie(
+          store.insert({ ...signIn, ...times, idToken: sealed(signIn.idToken), userAgent, tokenHash: hashOf(token) })
+        )
+        return token
+      }),
+
+      find: Effect.fn("Sessions.find")(function* (token: Redacted.Redacted) {
+        const now = yield* unixSeconds
+        const tokenHash = hashOf(token)
+        const found = yield* store.find({ tokenHash, now, idleSince: now - idleTime })
+        if (Option.isSome(found) && now - found.value.seenAt >= touchSpacing) yield* store.touch(tokenHash, now)
+        return found
+      }, Effect.orDie),
+
+      close: Effect.fn("Sessions.close")(function* (token: Redacted.Redacted) {
+        const now = yield* unixSeconds
+        const [ended] = yield* store.remove({ tokenHash: hashOf(token), now, idleSince: now - idleTime })
+        if (ended?.idToken == null) return Option.none()
+        return Option.some(yield* Effect.fromResult(sealing.open("portal_sessions.id_token", ended.idToken)))
+      }, Effect.orDie),
+
+      closeAllOf: (subject: Subject) => Effect.asVoid(Effect.orDie(store.removeAllOf(subject))),
+
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.removeOver(now, now - idleTime))))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Sessions, Sessions.make)
+  static readonly layer = Sessions.layerNoDeps
 }

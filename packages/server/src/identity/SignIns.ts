@@ -40,6 +40,19 @@ interface Client {
   readonly secret: Redacted.Redacted | undefined
 }
 
+/** The identity provider, to which people are sent to sign in, for one of our clients at it. */
+export interface Provider {
+  /** Where to send the browser, with what else the provider is to be told. */
+  readonly begin: (secret: Redacted.Redacted, redirectUri: URL, wishes?: Wishes) => URL
+  /** Where to send the browser to be signed out at the provider too, and from there on. */
+  readonly end: (idToken: string, back: URL) => URL
+  /** Exchanges the code in the provider's answer, which came to the redirect address with this query. */
+  readonly finish: (
+    secret: Redacted.Redacted,
+    options: { readonly redirectUri: URL; readonly query: URLSearchParams }
+  ) => Effect.Effect<Person, SignInFailed>
+}
+
 const makeProvider = Effect.fnUntraced(function* ({ id, secret }: Client) {
   const { oidcAuthorizeUrl, oidcIssuer, oidcTokenUrl } = yield* Settings
   if (oidcIssuer === undefined) return Option.none()
@@ -62,8 +75,7 @@ const makeProvider = Effect.fnUntraced(function* ({ id, secret }: Client) {
   OpenId.enableNonRepudiationChecks(client)
   if (oidcIssuer.startsWith("http:")) OpenId.allowInsecureRequests(client)
 
-  return Option.some({
-    /** Where to send the browser, with what else the provider is to be told. */
+  return Option.some<Provider>({
     begin: (secret: Redacted.Redacted, redirectUri: URL, wishes: Wishes = {}): URL =>
       OpenId.buildAuthorizationUrl(client, {
         ...wishes,
@@ -75,11 +87,9 @@ const makeProvider = Effect.fnUntraced(function* ({ id, secret }: Client) {
         code_challenge_method: "S256"
       }),
 
-    /** Where to send the browser to be signed out at the provider too, and from there on. */
     end: (idToken: string, back: URL): URL =>
       OpenId.buildEndSessionUrl(client, { id_token_hint: idToken, post_logout_redirect_uri: back.href }),
 
-    /** Exchanges the code in the provider's answer, which came to the redirect address with this query. */
     finish: Effect.fn("SignIns.finish")(
       function* (secret: Redacted.Redacted, options: { readonly redirectUri: URL; readonly query: URLSearchParams }) {
         const answer = new URL(options.redirectUri)
@@ -109,19 +119,23 @@ const makeProvider = Effect.fnUntraced(function* ({ id, secret }: Client) {
   })
 })
 
-/** A provider that people can be sent to. */
-export type Provider = Option.Option.Value<Effect.Success<ReturnType<typeof makeProvider>>>
-
-const make = Effect.gen(function* () {
-  const { gateClientId, gateClientSecret, oidcClientId, oidcClientSecret } = yield* Settings
-  const portal = oidcClientId === undefined ? undefined : { id: oidcClientId, secret: oidcClientSecret }
-  const gate = gateClientId === undefined ? portal : { id: gateClientId, secret: gateClientSecret }
-  const provider = (client: Client | undefined): Effect.Effect<Option.Option<Provider>, never, Settings> =>
-    client === undefined ? Effect.succeedNone : makeProvider(client)
-  return { forPortal: yield* provider(portal), forGate: yield* provider(gate) }
-})
-
 /** Nothing where no client at a provider is configured. Visitors of gates may come by a client of their own. */
-export class SignIns extends Context.Service<SignIns, Effect.Success<typeof make>>()("server/SignIns") {
-  static readonly layer = Layer.effect(SignIns, make)
+export class SignIns extends Context.Service<
+  SignIns,
+  {
+    readonly forPortal: Option.Option<Provider>
+    readonly forGate: Option.Option<Provider>
+  }
+>()("server/identity/SignIns") {
+  static readonly make = Effect.gen(function* () {
+    const { gateClientId, gateClientSecret, oidcClientId, oidcClientSecret } = yield* Settings
+    const portal = oidcClientId === undefined ? undefined : { id: oidcClientId, secret: oidcClientSecret }
+    const gate = gateClientId === undefined ? portal : { id: gateClientId, secret: gateClientSecret }
+    const provider = (client: Client | undefined): Effect.Effect<Option.Option<Provider>, never, Settings> =>
+      client === undefined ? Effect.succeedNone : makeProvider(client)
+    return { forPortal: yield* provider(portal), forGate: yield* provider(gate) }
+  })
+
+  static readonly layerNoDeps = Layer.effect(SignIns, SignIns.make)
+  static readonly layer = SignIns.layerNoDeps
 }

@@ -29,83 +29,99 @@ const stateOf = (policy: AccessPolicy | null, now: number) => {
   })
 }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const outbox = yield* Outbox
-  const audits = yield* Audits
+export class AccessWindows extends Context.Service<
+  AccessWindows,
+  {
+    readonly get: (account: Account, id: TunnelId) => Effect.Effect<AccessState, TunnelNotFound>
+    /** Puts a whole policy in place. One that restricts nothing is taken for a slip: nobody opens a tunnel by it. */
+    readonly set: (
+      account: Account,
+      id: TunnelId,
+      policy: AccessPolicy
+    ) => Effect.Effect<AccessState, AccessRefused | TunnelNotFound>
+    /** Puts in place what the owner's form asks for; null lifts every restriction. */
+    readonly save: (
+      account: Account,
+      id: TunnelId,
+      policy: AccessPolicy | null
+    ) => Effect.Effect<AccessState, AccessRefused | TunnelNotFound>
+    /** Opens for 24 hours and keeps the schedule. */
+    readonly rearm: (account: Account, id: TunnelId) => Effect.Effect<AccessState, TunnelNotFound>
+    readonly clear: (account: Account, id: TunnelId) => Effect.Effect<void, TunnelNotFound>
+  }
+>()("server/tunnels/AccessWindows") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const outbox = yield* Outbox
+    const audits = yield* Audits
 
-  const find = Effect.fnUntraced(function* ({ subject }: Account, id: TunnelId, lock: boolean) {
-    const found = yield* store.find({ id, subject, lock })
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+    const find = Effect.fnUntraced(function* ({ subject }: Account, id: TunnelId, lock: boolean) {
+      const found = yield* store.find({ id, subject, lock })
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+    })
+
+    /** Decides about the policy in force while the tunnel's row is held, stores the answer and leaves it for the edges. */
+    const step = Effect.fnUntraced(function* <E>(
+      account: Account,
+      id: TunnelId,
+      decide: (
+        tunnel: { readonly id: TunnelId; readonly subject: Subject },
+        current: AccessPolicy | null,
+        now: number
+      ) => Effect.Effect<Step<AccessPolicy | null, AccessEffect>, E>
+    ) {
+      const { accessPolicy, routingToken } = yield* find(account, id, true)
+      const now = yield* unixSeconds
+      const { effects, next } = yield* decide({ id, subject: account.subject }, accessPolicy, now)
+      if (effects.length > 0) yield* store.save(id, next)
+      for (const effect of effects) {
+        if (effect._tag === "Audit") yield* audits.append(effect)
+        else yield* outbox.append(routingToken, { _tag: "SetAccessPolicy", policy: effect.policy })
+      }
+      return stateOf(next, now)
+    }, store.transaction)
+
+    const replaced = (account: Account, id: TunnelId, policy: AccessPolicy) =>
+      step(account, id, (tunnel, _current, now) => Effect.fromResult(replace(tunnel, policy, now)))
+
+    const cleared = (account: Account, id: TunnelId) => step(account, id, (tunnel) => Effect.succeed(clear(tunnel)))
+
+    return {
+      get: Effect.fn("AccessWindows.get")(function* (account: Account, id: TunnelId) {
+        const { accessPolicy } = yield* find(account, id, false)
+        return stateOf(accessPolicy, yield* unixSeconds)
+      }, asDefects),
+
+      set: Effect.fn("AccessWindows.set")(function* (account: Account, id: TunnelId, policy: AccessPolicy) {
+        if (policy.expires_at !== null || policy.schedule !== null) {
+          return yield* replaced(account, id, policy)
+        }
+        yield* find(account, id, false)
+        return yield* new AccessRefused({
+          field: "expires_at or schedule",
+          reason: "must be given; DELETE lifts every restriction"
+        })
+      }, asDefects),
+
+      save: Effect.fn("AccessWindows.save")(
+        (account: Account, id: TunnelId, policy: AccessPolicy | null) =>
+          policy === null ? cleared(account, id) : replaced(account, id, policy),
+        asDefects
+      ),
+
+      rearm: Effect.fn("AccessWindows.rearm")(
+        (account: Account, id: TunnelId) =>
+          step(account, id, (tunnel, current, now) => Effect.succeed(rearm(tunnel, current, now))),
+        asDefects
+      ),
+
+      clear: Effect.fn("AccessWindows.clear")(
+        (account: Account, id: TunnelId) => Effect.asVoid(cleared(account, id)),
+        asDefects
+      )
+    }
   })
 
-  /** Decides about the policy in force while the tunnel's row is held, stores the answer and leaves it for the edges. */
-  const step = Effect.fnUntraced(function* <E>(
-    account: Account,
-    id: TunnelId,
-    decide: (
-      tunnel: { readonly id: TunnelId; readonly subject: Subject },
-      current: AccessPolicy | null,
-      now: number
-    ) => Effect.Effect<Step<AccessPolicy | null, AccessEffect>, E>
-  ) {
-    const { accessPolicy, routingToken } = yield* find(account, id, true)
-    const now = yield* unixSeconds
-    const { effects, next } = yield* decide({ id, subject: account.subject }, accessPolicy, now)
-    if (effects.length > 0) yield* store.save(id, next)
-    for (const effect of effects) {
-      if (effect._tag === "Audit") yield* audits.append(effect)
-      else yield* outbox.append(routingToken, { _tag: "SetAccessPolicy", policy: effect.policy })
-    }
-    return stateOf(next, now)
-  }, store.transaction)
-
-  const replaced = (account: Account, id: TunnelId, policy: AccessPolicy) =>
-    step(account, id, (tunnel, _current, now) => Effect.fromResult(replace(tunnel, policy, now)))
-
-  const cleared = (account: Account, id: TunnelId) => step(account, id, (tunnel) => Effect.succeed(clear(tunnel)))
-
-  return {
-    get: Effect.fn("AccessWindows.get")(function* (account: Account, id: TunnelId) {
-      const { accessPolicy } = yield* find(account, id, false)
-      return stateOf(accessPolicy, yield* unixSeconds)
-    }, asDefects),
-
-    /** Puts a whole policy in place. One that restricts nothing is taken for a slip: nobody opens a tunnel by it. */
-    set: Effect.fn("AccessWindows.set")(function* (account: Account, id: TunnelId, policy: AccessPolicy) {
-      if (policy.expires_at !== null || policy.schedule !== null) {
-        return yield* replaced(account, id, policy)
-      }
-      yield* find(account, id, false)
-      return yield* new AccessRefused({
-        field: "expires_at or schedule",
-        reason: "must be given; DELETE lifts every restriction"
-      })
-    }, asDefects),
-
-    /** Puts in place what the owner's form asks for; null lifts every restriction. */
-    save: Effect.fn("AccessWindows.save")(
-      (account: Account, id: TunnelId, policy: AccessPolicy | null) =>
-        policy === null ? cleared(account, id) : replaced(account, id, policy),
-      asDefects
-    ),
-
-    /** Opens for 24 hours and keeps the schedule. */
-    rearm: Effect.fn("AccessWindows.rearm")(
-      (account: Account, id: TunnelId) =>
-        step(account, id, (tunnel, current, now) => Effect.succeed(rearm(tunnel, current, now))),
-      asDefects
-    ),
-
-    clear: Effect.fn("AccessWindows.clear")(
-      (account: Account, id: TunnelId) => Effect.asVoid(cleared(account, id)),
-      asDefects
-    )
-  }
-})
-
-export class AccessWindows extends Context.Service<AccessWindows, Effect.Success<typeof make>>()(
-  "server/AccessWindows"
-) {
-  static readonly layer = Layer.effect(AccessWindows, make)
+  static readonly layerNoDeps = Layer.effect(AccessWindows, AccessWindows.make)
+  static readonly layer = AccessWindows.layerNoDeps.pipe(Layer.provide([Audits.layer, Outbox.layer]))
 }

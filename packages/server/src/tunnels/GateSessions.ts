@@ -2,6 +2,7 @@
  * Sessions of visitors behind login gates. A session is for one host and has a cookie of its own there: a cookie that is
  * copied to another host is worth nothing. What ends one takes effect at the next request, and is told to the edges.
  */
+import type { SqlError } from "effect/sql"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Email } from "@catenet/domain/values/Email"
@@ -20,77 +21,96 @@ export const loginLifetime = 28_800
 
 const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const codes = yield* CodeStore.make
-  const orders = yield* LoginOrders
-  const random = yield* SecureRandom.SecureRandom
-  const signInId = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
-
-  /** Opens a session at the platform itself, from which the host's own is made. Answers what the cookie is to hold. */
-  const open = Effect.fnUntraced(function* (visitor: CodeStore.Visitor, host: string) {
-    const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-    yield* store.open({ ...visitor, host, tokenHash: hashOf(token) })
-    return token
-  })
-
-  return {
-    open: (visitor: CodeStore.Visitor, host: string) => open(visitor, host).pipe(Effect.orDie),
-
+export class GateSessions extends Context.Service<
+  GateSessions,
+  {
+    readonly open: (visitor: CodeStore.Visitor, host: string) => Effect.Effect<Redacted.Redacted>
     /** Inside the transaction that redeems the link. */
-    openShared: Effect.fnUntraced(function* (shareLinkId: string, host: string, expiresAt: number) {
-      return yield* open({ shareLinkId, subject: null, email: null, expiresAt, signIn: yield* signInId }, host)
-    }),
-
+    readonly openShared: (
+      shareLinkId: string,
+      host: string,
+      expiresAt: number
+    ) => Effect.Effect<Redacted.Redacted, SqlError.SqlError>
     /** A visitor who has just signed in; `email` is one that the identity provider has verified. */
-    signedIn: Effect.fnUntraced(function* ({
-      email,
-      subject
-    }: {
+    readonly signedIn: (person: {
       readonly subject: Subject
       readonly email: Email | null
-    }) {
-      const expiresAt = (yield* unixSeconds) + loginLifetime
-      const visitor: CodeStore.Visitor = { subject, email, shareLinkId: null, expiresAt, signIn: yield* signInId }
-      return visitor
-    }),
-
+    }) => Effect.Effect<CodeStore.Visitor>
     /** Whose a session is, while it holds. */
-    visitorOf: Effect.fnUntraced(function* (token: Redacted.Redacted, host: string) {
-      const found = yield* store.visit({ tokenHash: hashOf(token), host, now: yield* unixSeconds })
-      return Option.flatMap(found, ({ email, expiresAt, shareLinkId, signIn, subject }) =>
-        expiresAt === null || signIn === null
-          ? Option.none()
-          : Option.some({ subject, email, shareLinkId, expiresAt, signIn })
-      )
-    }, asDefects),
-
+    readonly visitorOf: (token: Redacted.Redacted, host: string) => Effect.Effect<Option.Option<CodeStore.Visitor>>
     /** Ends the sign-in of a cookie, wherever it led; `host`, where given, has to be that of the session. */
-    close: Effect.fn("GateSessions.close")(
-      function* (token: Redacted.Redacted, host?: string) {
-        const found = yield* store.signInOf({ tokenHash: hashOf(token), host: host ?? null })
-        if (Option.isNone(found)) return
-        yield* codes.drop(found.value.signIn)
-        for (const ended of yield* store.close(found.value.signIn)) yield* orders.sessionEnded(ended.host)
-      },
-      store.transaction,
-      asDefects
-    ),
-
+    readonly close: (token: Redacted.Redacted, host?: string) => Effect.Effect<void>
     /** Ends whatever the account signed in to, inside the transaction that ends the account. */
-    closeAllOf: Effect.fn("GateSessions.closeAllOf")(function* (subject: Subject) {
-      yield* codes.dropOf(subject)
-      const hosts = new Set((yield* store.closeOf(subject)).map(({ host }) => host))
-      for (const host of hosts) yield* orders.sessionEnded(host)
-    }, asDefects),
-
+    readonly closeAllOf: (subject: Subject) => Effect.Effect<void>
     /** Removes sessions, codes and sign-ins that are over. */
-    prune: Effect.flatMap(unixSeconds, (now) =>
-      Effect.asVoid(Effect.orDie(Effect.andThen(store.prune(now), codes.prune(now))))
-    )
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/tunnels/GateSessions") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const codes = yield* CodeStore.make
+    const orders = yield* LoginOrders
+    const random = yield* SecureRandom.SecureRandom
+    const signInId = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
-export class GateSessions extends Context.Service<GateSessions, Effect.Success<typeof make>>()("server/GateSessions") {
-  static readonly layer = Layer.effect(GateSessions, make)
+    /** Opens a session at the platform itself, from which the host's own is made. Answers what the cookie is to hold. */
+    const open = Effect.fnUntraced(function* (visitor: CodeStore.Visitor, host: string) {
+      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+      yield* store.open({ ...visitor, host, tokenHash: hashOf(token) })
+      return token
+    })
+
+    return {
+      open: (visitor: CodeStore.Visitor, host: string) => open(visitor, host).pipe(Effect.orDie),
+
+      openShared: Effect.fnUntraced(function* (shareLinkId: string, host: string, expiresAt: number) {
+        return yield* open({ shareLinkId, subject: null, email: null, expiresAt, signIn: yield* signInId }, host)
+      }),
+
+      signedIn: Effect.fnUntraced(function* ({
+        email,
+        subject
+      }: {
+        readonly subject: Subject
+        readonly email: Email | null
+      }) {
+        const expiresAt = (yield* unixSeconds) + loginLifetime
+        const visitor: CodeStore.Visitor = { subject, email, shareLinkId: null, expiresAt, signIn: yield* signInId }
+        return visitor
+      }),
+
+      visitorOf: Effect.fnUntraced(function* (token: Redacted.Redacted, host: string) {
+        const found = yield* store.visit({ tokenHash: hashOf(token), host, now: yield* unixSeconds })
+        return Option.flatMap(found, ({ email, expiresAt, shareLinkId, signIn, subject }) =>
+          expiresAt === null || signIn === null
+            ? Option.none()
+            : Option.some({ subject, email, shareLinkId, expiresAt, signIn })
+        )
+      }, asDefects),
+
+      close: Effect.fn("GateSessions.close")(
+        function* (token: Redacted.Redacted, host?: string) {
+          const found = yield* store.signInOf({ tokenHash: hashOf(token), host: host ?? null })
+          if (Option.isNone(found)) return
+          yield* codes.drop(found.value.signIn)
+          for (const ended of yield* store.close(found.value.signIn)) yield* orders.sessionEnded(ended.host)
+        },
+        store.transaction,
+        asDefects
+      ),
+
+      closeAllOf: Effect.fn("GateSessions.closeAllOf")(function* (subject: Subject) {
+        yield* codes.dropOf(subject)
+        const hosts = new Set((yield* store.closeOf(subject)).map(({ host }) => host))
+        for (const host of hosts) yield* orders.sessionEnded(host)
+      }, asDefects),
+
+      prune: Effect.flatMap(unixSeconds, (now) =>
+        Effect.asVoid(Effect.orDie(Effect.andThen(store.prune(now), codes.prune(now))))
+      )
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(GateSessions, GateSessions.make)
+  static readonly layer = GateSessions.layerNoDeps.pipe(Layer.provide([LoginOrders.layer]))
 }

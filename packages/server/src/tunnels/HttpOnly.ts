@@ -14,39 +14,46 @@ import * as HttpOnlyStore from "./HttpOnlyStore.ts"
 
 type Account = Caller["Service"]
 
-const make = Effect.gen(function* () {
-  const store = yield* HttpOnlyStore.make
-  const outbox = yield* Outbox
-  const audits = yield* Audits
+export class HttpOnly extends Context.Service<
+  HttpOnly,
+  {
+    readonly get: (account: Account, id: string) => Effect.Effect<HttpOnlyState, TunnelNotFound>
+    /** The edges learn of it through the outbox, also of what is set already. */
+    readonly set: (account: Account, id: string, httpOnly: boolean) => Effect.Effect<HttpOnlyState, TunnelNotFound>
+  }
+>()("server/tunnels/HttpOnly") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* HttpOnlyStore.make
+    const outbox = yield* Outbox
+    const audits = yield* Audits
 
-  const find = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
-    const found = yield* store.find({ id, subject, lock })
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+    const find = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
+      const found = yield* store.find({ id, subject, lock })
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+    })
+
+    return {
+      get: Effect.fn("HttpOnly.get")(function* (account: Account, id: string) {
+        const { httpOnly } = yield* find(account, id, false)
+        return new HttpOnlyState({ http_only: httpOnly })
+      }, asDefects),
+
+      set: Effect.fn("HttpOnly.set")(
+        function* (account: Account, id: string, httpOnly: boolean) {
+          const before = yield* find(account, id, true)
+          if (before.httpOnly !== httpOnly) {
+            yield* store.save(id, httpOnly)
+            yield* audits.append(audit("tunnel_http_only_set", account.subject, id, String(httpOnly)))
+          }
+          yield* outbox.append(before.routingToken, { _tag: "SetHttpOnly", required: httpOnly })
+          return new HttpOnlyState({ http_only: httpOnly })
+        },
+        store.transaction,
+        asDefects
+      )
+    }
   })
 
-  return {
-    get: Effect.fn("HttpOnly.get")(function* (account: Account, id: string) {
-      const { httpOnly } = yield* find(account, id, false)
-      return new HttpOnlyState({ http_only: httpOnly })
-    }, asDefects),
-
-    /** The edges learn of it through the outbox, also of what is set already. */
-    set: Effect.fn("HttpOnly.set")(
-      function* (account: Account, id: string, httpOnly: boolean) {
-        const before = yield* find(account, id, true)
-        if (before.httpOnly !== httpOnly) {
-          yield* store.save(id, httpOnly)
-          yield* audits.append(audit("tunnel_http_only_set", account.subject, id, String(httpOnly)))
-        }
-        yield* outbox.append(before.routingToken, { _tag: "SetHttpOnly", required: httpOnly })
-        return new HttpOnlyState({ http_only: httpOnly })
-      },
-      store.transaction,
-      asDefects
-    )
-  }
-})
-
-export class HttpOnly extends Context.Service<HttpOnly, Effect.Success<typeof make>>()("server/tunnels/HttpOnly") {
-  static readonly layer = Layer.effect(HttpOnly, make)
+  static readonly layerNoDeps = Layer.effect(HttpOnly, HttpOnly.make)
+  static readonly layer = HttpOnly.layerNoDeps.pipe(Layer.provide([Audits.layer, Outbox.layer]))
 }

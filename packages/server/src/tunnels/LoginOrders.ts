@@ -4,42 +4,51 @@
  */
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { Outbox } from "../edges/Outbox.ts"
 
 const Gated = Schema.Struct({ routingToken: RoutingToken, required: Schema.Boolean })
 
-const make = Effect.gen(function* () {
-  const outbox = yield* Outbox
-  const sql = yield* SqlClient.SqlClient
-  /** Under a lock, so that the last order about a tunnel says what the last change left. */
-  const ofTunnel = SqlSchema.findAll({
-    Request: Schema.String,
-    Result: Gated,
-    execute: (id) => sql`select routing_token, require_login as required from tunnels where id = ${id} for share`
-  })
-  const ofHost = SqlSchema.findAll({
-    Request: Schema.String,
-    Result: Gated,
-    execute: (host) => sql`
+export class LoginOrders extends Context.Service<
+  LoginOrders,
+  {
+    /** After a change of the tunnel or of what hangs on it. */
+    readonly tunnelChanged: (id: string) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+    /** After the end of a session at the host. */
+    readonly sessionEnded: (host: string) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+  }
+>()("server/tunnels/LoginOrders") {
+  static readonly make = Effect.gen(function* () {
+    const outbox = yield* Outbox
+    const sql = yield* SqlClient.SqlClient
+    /** Under a lock, so that the last order about a tunnel says what the last change left. */
+    const ofTunnel = SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Gated,
+      execute: (id) => sql`select routing_token, require_login as required from tunnels where id = ${id} for share`
+    })
+    const ofHost = SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Gated,
+      execute: (host) => sql`
       select routing_token, require_login as required from tunnels where require_login and routing_token = coalesce(
         (select h.routing_token from hosts h where h.hostname = ${host}),
         (select o.routing_token from tunnels o where o.hostname = ${host})) for share`
-  })
-  const append = (found: ReadonlyArray<typeof Gated.Type>) =>
-    Effect.forEach(found, ({ required, routingToken }) => outbox.append(routingToken, { _tag: "SetLogin", required }), {
-      discard: true
     })
-  return {
-    /** After a change of the tunnel or of what hangs on it. */
-    tunnelChanged: (id: string) => Effect.flatMap(ofTunnel(id), append),
-    /** After the end of a session at the host. */
-    sessionEnded: (host: string) => Effect.flatMap(ofHost(host), append)
-  }
-})
+    const append = (found: ReadonlyArray<typeof Gated.Type>) =>
+      Effect.forEach(
+        found,
+        ({ required, routingToken }) => outbox.append(routingToken, { _tag: "SetLogin", required }),
+        {
+          discard: true
+        }
+      )
+    return {
+      tunnelChanged: (id: string) => Effect.flatMap(ofTunnel(id), append),
+      sessionEnded: (host: string) => Effect.flatMap(ofHost(host), append)
+    }
+  })
 
-export class LoginOrders extends Context.Service<LoginOrders, Effect.Success<typeof make>>()(
-  "server/gate/LoginOrders"
-) {
-  static readonly layer = Layer.effect(LoginOrders, make)
+  static readonly layerNoDeps = Layer.effect(LoginOrders, LoginOrders.make)
+  static readonly layer = LoginOrders.layerNoDeps.pipe(Layer.provide([Outbox.layer]))
 }

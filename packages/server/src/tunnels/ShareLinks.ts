@@ -2,6 +2,8 @@
  * Links that let a visitor past the login gate of one host for a while. The token is shown once, in the link; what is
  * kept is its hash. A link is redeemed and revoked under its row's lock, so a single-use link has one user.
  */
+import type { HttpServerRequest } from "effect/http"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Caller } from "@catenet/domain/api/Access"
@@ -13,6 +15,7 @@ import {
   type KeptShareLink,
   mint,
   MintedShareLink,
+  type MintRefusal,
   redeem,
   revoke,
   ShareLink,
@@ -55,116 +58,151 @@ export interface ShareRequest {
   readonly label?: string
 }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const audits = yield* Audits
-  const sessions = yield* GateSessions
-  const orders = yield* LoginOrders
-  const { once } = yield* Idempotency
-  const { portalBaseUrl } = yield* Settings
-  const random = yield* SecureRandom.SecureRandom
-
-  const owned = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
-    const found = yield* store.tunnel({ id, subject, lock })
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
-  })
-
-  const urlOf = (host: string, token: Redacted.Redacted) => {
-    const url = new URL("/gate/share", portalBaseUrl)
-    url.searchParams.set("host", host)
-    url.searchParams.set("token", Redacted.value(token))
-    return url.href
-  }
-
-  const minted = Effect.fnUntraced(function* (
-    account: Account,
-    tunnelId: TunnelId,
-    { label, single_use: singleUse = false, ttl }: ShareRequest
-  ) {
-    const { gelb, host, loginRequired } = yield* owned(account, tunnelId, true)
-    const now = yield* unixSeconds
-    const links = yield* store.living({ tunnelId, now })
-    const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, random))
-    const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
-    const { effects, next } = yield* Effect.fromResult(mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now))
-    const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-    yield* store.insert({ ...next, tokenHash: Tokens.hashText(native, token) })
-    yield* Effect.forEach(effects, audits.append, { discard: true })
-    return new MintedShareLink({ id, url: urlOf(next.host, token), expires_at: next.expiresAt })
-  })
-
-  return {
+export class ShareLinks extends Context.Service<
+  ShareLinks,
+  {
     /** Mints a link; its address is in this answer only. */
-    mint: Effect.fn("ShareLinks.mint")(
-      (account: Account, tunnelId: TunnelId, request: ShareRequest, key: string | undefined) =>
-        once(
-          key === undefined
-            ? undefined
-            : { caller: account.subject, operation: `mint-share-link ${tunnelId}`, key, request },
-          MintedShareLink,
-          minted(account, tunnelId, request)
-        ),
-      asDefects
-    ),
-
+    readonly mint: (
+      account: Account,
+      tunnelId: TunnelId,
+      request: ShareRequest,
+      key: string | undefined
+    ) => Effect.Effect<MintedShareLink, IdempotencyKeyReused | TunnelNotFound | MintRefusal>
     /** Newest first. */
-    list: Effect.fn("ShareLinks.list")(function* (account: Account, tunnelId: TunnelId, page: Page) {
-      yield* owned(account, tunnelId, false)
-      const now = yield* unixSeconds
-      const found = yield* paged(
-        page,
-        After,
-        (slice) => store.list({ tunnelId, ...slice }),
-        ({ createdAt, id }) => ({ createdAt, id })
-      )
-      return found.map((link) => shown(link, now))
-    }, asDefects),
-
+    readonly list: (
+      account: Account,
+      tunnelId: TunnelId,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<ShareLink>, TunnelNotFound, HttpServerRequest.HttpServerRequest>
     /** Ends a link and the sessions that it gave. */
-    revoke: Effect.fn("ShareLinks.revoke")(
-      function* (account: Account, tunnelId: TunnelId, id: string) {
-        yield* owned(account, tunnelId, false)
-        const found = yield* store.lock({ id, tunnelId })
-        if (Option.isNone(found)) return yield* new ShareLinkNotFound()
-        const { effects, next } = yield* Effect.fromResult(revoke(found.value, account.subject))
-        yield* store.save(next)
-        yield* orders.tunnelChanged(tunnelId)
-        yield* Effect.forEach(effects, audits.append, { discard: true })
-      },
-      store.transaction,
-      asDefects
-    ),
-
+    readonly revoke: (
+      account: Account,
+      tunnelId: TunnelId,
+      id: string
+    ) => Effect.Effect<void, ShareLinkNotFound | TunnelNotFound>
     /**
      * A visitor follows a link to `host`, in lower case. Answers what the cookie is to hold, and until when; nothing where
      * the link would be used up by that and the visitor does not mean to spend it, for which nothing is written.
      */
-    redeem: Effect.fn("ShareLinks.redeem")(
-      function* (host: string, token: Redacted.Redacted, spends: boolean) {
-        if ((yield* store.isGated(host)).length === 0) return yield* new HostNotGated()
-        const { length } = Redacted.value(token)
-        const found =
-          length === 0 || length > longestToken
-            ? Option.none()
-            : yield* store.lockByToken(Tokens.hashText(native, token))
-        if (Option.isNone(found)) return yield* new ShareLinkRefused()
-        const now = yield* unixSeconds
-        const { effects, next } = yield* Effect.fromResult(redeem(found.value, host, now))
-        if (next.singleUse && !spends) return Option.none()
-        yield* store.save(next)
-        yield* Effect.forEach(effects, audits.append, { discard: true })
-        const session = yield* sessions.openShared(next.id, host, next.expiresAt)
-        return Option.some({ session, seconds: next.expiresAt - now })
-      },
-      store.transaction,
-      asDefects
-    ),
-
+    readonly redeem: (
+      host: string,
+      token: Redacted.Redacted,
+      spends: boolean
+    ) => Effect.Effect<
+      | Option.None<{ readonly session: Redacted.Redacted; readonly seconds: number }>
+      | Option.Some<{ readonly session: Redacted.Redacted; readonly seconds: number }>,
+      HostNotGated | ShareLinkRefused
+    >
     /** Removes links that ended a month ago. */
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - listedFor))))
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/tunnels/ShareLinks") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const audits = yield* Audits
+    const sessions = yield* GateSessions
+    const orders = yield* LoginOrders
+    const { once } = yield* Idempotency
+    const { portalBaseUrl } = yield* Settings
+    const random = yield* SecureRandom.SecureRandom
 
-export class ShareLinks extends Context.Service<ShareLinks, Effect.Success<typeof make>>()("server/ShareLinks") {
-  static readonly layer = Layer.effect(ShareLinks, make)
+    const owned = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
+      const found = yield* store.tunnel({ id, subject, lock })
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+    })
+
+    const urlOf = (host: string, token: Redacted.Redacted) => {
+      const url = new URL("/gate/share", portalBaseUrl)
+      url.searchParams.set("host", host)
+      url.searchParams.set("token", Redacted.value(token))
+      return url.href
+    }
+
+    const minted = Effect.fnUntraced(function* (
+      account: Account,
+      tunnelId: TunnelId,
+      { label, single_use: singleUse = false, ttl }: ShareRequest
+    ) {
+      const { gelb, host, loginRequired } = yield* owned(account, tunnelId, true)
+      const now = yield* unixSeconds
+      const links = yield* store.living({ tunnelId, now })
+      const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, random))
+      const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
+      const { effects, next } = yield* Effect.fromResult(
+        mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now)
+      )
+      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+      yield* store.insert({ ...next, tokenHash: Tokens.hashText(native, token) })
+      yield* Effect.forEach(effects, audits.append, { discard: true })
+      return new MintedShareLink({ id, url: urlOf(next.host, token), expires_at: next.expiresAt })
+    })
+
+    return {
+      mint: Effect.fn("ShareLinks.mint")(
+        (account: Account, tunnelId: TunnelId, request: ShareRequest, key: string | undefined) =>
+          once(
+            key === undefined
+              ? undefined
+              : { caller: account.subject, operation: `mint-share-link ${tunnelId}`, key, request },
+            MintedShareLink,
+            minted(account, tunnelId, request)
+          ),
+        asDefects
+      ),
+
+      list: Effect.fn("ShareLinks.list")(function* (account: Account, tunnelId: TunnelId, page: Page) {
+        yield* owned(account, tunnelId, false)
+        const now = yield* unixSeconds
+        const found = yield* paged(
+          page,
+          After,
+          (slice) => store.list({ tunnelId, ...slice }),
+          ({ createdAt, id }) => ({ createdAt, id })
+        )
+        return found.map((link) => shown(link, now))
+      }, asDefects),
+
+      revoke: Effect.fn("ShareLinks.revoke")(
+        function* (account: Account, tunnelId: TunnelId, id: string) {
+          yield* owned(account, tunnelId, false)
+          const found = yield* store.lock({ id, tunnelId })
+          if (Option.isNone(found)) return yield* new ShareLinkNotFound()
+          const { effects, next } = yield* Effect.fromResult(revoke(found.value, account.subject))
+          yield* store.save(next)
+          yield* orders.tunnelChanged(tunnelId)
+          yield* Effect.forEach(effects, audits.append, { discard: true })
+        },
+        store.transaction,
+        asDefects
+      ),
+
+      redeem: Effect.fn("ShareLinks.redeem")(
+        function* (host: string, token: Redacted.Redacted, spends: boolean) {
+          if ((yield* store.isGated(host)).length === 0) return yield* new HostNotGated()
+          const { length } = Redacted.value(token)
+          const found =
+            length === 0 || length > longestToken
+              ? Option.none()
+              : yield* store.lockByToken(Tokens.hashText(native, token))
+          if (Option.isNone(found)) return yield* new ShareLinkRefused()
+          const now = yield* unixSeconds
+          const { effects, next } = yield* Effect.fromResult(redeem(found.value, host, now))
+          if (next.singleUse && !spends) return Option.none()
+          yield* store.save(next)
+          yield* Effect.forEach(effects, audits.append, { discard: true })
+          const session = yield* sessions.openShared(next.id, host, next.expiresAt)
+          return Option.some({ session, seconds: next.expiresAt - now })
+        },
+        store.transaction,
+        asDefects
+      ),
+
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - listedFor))))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(ShareLinks, ShareLinks.make)
+  static readonly layer = ShareLinks.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, GateSessions.layer, Idempotency.layer, LoginOrders.layer])
+  )
 }

@@ -24,51 +24,61 @@ type Account = Caller["Service"]
 
 const tokenFrom = Schema.decodeSync(RoutingToken)
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const outbox = yield* Outbox
-  const audits = yield* Audits
-  const keys = yield* AgentKeys
-  const { once } = yield* Idempotency
-  const random = yield* SecureRandom.SecureRandom
+export class TokenRotations extends Context.Service<
+  TokenRotations,
+  {
+    readonly rotate: (
+      account: Account,
+      id: string,
+      key: string | undefined
+    ) => Effect.Effect<RotatedToken, TunnelNotFound>
+  }
+>()("server/tunnels/TokenRotations") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const outbox = yield* Outbox
+    const audits = yield* Audits
+    const keys = yield* AgentKeys
+    const { once } = yield* Idempotency
+    const random = yield* SecureRandom.SecureRandom
 
-  const rotated = Effect.fnUntraced(function* ({ subject }: Account, id: string) {
-    const held = yield* store.hold({ id, subject })
-    if (Option.isNone(held)) return yield* new TunnelNotFound()
-    const { accessPolicy: policy, httpOnly: required, requireLogin, routingToken: old } = held.value
-    const fresh = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
-    const hosts = yield* store.moveHosts({ old, fresh })
-    yield* store.replace({ id: held.value.id, old, fresh, recordsName: hashOf(old), now: yield* unixSeconds })
-    if (required) yield* outbox.append(fresh, { _tag: "SetHttpOnly", required })
-    for (const { admissionUntil, hostname, tier } of hosts) {
-      const serve = { tier, ...(admissionUntil === null ? {} : { admissionUntil }) }
-      const call = authorizeHost(hostname, serve)
-      yield* outbox.append(fresh, requireLogin && call._tag === "AuthorizeHost" ? { ...call, requireLogin } : call)
+    const rotated = Effect.fnUntraced(function* ({ subject }: Account, id: string) {
+      const held = yield* store.hold({ id, subject })
+      if (Option.isNone(held)) return yield* new TunnelNotFound()
+      const { accessPolicy: policy, httpOnly: required, requireLogin, routingToken: old } = held.value
+      const fresh = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+      const hosts = yield* store.moveHosts({ old, fresh })
+      yield* store.replace({ id: held.value.id, old, fresh, recordsName: hashOf(old), now: yield* unixSeconds })
+      if (required) yield* outbox.append(fresh, { _tag: "SetHttpOnly", required })
+      for (const { admissionUntil, hostname, tier } of hosts) {
+        const serve = { tier, ...(admissionUntil === null ? {} : { admissionUntil }) }
+        const call = authorizeHost(hostname, serve)
+        yield* outbox.append(fresh, requireLogin && call._tag === "AuthorizeHost" ? { ...call, requireLogin } : call)
+      }
+      if (policy !== null) yield* outbox.append(fresh, { _tag: "SetAccessPolicy", policy })
+      yield* keys.announce([id])
+      yield* outbox.append(old, { _tag: "Revoke", successor: fresh })
+      yield* audits.append(audit("routing_token_rotated", subject, id))
+      return new RotatedToken({ routing_token: fresh })
+    })
+
+    return {
+      rotate: Effect.fn("TokenRotations.rotate")(
+        (account: Account, id: string, key: string | undefined) =>
+          once(
+            key === undefined
+              ? undefined
+              : { caller: account.subject, operation: `rotate-token ${id}`, key, request: null },
+            RotatedToken,
+            rotated(account, id)
+          ).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die)),
+        asDefects
+      )
     }
-    if (policy !== null) yield* outbox.append(fresh, { _tag: "SetAccessPolicy", policy })
-    yield* keys.announce([id])
-    yield* outbox.append(old, { _tag: "Revoke", successor: fresh })
-    yield* audits.append(audit("routing_token_rotated", subject, id))
-    return new RotatedToken({ routing_token: fresh })
   })
 
-  return {
-    rotate: Effect.fn("TokenRotations.rotate")(
-      (account: Account, id: string, key: string | undefined) =>
-        once(
-          key === undefined
-            ? undefined
-            : { caller: account.subject, operation: `rotate-token ${id}`, key, request: null },
-          RotatedToken,
-          rotated(account, id)
-        ).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die)),
-      asDefects
-    )
-  }
-})
-
-export class TokenRotations extends Context.Service<TokenRotations, Effect.Success<typeof make>>()(
-  "server/TokenRotations"
-) {
-  static readonly layer = Layer.effect(TokenRotations, make)
+  static readonly layerNoDeps = Layer.effect(TokenRotations, TokenRotations.make)
+  static readonly layer = TokenRotations.layerNoDeps.pipe(
+    Layer.provide([AgentKeys.layer, Audits.layer, Idempotency.layer, Outbox.layer])
+  )
 }

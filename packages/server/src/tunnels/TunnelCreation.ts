@@ -1,9 +1,40 @@
-/** What is kept of a tunnel's creation: the calls that were left for the edge, and what the caller was shown. */
+/**
+ * The creation of tunnels. What is kept of one for its idempotency key: the calls that were left for the edge, and what
+ * the caller was shown.
+ */
+import type { Caller } from "@catenet/domain/api/Access"
+import { HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
+import { derive } from "@catenet/domain/tunnels/HostnameDerivation"
+import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
+import { audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import type { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Outbox } from "../edges/Outbox.ts"
+import { Idempotency, type Once } from "../http/Idempotency.ts"
+import { Audits } from "../identity/Audits.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { digestOf, freshHex32, freshHex64 } from "../runtime/Secrets.ts"
+import { Settings } from "../settings/Settings.ts"
+import { refusedBy } from "../store/Constraint.ts"
+import { asDefects } from "../store/Defects.ts"
+import { AddressRecords } from "./hostnames/AddressRecords.ts"
+import * as ClaimStore from "./hostnames/HostnameClaimStore.ts"
+import { HostnameRules } from "./hostnames/HostnameRules.ts"
+import { Hosts } from "./hostnames/Hosts.ts"
+import { tunnelOf } from "./ShownTunnel.ts"
+import * as Store from "./TunnelStore.ts"
+
+type Account = Caller["Service"]
+
+const idFrom = Schema.decodeSync(TunnelId)
+const tokenFrom = Schema.decodeSync(RoutingToken)
+const readHostname = Schema.decodeOption(Hostname)
 
 const made = {
   id: TunnelId,
@@ -11,5 +42,131 @@ const made = {
   hostname: Schema.NullOr(Hostname),
   calls: Schema.Array(Schema.Int)
 }
-export const Made = Schema.Struct(made)
-export const MadeAndShown = Schema.Struct({ ...made, tunnel: Tunnel })
+const Made = Schema.Struct(made)
+const MadeAndShown = Schema.Struct({ ...made, tunnel: Tunnel })
+
+export const make = Effect.gen(function* () {
+  const store = yield* Store.make
+  const hosts = yield* Hosts
+  const outbox = yield* Outbox
+  const addresses = yield* AddressRecords
+  const audits = yield* Audits
+  const { kept, once } = yield* Idempotency
+  const { tunnelsPerAccount } = yield* Settings
+  const claims = yield* ClaimStore.make
+  const rules = yield* HostnameRules
+  const random = yield* SecureRandom.SecureRandom
+  const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
+
+  const fresh = Effect.fnUntraced(function* (subject: Subject, name: string, hostname: Hostname | null) {
+    const id = idFrom(yield* withEntropy(freshHex32))
+    const routingToken = tokenFrom(yield* withEntropy(freshHex64))
+    return { subject, name, id, hostname, routingToken, createdAt: yield* unixSeconds }
+  })
+
+  /**
+   * Creates a tunnel. A hostname that the platform or an operator chooses gets address records; one that an account
+   * chooses in the zone gets none, because other services may have records there. Any other name of an account is a
+   * claim, and the tunnel has no hostname until it is proved. Without `usualMost` the account may have any number.
+   */
+  const insert = Effect.fnUntraced(function* (
+    owner: Subject,
+    name: string,
+    asked: Hostname | null,
+    by: "platform" | "operator" | "account",
+    usualMost?: number
+  ) {
+    const isClaim = by === "account" && asked !== null && !rules.isGiven(asked)
+    const hostname = isClaim ? null : asked
+    const row = yield* fresh(owner, name, hostname)
+    const { id, routingToken: token } = row
+    const inserted = usualMost === undefined ? store.insert(row) : store.insertWithin(row, usualMost)
+    if (!(yield* audits.appendTo(inserted, audit("tunnel_enrolled", owner, id)))) {
+      return yield* new TunnelLimitReached({ limit: (yield* store.counted(owner)).most ?? tunnelsPerAccount })
+    }
+    if (isClaim) {
+      yield* hosts.admit(token, asked, "account")
+      const target = rules.targetOf(id)
+      yield* claims.insert({ tunnelId: id, hostname: asked, target })
+      if (target !== null) yield* addresses.want(target)
+    }
+    if (hostname === null) return { id, token, hostname, calls: [] }
+    if (Option.isSome(yield* hosts.find(hostname, { lock: true }))) return yield* new HostnameTaken({ hostname })
+    if (by !== "account") yield* addresses.want(hostname)
+    const { ids } = yield* hosts.record(token, hostname, by === "operator" ? "operator" : "account")
+    return { id, token, hostname, calls: ids }
+  })
+
+  /** The usual creation of a tunnel without a hostname, in one trip; nothing where it is not the usual one. */
+  const enrol = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once | undefined) {
+    const row = yield* fresh(owner, name, null)
+    const { createdAt, id, routingToken: token } = row
+    const tunnel = new Tunnel({
+      id,
+      name,
+      hostname: null,
+      hostname_proof: null,
+      status: "rot",
+      claim_deadline: null,
+      require_login: false,
+      allow_any_login: false,
+      bridge_mode: "off",
+      owned: true,
+      created_at: UnixSeconds.make(createdAt),
+      agent_proof: "optional"
+    })
+    const answer = { id, token, hostname: null, calls: [], tunnel }
+    const entry = audit("tunnel_enrolled", owner, id)
+    const keeps = repeat === undefined ? undefined : yield* kept(repeat, MadeAndShown, answer)
+    const [written] = yield* store.enrol(row, tunnelsPerAccount, entry, keeps)
+    yield* audits.complain(entry, written)
+    return written?.isNew === true ? tunnel : undefined
+  })
+
+  /** The edge is told at once when it can be reached, and later otherwise: the tunnel exists either way. */
+  const tell = ({ calls, token }: typeof Made.Type) =>
+    outbox.deliver({ queue: token, ids: calls }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
+
+  const settled = <A, E, R>(command: Effect.Effect<A, E, R>, hostname: Hostname | null) =>
+    hostname === null
+      ? command
+      : command.pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
+
+  const shown = (id: TunnelId, subject: Subject) =>
+    Effect.map(Effect.flatMap(store.shown({ id, subject }), Effect.fromOption), tunnelOf(rules))
+
+  return {
+    provision: Effect.fn("Tunnels.provision")(function* (
+      request: { readonly subject: Subject; readonly name: string; readonly hostname: Hostname },
+      key: string | undefined
+    ) {
+      const { hostname, name, subject } = request
+      const repeat = key === undefined ? undefined : { caller: "operator", operation: "provision-tunnel", key, request }
+      const command = Effect.catchTag(insert(subject, name, hostname, "operator"), "TunnelLimitReached", Effect.die)
+      const made = yield* settled(once(repeat, Made, command), hostname)
+      yield* tell(made)
+      return { routing_token: made.token, hostname }
+    }, asDefects),
+
+    create: Effect.fn("Tunnels.create")(function* (
+      account: Account,
+      request: { readonly name: TunnelName; readonly hostname?: Hostname },
+      key: string | undefined
+    ) {
+      const { subject } = account
+      const derived = rules.zone === undefined ? "" : derive(request.name, digestOf(subject), rules.zone)
+      const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
+      const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
+      const enrolled = hostname === null ? yield* enrol(subject, request.name, repeat) : undefined
+      if (enrolled !== undefined) return enrolled
+      const command = Effect.gen(function* () {
+        const by = request.hostname === undefined ? "platform" : "account"
+        const made = yield* insert(subject, request.name, hostname, by, tunnelsPerAccount)
+        return { ...made, tunnel: yield* shown(made.id, subject) }
+      })
+      const { tunnel, ...made } = yield* settled(once(repeat, MadeAndShown, command), hostname)
+      yield* tell(made)
+      return tunnel
+    }, asDefects)
+  }
+})

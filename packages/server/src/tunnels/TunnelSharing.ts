@@ -1,8 +1,10 @@
 /** Who else has something to do with a tunnel: grantees who may see it, visitors who pass its gate, and those who asked. */
+import type { HttpServerRequest } from "effect/http"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { AccessRequest } from "@catenet/domain/api/TunnelsApi"
 import type { Caller } from "@catenet/domain/api/Access"
 import { mostGrantsOfTunnel, mostVisitorsOfTunnel } from "@catenet/domain/values/Caps"
-import { GrantNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { GrantNotFound, type TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { Email } from "@catenet/domain/values/Email"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Subject } from "@catenet/domain/values/Subject"
@@ -18,92 +20,135 @@ import { Tunnels } from "./Tunnels.ts"
 
 type Account = Caller["Service"]
 
-const make = Effect.gen(function* () {
-  const tunnels = yield* Tunnels
-  const audits = yield* Audits
-  const keys = yield* AgentKeys
-  const logins = yield* LoginOrders
-  const store = yield* Store.make
-
-  /** Everything here belongs to the owner of the tunnel. */
-  const asOwner = <A, E, R>(account: Account, id: string, use: Effect.Effect<A, E, R>) =>
-    Effect.andThen(tunnels.owned(id, account), Effect.orDie(use))
-
-  /** A page of a list, whose entries go by a name. */
-  const listed =
-    <A, E>(list: (slice: Store.Slice) => Effect.Effect<ReadonlyArray<A>, E>, name: (entry: A) => string) =>
-    (account: Account, id: string, page: Page) =>
-      asOwner(
-        account,
-        id,
-        paged(page, Schema.String, (slice) => list({ id, ...slice }), name)
-      )
-  const grantees = listed(store.grantees, ({ grantee }) => grantee)
-  const visitors = listed(store.visitors, ({ email }) => email)
-  const requests = listed(store.requests, ({ email }) => email)
-
-  const found = (removed: ReadonlyArray<unknown>) => (removed.length === 0 ? new GrantNotFound() : Effect.void)
-
-  /** Who may see or visit a tunnel is changed in one transaction with the entry that says so. */
-  const recorded = <E, R>(
-    action: string,
-    account: Account,
-    id: string,
-    whom: string,
-    change: Effect.Effect<void, E, R>
-  ) =>
-    Effect.andThen(change, audits.append(audit(action, account.subject, id, whom))).pipe(store.transaction, asDefects)
-
-  return {
-    grant: (account: Account, id: string, grantee: Subject) =>
-      recorded(
-        "tunnel_granted",
-        account,
-        id,
-        grantee,
-        Effect.flatMap(
-          asOwner(account, id, Effect.andThen(store.lock(id), store.grant(id, grantee))),
-          within("grants of this tunnel", mostGrantsOfTunnel)
-        )
-      ),
-    ungrant: (account: Account, id: string, grantee: Subject) =>
-      recorded(
-        "tunnel_ungranted",
-        account,
-        id,
-        grantee,
-        Effect.flatMap(asOwner(account, id, keys.endGrants(grantee, id)), found)
-      ),
-    grantees: (account: Account, id: string, page: Page) =>
-      Effect.map(grantees(account, id, page), (rows) => rows.map(({ grantee }) => grantee)),
-    allowVisitor: (account: Account, id: string, email: Email) =>
-      recorded(
-        "tunnel_visitor_allowed",
-        account,
-        id,
-        email,
-        Effect.flatMap(
-          asOwner(account, id, Effect.andThen(store.lock(id), store.admit(id, email))),
-          within("visitors of this tunnel", mostVisitorsOfTunnel)
-        )
-      ),
-    disallowVisitor: (account: Account, id: string, email: Email) =>
-      recorded(
-        "tunnel_visitor_disallowed",
-        account,
-        id,
-        email,
-        Effect.asVoid(asOwner(account, id, Effect.andThen(store.turnAway(id, email), logins.tunnelChanged(id))))
-      ),
-    visitors: (account: Account, id: string, page: Page) =>
-      Effect.map(visitors(account, id, page), (rows) => rows.map(({ email }) => email)),
-    accessRequests: (account: Account, id: string, page: Page) =>
-      Effect.map(requests(account, id, page), (rows) => rows.map((row) => new AccessRequest(row))),
-    dismiss: (account: Account, id: string, email: Email) =>
-      Effect.flatMap(asOwner(account, id, store.dismiss(id, email)), found)
+export class Sharing extends Context.Service<
+  Sharing,
+  {
+    readonly grant: (
+      account: Account,
+      id: string,
+      grantee: Subject
+    ) => Effect.Effect<void, LimitReached | TunnelNotFound>
+    readonly ungrant: (
+      account: Account,
+      id: string,
+      grantee: Subject
+    ) => Effect.Effect<void, GrantNotFound | TunnelNotFound>
+    readonly grantees: (
+      account: Account,
+      id: string,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<Subject>, TunnelNotFound, HttpServerRequest.HttpServerRequest>
+    readonly allowVisitor: (
+      account: Account,
+      id: string,
+      email: Email
+    ) => Effect.Effect<void, LimitReached | TunnelNotFound>
+    readonly disallowVisitor: (account: Account, id: string, email: Email) => Effect.Effect<void, TunnelNotFound>
+    readonly visitors: (
+      account: Account,
+      id: string,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<Email>, TunnelNotFound, HttpServerRequest.HttpServerRequest>
+    readonly accessRequests: (
+      account: Account,
+      id: string,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<AccessRequest>, TunnelNotFound, HttpServerRequest.HttpServerRequest>
+    readonly dismiss: (
+      account: Account,
+      id: string,
+      email: Email
+    ) => Effect.Effect<void, GrantNotFound | TunnelNotFound>
   }
-})
+>()("server/tunnels/TunnelSharing") {
+  static readonly make = Effect.gen(function* () {
+    const tunnels = yield* Tunnels
+    const audits = yield* Audits
+    const keys = yield* AgentKeys
+    const logins = yield* LoginOrders
+    const store = yield* Store.make
 
-export class Sharing extends Context.Service<Sharing, Effect.Success<typeof make>>()("server/TunnelSharing") {
-  static readonly layer = Layer.effect(Sharing, make)
+    /** Everything here belongs to the owner of the tunnel. */
+    const asOwner = <A, E, R>(account: Account, id: string, use: Effect.Effect<A, E, R>) =>
+      Effect.andThen(tunnels.owned(id, account), Effect.orDie(use))
+
+    /** A page of a list, whose entries go by a name. */
+    const listed =
+      <A, E>(list: (slice: Store.Slice) => Effect.Effect<ReadonlyArray<A>, E>, name: (entry: A) => string) =>
+      (account: Account, id: string, page: Page) =>
+        asOwner(
+          account,
+          id,
+          paged(page, Schema.String, (slice) => list({ id, ...slice }), name)
+        )
+    const grantees = listed(store.grantees, ({ grantee }) => grantee)
+    const visitors = listed(store.visitors, ({ email }) => email)
+    const requests = listed(store.requests, ({ email }) => email)
+
+    const found = (removed: ReadonlyArray<unknown>) => (removed.length === 0 ? new GrantNotFound() : Effect.void)
+
+    /** Who may see or visit a tunnel is changed in one transaction with the entry that says so. */
+    const recorded = <E, R>(
+      action: string,
+      account: Account,
+      id: string,
+      whom: string,
+      change: Effect.Effect<void, E, R>
+    ) =>
+      Effect.andThen(change, audits.append(audit(action, account.subject, id, whom))).pipe(store.transaction, asDefects)
+
+    return {
+      grant: (account: Account, id: string, grantee: Subject) =>
+        recorded(
+          "tunnel_granted",
+          account,
+          id,
+          grantee,
+          Effect.flatMap(
+            asOwner(account, id, Effect.andThen(store.lock(id), store.grant(id, grantee))),
+            within("grants of this tunnel", mostGrantsOfTunnel)
+          )
+        ),
+      ungrant: (account: Account, id: string, grantee: Subject) =>
+        recorded(
+          "tunnel_ungranted",
+          account,
+          id,
+          grantee,
+          Effect.flatMap(asOwner(account, id, keys.endGrants(grantee, id)), found)
+        ),
+      grantees: (account: Account, id: string, page: Page) =>
+        Effect.map(grantees(account, id, page), (rows) => rows.map(({ grantee }) => grantee)),
+      allowVisitor: (account: Account, id: string, email: Email) =>
+        recorded(
+          "tunnel_visitor_allowed",
+          account,
+          id,
+          email,
+          Effect.flatMap(
+            asOwner(account, id, Effect.andThen(store.lock(id), store.admit(id, email))),
+            within("visitors of this tunnel", mostVisitorsOfTunnel)
+          )
+        ),
+      disallowVisitor: (account: Account, id: string, email: Email) =>
+        recorded(
+          "tunnel_visitor_disallowed",
+          account,
+          id,
+          email,
+          Effect.asVoid(asOwner(account, id, Effect.andThen(store.turnAway(id, email), logins.tunnelChanged(id))))
+        ),
+      visitors: (account: Account, id: string, page: Page) =>
+        Effect.map(visitors(account, id, page), (rows) => rows.map(({ email }) => email)),
+      accessRequests: (account: Account, id: string, page: Page) =>
+        Effect.map(requests(account, id, page), (rows) => rows.map((row) => new AccessRequest(row))),
+      dismiss: (account: Account, id: string, email: Email) =>
+        Effect.flatMap(asOwner(account, id, store.dismiss(id, email)), found)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Sharing, Sharing.make)
+  static readonly layer = Sharing.layerNoDeps.pipe(
+    Layer.provide([AgentKeys.layer, Audits.layer, LoginOrders.layer, Tunnels.layer])
+  )
 }

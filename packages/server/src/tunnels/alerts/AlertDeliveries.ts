@@ -2,11 +2,14 @@
  * Delivers what alerts have to say: signed, at most three times, and exactly once by however many replicas. A delivery
  * that was begun by a replica that died is made again under the same message id, by which a receiver knows it.
  */
+import type { SqlError } from "effect/sql"
+import type { DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as AlertWebhook from "@catenet/crypto/webhook/AlertWebhook"
 import {
   afterAttempt,
+  type AlertDelivery,
   type AlertEvent,
   deliveryBudgetSeconds,
   retryPauses,
@@ -14,7 +17,7 @@ import {
 } from "@catenet/domain/tunnels/Alert"
 import type { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { AlertSecret } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { asDefects } from "../../store/Defects.ts"
@@ -40,6 +43,10 @@ export interface Report {
   readonly thresholdSeconds: number
 }
 
+/** A line of the log, as an owner sees it. */
+type Outcome = Pick<AlertDelivery, "at" | "event" | "status" | "detail">
+type Logged = Outcome & { readonly id: number }
+
 /** Where a report goes, and as what. */
 interface Destination {
   readonly name: string
@@ -47,108 +54,131 @@ interface Destination {
   readonly secret: AlertSecret
 }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const receivers = yield* Receivers
-  const random = yield* SecureRandom.SecureRandom
-
-  /** Fails when the account has no delivery left. Nothing else takes one before the transaction ends. */
-  const take = Effect.fnUntraced(function* (subject: string) {
-    yield* store.lockAccount(subject)
-    const now = yield* unixSeconds
-    const times = yield* store.spent({ subject, since: now - deliveryBudgetSeconds })
-    return yield* Effect.fromResult(
-      takeDelivery(
-        times.map(({ at }) => at),
-        now
-      )
-    )
-  })
-
-  const record = Effect.fnUntraced(function* (report: Report, status: Store.Row["status"], detail: string) {
-    const messageId = `msg_${Hex.encode(yield* random.randomBytes(16))}`
-    const at = yield* unixSeconds
-    yield* store.insert({ ...report, messageId, at, status, detail })
-    return { messageId, at }
-  })
-
-  const send = Effect.fnUntraced(function* (
-    report: Omit<Report, "subject">,
-    { messageId, at }: { readonly messageId: string; readonly at: UnixSeconds },
-    { name, secret, webhookUrl }: Destination,
-    pauses: ReadonlyArray<number>
-  ) {
-    const message = AlertWebhook.sign(native, secret, messageId, {
-      event: report.event,
-      tunnelId: report.tunnelId,
-      name,
-      since: BigInt(report.since),
-      thresholdSecs: BigInt(report.thresholdSeconds),
-      sentAt: BigInt(at)
-    })
-    for (let attempt = 1; ; attempt++) {
-      const answer = yield* receivers.post(webhookUrl, message).pipe(
-        Effect.catchTags({
-          ReceiverUnreachable: () => Effect.succeed(null),
-          ReceiverForbidden: () => Effect.succeed("forbidden" as const)
-        })
-      )
-      const next = answer === "forbidden" ? forbidden : afterAttempt(attempt, answer, pauses)
-      if (next._tag === "RetryIn") yield* Effect.sleep(`${next.seconds} seconds`)
-      else {
-        const status = next._tag === "Delivered" ? ("ok" as const) : ("failed" as const)
-        const detail = next === forbidden ? said.forbidden : said[status]
-        yield* store.settle(messageId, status, detail)
-        return { at, event: report.event, status, detail }
-      }
-    }
-  })
-
-  return {
+export class Deliveries extends Context.Service<
+  Deliveries,
+  {
     /** Whether the account has a delivery left, which it keeps until the caller's transaction ends. */
-    mayDeliver: (subject: string) =>
-      Effect.matchEffect(take(subject), {
-        onFailure: (failure) => (failure._tag === "DeliveryBudgetSpent" ? Effect.succeed(false) : Effect.fail(failure)),
-        onSuccess: () => Effect.succeed(true)
-      }),
-
+    readonly mayDeliver: (subject: string) => Effect.Effect<boolean, Schema.SchemaError | SqlError.SqlError>
     /** Inside the caller's transaction: leaves a report to be delivered by whichever replica comes first. */
-    enqueue: (report: Report) => Effect.asVoid(record(report, "pending", "")),
-
+    readonly enqueue: (report: Report) => Effect.Effect<void, SqlError.SqlError>
     /** Inside the caller's transaction: writes down that the budget held a report back. */
-    skip: (report: Report) => Effect.asVoid(record(report, "skipped", "the account's budget is spent")),
-
+    readonly skip: (report: Report) => Effect.Effect<void, SqlError.SqlError>
     /**
      * Inside the caller's transaction: takes one delivery out of the budget for `now`. What is returned makes it, once,
      * after the transaction.
      */
-    reserve: Effect.fn("Deliveries.reserve")(function* (report: Report, destination: Destination) {
-      yield* take(report.subject)
-      const named = yield* record(report, "failed", said.failed)
-      return asDefects(send(report, named, destination, []))
-    }),
-
+    readonly reserve: (
+      report: Report,
+      destination: Destination
+    ) => Effect.Effect<Effect.Effect<Outcome>, DeliveryBudgetSpent | Schema.SchemaError | SqlError.SqlError>
     /** Takes over pending deliveries. */
-    lease: (limit: number) => Effect.flatMap(unixSeconds, (now) => store.lease({ now, limit })),
-
+    readonly lease: (
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Store.Pending>, Schema.SchemaError | SqlError.SqlError>
     /** Makes a pending delivery, with its retries. */
-    deliver: Effect.fn("Deliveries.deliver")(function* (pending: Store.Pending) {
-      const { at, messageId, name, secret, webhookUrl } = pending
-      const destination =
-        name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
-      yield* destination === undefined
-        ? store.settle(messageId, "failed", said.failed)
-        : send(pending, { messageId, at }, destination, retryPauses)
-    }),
-
+    readonly deliver: (pending: Store.Pending) => Effect.Effect<void, SqlError.SqlError>
     /** The log of a tunnel, newest first. */
-    list: store.list,
-
+    readonly list: (request: {
+      readonly tunnelId: string
+      readonly after: number | undefined
+      readonly limit: number | undefined
+    }) => Effect.Effect<ReadonlyArray<Logged>, Schema.SchemaError | SqlError.SqlError>
     /** Removes old lines of the log. */
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/tunnels/alerts/AlertDeliveries") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const receivers = yield* Receivers
+    const random = yield* SecureRandom.SecureRandom
 
-export class Deliveries extends Context.Service<Deliveries, Effect.Success<typeof make>>()("server/AlertDeliveries") {
-  static readonly layer = Layer.effect(Deliveries, make).pipe(Layer.provide(Receivers.layer))
+    /** Fails when the account has no delivery left. Nothing else takes one before the transaction ends. */
+    const take = Effect.fnUntraced(function* (subject: string) {
+      yield* store.lockAccount(subject)
+      const now = yield* unixSeconds
+      const times = yield* store.spent({ subject, since: now - deliveryBudgetSeconds })
+      return yield* Effect.fromResult(
+        takeDelivery(
+          times.map(({ at }) => at),
+          now
+        )
+      )
+    })
+
+    const record = Effect.fnUntraced(function* (report: Report, status: Store.Row["status"], detail: string) {
+      const messageId = `msg_${Hex.encode(yield* random.randomBytes(16))}`
+      const at = yield* unixSeconds
+      yield* store.insert({ ...report, messageId, at, status, detail })
+      return { messageId, at }
+    })
+
+    const send = Effect.fnUntraced(function* (
+      report: Omit<Report, "subject">,
+      { messageId, at }: { readonly messageId: string; readonly at: UnixSeconds },
+      { name, secret, webhookUrl }: Destination,
+      pauses: ReadonlyArray<number>
+    ) {
+      const message = AlertWebhook.sign(native, secret, messageId, {
+        event: report.event,
+        tunnelId: report.tunnelId,
+        name,
+        since: BigInt(report.since),
+        thresholdSecs: BigInt(report.thresholdSeconds),
+        sentAt: BigInt(at)
+      })
+      for (let attempt = 1; ; attempt++) {
+        const answer = yield* receivers.post(webhookUrl, message).pipe(
+          Effect.catchTags({
+            ReceiverUnreachable: () => Effect.succeed(null),
+            ReceiverForbidden: () => Effect.succeed("forbidden" as const)
+          })
+        )
+        const next = answer === "forbidden" ? forbidden : afterAttempt(attempt, answer, pauses)
+        if (next._tag === "RetryIn") yield* Effect.sleep(`${next.seconds} seconds`)
+        else {
+          const status = next._tag === "Delivered" ? ("ok" as const) : ("failed" as const)
+          const detail = next === forbidden ? said.forbidden : said[status]
+          yield* store.settle(messageId, status, detail)
+          return { at, event: report.event, status, detail }
+        }
+      }
+    })
+
+    return {
+      mayDeliver: (subject: string) =>
+        Effect.matchEffect(take(subject), {
+          onFailure: (failure) =>
+            failure._tag === "DeliveryBudgetSpent" ? Effect.succeed(false) : Effect.fail(failure),
+          onSuccess: () => Effect.succeed(true)
+        }),
+
+      enqueue: (report: Report) => Effect.asVoid(record(report, "pending", "")),
+
+      skip: (report: Report) => Effect.asVoid(record(report, "skipped", "the account's budget is spent")),
+
+      reserve: Effect.fn("Deliveries.reserve")(function* (report: Report, destination: Destination) {
+        yield* take(report.subject)
+        const named = yield* record(report, "failed", said.failed)
+        return asDefects(send(report, named, destination, []))
+      }),
+
+      lease: (limit: number) => Effect.flatMap(unixSeconds, (now) => store.lease({ now, limit })),
+
+      deliver: Effect.fn("Deliveries.deliver")(function* (pending: Store.Pending) {
+        const { at, messageId, name, secret, webhookUrl } = pending
+        const destination =
+          name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
+        yield* destination === undefined
+          ? store.settle(messageId, "failed", said.failed)
+          : send(pending, { messageId, at }, destination, retryPauses)
+      }),
+
+      list: store.list,
+
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Deliveries, Deliveries.make)
+  static readonly layer = Deliveries.layerNoDeps.pipe(Layer.provide([Receivers.layer]))
 }

@@ -75,24 +75,33 @@ const post = (url: URL, to: Address, { body, headers }: Message) =>
     return Effect.sync(() => void sent.destroy())
   })
 
-const make = Effect.gen(function* () {
-  const { alertsLoopback } = yield* Settings
-  const mayCall = ({ protocol }: URL) => {
-    if (protocol === "https:") return isPublic
-    return alertsLoopback ? isLoopback : () => false
-  }
-  return {
+export class Receivers extends Context.Service<
+  Receivers,
+  {
     /** Posts a message once; answers the receiver's status. */
-    post: Effect.fn("Receivers.post")(
-      function* (webhookUrl: string, message: Message) {
-        const url = new URL(webhookUrl)
-        return yield* post(url, yield* checked(url, mayCall(url)), message)
-      },
-      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(new ReceiverUnreachable()) })
-    )
+    readonly post: (
+      webhookUrl: string,
+      message: Message
+    ) => Effect.Effect<number, ReceiverForbidden | ReceiverUnreachable>
   }
-})
+>()("server/tunnels/alerts/AlertReceivers") {
+  static readonly make = Effect.gen(function* () {
+    const { alertsLoopback } = yield* Settings
+    const mayCall = ({ protocol }: URL) => {
+      if (protocol === "https:") return isPublic
+      return alertsLoopback ? isLoopback : () => false
+    }
+    return {
+      post: Effect.fn("Receivers.post")(
+        function* (webhookUrl: string, message: Message) {
+          const url = new URL(webhookUrl)
+          return yield* post(url, yield* checked(url, mayCall(url)), message)
+        },
+        Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(new ReceiverUnreachable()) })
+      )
+    }
+  })
 
-export class Receivers extends Context.Service<Receivers, Effect.Success<typeof make>>()("server/Receivers") {
-  static readonly layer = Layer.effect(Receivers, make)
+  static readonly layerNoDeps = Layer.effect(Receivers, Receivers.make)
+  static readonly layer = Receivers.layerNoDeps
 }

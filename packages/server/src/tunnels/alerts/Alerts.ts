@@ -1,7 +1,9 @@
 /** The dead-man alert of a tunnel, as its owner sets, tries and removes it. The secret is shown once, when it is made. */
+import type { HttpServerRequest } from "effect/http"
+import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { Alert, AlertDelivery, alertSettings, SavedAlert } from "@catenet/domain/tunnels/Alert"
 import type { Caller } from "@catenet/domain/api/Access"
-import { AlertNotFound } from "@catenet/domain/tunnels/AlertErrors"
+import { AlertNotFound, type AlertRefused, type DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { AlertSecret } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
@@ -22,80 +24,105 @@ const secretFrom = Schema.decodeSync(AlertSecret)
 const shown = ({ since, state, thresholdSeconds, webhookUrl }: Store.Alert) =>
   new Alert({ webhook_url: webhookUrl, threshold_minutes: thresholdSeconds / 60, state, since })
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const tunnels = yield* Tunnels
-  const deliveries = yield* Deliveries
-  const audits = yield* Audits
-  const random = yield* SecureRandom.SecureRandom
+export class Alerts extends Context.Service<
+  Alerts,
+  {
+    readonly get: (account: Account, id: string) => Effect.Effect<Alert, AlertNotFound | TunnelNotFound>
+    /** Creates the alert, or replaces where it goes and when; what was watched so far and the secret stay. */
+    readonly save: (
+      account: Account,
+      id: string,
+      asked: { readonly webhookUrl: string; readonly thresholdMinutes: number }
+    ) => Effect.Effect<SavedAlert, AlertRefused | TunnelNotFound>
+    /** Sends one message now, without a second attempt. */
+    readonly test: (
+      account: Account,
+      id: string
+    ) => Effect.Effect<AlertDelivery, AlertNotFound | DeliveryBudgetSpent | TunnelNotFound>
+    readonly remove: (account: Account, id: string) => Effect.Effect<void, AlertNotFound | TunnelNotFound>
+    readonly deliveries: (
+      account: Account,
+      id: string,
+      page: Page
+    ) => Effect.Effect<
+      ReadonlyArray<AlertDelivery>,
+      AlertNotFound | TunnelNotFound,
+      HttpServerRequest.HttpServerRequest
+    >
+  }
+>()("server/tunnels/alerts/Alerts") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const tunnels = yield* Tunnels
+    const deliveries = yield* Deliveries
+    const audits = yield* Audits
+    const random = yield* SecureRandom.SecureRandom
 
-  const find = Effect.fnUntraced(function* (account: Account, id: string) {
-    yield* tunnels.owned(id, account)
-    const found = yield* store.find(id)
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AlertNotFound()
+    const find = Effect.fnUntraced(function* (account: Account, id: string) {
+      yield* tunnels.owned(id, account)
+      const found = yield* store.find(id)
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AlertNotFound()
+    })
+
+    return {
+      get: Effect.fn("Alerts.get")((account: Account, id: string) => Effect.map(find(account, id), shown), asDefects),
+
+      save: Effect.fn("Alerts.save")(
+        function* (
+          account: Account,
+          id: string,
+          asked: { readonly webhookUrl: string; readonly thresholdMinutes: number }
+        ) {
+          const settings = yield* Effect.fromResult(alertSettings(asked.webhookUrl, asked.thresholdMinutes))
+          const { thresholdSeconds } = settings
+          // As it will be called: without blanks and control characters, which neither a table nor a socket takes.
+          const { href: webhookUrl, origin } = new URL(settings.webhookUrl)
+          yield* tunnels.owned(id, account)
+          const secret = secretFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+          const now = yield* unixSeconds
+          const { created } = yield* store.put({ tunnelId: id, webhookUrl, thresholdSeconds, secret, now })
+          const detail = `${origin} ${thresholdSeconds} s${created ? " created" : ""}`
+          yield* audits.append(audit("tunnel_alert_set", account.subject, id, detail))
+          const alert = shown(yield* Effect.catchTag(find(account, id), "AlertNotFound", Effect.die))
+          return new SavedAlert(created ? { alert, secret } : { alert })
+        },
+        store.transaction,
+        asDefects
+      ),
+
+      test: Effect.fn("Alerts.test")(function* (account: Account, id: string) {
+        const { name, secret, since, subject, thresholdSeconds, webhookUrl } = yield* find(account, id)
+        const report = { subject, tunnelId: id, event: "tunnel.test", since, thresholdSeconds } as const
+        const send = yield* store.transaction(deliveries.reserve(report, { name, secret, webhookUrl }))
+        const outcome = new AlertDelivery(yield* send)
+        const detail = `${outcome.status}: ${outcome.detail}`
+        yield* audits.append(audit("tunnel_alert_test", account.subject, id, detail))
+        return outcome
+      }, asDefects),
+
+      remove: Effect.fn("Alerts.remove")(
+        function* (account: Account, id: string) {
+          yield* tunnels.owned(id, account)
+          if ((yield* store.remove(id)).length === 0) return yield* new AlertNotFound()
+          yield* audits.append(audit("tunnel_alert_deleted", account.subject, id))
+        },
+        store.transaction,
+        asDefects
+      ),
+
+      deliveries: Effect.fn("Alerts.deliveries")(function* (account: Account, id: string, page: Page) {
+        yield* find(account, id)
+        const found = yield* paged(
+          page,
+          Schema.Int,
+          (slice) => deliveries.list({ tunnelId: id, ...slice }),
+          (delivery) => delivery.id
+        )
+        return found.map(({ at, detail, event, status }) => new AlertDelivery({ at, detail, event, status }))
+      }, asDefects)
+    }
   })
 
-  return {
-    get: Effect.fn("Alerts.get")((account: Account, id: string) => Effect.map(find(account, id), shown), asDefects),
-
-    /** Creates the alert, or replaces where it goes and when; what was watched so far and the secret stay. */
-    save: Effect.fn("Alerts.save")(
-      function* (
-        account: Account,
-        id: string,
-        asked: { readonly webhookUrl: string; readonly thresholdMinutes: number }
-      ) {
-        const settings = yield* Effect.fromResult(alertSettings(asked.webhookUrl, asked.thresholdMinutes))
-        const { thresholdSeconds } = settings
-        // As it will be called: without blanks and control characters, which neither a table nor a socket takes.
-        const { href: webhookUrl, origin } = new URL(settings.webhookUrl)
-        yield* tunnels.owned(id, account)
-        const secret = secretFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
-        const now = yield* unixSeconds
-        const { created } = yield* store.put({ tunnelId: id, webhookUrl, thresholdSeconds, secret, now })
-        const detail = `${origin} ${thresholdSeconds} s${created ? " created" : ""}`
-        yield* audits.append(audit("tunnel_alert_set", account.subject, id, detail))
-        const alert = shown(yield* Effect.catchTag(find(account, id), "AlertNotFound", Effect.die))
-        return new SavedAlert(created ? { alert, secret } : { alert })
-      },
-      store.transaction,
-      asDefects
-    ),
-
-    /** Sends one message now, without a second attempt. */
-    test: Effect.fn("Alerts.test")(function* (account: Account, id: string) {
-      const { name, secret, since, subject, thresholdSeconds, webhookUrl } = yield* find(account, id)
-      const report = { subject, tunnelId: id, event: "tunnel.test", since, thresholdSeconds } as const
-      const send = yield* store.transaction(deliveries.reserve(report, { name, secret, webhookUrl }))
-      const outcome = new AlertDelivery(yield* send)
-      const detail = `${outcome.status}: ${outcome.detail}`
-      yield* audits.append(audit("tunnel_alert_test", account.subject, id, detail))
-      return outcome
-    }, asDefects),
-
-    remove: Effect.fn("Alerts.remove")(
-      function* (account: Account, id: string) {
-        yield* tunnels.owned(id, account)
-        if ((yield* store.remove(id)).length === 0) return yield* new AlertNotFound()
-        yield* audits.append(audit("tunnel_alert_deleted", account.subject, id))
-      },
-      store.transaction,
-      asDefects
-    ),
-
-    deliveries: Effect.fn("Alerts.deliveries")(function* (account: Account, id: string, page: Page) {
-      yield* find(account, id)
-      const found = yield* paged(
-        page,
-        Schema.Int,
-        (slice) => deliveries.list({ tunnelId: id, ...slice }),
-        (delivery) => delivery.id
-      )
-      return found.map(({ at, detail, event, status }) => new AlertDelivery({ at, detail, event, status }))
-    }, asDefects)
-  }
-})
-
-export class Alerts extends Context.Service<Alerts, Effect.Success<typeof make>>()("server/Alerts") {
-  static readonly layer = Layer.effect(Alerts, make)
+  static readonly layerNoDeps = Layer.effect(Alerts, Alerts.make)
+  static readonly layer = Alerts.layerNoDeps.pipe(Layer.provide([Audits.layer, Deliveries.layer, Tunnels.layer]))
 }

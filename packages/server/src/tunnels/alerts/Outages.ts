@@ -3,10 +3,11 @@
  * reported is left for delivery in the transaction that stores the new state, so a report is neither lost nor made
  * twice. Edges that say nothing change nothing: while one is silent, a tunnel that no other has is neither up nor down.
  */
+import type { SqlError } from "effect/sql"
 import type { TunnelId } from "@catenet/domain/values/Ids"
 import { type Evidence, look, observed } from "@catenet/domain/tunnels/Outage"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { anyOf, EdgeFacts } from "../../edges/EdgeFacts.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -15,62 +16,68 @@ import * as Store from "./AlertStore.ts"
 
 const batch = 64
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const edge = yield* EdgeFacts
-  const deliveries = yield* Deliveries
-  const { alertIntervalSeconds } = yield* Settings
-
-  const evidenceOf = Effect.fnUntraced(function* (token: RoutingToken): Effect.fn.Return<Evidence> {
-    const [status, known] = yield* Effect.all([edge.status(token), edge.history(token, 1)], { concurrency: 2 })
-    const history = known._tag === "Known" ? Option.some(known.history) : Option.none()
-    return {
-      connected: anyOf(status, ({ connected }) => connected),
-      sessionOpen: anyOf({ known: history, silent: known.silent }, ({ open }) => open)
-    }
-  })
-
-  const judge = Effect.fnUntraced(function* (tunnelId: TunnelId, evidence: Evidence) {
-    const found = yield* store.lock(tunnelId)
-    if (Option.isNone(found)) return
-    const { subject, thresholdSeconds } = found.value
-    const watch = Store.watchOf(found.value)
-    const now = yield* unixSeconds
-    // The budget is asked only by who would spend it.
-    const wished = look(watch, { evidence, thresholdSeconds, mayDeliver: true }, now)
-    const mayDeliver = wished.effects.length === 0 || (yield* deliveries.mayDeliver(subject))
-    const { effects, next } = mayDeliver ? wished : look(watch, { evidence, thresholdSeconds, mayDeliver }, now)
-    if (next !== watch) yield* store.watch(tunnelId, next)
-    for (const { _tag, event, ...rest } of effects) {
-      const since = "since" in rest ? rest.since : watch.since
-      const report = { subject, tunnelId, event, since, thresholdSeconds }
-      yield* _tag === "Deliver" ? deliveries.enqueue(report) : deliveries.skip(report)
-    }
-  }, store.transaction)
-
-  const lookAt = Effect.fnUntraced(function* (alert: {
-    readonly tunnelId: TunnelId
-    readonly routingToken: RoutingToken
-  }) {
-    const evidence = yield* evidenceOf(alert.routingToken)
-    if (observed(evidence) !== "silent") yield* judge(alert.tunnelId, evidence)
-  })
-
-  const lookAtBatch = Effect.fn("Outages.lookAtBatch")(function* () {
-    const now = yield* unixSeconds
-    const due = yield* store.takeDue({ now, next: now + alertIntervalSeconds, limit: batch })
-    yield* Effect.forEach(due, lookAt, { concurrency: 16, discard: true })
-    return due.length
-  })
-
-  return {
+export class Outages extends Context.Service<
+  Outages,
+  {
     /** Looks at everything that is due; where this process can ask no edge, the looks are left to others. */
-    lookAtDue: Effect.flatMap(edge.askable, (askable) =>
-      askable ? Effect.asVoid(Effect.repeat(lookAtBatch(), { while: (count) => count === batch })) : Effect.void
-    )
+    readonly lookAtDue: Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
   }
-})
+>()("server/tunnels/alerts/Outages") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const edge = yield* EdgeFacts
+    const deliveries = yield* Deliveries
+    const { alertIntervalSeconds } = yield* Settings
 
-export class Outages extends Context.Service<Outages, Effect.Success<typeof make>>()("server/Outages") {
-  static readonly layer = Layer.effect(Outages, make)
+    const evidenceOf = Effect.fnUntraced(function* (token: RoutingToken): Effect.fn.Return<Evidence> {
+      const [status, known] = yield* Effect.all([edge.status(token), edge.history(token, 1)], { concurrency: 2 })
+      const history = known._tag === "Known" ? Option.some(known.history) : Option.none()
+      return {
+        connected: anyOf(status, ({ connected }) => connected),
+        sessionOpen: anyOf({ known: history, silent: known.silent }, ({ open }) => open)
+      }
+    })
+
+    const judge = Effect.fnUntraced(function* (tunnelId: TunnelId, evidence: Evidence) {
+      const found = yield* store.lock(tunnelId)
+      if (Option.isNone(found)) return
+      const { subject, thresholdSeconds } = found.value
+      const watch = Store.watchOf(found.value)
+      const now = yield* unixSeconds
+      // The budget is asked only by who would spend it.
+      const wished = look(watch, { evidence, thresholdSeconds, mayDeliver: true }, now)
+      const mayDeliver = wished.effects.length === 0 || (yield* deliveries.mayDeliver(subject))
+      const { effects, next } = mayDeliver ? wished : look(watch, { evidence, thresholdSeconds, mayDeliver }, now)
+      if (next !== watch) yield* store.watch(tunnelId, next)
+      for (const { _tag, event, ...rest } of effects) {
+        const since = "since" in rest ? rest.since : watch.since
+        const report = { subject, tunnelId, event, since, thresholdSeconds }
+        yield* _tag === "Deliver" ? deliveries.enqueue(report) : deliveries.skip(report)
+      }
+    }, store.transaction)
+
+    const lookAt = Effect.fnUntraced(function* (alert: {
+      readonly tunnelId: TunnelId
+      readonly routingToken: RoutingToken
+    }) {
+      const evidence = yield* evidenceOf(alert.routingToken)
+      if (observed(evidence) !== "silent") yield* judge(alert.tunnelId, evidence)
+    })
+
+    const lookAtBatch = Effect.fn("Outages.lookAtBatch")(function* () {
+      const now = yield* unixSeconds
+      const due = yield* store.takeDue({ now, next: now + alertIntervalSeconds, limit: batch })
+      yield* Effect.forEach(due, lookAt, { concurrency: 16, discard: true })
+      return due.length
+    })
+
+    return {
+      lookAtDue: Effect.flatMap(edge.askable, (askable) =>
+        askable ? Effect.asVoid(Effect.repeat(lookAtBatch(), { while: (count) => count === batch })) : Effect.void
+      )
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Outages, Outages.make)
+  static readonly layer = Outages.layerNoDeps.pipe(Layer.provide([Deliveries.layer, EdgeFacts.layer]))
 }

@@ -2,9 +2,15 @@
  * The proof of host names that owners bring: looked up when the owner asks, and again before each certificate. With its
  * proof a name leads to the tunnel; a former holder whose proof is gone from DNS loses the name to one who has it.
  */
+import type { RateLimited } from "@catenet/domain/values/RequestErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
-import { DnsUnanswered, HostnameNotProved, NoHostnameToVerify } from "@catenet/domain/tunnels/HostnameErrors"
+import {
+  DnsUnanswered,
+  HostnameNotProved,
+  type HostnameReserved,
+  NoHostnameToVerify
+} from "@catenet/domain/tunnels/HostnameErrors"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { DnsRecord } from "@catenet/domain/tunnels/HostnameProof"
@@ -29,100 +35,120 @@ const perMinute = 30
 /** Seconds for which a proof that was seen is good for a certificate. */
 const freshFor = 60
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const rules = yield* HostnameRules
-  const resolver = yield* Resolver
-  const hosts = yield* Hosts
-  const outbox = yield* Outbox
-  const audits = yield* Audits
-  const limits = yield* Limits
-
-  /** Looks a claim's proof up, and keeps what was seen. */
-  const look = Effect.fnUntraced(function* ({ hostname, tunnelId }: Store.Claim) {
-    const outcome = yield* resolver.look(rules.recordsOf(tunnelId, hostname))
-    const now = yield* unixSeconds
-    if (outcome === "proved") yield* store.proved(tunnelId, now)
-    if (outcome === "missing") yield* store.missed(tunnelId, now)
-    return outcome
-  })
-
-  /** The holder that makes room: its proof is gone, and the edge has taken every order about it. */
-  const outdatedHolder = Effect.fnUntraced(function* ({ hostname, tunnelId }: Store.Claim) {
-    const holder = Option.filter(yield* store.holder(hostname), (found) => found.tunnelId !== tunnelId)
-    if (Option.isNone(holder) || holder.value.provisioned || rules.isGiven(hostname)) return Option.none()
-    const makesRoom = holder.value.isSettled && (yield* look(holder.value)) === "missing"
-    return makesRoom ? holder : Option.none()
-  })
-
-  /** Gives the name to the tunnel whose proof was just seen. */
-  const attach = Effect.fnUntraced(function* (id: TunnelId, outdated: Option.Option<Store.Claim>) {
-    const found = yield* store.locked(id)
-    if (Option.isNone(found)) return yield* new TunnelNotFound()
-    const claim = found.value
-    if (claim.isHeld) return { token: claim.routingToken, ids: [] }
-    if (Option.isSome(outdated)) yield* store.detach(outdated.value)
-    const recorded = yield* hosts.find(claim.hostname, { lock: true })
-    if (Option.exists(recorded, ({ routingToken }) => !Equal.equals(routingToken, claim.routingToken))) {
-      return yield* new HostnameTaken({ hostname: claim.hostname })
-    }
-    yield* store.attach(claim)
-    const { ids } = yield* hosts.record(claim.routingToken, claim.hostname, "account")
-    return { token: claim.routingToken, ids }
-  }, store.transaction)
-
-  return {
+export class HostnameProofs extends Context.Service<
+  HostnameProofs,
+  {
     /** Looks for the proof of the tunnel's own name; with it the name leads to the tunnel. */
-    verify: Effect.fn("HostnameProofs.verify")(function* (account: Caller["Service"], id: TunnelId) {
-      const found = yield* store.ofTunnel(id)
-      if (Option.isNone(found) || found.value.provisioned || rules.isGiven(found.value.hostname)) {
-        return yield* new NoHostnameToVerify()
-      }
-      const claim = found.value
-      const { hostname } = claim
-      yield* limits.take(`verify-hostname ${account.subject}`, perMinute)
-      yield* hosts.admit(claim.routingToken, hostname, "account")
-      const outcome = yield* look(claim)
-      if (outcome === "unanswered") return yield* new DnsUnanswered()
-      if (outcome === "missing") {
-        const records = rules.recordsOf(id, hostname).map((record) => new DnsRecord(record))
-        return yield* new HostnameNotProved({ hostname, records })
-      }
-      const outdated = claim.isHeld ? Option.none() : yield* outdatedHolder(claim)
-      const { ids, token } = yield* Effect.tap(attach(id, outdated), () =>
-        audits.append(audit("hostname_proved", account.subject, id, hostname))
-      ).pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
-      yield* outbox.deliver({ queue: token, ids }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
-    }, asDefects),
-
+    readonly verify: (
+      account: Caller["Service"],
+      id: TunnelId
+    ) => Effect.Effect<
+      void,
+      | DnsUnanswered
+      | HostnameNotProved
+      | HostnameReserved
+      | HostnameTaken
+      | NoHostnameToVerify
+      | RateLimited
+      | TunnelNotFound
+    >
     /**
      * Whether the owner of a routed name may have a certificate for it: the platform gave the name, an operator did, or
      * its proof is in DNS now. DNS that does not answer is no proof.
      */
-    mayCertify: Effect.fn("HostnameProofs.mayCertify")(function* (token: RoutingToken, hostname: Hostname) {
-      if (yield* Effect.isFailure(rules.admit(hostname, "operator"))) return false
-      if (rules.isGiven(hostname)) return true
-      const claim = yield* store.ofToken({ token, hostname })
-      if (Option.isNone(claim) || claim.value.provisioned) return true
-      const { checkedAt, provedAt } = claim.value
-      if (provedAt !== null && checkedAt !== null && (yield* unixSeconds) - checkedAt < freshFor) return true
-      const outcome = yield* look(claim.value)
-      if (outcome !== "proved")
-        yield* Effect.logWarning("A host name has no proof for a certificate.", { hostname, outcome })
-      return outcome === "proved"
-    }, asDefects),
-
+    readonly mayCertify: (token: RoutingToken, hostname: Hostname) => Effect.Effect<boolean>
     /** Whether the platform answers for a name in DNS: it gave the name, or an operator did. */
-    isBrokered: Effect.fn("HostnameProofs.isBrokered")(function* (token: RoutingToken, hostname: Hostname) {
-      if (rules.isGiven(hostname)) return true
-      const claim = yield* store.ofToken({ token, hostname })
-      return Option.isNone(claim) || claim.value.provisioned
-    }, asDefects)
+    readonly isBrokered: (token: RoutingToken, hostname: Hostname) => Effect.Effect<boolean>
   }
-})
+>()("server/tunnels/hostnames/HostnameProofs") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const rules = yield* HostnameRules
+    const resolver = yield* Resolver
+    const hosts = yield* Hosts
+    const outbox = yield* Outbox
+    const audits = yield* Audits
+    const limits = yield* Limits
 
-export class HostnameProofs extends Context.Service<HostnameProofs, Effect.Success<typeof make>>()(
-  "server/HostnameProofs"
-) {
-  static readonly layer = Layer.effect(HostnameProofs, make)
+    /** Looks a claim's proof up, and keeps what was seen. */
+    const look = Effect.fnUntraced(function* ({ hostname, tunnelId }: Store.Claim) {
+      const outcome = yield* resolver.look(rules.recordsOf(tunnelId, hostname))
+      const now = yield* unixSeconds
+      if (outcome === "proved") yield* store.proved(tunnelId, now)
+      if (outcome === "missing") yield* store.missed(tunnelId, now)
+      return outcome
+    })
+
+    /** The holder that makes room: its proof is gone, and the edge has taken every order about it. */
+    const outdatedHolder = Effect.fnUntraced(function* ({ hostname, tunnelId }: Store.Claim) {
+      const holder = Option.filter(yield* store.holder(hostname), (found) => found.tunnelId !== tunnelId)
+      if (Option.isNone(holder) || holder.value.provisioned || rules.isGiven(hostname)) return Option.none()
+      const makesRoom = holder.value.isSettled && (yield* look(holder.value)) === "missing"
+      return makesRoom ? holder : Option.none()
+    })
+
+    /** Gives the name to the tunnel whose proof was just seen. */
+    const attach = Effect.fnUntraced(function* (id: TunnelId, outdated: Option.Option<Store.Claim>) {
+      const found = yield* store.locked(id)
+      if (Option.isNone(found)) return yield* new TunnelNotFound()
+      const claim = found.value
+      if (claim.isHeld) return { token: claim.routingToken, ids: [] }
+      if (Option.isSome(outdated)) yield* store.detach(outdated.value)
+      const recorded = yield* hosts.find(claim.hostname, { lock: true })
+      if (Option.exists(recorded, ({ routingToken }) => !Equal.equals(routingToken, claim.routingToken))) {
+        return yield* new HostnameTaken({ hostname: claim.hostname })
+      }
+      yield* store.attach(claim)
+      const { ids } = yield* hosts.record(claim.routingToken, claim.hostname, "account")
+      return { token: claim.routingToken, ids }
+    }, store.transaction)
+
+    return {
+      verify: Effect.fn("HostnameProofs.verify")(function* (account: Caller["Service"], id: TunnelId) {
+        const found = yield* store.ofTunnel(id)
+        if (Option.isNone(found) || found.value.provisioned || rules.isGiven(found.value.hostname)) {
+          return yield* new NoHostnameToVerify()
+        }
+        const claim = found.value
+        const { hostname } = claim
+        yield* limits.take(`verify-hostname ${account.subject}`, perMinute)
+        yield* hosts.admit(claim.routingToken, hostname, "account")
+        const outcome = yield* look(claim)
+        if (outcome === "unanswered") return yield* new DnsUnanswered()
+        if (outcome === "missing") {
+          const records = rules.recordsOf(id, hostname).map((record) => new DnsRecord(record))
+          return yield* new HostnameNotProved({ hostname, records })
+        }
+        const outdated = claim.isHeld ? Option.none() : yield* outdatedHolder(claim)
+        const { ids, token } = yield* Effect.tap(attach(id, outdated), () =>
+          audits.append(audit("hostname_proved", account.subject, id, hostname))
+        ).pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
+        yield* outbox.deliver({ queue: token, ids }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
+      }, asDefects),
+
+      mayCertify: Effect.fn("HostnameProofs.mayCertify")(function* (token: RoutingToken, hostname: Hostname) {
+        if (yield* Effect.isFailure(rules.admit(hostname, "operator"))) return false
+        if (rules.isGiven(hostname)) return true
+        const claim = yield* store.ofToken({ token, hostname })
+        if (Option.isNone(claim) || claim.value.provisioned) return true
+        const { checkedAt, provedAt } = claim.value
+        if (provedAt !== null && checkedAt !== null && (yield* unixSeconds) - checkedAt < freshFor) return true
+        const outcome = yield* look(claim.value)
+        if (outcome !== "proved")
+          yield* Effect.logWarning("A host name has no proof for a certificate.", { hostname, outcome })
+        return outcome === "proved"
+      }, asDefects),
+
+      isBrokered: Effect.fn("HostnameProofs.isBrokered")(function* (token: RoutingToken, hostname: Hostname) {
+        if (rules.isGiven(hostname)) return true
+        const claim = yield* store.ofToken({ token, hostname })
+        return Option.isNone(claim) || claim.value.provisioned
+      }, asDefects)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(HostnameProofs, HostnameProofs.make)
+  static readonly layer = HostnameProofs.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, HostnameRules.layer, Hosts.layer, Limits.layer, Outbox.layer, Resolver.layer])
+  )
 }

@@ -2,16 +2,22 @@
  * Who owns which hostname, and how the edge comes to know it. Authorising a hostname records it, moves it from rot to
  * gelb, and writes what the edge must be told; it never takes a hostname from a tunnel that has it.
  */
+import type { SqlError } from "effect/sql"
 import { EdgeUnavailable, HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
 import { HostnameReserved, RoutingTokenRevoked } from "@catenet/domain/tunnels/HostnameErrors"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { type Admission, type AdmissionEvent, transition } from "@catenet/domain/certificates/AdmissionMachine"
+import {
+  type Admission,
+  type AdmissionEvent,
+  type AdmissionRefusal,
+  transition
+} from "@catenet/domain/certificates/AdmissionMachine"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { ancestorsOf } from "@catenet/domain/tunnels/HostnameClaim"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Equal, Layer, Option } from "effect"
+import { type Cause, Context, Effect, Equal, Layer, Option, type Schema } from "effect"
 import { Audits } from "../../identity/Audits.ts"
 import * as ClaimStore from "./HostnameClaimStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
@@ -26,107 +32,138 @@ import * as Store from "./HostStore.ts"
 /** No visitor may come in before the edge knows that it has to log in. */
 const gated = (call: EdgeCall): EdgeCall => (call._tag === "AuthorizeHost" ? { ...call, requireLogin: true } : call)
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const outbox = yield* Outbox
-  const audits = yield* Audits
-  const rules = yield* HostnameRules
-  const claims = yield* ClaimStore.make
-  const { edgeId } = yield* Settings
-
-  /**
-   * Asks the state machine, stores its answer and returns what the edge has to be told about it. The machine's refusal
-   * is returned as it is.
-   */
-  const step = Effect.fnUntraced(function* (host: Store.Host, event: AdmissionEvent) {
-    const now = yield* unixSeconds
-    const { effects, next } = yield* Effect.fromResult(transition(host.admission, event, now))
-    yield* store.save({ ...host, admission: next })
-    const calls: Array<EdgeCall> = []
-    for (const effect of effects) {
-      if (effect._tag === "SetTier") calls.push(authorizeHost(host.hostname, effect))
-      else {
-        const { hostname } = host
-        yield* store.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
-      }
-    }
-    return calls
-  })
-
-  const authorized = Effect.fnUntraced(
-    function* (token: RoutingToken, hostname: Hostname) {
-      const tunnel = yield* store.tunnelOf(hostname, { lock: true })
-      if (Option.isSome(tunnel) && !Equal.equals(tunnel.value.routingToken, token)) {
-        return yield* new HostnameTaken({ hostname })
-      }
-      const requireLogin = yield* store.requiresLogin(token)
-      const recorded = yield* store.find(hostname, { lock: true })
-      // The certificate of a former owner says nothing about the new one.
-      const kept = Option.filter(recorded, (host) => Equal.equals(host.routingToken, token))
-      const admission: Admission = Option.match(kept, {
-        onNone: () => ({ _tag: "Rot" }),
-        onSome: (host) => host.admission
-      })
-      const now = yield* unixSeconds
-      const told = yield* step(
-        { hostname, routingToken: token, edgeId, authorizedAt: now, admission },
-        { _tag: "Authorized" }
-      )
-      const calls = requireLogin ? told.map(gated) : told
-      const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
-      const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
-      return [
-        // Before the hostname: no visitor may come in between.
-        ...(isHttpOnly ? [{ _tag: "SetHttpOnly", required: true } as const] : []),
-        ...calls,
-        ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
-      ]
-    },
-    Effect.catchTags({ NotAuthorized: Effect.die, NotQueued: Effect.die, NotLapsed: Effect.die })
-  )
-
-  /** Fails for a name that no tunnel can have, and for one below the name of somebody else's tunnel. */
-  const admit = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname, by: "account" | "operator") {
-    yield* rules.admit(hostname, by)
-    // Above a given name there is only the zone.
-    if (!rules.isGiven(hostname) && (yield* store.heldAbove(ancestorsOf(hostname), token))) {
-      return yield* new HostnameReserved({ hostname, reason: "below-another-host" })
-    }
-  })
-
-  const record = Effect.fn("Hosts.record")(function* (
-    token: RoutingToken,
-    hostname: Hostname,
-    by: "account" | "operator"
-  ) {
-    yield* admit(token, hostname, by)
-    return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname)))
-  })
-
-  return {
-    find: store.find,
-    step,
-    transaction: store.transaction,
-    admit,
+export class Hosts extends Context.Service<
+  Hosts,
+  {
+    readonly find: (
+      hostname: string,
+      options: { readonly lock: boolean }
+    ) => Effect.Effect<Option.Option<Store.Host>, Schema.SchemaError | SqlError.SqlError>
+    readonly step: (
+      host: Store.Host,
+      event: AdmissionEvent
+    ) => Effect.Effect<ReadonlyArray<EdgeCall>, AdmissionRefusal | SqlError.SqlError>
+    readonly transaction: <R, E, A>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
+    readonly admit: (
+      token: RoutingToken,
+      hostname: Hostname,
+      by: "account" | "operator"
+    ) => Effect.Effect<void, HostnameReserved | Cause.NoSuchElementError | Schema.SchemaError | SqlError.SqlError>
     /** Inside the caller's transaction. What is returned is to be delivered after it. */
-    record,
+    readonly record: (
+      token: RoutingToken,
+      hostname: Hostname,
+      by: "account" | "operator"
+    ) => Effect.Effect<
+      { readonly queue: RoutingToken; readonly ids: ReadonlyArray<number> },
+      HostnameReserved | HostnameTaken | Cause.NoSuchElementError | Schema.SchemaError | SqlError.SqlError
+    >
     /** Binds a hostname to a routing token at the edge, and records it. What the edge did not take is repeated later. */
-    authorize: Effect.fn("Hosts.authorize")(function* (token: RoutingToken, hostname: Hostname) {
-      if (!(yield* outbox.configured)) return yield* new RouteNotFound()
-      const entry = audit("host_authorized", "operator", hostname)
-      const receipt = yield* Effect.gen(function* () {
-        if (yield* store.isRevoked(token)) return yield* new RoutingTokenRevoked()
-        yield* claims.provision(token, hostname)
-        return yield* Effect.tap(record(token, hostname, "operator"), () => audits.append(entry))
-      }).pipe(
-        store.transaction,
-        refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
-      )
-      yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
-    }, asDefects)
+    readonly authorize: (
+      token: RoutingToken,
+      hostname: Hostname
+    ) => Effect.Effect<void, EdgeUnavailable | HostnameReserved | HostnameTaken | RouteNotFound | RoutingTokenRevoked>
   }
-})
+>()("server/tunnels/hostnames/Hosts") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const outbox = yield* Outbox
+    const audits = yield* Audits
+    const rules = yield* HostnameRules
+    const claims = yield* ClaimStore.make
+    const { edgeId } = yield* Settings
 
-export class Hosts extends Context.Service<Hosts, Effect.Success<typeof make>>()("server/Hosts") {
-  static readonly layer = Layer.effect(Hosts, make)
+    /**
+     * Asks the state machine, stores its answer and returns what the edge has to be told about it. The machine's refusal
+     * is returned as it is.
+     */
+    const step = Effect.fnUntraced(function* (host: Store.Host, event: AdmissionEvent) {
+      const now = yield* unixSeconds
+      const { effects, next } = yield* Effect.fromResult(transition(host.admission, event, now))
+      yield* store.save({ ...host, admission: next })
+      const calls: Array<EdgeCall> = []
+      for (const effect of effects) {
+        if (effect._tag === "SetTier") calls.push(authorizeHost(host.hostname, effect))
+        else {
+          const { hostname } = host
+          yield* store.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
+        }
+      }
+      return calls
+    })
+
+    const authorized = Effect.fnUntraced(
+      function* (token: RoutingToken, hostname: Hostname) {
+        const tunnel = yield* store.tunnelOf(hostname, { lock: true })
+        if (Option.isSome(tunnel) && !Equal.equals(tunnel.value.routingToken, token)) {
+          return yield* new HostnameTaken({ hostname })
+        }
+        const requireLogin = yield* store.requiresLogin(token)
+        const recorded = yield* store.find(hostname, { lock: true })
+        // The certificate of a former owner says nothing about the new one.
+        const kept = Option.filter(recorded, (host) => Equal.equals(host.routingToken, token))
+        const admission: Admission = Option.match(kept, {
+          onNone: () => ({ _tag: "Rot" }),
+          onSome: (host) => host.admission
+        })
+        const now = yield* unixSeconds
+        const told = yield* step(
+          { hostname, routingToken: token, edgeId, authorizedAt: now, admission },
+          { _tag: "Authorized" }
+        )
+        const calls = requireLogin ? told.map(gated) : told
+        const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
+        const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
+        return [
+          // Before the hostname: no visitor may come in between.
+          ...(isHttpOnly ? [{ _tag: "SetHttpOnly", required: true } as const] : []),
+          ...calls,
+          ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
+        ]
+      },
+      Effect.catchTags({ NotAuthorized: Effect.die, NotQueued: Effect.die, NotLapsed: Effect.die })
+    )
+
+    /** Fails for a name that no tunnel can have, and for one below the name of somebody else's tunnel. */
+    const admit = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname, by: "account" | "operator") {
+      yield* rules.admit(hostname, by)
+      // Above a given name there is only the zone.
+      if (!rules.isGiven(hostname) && (yield* store.heldAbove(ancestorsOf(hostname), token))) {
+        return yield* new HostnameReserved({ hostname, reason: "below-another-host" })
+      }
+    })
+
+    const record = Effect.fn("Hosts.record")(function* (
+      token: RoutingToken,
+      hostname: Hostname,
+      by: "account" | "operator"
+    ) {
+      yield* admit(token, hostname, by)
+      return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname)))
+    })
+
+    return {
+      find: store.find,
+      step,
+      transaction: store.transaction,
+      admit,
+      record,
+      authorize: Effect.fn("Hosts.authorize")(function* (token: RoutingToken, hostname: Hostname) {
+        if (!(yield* outbox.configured)) return yield* new RouteNotFound()
+        const entry = audit("host_authorized", "operator", hostname)
+        const receipt = yield* Effect.gen(function* () {
+          if (yield* store.isRevoked(token)) return yield* new RoutingTokenRevoked()
+          yield* claims.provision(token, hostname)
+          return yield* Effect.tap(record(token, hostname, "operator"), () => audits.append(entry))
+        }).pipe(
+          store.transaction,
+          refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
+        )
+        yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
+      }, asDefects)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Hosts, Hosts.make)
+  static readonly layer = Hosts.layerNoDeps.pipe(Layer.provide([Audits.layer, HostnameRules.layer, Outbox.layer]))
 }

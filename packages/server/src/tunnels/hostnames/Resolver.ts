@@ -33,32 +33,38 @@ const look = (resolver: Dns.Resolver, record: ProofRecord): Promise<Outcome> =>
     (error) => (isAbsent(error) ? "missing" : "unanswered")
   )
 
-const make = Effect.gen(function* () {
-  const { dnsResolvers } = yield* Settings
-  const places = yield* Semaphore.make(mostAtOnce)
-  const servers = dnsResolvers?.map(({ host, port }) => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`))
-
-  return {
+export class Resolver extends Context.Service<
+  Resolver,
+  {
     /** Whether one of the records is in DNS. */
-    look: Effect.fn("Resolver.look")((records: ReadonlyArray<ProofRecord>) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => {
-          const resolver = new Dns.Resolver({ timeout: 1500, tries: 2 })
-          if (servers !== undefined) resolver.setServers(servers)
-          return resolver
-        }),
-        (resolver) =>
-          Effect.promise(async (): Promise<Outcome> => {
-            const outcomes = await Promise.all(records.map((record) => look(resolver, record)))
-            if (outcomes.includes("proved")) return "proved"
-            return outcomes.includes("unanswered") ? "unanswered" : "missing"
-          }),
-        (resolver) => Effect.sync(() => resolver.cancel())
-      ).pipe(places.withPermits(1))
-    )
+    readonly look: (records: ReadonlyArray<ProofRecord>) => Effect.Effect<Outcome>
   }
-})
+>()("server/tunnels/hostnames/Resolver") {
+  static readonly make = Effect.gen(function* () {
+    const { dnsResolvers } = yield* Settings
+    const places = yield* Semaphore.make(mostAtOnce)
+    const servers = dnsResolvers?.map(({ host, port }) => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`))
 
-export class Resolver extends Context.Service<Resolver, Effect.Success<typeof make>>()("server/Resolver") {
-  static readonly layer = Layer.effect(Resolver, make)
+    return {
+      look: Effect.fn("Resolver.look")((records: ReadonlyArray<ProofRecord>) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const resolver = new Dns.Resolver({ timeout: 1500, tries: 2 })
+            if (servers !== undefined) resolver.setServers(servers)
+            return resolver
+          }),
+          (resolver) =>
+            Effect.promise(async (): Promise<Outcome> => {
+              const outcomes = await Promise.all(records.map((record) => look(resolver, record)))
+              if (outcomes.includes("proved")) return "proved"
+              return outcomes.includes("unanswered") ? "unanswered" : "missing"
+            }),
+          (resolver) => Effect.sync(() => resolver.cancel())
+        ).pipe(places.withPermits(1))
+      )
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Resolver, Resolver.make)
+  static readonly layer = Resolver.layerNoDeps
 }

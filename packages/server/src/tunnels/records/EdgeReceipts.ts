@@ -37,63 +37,73 @@ const read = (text: string): Result.Result<Export.Export, ReceiptsUnavailable> =
     Result.mapError(() => unavailable("the edge's answer cannot be read"))
   )
 
-const make = Effect.gen(function* () {
-  const { adminToken } = yield* Settings
-  const edges = yield* LiveEdges
-  const client = yield* HttpClient.HttpClient
-
-  const ask = Effect.fnUntraced(function* (
-    { url }: EdgeAddress,
-    admin: Redacted.Redacted<Uint8Array>,
-    token: RoutingToken,
-    since: number
-  ) {
-    const request = HttpClientRequest.get(new URL("internal/tunnel/receipts", url), {
-      urlParams: { limit: pageSize, since }
-    }).pipe(
-      HttpClientRequest.setHeaders({
-        [AdminHeader.name]: Redacted.value(AdminHeader.value(admin)),
-        "x-ct-routing-token": Redacted.value(token)
-      })
-    )
-    const { status, text } = yield* Effect.gen(function* () {
-      const response = yield* client.execute(request)
-      return { status: response.status, text: yield* response.text }
-    }).pipe(
-      Effect.timeout("2 seconds"),
-      Effect.mapError(() => unavailable("the edge cannot be reached"))
-    )
-    if (status === 404) return Option.none<Export.Export>()
-    if (status !== 200) return yield* unavailable(`the edge answered ${status}`)
-    return Option.some(yield* Effect.fromResult(read(text)))
-  })
-
-  return {
+export class EdgeReceipts extends Context.Service<
+  EdgeReceipts,
+  {
     /**
      * Receipts of a tunnel after `since`, ascending, at most a page for each edge that has some: an edge signs a chain of
      * its own. Whatever goes wrong at one of them is said in one sentence that names it where there are several.
      */
-    pages: Effect.fn("EdgeReceipts.pages")(function* (token: RoutingToken, since: number) {
-      const all = yield* edges.all
-      if (adminToken === undefined || all.length === 0) return yield* unavailable("no edge is configured")
-      const named = ({ id }: EdgeAddress) =>
-        Effect.mapError((problem: ReceiptsUnavailable) =>
-          all.length === 1 ? problem : unavailable(`${problem.reason} (${id})`)
-        )
-      const found = yield* Effect.forEach(all, (edge) => named(edge)(ask(edge, adminToken, token, since)), {
-        concurrency: "unbounded"
-      })
-      const pages = found.flatMap(Option.toArray)
-      const [first] = pages
-      if (first === undefined) return yield* unavailable("the edge keeps no receipts")
-      const filled = pages.filter(({ receipts }) => receipts.length > 0)
-      return filled.length === 0 ? [first] : filled
-    })
+    readonly pages: (
+      token: RoutingToken,
+      since: number
+    ) => Effect.Effect<ReadonlyArray<Export.Export>, ReceiptsUnavailable>
   }
-})
+>()("server/tunnels/records/EdgeReceipts") {
+  static readonly make = Effect.gen(function* () {
+    const { adminToken } = yield* Settings
+    const edges = yield* LiveEdges
+    const client = yield* HttpClient.HttpClient
 
-export class EdgeReceipts extends Context.Service<EdgeReceipts, Effect.Success<typeof make>>()("server/EdgeReceipts") {
+    const ask = Effect.fnUntraced(function* (
+      { url }: EdgeAddress,
+      admin: Redacted.Redacted<Uint8Array>,
+      token: RoutingToken,
+      since: number
+    ) {
+      const request = HttpClientRequest.get(new URL("internal/tunnel/receipts", url), {
+        urlParams: { limit: pageSize, since }
+      }).pipe(
+        HttpClientRequest.setHeaders({
+          [AdminHeader.name]: Redacted.value(AdminHeader.value(admin)),
+          "x-ct-routing-token": Redacted.value(token)
+        })
+      )
+      const { status, text } = yield* Effect.gen(function* () {
+        const response = yield* client.execute(request)
+        return { status: response.status, text: yield* response.text }
+      }).pipe(
+        Effect.timeout("2 seconds"),
+        Effect.mapError(() => unavailable("the edge cannot be reached"))
+      )
+      if (status === 404) return Option.none<Export.Export>()
+      if (status !== 200) return yield* unavailable(`the edge answered ${status}`)
+      return Option.some(yield* Effect.fromResult(read(text)))
+    })
+
+    return {
+      pages: Effect.fn("EdgeReceipts.pages")(function* (token: RoutingToken, since: number) {
+        const all = yield* edges.all
+        if (adminToken === undefined || all.length === 0) return yield* unavailable("no edge is configured")
+        const named = ({ id }: EdgeAddress) =>
+          Effect.mapError((problem: ReceiptsUnavailable) =>
+            all.length === 1 ? problem : unavailable(`${problem.reason} (${id})`)
+          )
+        const found = yield* Effect.forEach(all, (edge) => named(edge)(ask(edge, adminToken, token, since)), {
+          concurrency: "unbounded"
+        })
+        const pages = found.flatMap(Option.toArray)
+        const [first] = pages
+        if (first === undefined) return yield* unavailable("the edge keeps no receipts")
+        const filled = pages.filter(({ receipts }) => receipts.length > 0)
+        return filled.length === 0 ? [first] : filled
+      })
+    }
+  })
+
   /** On the caller's view of which edges live. */
-  static readonly layerNoDeps = Layer.effect(EdgeReceipts, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
+  static readonly layerNoDeps = Layer.effect(EdgeReceipts, EdgeReceipts.make).pipe(
+    Layer.provide(OutgoingHttp.layerToEdges)
+  )
   static readonly layer = EdgeReceipts.layerNoDeps.pipe(Layer.provide(LiveEdges.layer))
 }

@@ -2,10 +2,12 @@
  * Uptime, usage and the fleet at a glance. The edges hold the figures; while all are silent they are unknown, and said to
  * be unknown, and while some are silent these are named. No agent is dialled for any of this.
  */
+import type { HttpServerRequest } from "effect/http"
+import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { FleetRow, UsageRow } from "@catenet/domain/tunnels/Usage"
+import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { paged, type Page } from "../../http/Paging.ts"
 import { unixSeconds } from "../../runtime/Now.ts"
@@ -18,99 +20,114 @@ import * as Store from "./RecordStore.ts"
 
 type Account = Caller["Service"]
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const tunnels = yield* Tunnels
-  const edge = yield* EdgeFacts
-
-  const owned = ({ subject }: Account, page: Page) =>
-    paged(
-      page,
-      Store.After,
-      (slice) => store.list({ subject, ...slice }),
-      ({ createdAt, id }) => ({ createdAt, id })
-    )
-
-  /**
-   * Each tunnel with whether it is served and with its history. One question about all of them comes first, so that an
-   * edge that is away costs one wait and not one a tunnel.
-   */
-  const known = Effect.fnUntraced(function* (found: ReadonlyArray<Store.Owned>, sessions: number) {
-    const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
-    const connected = new Set(
-      Option.getOrElse(statuses.known, () => []).flatMap((status) =>
-        status.connected ? [Redacted.value(status.token)] : []
-      )
-    )
-    const silent: History = { _tag: "Silent", silent: statuses.silent }
-    const historyOf = (token: RoutingToken) =>
-      Option.isNone(statuses.known) ? Effect.succeed(silent) : edge.history(token, sessions)
-    return yield* Effect.forEach(
-      found,
-      (tunnel) =>
-        Effect.map(historyOf(tunnel.routingToken), (history) => {
-          const online = anyOf(statuses, () => connected.has(Redacted.value(tunnel.routingToken)))
-          return { tunnel, history, online }
-        }),
-      { concurrency: 16 }
-    )
-  })
-
-  const rows = Effect.fnUntraced(function* (account: Account, page: Page) {
-    const now = yield* unixSeconds
-    const all = yield* known(yield* owned(account, page), Figures.mostSessions)
-    return all.map(
-      ({ history, tunnel: { hostname, id, name } }) =>
-        new UsageRow({ ...Figures.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
-    )
-  })
-
-  /** Seconds since anybody was on the bridge's channel; null when nobody was, or the edge does not say. */
-  const lastSeen = Effect.fnUntraced(function* ({ channel }: Store.Owned) {
-    if (channel === null) return null
-    const holders = Option.getOrElse(yield* edge.presence(channel), () => [])
-    const ages = holders.map(({ last_seen_secs_ago }) => last_seen_secs_ago)
-    return ages.length === 0 ? null : Math.min(...ages)
-  })
-
-  return {
-    uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
-      const { routingToken } = yield* tunnels.owned(id, account)
-      return Figures.report(yield* edge.history(routingToken, Figures.mostSessions), yield* unixSeconds)
-    }, asDefects),
-
+export class Records extends Context.Service<
+  Records,
+  {
+    readonly uptime: (account: Account, id: string) => Effect.Effect<UptimeReport, TunnelNotFound>
     /** The figures of 30 days of every tunnel that the account owns. */
-    usage: Effect.fn("Records.usage")(rows, asDefects),
+    readonly usage: (
+      account: Account,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<UsageRow>, never, HttpServerRequest.HttpServerRequest>
+    readonly usageCsv: (account: Account) => Effect.Effect<string, never, HttpServerRequest.HttpServerRequest>
+    readonly fleet: (
+      account: Account,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<FleetRow>, never, HttpServerRequest.HttpServerRequest>
+  }
+>()("server/tunnels/records/Records") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const tunnels = yield* Tunnels
+    const edge = yield* EdgeFacts
 
-    usageCsv: Effect.fn("Records.usageCsv")((account: Account) => Effect.map(rows(account, {}), usageCsv), asDefects),
+    const owned = ({ subject }: Account, page: Page) =>
+      paged(
+        page,
+        Store.After,
+        (slice) => store.list({ subject, ...slice }),
+        ({ createdAt, id }) => ({ createdAt, id })
+      )
 
-    fleet: Effect.fn("Records.fleet")(function* (account: Account, page: Page) {
-      const all = yield* known(yield* owned(account, page), 1)
+    /**
+     * Each tunnel with whether it is served and with its history. One question about all of them comes first, so that an
+     * edge that is away costs one wait and not one a tunnel.
+     */
+    const known = Effect.fnUntraced(function* (found: ReadonlyArray<Store.Owned>, sessions: number) {
+      const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
+      const connected = new Set(
+        Option.getOrElse(statuses.known, () => []).flatMap((status) =>
+          status.connected ? [Redacted.value(status.token)] : []
+        )
+      )
+      const silent: History = { _tag: "Silent", silent: statuses.silent }
+      const historyOf = (token: RoutingToken) =>
+        Option.isNone(statuses.known) ? Effect.succeed(silent) : edge.history(token, sessions)
       return yield* Effect.forEach(
-        all,
-        Effect.fnUntraced(function* ({ history, online, tunnel }) {
-          return new FleetRow({
-            id: tunnel.id,
-            tunnel: tunnel.name,
-            hostname: tunnel.hostname,
-            online,
-            transport: history._tag === "Known" ? (history.history.sessions[0]?.transport ?? null) : null,
-            uptime_7d_pct: Figures.shares(history)?.d7 ?? null,
-            bridge_mode: tunnel.bridgeMode,
-            bridge_granted: tunnel.channel !== null,
-            bridge_last_seen_secs_ago: history._tag === "Silent" ? null : yield* lastSeen(tunnel),
-            agent_version: tunnel.agentVersion,
-            gaps: gaps(tunnel.readiness),
-            probed_at: tunnel.probedAt,
-            silent_edges: history.silent
-          })
-        }),
+        found,
+        (tunnel) =>
+          Effect.map(historyOf(tunnel.routingToken), (history) => {
+            const online = anyOf(statuses, () => connected.has(Redacted.value(tunnel.routingToken)))
+            return { tunnel, history, online }
+          }),
         { concurrency: 16 }
       )
-    }, asDefects)
-  }
-})
+    })
 
-export class Records extends Context.Service<Records, Effect.Success<typeof make>>()("server/Records") {
-  static readonly layer = Layer.effect(Records, make)
+    const rows = Effect.fnUntraced(function* (account: Account, page: Page) {
+      const now = yield* unixSeconds
+      const all = yield* known(yield* owned(account, page), Figures.mostSessions)
+      return all.map(
+        ({ history, tunnel: { hostname, id, name } }) =>
+          new UsageRow({ ...Figures.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
+      )
+    })
+
+    /** Seconds since anybody was on the bridge's channel; null when nobody was, or the edge does not say. */
+    const lastSeen = Effect.fnUntraced(function* ({ channel }: Store.Owned) {
+      if (channel === null) return null
+      const holders = Option.getOrElse(yield* edge.presence(channel), () => [])
+      const ages = holders.map(({ last_seen_secs_ago }) => last_seen_secs_ago)
+      return ages.length === 0 ? null : Math.min(...ages)
+    })
+
+    return {
+      uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
+        const { routingToken } = yield* tunnels.owned(id, account)
+        return Figures.report(yield* edge.history(routingToken, Figures.mostSessions), yield* unixSeconds)
+      }, asDefects),
+
+      usage: Effect.fn("Records.usage")(rows, asDefects),
+
+      usageCsv: Effect.fn("Records.usageCsv")((account: Account) => Effect.map(rows(account, {}), usageCsv), asDefects),
+
+      fleet: Effect.fn("Records.fleet")(function* (account: Account, page: Page) {
+        const all = yield* known(yield* owned(account, page), 1)
+        return yield* Effect.forEach(
+          all,
+          Effect.fnUntraced(function* ({ history, online, tunnel }) {
+            return new FleetRow({
+              id: tunnel.id,
+              tunnel: tunnel.name,
+              hostname: tunnel.hostname,
+              online,
+              transport: history._tag === "Known" ? (history.history.sessions[0]?.transport ?? null) : null,
+              uptime_7d_pct: Figures.shares(history)?.d7 ?? null,
+              bridge_mode: tunnel.bridgeMode,
+              bridge_granted: tunnel.channel !== null,
+              bridge_last_seen_secs_ago: history._tag === "Silent" ? null : yield* lastSeen(tunnel),
+              agent_version: tunnel.agentVersion,
+              gaps: gaps(tunnel.readiness),
+              probed_at: tunnel.probedAt,
+              silent_edges: history.silent
+            })
+          }),
+          { concurrency: 16 }
+        )
+      }, asDefects)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Records, Records.make)
+  static readonly layer = Records.layerNoDeps.pipe(Layer.provide([EdgeFacts.layer, Tunnels.layer]))
 }
