@@ -57,6 +57,30 @@ const server: Table = {
   ]
 }
 
+/** `observe` and `settings` may be used by every area above them. */
+const sharedInEdge = ["observe", "settings"]
+const edge: Table = {
+  observe: [],
+  settings: [],
+  listen: [],
+  routes: [],
+  sqlite: [],
+  tls: ["listen"],
+  ca: ["tls"],
+  control: ["ca"],
+  audit: ["sqlite", "routes", "listen"],
+  sessions: ["routes", "sqlite", "audit", "control", "listen"],
+  history: ["sqlite", "ca", "routes", "sessions"],
+  relay: ["sessions"],
+  mesh: ["audit", "relay", "routes", "sessions", "listen", "ca", "control"],
+  gelb: ["listen", "relay", "routes", "sessions", "tls", "control"],
+  frontdoor: ["listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "gelb", "relay"],
+  orders: ["gelb", "listen", "relay", "frontdoor", "sessions", "control", "routes"],
+  processes: ["frontdoor", "gelb", "listen", "orders", "relay", "routes", "sessions", "ca", "audit", "tls", "control"],
+  metrics: ["listen", "processes", "sessions", "frontdoor", "relay"],
+  admin: ["history", "processes", "routes", "sessions", "listen", "orders"]
+}
+
 const areaOf = (name: string, file: string | undefined) =>
   file === undefined ? undefined : new RegExp(`^packages/${name}/src/([^/]+)/`).exec(file)?.[1]
 
@@ -119,6 +143,7 @@ const isAcyclic = (name: string) => {
 describe("the areas inside", () => {
   hold("domain", domain, ["values"])
   hold("server", server, shared)
+  hold("edge", edge, sharedInEdge)
 
   for (const name of ["domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"])
     it(`${name} has no cycle of folders`, () => isAcyclic(name))
