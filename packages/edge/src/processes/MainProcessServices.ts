@@ -1,4 +1,4 @@
-/** The services that a worker does not run itself, but is told of by the main process or asks it for. */
+/** The services that an edge has once, as a worker has them: by what the main process sends, or by asking it. */
 import { Clock, Effect, Layer, Option } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { type AuditRow, AuditLog, row } from "../audit/AuditLog.ts"
@@ -15,9 +15,9 @@ export interface FromMainProcess {
   readonly pairs: ReadonlyMap<string, PairSource>
   /** Rows of the audit log that have not been reported. */
   readonly audit: Array<AuditRow>
-  /** The main process has said who owns a tunnel. */
-  readonly answered: (claim: number, owns: boolean) => void
-  readonly claim: (token: string, key: string) => Promise<boolean>
+  /** The main process has answered a question who owns a tunnel. */
+  readonly ownershipAnswered: (question: number, owns: boolean) => void
+  readonly owns: (token: string, key: string) => Promise<boolean>
   readonly seen: (token: string) => void
   readonly root: Buffer
   /** The running edge, and which of its processes this is. */
@@ -25,10 +25,10 @@ export interface FromMainProcess {
   readonly index: number
 }
 
-/** What is told, and kept until something newer is. */
+/** Starts with what the main process sent first; later messages replace it. */
 export const make = (channel: WorkerChannel<ToMain, ToWorker>, init: Init): FromMainProcess => {
-  const claims = new Map<number, (owns: boolean) => void>()
-  let lastClaim = 0
+  const questions = new Map<number, (owns: boolean) => void>()
+  let lastQuestion = 0
   return {
     root: Buffer.from(init.root, "base64"),
     edge: Buffer.from(init.edge, "hex"),
@@ -36,17 +36,17 @@ export const make = (channel: WorkerChannel<ToMain, ToWorker>, init: Init): From
     leaf: new PairSource(init.leaf),
     pairs: new Map(init.pairs.map(([certificate, pair]) => [certificate, new PairSource(pair)])),
     audit: [],
-    answered: (claim, owns) => {
-      claims.get(claim)?.(owns)
-      claims.delete(claim)
+    ownershipAnswered: (question, owns) => {
+      questions.get(question)?.(owns)
+      questions.delete(question)
     },
-    claim: (token, key) =>
+    owns: (token, key) =>
       new Promise((resolve) => {
-        const id = ++lastClaim
-        claims.set(id, resolve)
-        channel.send({ _tag: "Claim", id, token, key })
+        const id = ++lastQuestion
+        questions.set(id, resolve)
+        channel.send({ _tag: "AskOwnership", id, token, key })
       }),
-    seen: (token) => channel.send({ _tag: "Seen", token })
+    seen: (token) => channel.send({ _tag: "OwnerSeen", token })
   }
 }
 
@@ -63,13 +63,13 @@ const audit = (main: FromMainProcess) =>
     })
   })
 
-const placement = ({ edge, index }: FromMainProcess) =>
+const processIdentity = ({ edge, index }: FromMainProcess) =>
   Effect.map(Settings, ({ processes }) => ({ place: { edge, process: index, processes } }))
 
 export const layer = (main: FromMainProcess) =>
   Layer.effect(AuditLog, audit(main)).pipe(
-    Layer.merge(Layer.effect(ProcessIdentity, placement(main))),
-    Layer.merge(Layer.succeed(AgentKeys, { owns: main.claim, seen: main.seen })),
+    Layer.merge(Layer.effect(ProcessIdentity, processIdentity(main))),
+    Layer.merge(Layer.succeed(AgentKeys, { owns: main.owns, seen: main.seen })),
     Layer.merge(Layer.succeed(CertificateAuthority, { root: main.root, leaf: main.leaf })),
     Layer.merge(
       Layer.succeed(PairFiles, {

@@ -1,6 +1,6 @@
 /**
- * This process as the agent of its siblings: it tells each which agents are here, takes the visitors they bring, and gives
- * them to an agent of this process or to nobody, so that no visitor travels in circles. The visitor's addresses come with it.
+ * This process as the agent of its siblings: it registers its agents at each, takes the visitors they bring, and gives
+ * them to an agent of this process only, so that no visitor travels in circles. The visitor's addresses come with it.
  */
 import { createConnection, type Socket } from "node:net"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
@@ -28,7 +28,7 @@ const dial = (path: string) =>
 
 const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
-/** Keeps a link to each of the doors for as long as the scope lives. */
+/** Keeps a link to each of the sockets for as long as the scope lives. */
 export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArray<string>) {
   const agents = yield* AgentSessions
   const relays = yield* Relays

@@ -1,6 +1,6 @@
 /**
- * Tells one sibling process which agents are here, by registering each at it as an agent registers at an edge: the
- * multiplexed ones one by one, parked slots once for each host as long as there is one. It says nothing of agents elsewhere.
+ * Registers the agents of this process at one sibling process, as an agent registers at an edge: multiplexed ones one by one,
+ * parked slots once for each host as long as there is one. It registers no agent of another process.
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Mux } from "@catenet/wire/transport/Mux"
@@ -24,7 +24,7 @@ export class SiblingRegistrations {
   private readonly parked = new Map<string, Entry>()
   private readonly tokens = new Map<number, string>()
 
-  /** `session` leads to the sibling; with it everything that was told is forgotten there. */
+  /** `session` leads to the sibling. The sibling drops all registrations when it ends. */
   constructor(session: Mux) {
     this.session = session
   }
@@ -56,8 +56,8 @@ export class SiblingRegistrations {
   }
 
   /**
-   * Tells once more what the sibling refused. What it is ordered comes to it another way, so it may hear of an agent before
-   * it hears that the host is the agent's.
+   * Registers again what the sibling refused. Orders reach the sibling another way, so a registration may arrive before the
+   * order that gives the host to its tunnel.
    */
   retryRefused() {
     for (const all of [this.agents, this.parked])

@@ -18,7 +18,7 @@ import { siblingLimits } from "./SiblingLimits.ts"
 
 const siblingKeepAliveMillis = 5_000
 
-/** Opens the door for the life of the scope. */
+/** Listens for the life of the scope. */
 export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
   const agents = yield* AgentSessions
   const routes = yield* Routes
@@ -71,7 +71,7 @@ export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
     Effect.callback<() => void>((resume) => {
       const server = createServer({ allowHalfOpen: true }, serve)
       server.once("error", (error) => resume(Effect.die(error)))
-      // A process before this one that was killed has left its door.
+      // A process before this one that was killed has left its socket.
       rmSync(path, { force: true })
       server.listen(path, () => {
         resume(

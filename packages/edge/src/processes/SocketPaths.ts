@@ -1,4 +1,4 @@
-/** The folder in which the processes of one edge meet: its owner alone can enter it, and it goes with the main process. */
+/** The folder of the sockets between the processes of one edge. Only its owner can enter it; the main process removes it. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { join } from "node:path"
 import { Effect, FileSystem } from "effect"
@@ -19,10 +19,10 @@ export const folder = Effect.gen(function* () {
   return Buffer.byteLength(socketPath(made, 64)) > longestPath ? yield* tooLong : made
 })
 
-/** Where process `index` of the edge lets the others in; 0 is the main process. */
+/** The socket of process `index` of the edge; 0 is the main process. */
 export const socketPath = (folder: string, index: number): string => join(folder, `${index}.sock`)
 
-/** The doors of all processes but this one. */
+/** The sockets of all processes but this one. */
 export const siblingPaths = (folder: string, index: number, processes: number): ReadonlyArray<string> =>
   Array.from({ length: processes }, (_, each) => each).flatMap((each) =>
     each === index ? [] : [socketPath(folder, each)]

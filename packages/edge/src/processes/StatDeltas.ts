@@ -1,4 +1,4 @@
-/** What a worker has counted since it last reported: everything is told once, and added up in the main process. */
+/** What a worker has counted since its last report. The main process adds the reports up. */
 import * as Counters from "../observe/Counters.ts"
 import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
 import type { AuditRow } from "../audit/AuditLog.ts"

@@ -1,4 +1,4 @@
-/** Carries out what the main process says, in the order in which it says it. */
+/** Carries out the messages of the main process, one after the other. */
 import { Effect } from "effect"
 import { Orders } from "../orders/Orders.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"
@@ -25,13 +25,13 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
   }
 }
 
-/** All orders of a greeting. */
+/** Applies the orders that came with `Init`. */
 export const applyAll = Effect.fn("WorkerCommands.applyAll")(function* (all: ReadonlyArray<RouteOrder>) {
   const orders = yield* Orders
   for (const order of all) yield* apply(orders, Effect.void, order)
 })
 
-/** One message after the greeting; `drain` must not wait for the end of what it begins. */
+/** Carries out one message after `Init`; `drain` must not wait for the end of what it begins. */
 export const make = Effect.fn("WorkerCommands.make")(function* (
   channel: WorkerChannel<ToMain, ToWorker>,
   main: FromMainProcess,
@@ -40,16 +40,16 @@ export const make = Effect.fn("WorkerCommands.make")(function* (
   const orders = yield* Orders
   return (message: ToWorker): Effect.Effect<void> => {
     switch (message._tag) {
-      case "Tell": {
+      case "Apply": {
         const applied = Effect.sync(() => channel.send({ _tag: "Applied", id: message.id }))
         return Effect.andThen(apply(orders, report, message.order), applied)
       }
-      case "Leaf":
+      case "LeafReplaced":
         return Effect.sync(() => main.leaf.replace(message.pair))
-      case "Renewed":
+      case "PairReplaced":
         return Effect.sync(() => main.pairs.get(message.certificate)?.replace(message.pair))
-      case "Owner":
-        return Effect.sync(() => main.answered(message.id, message.owns))
+      case "Ownership":
+        return Effect.sync(() => main.ownershipAnswered(message.id, message.owns))
       case "Drain":
         return drain
       case "Init":

@@ -1,6 +1,6 @@
 /**
  * An edge as a worker runs it: the public listeners and all that serves connections, and nothing that an edge has once. It
- * has everything it knows from the main process, and tells it four times a second what it has counted.
+ * gets everything it knows from the main process, and reports four times a second what it has counted.
  */
 import { ConfigProvider, Effect, Layer, Queue, Schedule } from "effect"
 import { ControlPlane } from "../control/ControlPlane.ts"
@@ -38,9 +38,9 @@ const reporter = Effect.fn("WorkerEdge.reporter")(function* (
   const visitorRouter = yield* VisitorRouter
   const relays = yield* Relays
   const { stalled } = yield* ListenerHealth
-  const ledger = new StatDeltas({ counters, agents, limiter, audit: main.audit })
+  const deltas = new StatDeltas({ counters, agents, limiter, audit: main.audit })
   return Effect.map(stalled, (stalled) => ({
-    ...ledger.take(),
+    ...deltas.take(),
     agentConnections: muxAgents.open(),
     visitors: visitorRouter.open(),
     connections: limiter.open(),
@@ -69,23 +69,23 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   yield* health.expect(yield* PublicListeners.names)
   const listeners = yield* PublicListeners.open(limiter, "one-of-several")
   const report = yield* reporter(limiter, main)
-  const tell = Effect.map(report, (report) => channel.send({ _tag: "Reported", report }))
+  const sendReport = Effect.map(report, (report) => channel.send({ _tag: "Reported", report }))
   // Before all else, so that the edge is well when it says that it is ready.
-  yield* tell
+  yield* sendReport
   channel.send({ _tag: "Ready" })
-  yield* Effect.forkScoped(tell.pipe(Effect.delay(reportEvery), Effect.repeat(Schedule.forever)))
+  yield* Effect.forkScoped(sendReport.pipe(Effect.delay(reportEvery), Effect.repeat(Schedule.forever)))
   const leave = drain(listeners).pipe(
-    Effect.andThen(tell),
+    Effect.andThen(sendReport),
     Effect.andThen(Effect.sync(() => channel.send({ _tag: "Drained" })))
   )
   const services = yield* Effect.context<Effect.Services<typeof leave>>()
   const scope = yield* Effect.scope
   const leaving = Effect.asVoid(Effect.forkIn(Effect.provideContext(leave, services), scope))
-  const carry = yield* WorkerCommands.make(channel, main, { drain: leaving, report: tell })
+  const carry = yield* WorkerCommands.make(channel, main, { drain: leaving, report: sendReport })
   return yield* Effect.forever(Effect.flatMap(Queue.take(inbox), carry))
 })
 
-/** Runs the worker that was greeted so. Messages after the greeting wait in `inbox`. */
+/** Runs the worker by its first message. Later messages wait in `inbox`. */
 export const run = (channel: WorkerChannel<ToMain, ToWorker>, inbox: Queue.Dequeue<ToWorker>, init: Init) => {
   const main = MainProcessServices.make(channel, init)
   return Effect.scoped(serve(channel, inbox, init, main)).pipe(

@@ -1,6 +1,6 @@
 /**
- * One worker as the main process sees it, from its start to its end: it is greeted with everything that is known, told every
- * order, and killed when it does not carry one out in time, because an order must be in force once it is answered.
+ * One worker as the main process sees it, from its start to its end. It gets everything that is known, then every order. A
+ * worker that does not carry an order out in time is killed, because an order must be in force once it is answered.
  */
 import type { ChildProcess } from "node:child_process"
 import { Effect } from "effect"
@@ -24,17 +24,17 @@ export class WorkerHandle {
     this.channel = WorkerChannel.ofMain(this.child)
     const { promise, resolve } = Promise.withResolvers<string>()
     this.exit = promise
-    const gone = (how: string) => {
+    const ended = (how: string) => {
       for (const applied of this.applied.values()) applied()
       this.applied.clear()
       resolve(how)
     }
     this.child.on("error", (error) => {
-      // A message that could not be sent is an error too, and the process's end is told in any case.
-      if (this.child.pid === undefined) gone(error.message)
+      // A message that could not be sent is an error too; "close" comes in any case.
+      if (this.child.pid === undefined) ended(error.message)
     })
-    // Not at its exit: what it said before that may still come.
-    this.child.once("close", (code, signal) => gone(signal === null ? `exit code ${code}` : `signal ${signal}`))
+    // Not at "exit": messages from before it may still come.
+    this.child.once("close", (code, signal) => ended(signal === null ? `exit code ${code}` : `signal ${signal}`))
   }
 
   /** How it ended, as a sentence fragment. */
@@ -42,7 +42,7 @@ export class WorkerHandle {
     return Effect.promise(() => this.exit)
   }
 
-  /** `take` gets what the worker says but for the answers to orders; `begin` is asked once, when the worker listens. */
+  /** `take` gets all messages of the worker but the answers to orders; `begin` is asked once, when the worker listens. */
   listen(init: () => Init, take: (message: ToMain) => void) {
     this.channel.receive((message) => {
       if (message._tag === "Applied") return this.settle(message.id)
@@ -54,23 +54,23 @@ export class WorkerHandle {
     })
   }
 
-  /** What is said before the worker is greeted is part of the greeting. */
+  /** Sends nothing before `Init`, which holds everything that is known by then. */
   send(message: ToWorker) {
     if (this.isInitialized) this.channel.send(message)
   }
 
-  /** Lets its visitors finish; one that was not greeted yet has none, and is ended. */
+  /** Lets its visitors finish; one that has no `Init` yet has none, and is ended. */
   get drain(): Effect.Effect<void> {
     if (!this.isInitialized) return this.end
     return Effect.sync(() => this.channel.send({ _tag: "Drain" }))
   }
 
   /** Sends the order now. */
-  tell(order: RouteOrder): Effect.Effect<void> {
+  apply(order: RouteOrder): Effect.Effect<void> {
     if (!this.isInitialized) return Effect.void
     const id = ++this.lastId
     const applied = new Promise<void>((resolve) => this.applied.set(id, resolve))
-    this.channel.send({ _tag: "Tell", id, order })
+    this.channel.send({ _tag: "Apply", id, order })
     return Effect.promise(() => applied).pipe(
       Effect.timeoutOrElse({ duration: applyTimeout, orElse: () => this.kill("it did not carry an order out in time") })
     )

@@ -1,4 +1,4 @@
-/** What a worker is greeted with: all that this process knows at that moment. Keeps workers told of certificates that change. */
+/** The first message to a worker: everything that this process knows at that moment. Sends certificates that change later. */
 import { Effect, Redacted, References } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { Routes } from "../routes/Routes.ts"
@@ -28,9 +28,9 @@ export const make = Effect.fn("WorkerInit.make")(function* (
   const bound = Object.fromEntries(Array.from(addresses, ([name, address]) => [name, formatAddress(address)]))
   const variables = { ...(given === undefined ? {} : Redacted.value(given)), ...bound }
 
-  leaf.onReplaced((pair: Pair) => send({ _tag: "Leaf", pair }))
+  leaf.onReplaced((pair: Pair) => send({ _tag: "LeafReplaced", pair }))
   for (const [certificate, source] of followed)
-    source.onReplaced((pair) => send({ _tag: "Renewed", certificate, pair }))
+    source.onReplaced((pair) => send({ _tag: "PairReplaced", certificate, pair }))
 
   return (index: number) => ({
     _tag: "Init" as const,

@@ -1,5 +1,5 @@
 /**
- * What the main process of an edge and its workers say to each other over the channel that Node gives a child process.
+ * The messages between the main process of an edge and its workers, over the channel that Node gives a child process.
  * Nothing of it reaches a command line or a log. Both ends are the same program, so a message that cannot be read is a defect.
  */
 import { Schema } from "effect"
@@ -52,11 +52,11 @@ export const ToWorker = Schema.TaggedUnion({
     pairs: Schema.Array(Schema.Tuple([Schema.String, Pair])),
     orders: Schema.Array(RouteOrder)
   },
-  Tell: { id: Schema.Int, order: RouteOrder },
-  Leaf: { pair: Pair },
-  Renewed: { certificate: Schema.String, pair: Pair },
-  /** The answer to `Claim`. */
-  Owner: { id: Schema.Int, owns: Schema.Boolean },
+  Apply: { id: Schema.Int, order: RouteOrder },
+  LeafReplaced: { pair: Pair },
+  PairReplaced: { certificate: Schema.String, pair: Pair },
+  /** The answer to `AskOwnership`. */
+  Ownership: { id: Schema.Int, owns: Schema.Boolean },
   /** Leave as an edge leaves, say `Drained`, and wait to be ended. */
   Drain: {}
 })
@@ -69,8 +69,8 @@ export const ToMain = Schema.TaggedUnion({
   Ready: {},
   Applied: { id: Schema.Int },
   /** Asks whether the key owns the tunnel. */
-  Claim: { id: Schema.Int, token: Schema.String, key: Schema.String },
-  Seen: { token: Schema.String },
+  AskOwnership: { id: Schema.Int, token: Schema.String, key: Schema.String },
+  OwnerSeen: { token: Schema.String },
   Reported: { report: WorkerReport },
   Log: { level: Severity, message: Schema.String, fields: Schema.Record(Schema.String, Schema.String) },
   Drained: {}

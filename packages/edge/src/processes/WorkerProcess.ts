@@ -1,5 +1,5 @@
 /**
- * A worker as a process: it does what the main process says and ends when that is gone, whatever happened to it. Signals that
+ * A worker as a process: it carries out what the main process sends and ends when that has ended, however it did. Signals that
  * reach the whole group are the main process's to follow. It logs through the main process, in the form that was chosen there.
  */
 import { rmSync } from "node:fs"
@@ -26,7 +26,7 @@ const work = Effect.fnUntraced(function* (channel: WorkerChannel.WorkerChannel<T
   channel.receive((message) => void Queue.offerUnsafe(inbox, message))
   channel.send({ _tag: "Hello" })
   const init = yield* Queue.take(inbox)
-  if (init._tag !== "Init") return yield* Effect.die(new Error("a worker was not greeted"))
+  if (init._tag !== "Init") return yield* Effect.die(new Error("the first message to a worker was not Init"))
   // A main process that was killed could not take the folder with it.
   process.once("disconnect", () => rmSync(init.folder, { recursive: true, force: true }))
   return yield* WorkerEdge.run(channel, inbox, init).pipe(

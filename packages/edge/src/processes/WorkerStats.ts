@@ -1,5 +1,5 @@
 /**
- * What the workers of this edge hold now, as they last said: for metrics and for the status of a tunnel. Agents are not in
+ * What the workers of this edge hold now, by their last reports: for metrics and for the status of a tunnel. Agents are not in
  * it, since every process knows the agents of the others. Empty in an edge of one process.
  */
 import { Context, Effect, Layer } from "effect"

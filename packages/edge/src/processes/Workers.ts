@@ -1,5 +1,5 @@
 /**
- * The worker processes of this edge, as the main process keeps them: started, greeted, told every order, started again when
+ * The worker processes of this edge, as the main process keeps them: started, initialized, sent every order, started again when
  * they end, and killed when they fall silent. It decides nothing about visitors.
  */
 import { Clock, Deferred, Effect, FiberSet, Schedule } from "effect"
@@ -28,7 +28,7 @@ interface Worker {
   readonly drained: Deferred.Deferred<void>
 }
 
-/** Under this name the health of a worker is known. */
+/** The name of a worker among the listeners of `ListenerHealth`. */
 const workerName = (index: number): string => `process ${index}`
 
 /**
@@ -46,10 +46,10 @@ export const start = Effect.fn("Workers.start")(function* (
   const health = yield* ListenerHealth
   const keys = yield* AgentKeys
   const clock = yield* Clock.Clock
-  const tally = yield* StatAggregator.make(limiter)
+  const aggregate = yield* StatAggregator.make(limiter)
   const run = yield* FiberSet.makeRuntime<never>()
   const workers = new Map<number, Worker>()
-  const greeting = yield* WorkerInit.make(folder, addresses, (message) => {
+  const init = yield* WorkerInit.make(folder, addresses, (message) => {
     for (const { handle } of workers.values()) handle.send(message)
   })
   let leaving = false
@@ -65,14 +65,16 @@ export const start = Effect.fn("Workers.start")(function* (
       switch (message._tag) {
         case "Reported":
           heard = clock.currentTimeMillisUnsafe()
-          tally(index, message.report)
+          aggregate(index, message.report)
           if (message.report.stalled.length > 0) return health.lost(workerName(index))
           return run(health.found(workerName(index), "accepts"))
-        case "Claim": {
+        case "AskOwnership": {
           const { id, key, token } = message
-          return void Promise.resolve(keys.owns(token, key)).then((owns) => handle.send({ _tag: "Owner", id, owns }))
+          return void Promise.resolve(keys.owns(token, key)).then((owns) =>
+            handle.send({ _tag: "Ownership", id, owns })
+          )
         }
-        case "Seen":
+        case "OwnerSeen":
           return keys.seen(message.token)
         case "Log":
           return run(
@@ -86,8 +88,8 @@ export const start = Effect.fn("Workers.start")(function* (
           return Deferred.doneUnsafe(drained, Effect.void)
       }
     }
-    handle.listen(() => greeting(index), take)
-    const leave = broadcast.subscribe((order) => handle.tell(order))
+    handle.listen(() => init(index), take)
+    const leave = broadcast.subscribe((order) => handle.apply(order))
     workers.set(index, { handle, drained })
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {

@@ -20,7 +20,7 @@ describe("what the processes of an edge say to each other", () => {
   })
 
   it("is refused when it is anything else", () => {
-    for (const message of [undefined, {}, { _tag: "Tell", id: 1 }, { _tag: "Hello " }]) {
+    for (const message of [undefined, {}, { _tag: "Apply", id: 1 }, { _tag: "Hello " }]) {
       assert.throws(() => Schema.decodeUnknownSync(ToWorker)(message))
       assert.throws(() => Schema.decodeUnknownSync(ToMain)(message))
     }
