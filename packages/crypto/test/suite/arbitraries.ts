@@ -2,11 +2,11 @@
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
 import { Arbitrary, Schema } from "effect"
-import { propertyRuns } from "../runs.ts"
+import { propertyRuns } from "../../../domain/test/runs.ts"
 
 export const suites = { portable, native }
 
-export const runs = { arbitrary: propertyRuns, timeout: 600_000 }
+export const runs = { arbitrary: { runs: propertyRuns }, timeout: 600_000 }
 
 export const integer = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))

@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { Hex128, Hex278, Hex32, Hex64 } from "@catenet/domain/values/Hex"
-import { propertyRuns } from "../runs.ts"
-
-const often = { arbitrary: { runs: propertyRuns } }
+import { often } from "../runs.ts"
 
 describe("hex", () => {
   for (const [digits, hex] of [

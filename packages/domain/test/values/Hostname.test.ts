@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { propertyRuns } from "../runs.ts"
+import { often } from "../runs.ts"
 
-const often = { arbitrary: { runs: propertyRuns } }
 const read = Schema.decodeUnknownResult(Hostname)
 const accepted = (text: string) => Result.isSuccess(read(text))
 

@@ -2,9 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Equal, Exit, Schema } from "effect"
 import * as JsonText from "@catenet/domain/values/JsonText"
 import { maxUint64, Uint64 } from "@catenet/domain/values/Numbers"
-import { propertyRuns } from "../runs.ts"
+import { often } from "../runs.ts"
 
-const often = { arbitrary: { runs: propertyRuns } }
 const codec = JsonText.codec(Schema.Struct({ n: Uint64 }))
 const decode = Schema.decodeUnknownExit(codec)
 

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { label, line } from "@catenet/domain/values/Text"
-import { propertyRuns } from "../runs.ts"
+import { often } from "../runs.ts"
 
-const often = { arbitrary: { runs: propertyRuns } }
 const short = label(8)
 const readLabel = Schema.decodeUnknownResult(short)
 const readLine = Schema.decodeUnknownResult(line(8))

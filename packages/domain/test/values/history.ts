@@ -1,9 +1,8 @@
 /** Random histories for state machines: at least fifty events, each with the seconds that passed before it. */
 import { Result, Schema } from "effect"
-import { propertyRuns } from "../runs.ts"
 
 /** Options of every property test. */
-export const often = { arbitrary: { runs: propertyRuns } }
+export { often } from "../runs.ts"
 
 /** Whole numbers, both ends included. */
 export const between = (minimum: number, maximum: number) =>

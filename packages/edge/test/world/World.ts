@@ -131,15 +131,4 @@ export const temporaryFolder = Effect.acquireRelease(
 /** The certificate a PEM root stands for, for comparisons. */
 export const fingerprint = (certificate: string) => new X509Certificate(certificate).fingerprint256
 
-/** Waits until `holds`, polling an observable state; fails after `millis`, which are no limit of their own, saying `what`. */
-export const eventually = async (
-  holds: () => boolean | Promise<boolean>,
-  what: string | (() => string),
-  millis = 60_000
-) => {
-  const deadline = performance.now() + millis
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`did not happen: ${typeof what === "string" ? what : what()}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
+export { eventually } from "../../../domain/test/Eventually.ts"

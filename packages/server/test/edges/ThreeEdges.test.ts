@@ -1,3 +1,4 @@
+import { until } from "../../../domain/test/Eventually.ts"
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -31,13 +32,6 @@ const visit = (port: number, servername: string) =>
         socket.on("error", ({ message }) => resolve(message.includes("alert") ? "alert" : "closed"))
         socket.on("close", () => resolve("closed"))
       })
-  )
-
-const until = <A, E, R>(read: Effect.Effect<A, E, R>, holds: (value: A) => boolean) =>
-  read.pipe(
-    Effect.tap((value) => (holds(value) ? Effect.void : Effect.sleep("30 millis"))),
-    Effect.repeat({ until: holds }),
-    Effect.timeout("40 seconds")
   )
 
 /** The same at each of the edges, all at once. */

@@ -1,4 +1,5 @@
 /** A realm of the embedded provider, a control plane whose visitors sign in there, and browsers that visit both. */
+import { until } from "../../../domain/test/Eventually.ts"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { assert } from "@effect/vitest"
@@ -98,8 +99,7 @@ export const account = (email: Address) =>
     // The server fetches the keys of the realm in the background.
     yield* TestServer.raw("/status").pipe(
       Effect.flatMap((response) => Effect.promise(() => response.json() as Promise<{ oidc_enabled: boolean }>)),
-      Effect.tap(({ oidc_enabled }) => (oidc_enabled ? Effect.void : Effect.sleep("20 millis"))),
-      Effect.repeat({ until: ({ oidc_enabled }) => oidc_enabled })
+      (status) => until(status, ({ oidc_enabled }) => oidc_enabled)
     )
     return yield* TestServer.clientAs({ bearer })
   })

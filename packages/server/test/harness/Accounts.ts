@@ -1,4 +1,5 @@
 /** Callers for tests: accounts with an access token or a portal session, as the server will accept them. */
+import { until } from "../../../domain/test/Eventually.ts"
 import { PgClient } from "@effect/sql-pg"
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Subject"
@@ -27,10 +28,7 @@ export const database = Layer.unwrap(
 /** Waits until the server knows the key that verifies tokens. */
 export const ready = TestServer.raw("/status").pipe(
   Effect.flatMap((response) => Effect.promise(() => response.json() as Promise<{ oidc_enabled: boolean }>)),
-  Effect.tap(({ oidc_enabled }) => (oidc_enabled ? Effect.void : Effect.sleep("20 millis"))),
-  Effect.repeat({ until: ({ oidc_enabled }) => oidc_enabled }),
-  Effect.timeout("60 seconds"),
-  Effect.orDie
+  (status) => until(status, ({ oidc_enabled }) => oidc_enabled)
 )
 
 /** An access token for a subject. */

@@ -1,4 +1,5 @@
 /** An edge's admin interface that writes down what it is told, and can be away, refuse, or be slow. */
+import { until } from "../../../domain/test/Eventually.ts"
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -66,11 +67,9 @@ export class RecordingEdge extends Context.Service<
         behave: (next) => Effect.sync(() => void (status = next)),
         think: (millis) => Effect.sync(() => void (thinking = millis)),
         about: (token, count) =>
-          Effect.sync(() => of(token)).pipe(
-            Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),
-            Effect.repeat({ until: (found) => found.length >= count }),
-            Effect.timeout("60 seconds"),
-            Effect.orDie
+          until(
+            Effect.sync(() => of(token)),
+            (found) => found.length >= count
           )
       }
     })

@@ -1,3 +1,4 @@
+import { until } from "../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestIssuer } from "../harness/TestIssuer.ts"
@@ -20,11 +21,7 @@ const enabled = Effect.flatMap(TestServer.raw("/status"), (response) =>
   Effect.promise(async () => ((await response.json()) as { oidc_enabled: boolean }).oidc_enabled)
 )
 
-const untilEnabled = enabled.pipe(
-  Effect.tap((on) => (on ? Effect.void : Effect.sleep("50 millis"))),
-  Effect.repeat({ until: (on) => on }),
-  Effect.timeout("60 seconds")
-)
+const untilEnabled = until(enabled, (on) => on)
 
 const seconds = (offset: number) => Math.floor(Date.now() / 1000) + offset
 

@@ -1,3 +1,4 @@
+import { until } from "../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Accounts from "../harness/Accounts.ts"
@@ -133,10 +134,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service acco
         body: JSON.stringify({ name: "hasty" }),
         signal: leaving.signal
       }).catch(() => undefined)
-      yield* Effect.sync(() => calls.slice(seen).some(({ path }) => path.endsWith("/client-secret"))).pipe(
-        Effect.tap((there) => (there ? Effect.void : Effect.sleep("10 millis"))),
-        Effect.repeat({ until: (there) => there }),
-        Effect.timeout("60 seconds")
+      yield* until(
+        Effect.sync(() => calls.slice(seen).some(({ path }) => path.endsWith("/client-secret"))),
+        (there) => there
       )
       leaving.abort()
       yield* Effect.promise(() => request)

@@ -1,3 +1,4 @@
+import { until } from "../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { HttpServer } from "effect/http"
@@ -70,10 +71,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service acco
         const seen = calls.length
         decide((call) => (isIt(call) ? "hang" : "pass"))
         yield* Effect.forkScoped(Effect.ignoreCause(there(method === "DELETE" ? mine.remove(id) : mine.create("lost"))))
-        yield* Effect.sync(() => calls.slice(seen).some(isIt)).pipe(
-          Effect.tap((reached) => (reached ? Effect.void : Effect.sleep("10 millis"))),
-          Effect.repeat({ until: (reached) => reached }),
-          Effect.timeout("60 seconds")
+        yield* until(
+          Effect.sync(() => calls.slice(seen).some(isIt)),
+          (reached) => reached
         )
         yield* killed(child)
         assert.deepStrictEqual((yield* rows).map(({ state }) => state).sort(), states)

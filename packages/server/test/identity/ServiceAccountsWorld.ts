@@ -1,4 +1,5 @@
 /** A server that administers a realm of its own, and the requests of its callers. */
+import { until } from "../../../domain/test/Eventually.ts"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
@@ -74,9 +75,7 @@ export const agreed = Effect.gen(function* () {
   const same = here.every(({ clientId, state }) => state === "active" && there.includes(clientId))
   return same && here.length === there.length ? here.length : undefined
 }).pipe(
-  Effect.tap((count) => (count === undefined ? Effect.sleep("50 millis") : Effect.void)),
-  Effect.repeat({ until: (count) => count !== undefined }),
-  Effect.timeout("60 seconds"),
+  (count) => until(count, (same) => same !== undefined),
   Effect.orDie,
   Effect.tap((count) => Effect.sync(() => assert.isDefined(count)))
 )

@@ -1,3 +1,4 @@
+import { until } from "../../../domain/test/Eventually.ts"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Hostname } from "@catenet/domain/values/Hostname"
@@ -62,11 +63,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the access
       const soon = Math.floor(Date.now() / 1000) + 4
       const set = yield* tunnelControls.setAccess({ params, payload: policy({ expires_at: soon }) })
       assert.deepStrictEqual([set.open, set.next_change as number | null], [true, soon])
-      const closed = yield* tunnelControls.getAccess({ params }).pipe(
-        Effect.tap(({ open }) => (open ? Effect.sleep("50 millis") : Effect.void)),
-        Effect.repeat({ until: ({ open }) => !open }),
-        Effect.timeout("60 seconds")
-      )
+      const closed = yield* until(tunnelControls.getAccess({ params }), ({ open }) => !open)
       assert.isNull(closed.next_change)
       assert.isTrue((yield* tunnelControls.rearmAccess({ params })).open)
     })
@@ -82,11 +79,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the access
       yield* tunnelControls.clearAccess({ params: { id } })
       yield* edge.away(false)
       // An order that has failed is dropped for the later one, so the edge is told one or two of them.
-      const told = yield* edge.policies(token, 1).pipe(
-        Effect.tap((found) => (found.at(-1) === null ? Effect.void : Effect.sleep("20 millis"))),
-        Effect.repeat({ until: (found) => found.at(-1) === null }),
-        Effect.timeout("60 seconds")
-      )
+      const told = yield* until(edge.policies(token, 1), (found) => found.at(-1) === null)
       assert.isAtMost(told.length, 2)
     })
   )

@@ -1,4 +1,5 @@
 /** A tunnel of a test: provisioned and authorised over the control plane's routes, served by a `ct-agent` process. */
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { join } from "node:path"
 import type { Ports, Spawned } from "./Stack.ts"
 import { agent } from "./Stack.ts"
@@ -63,14 +64,6 @@ export const connected = async (stack: Place, token: string): Promise<boolean> =
   return body.connected === true
 }
 
-export const until = async (holds: () => Promise<boolean>, what: string, within = 60_000): Promise<void> => {
-  const from = performance.now()
-  while (!(await holds())) {
-    if (performance.now() - from > within) throw new Error(`${what} did not happen within ${within} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
 /** Starts the tunnel's agent and waits until the edge knows it. */
 export const serve = async (
   stack: Place,
@@ -82,8 +75,10 @@ export const serve = async (
     throw new Error(`the agent ended with ${code}:\n${stderr}`)
   })
   failed.catch(() => {})
-  await Promise.race([until(() => connected(stack, token), "the agent's registration", 120_000), failed])
+  await Promise.race([eventually(() => connected(stack, token), "the agent's registration", 120_000), failed])
   return started
 }
 
 export const get = (tunnel: Tunnel, path: string) => ask(tunnel.target, { path })
+
+export { eventually as until } from "../../../domain/test/Eventually.ts"

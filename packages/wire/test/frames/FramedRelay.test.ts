@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { FramedRelay, maxFramedBytes } from "../../src/frames/FramedRelay.ts"
 import { Dice } from "../dice.ts"
-import { propertyRuns } from "../runs.ts"
+import { often } from "../../../domain/test/runs.ts"
 import { anyBytes, integer } from "./arbitraries.ts"
 
 const counted = (type: number, counter: number) => {
@@ -66,7 +66,7 @@ describe("FramedRelay", () => {
       assert.deepStrictEqual(Buffer.concat(got), Buffer.from(data))
       assert.strictEqual(ended, 1)
     },
-    propertyRuns
+    often
   )
 
   it.prop(
@@ -75,7 +75,7 @@ describe("FramedRelay", () => {
     ({ bytes }) => {
       new FramedRelay(0).receive(bytes, 0)
     },
-    propertyRuns
+    often
   )
 
   it("refuses every other byte at a frame's start", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { normalHost } from "../../src/frames/HostName.ts"
-import { propertyRuns } from "../runs.ts"
+import { often } from "../../../domain/test/runs.ts"
 import { host, text } from "./arbitraries.ts"
 
 describe("normalHost", () => {
@@ -39,7 +39,7 @@ describe("normalHost", () => {
       assert.strictEqual(normalHost(host), host)
       assert.strictEqual(normalHost(` ${host.toUpperCase()}. `), host)
     },
-    propertyRuns
+    often
   )
 
   it.prop(
@@ -49,6 +49,6 @@ describe("normalHost", () => {
       const once = normalHost(text)
       if (once !== undefined) assert.strictEqual(normalHost(once), once)
     },
-    propertyRuns
+    often
   )
 })

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { type Arbitrary, Result } from "effect"
 import type { Decoding } from "../../src/frames/Frame.ts"
-import { propertyRuns } from "../runs.ts"
+import { often } from "../../../domain/test/runs.ts"
 import { anyBytes, integer } from "./arbitraries.ts"
 
 export const codecSuite = <A>(
@@ -20,7 +20,7 @@ export const codecSuite = <A>(
       const frame = codec.encode(value)
       assert.deepStrictEqual(codec.decode(Buffer.concat([frame, rest])), Result.succeed({ value, size: frame.length }))
     },
-    propertyRuns
+    often
   )
 
   it.prop(
@@ -34,7 +34,7 @@ export const codecSuite = <A>(
       }
       assert.deepStrictEqual(codec.decode(frame.subarray(0, -1)), Result.fail({ _tag: "NeedMore" }))
     },
-    propertyRuns
+    often
   )
 
   it.prop(
@@ -48,6 +48,6 @@ export const codecSuite = <A>(
       const damaged = codec.decode(frame)
       if (Result.isSuccess(damaged)) assert.isAtMost(damaged.success.size, frame.length)
     },
-    propertyRuns
+    often
   )
 }

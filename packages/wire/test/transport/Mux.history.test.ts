@@ -6,7 +6,7 @@ import { decodeMuxFrame } from "../frames/wholeFrame.ts"
 import type { MuxStream } from "../../src/transport/MuxStream.ts"
 import { Dice } from "../dice.ts"
 import { integer } from "../frames/arbitraries.ts"
-import { propertyRuns } from "../runs.ts"
+import { often } from "../../../domain/test/runs.ts"
 import { choppedPair } from "./pairs.ts"
 import { occurs, sessions } from "./sessions.ts"
 
@@ -125,6 +125,6 @@ describe("Mux histories", () => {
     "all bytes arrive in order, ends and resets are seen, credit is never exceeded",
     { seed: integer(1, 0x7fff_ffff) },
     ({ seed }) => Effect.promise(() => history(seed)),
-    { ...propertyRuns, timeout: 300_000 }
+    { ...often, timeout: 300_000 }
   )
 })

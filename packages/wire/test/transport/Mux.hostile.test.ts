@@ -10,7 +10,7 @@ import { Mux, type MuxOptions } from "../../src/transport/Mux.ts"
 import type { MuxStream } from "../../src/transport/MuxStream.ts"
 import { Dice } from "../dice.ts"
 import { anyBytes, integer } from "../frames/arbitraries.ts"
-import { propertyRuns } from "../runs.ts"
+import { often } from "../../../domain/test/runs.ts"
 import { header } from "./sessions.ts"
 
 setFlagsFromString("--expose-gc")
@@ -163,7 +163,7 @@ describe("Mux against a hostile peer", () => {
         const { by, code } = await mux.closed
         assert.include(by === "local" ? ["protocol", "flow-control", "version"] : ["lost", "unknown"], code)
       }),
-    { ...propertyRuns, timeout: 120_000 }
+    { ...often, timeout: 120_000 }
   )
 
   it.effect.prop(
@@ -199,6 +199,6 @@ describe("Mux against a hostile peer", () => {
         assert.strictEqual(mux.counters.streamsOpen, 0)
         for (const stream of streams) stream.destroy()
       }),
-    { ...propertyRuns, timeout: 120_000 }
+    { ...often, timeout: 120_000 }
   )
 })

@@ -1,3 +1,4 @@
+import { until } from "../../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -70,10 +71,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a delivery",
       for (const { headers } of [two, three]) assert.deepStrictEqual(headers, one.headers)
       assert.strictEqual(receiver.arrivals("/elsewhere").length, 0, "no redirect is followed")
       const { tunnelControls } = yield* here(account("ada"))
-      const log = yield* here(tunnelControls.listDeliveries({ params: { id }, query: {} })).pipe(
-        Effect.tap((lines) => (lines.length === 0 ? Effect.sleep("20 millis") : Effect.void)),
-        Effect.repeat({ until: (lines) => lines.length > 0 }),
-        Effect.timeout("60 seconds")
+      const log = yield* until(
+        here(tunnelControls.listDeliveries({ params: { id }, query: {} })),
+        (lines) => lines.length > 0
       )
       assert.deepStrictEqual(
         log.map(({ event, status }) => [event, status]),

@@ -1,4 +1,5 @@
 /** An edge's admin interface whose tunnels are as a test says, which writes down what it is told. */
+import { until } from "../../../../domain/test/Eventually.ts"
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -134,18 +135,14 @@ export class FactsEdge extends Context.Service<
         away: (away) => Effect.sync(() => void (isAway = away)),
         asked: (token) => asked.get(token) ?? 0,
         ordersUntil: (token, path) =>
-          Effect.sync(() => orders.filter((order) => order.token === token)).pipe(
-            Effect.tap((found) => (found.at(-1)?.path === path ? Effect.void : Effect.sleep("20 millis"))),
-            Effect.repeat({ until: (found) => found.at(-1)?.path === path }),
-            Effect.timeout("60 seconds"),
-            Effect.orDie
+          until(
+            Effect.sync(() => orders.filter((order) => order.token === token)),
+            (found) => found.at(-1)?.path === path
           ),
         policies: (token, count) =>
-          Effect.sync(() => told(token)).pipe(
-            Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),
-            Effect.repeat({ until: (found) => found.length >= count }),
-            Effect.timeout("60 seconds"),
-            Effect.orDie
+          until(
+            Effect.sync(() => told(token)),
+            (found) => found.length >= count
           )
       }
     })

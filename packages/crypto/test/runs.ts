@@ -1,2 +1,0 @@
-/** How often a property is tried: 1,000 times, or as often as `CATENET_PROPERTY_RUNS` says (100000 for a long run). */
-export const propertyRuns = { runs: Number(process.env["CATENET_PROPERTY_RUNS"] ?? 1000) }

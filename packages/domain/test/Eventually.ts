@@ -1,0 +1,24 @@
+/** The ways in which tests of all packages wait for something that happens in real time, by looking again. */
+import { Effect } from "effect"
+
+/** Reads until the value holds, and gives that value; dies after a minute. */
+export const until = <A, E, R>(read: Effect.Effect<A, E, R>, holds: (value: A) => boolean): Effect.Effect<A, E, R> =>
+  read.pipe(
+    Effect.tap((value) => (holds(value) ? Effect.void : Effect.sleep("20 millis"))),
+    Effect.repeat({ until: holds }),
+    Effect.timeout("60 seconds"),
+    Effect.catchTag("TimeoutError", Effect.die)
+  ) as Effect.Effect<A, E, R>
+
+/** The same with promises; fails after `millis`, which are no limit of their own, saying `what`. */
+export const eventually = async (
+  holds: () => boolean | Promise<boolean>,
+  what: string | (() => string),
+  millis = 60_000
+): Promise<void> => {
+  const deadline = performance.now() + millis
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`did not happen: ${typeof what === "string" ? what : what()}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
