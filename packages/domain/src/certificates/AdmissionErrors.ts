@@ -49,3 +49,10 @@ export class DnsNotConverged extends Problem<DnsNotConverged>()("DnsNotConverged
   title: "DNS not converged",
   detail: () => "The challenge is published, but not all name servers answered it in time; try again."
 }) {}
+
+/** The certificate slot of the tunnel's host name has not lapsed, so there is nothing to queue again. */
+export class ClaimNotLapsed extends Problem<ClaimNotLapsed>()("ClaimNotLapsed", {
+  status: 409,
+  title: "Nothing to reclaim",
+  detail: () => "The tunnel's place in the certificate queue has not lapsed."
+}) {}

@@ -2,8 +2,7 @@
  * One tick of certificate admission over all hostnames: admit the authorized ones, remind the edge of what it has not
  * confirmed, end offers that were not taken, queue the lapsed again, and offer what the budgets allow, in this order.
  */
-import { Result } from "effect"
-import { type Admission, type AdmissionEffect, type AdmissionEvent, transition } from "./AdmissionMachine.ts"
+import { type AdmissionEffect, type AdmissionState, authorize, offer, passTime } from "./Admission.ts"
 import { type CertificateAuthority } from "./CertificateAuthorities.ts"
 import { allocate, type Issuance, registeredDomain } from "./CertificateBudget.ts"
 
@@ -11,25 +10,18 @@ import { allocate, type Issuance, registeredDomain } from "./CertificateBudget.t
 export interface Candidate {
   readonly hostname: string
   readonly authorized: boolean
-  readonly state: Admission
+  readonly state: AdmissionState
 }
 
 /** What the sweep decided about one hostname: a new state, effects, or both. */
 export interface Swept {
   readonly hostname: string
-  readonly next: Admission
+  readonly next: AdmissionState
   readonly effects: ReadonlyArray<AdmissionEffect>
 }
 
-const onItsOwn = (state: Admission, authorized: boolean): AdmissionEvent =>
-  state._tag === "Rot" && authorized ? { _tag: "Authorized" } : { _tag: "TimePassed" }
-
-/** The sweep asks only for what the state allows; a refusal leaves the hostname as it is. */
-const move = (state: Admission, event: AdmissionEvent, now: number) =>
-  Result.getOrElse(transition(state, event, now), () => ({ next: state, effects: [] }))
-
-/** The edge is told again about passthrough until it has confirmed it. */
-const reminders = (state: Admission): ReadonlyArray<AdmissionEffect> =>
+/** The order to pass through is repeated until the edge has confirmed it. */
+const reminders = (state: AdmissionState): ReadonlyArray<AdmissionEffect> =>
   state._tag === "Gruen" && state.pendingRevert ? [{ _tag: "SetTier", tier: "passthrough" }] : []
 
 /**
@@ -52,22 +44,22 @@ export const sweep = (
   now: number
 ): ReadonlyArray<Swept> => {
   const moved = candidates.map(({ authorized, hostname, state }) => {
-    const { effects, next } = move(state, onItsOwn(state, authorized), now)
+    const { effects, next } = state._tag === "Rot" && authorized ? authorize(state, now) : passTime(state, now)
     return { hostname, before: state, next, effects: [...effects, ...reminders(state)] }
   })
-  const gelb = moved.flatMap(({ hostname, next }) => (next._tag === "Gelb" ? [{ hostname, claim: next.claim }] : []))
-  const queue = gelb.flatMap(({ claim, hostname }) =>
-    claim._tag === "Queued" ? [{ hostname, queuedAt: claim.queuedAt }] : []
+  const gelb = moved.flatMap(({ hostname, next }) => (next._tag === "Gelb" ? [{ hostname, slot: next.slot }] : []))
+  const queue = gelb.flatMap(({ hostname, slot }) =>
+    slot._tag === "Queued" ? [{ hostname, queuedAt: slot.queuedAt }] : []
   )
-  const open = gelb.flatMap(({ claim, hostname }) =>
-    claim._tag === "Offered" ? [{ ca: claim.ca, domain: registeredDomain(hostname) }] : []
+  const open = gelb.flatMap(({ hostname, slot }) =>
+    slot._tag === "Offered" ? [{ ca: slot.ca, domain: registeredDomain(hostname) }] : []
   )
   const offers = new Map(allocate(authorities, queue, issuances, open, now).map((o) => [o.hostname, o.ca]))
   return moved.flatMap(({ before, effects, hostname, next }) => {
     const ca = offers.get(hostname)
     if (ca === undefined) return next === before && effects.length === 0 ? [] : [{ hostname, next, effects }]
-    const offered = move(next, { _tag: "Offer", ca }, now)
-    // What the edge is told of the offer includes the tier.
+    const offered = offer(next, ca, now)
+    // The order about the offer includes the tier.
     const others = effects.filter(({ _tag }) => _tag !== "SetTier")
     return [{ hostname, next: offered.next, effects: [...others, ...offered.effects] }]
   })

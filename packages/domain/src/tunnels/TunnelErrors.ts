@@ -21,13 +21,6 @@ export class TunnelLimitReached extends Problem<TunnelLimitReached>()(
   { limit: Count }
 ) {}
 
-/** The claim of the tunnel's host name has not lapsed, so there is nothing to queue again. */
-export class ClaimNotLapsed extends Problem<ClaimNotLapsed>()("ClaimNotLapsed", {
-  status: 409,
-  title: "Nothing to reclaim",
-  detail: () => "The tunnel's place in the certificate queue has not lapsed."
-}) {}
-
 /** The account was not granted access, or not asked for it. */
 export class GrantNotFound extends Problem<GrantNotFound>()("GrantNotFound", {
   status: 404,

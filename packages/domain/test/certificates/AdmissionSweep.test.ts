@@ -2,13 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
 import {
-  type Admission,
   type AdmissionEffect,
+  type AdmissionState,
+  type AdmissionStep,
+  authorize,
   backOff,
-  claimWindow,
-  transition,
+  confirmRevert,
+  issued as certificateIssued,
+  offerSeconds,
+  reclaim,
   view
-} from "@catenet/domain/certificates/AdmissionMachine"
+} from "@catenet/domain/certificates/Admission"
+import type { ClaimNotLapsed, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { between, history, often } from "../values/history.ts"
 
@@ -43,27 +48,27 @@ interface Logged {
 
 describe("admission over random histories", () => {
   it.prop(
-    "budgets hold, nobody is starved, nobody goes back",
+    "budgets hold, no hostname starves and none goes back",
     [history(Event)],
     ([events]) => {
-      const states = new Map<string, Admission>(hosts.map((host) => [host, { _tag: "Rot" }]))
+      const states = new Map<string, AdmissionState>(hosts.map((host) => [host, { _tag: "Rot" }]))
       const authorized = new Set<string>()
       const log: Array<Logged> = []
       let now = 1_000_000
-      const stateOf = (host: string): Admission => states.get(host) ?? { _tag: "Rot" }
+      const stateOf = (host: string): AdmissionState => states.get(host) ?? { _tag: "Rot" }
       const open = (ca: string, domain: string) =>
         hosts.filter((host) => {
           const state = stateOf(host)
           return (
             registeredDomain(host) === domain &&
             state._tag === "Gelb" &&
-            state.claim._tag === "Offered" &&
-            state.claim.ca === ca
+            state.slot._tag === "Offered" &&
+            state.slot.ca === ca
           )
         }).length
       const issued = (ca: string, domain: string) =>
         log.filter((entry) => entry.ca === ca && entry.domain === domain && entry.at > now - week).length
-      const perform = (host: string, next: Admission, effects: ReadonlyArray<AdmissionEffect>) => {
+      const perform = (host: string, next: AdmissionState, effects: ReadonlyArray<AdmissionEffect>) => {
         const before = stateOf(host)
         const rank = { Rot: 0, Gelb: 1, Gruen: 2 }
         assert.isTrue(rank[next._tag] >= rank[before._tag], "a hostname never goes back")
@@ -96,11 +101,11 @@ describe("admission over random histories", () => {
             if (was?._tag === "Gruen") assert.deepStrictEqual(is, was)
             const told = swept.find((s) => s.hostname === host)
             if (was?._tag === "Gelb" && told !== undefined) {
-              const offer = is?._tag === "Gelb" && is.claim._tag === "Offered" ? is.claim.deadline : undefined
+              const offer = is?._tag === "Gelb" && is.slot._tag === "Offered" ? is.slot.deadline : undefined
               // An edge lets the authority in until the offer ends.
               const tier = { _tag: "SetTier", tier: "gelb" } as const
               assert.deepStrictEqual(told.effects, offer === undefined ? [] : [{ ...tier, admissionUntil: offer }])
-              assert.notDeepEqual(is, was, "nothing is told that did not change")
+              assert.notDeepEqual(is, was, "no order without a change")
             }
             if (was?._tag === "Gruen" && !was.pendingRevert) assert.isUndefined(told)
             if (was?._tag === "Gruen" && was.pendingRevert) {
@@ -109,26 +114,26 @@ describe("admission over random histories", () => {
               ])
             }
             if (is._tag !== "Gelb") continue
-            if (is.claim._tag === "Offered") assert.isTrue(is.claim.deadline > now, "no offer outlives its deadline")
-            if (is.claim._tag === "Lapsed") assert.isTrue(is.claim.retryAt > now, "no lapse outlives its back-off")
-            const fresh = is.claim._tag === "Offered" && is.claim.deadline === now + claimWindow
-            if (fresh && is.claim._tag === "Offered") {
-              const { ca } = is.claim
+            if (is.slot._tag === "Offered") assert.isTrue(is.slot.deadline > now, "no offer outlives its deadline")
+            if (is.slot._tag === "Lapsed") assert.isTrue(is.slot.retryAt > now, "no lapse outlives its back-off")
+            const fresh = is.slot._tag === "Offered" && is.slot.deadline === now + offerSeconds
+            if (fresh && is.slot._tag === "Offered") {
+              const { ca } = is.slot
               const budget = authorities.find((a) => a.name === ca)?.weeklyBudget ?? 0
               const domain = registeredDomain(host)
               assert.isTrue(issued(ca, domain) + open(ca, domain) <= budget, "a budget is never exceeded by an offer")
             }
-            if (is.claim._tag === "Queued") {
-              const { queuedAt } = is.claim
+            if (is.slot._tag === "Queued") {
+              const { queuedAt } = is.slot
               for (const { name, weeklyBudget } of authorities) {
                 const domain = registeredDomain(host)
                 assert.isTrue(issued(name, domain) + open(name, domain) >= weeklyBudget, "head-room is not left unused")
               }
               for (const other of hosts.filter((h) => registeredDomain(h) === registeredDomain(host))) {
                 const [was, now_] = [before.get(other), stateOf(other)]
-                const jumped = was?._tag === "Gelb" && was.claim._tag === "Queued" && was.claim.queuedAt > queuedAt
+                const jumped = was?._tag === "Gelb" && was.slot._tag === "Queued" && was.slot.queuedAt > queuedAt
                 if (jumped)
-                  assert.isFalse(now_._tag === "Gelb" && now_.claim._tag === "Offered", "nobody jumps the queue")
+                  assert.isFalse(now_._tag === "Gelb" && now_.slot._tag === "Offered", "no hostname jumps the queue")
               }
             }
           }
@@ -137,7 +142,19 @@ describe("admission over random histories", () => {
         const host = hosts[event.host] ?? ""
         const state = stateOf(host)
         if (event._tag === "Authorize") authorized.add(host)
-        const answer = transition(state, { _tag: event._tag === "Authorize" ? "Authorized" : event._tag }, now)
+        const decide = (): Result.Result<AdmissionStep, ClaimNotLapsed | NotHostnameOwner> => {
+          switch (event._tag) {
+            case "Authorize":
+              return Result.succeed(authorize(state, now))
+            case "Issued":
+              return certificateIssued(state, now)
+            case "Reclaim":
+              return reclaim(state, now)
+            case "RevertConfirmed":
+              return Result.succeed(confirmRevert(state))
+          }
+        }
+        const answer = decide()
         if (Result.isSuccess(answer)) perform(host, answer.success.next, answer.success.effects)
         if (event._tag === "Issued") assert.strictEqual(Result.isSuccess(answer), state._tag !== "Rot")
         const seen = view(stateOf(host), now)
@@ -152,7 +169,7 @@ describe("admission over random histories", () => {
     "every hostname of a quiet system gets its certificate offered in time",
     [between(1, 40)],
     ([count]) => {
-      const fleet = new Map<string, Admission>(
+      const fleet = new Map<string, AdmissionState>(
         Array.from({ length: count }, (_, i) => [`h${i}.crowd.example`, { _tag: "Rot" }])
       )
       const log: Array<{ ca: string; domain: string; at: number }> = []
@@ -161,10 +178,7 @@ describe("admission over random histories", () => {
       for (let tick = 0; tick <= Math.ceil(count / 4) * 7; tick++, now += 24 * hour) {
         const all = [...fleet].map(([hostname, state]) => ({ hostname, authorized: true, state }))
         for (const { hostname, next } of sweep(all, log, authorities, now)) {
-          const done =
-            next._tag === "Gelb" && next.claim._tag === "Offered"
-              ? transition(next, { _tag: "Issued" }, now)
-              : undefined
+          const done = next._tag === "Gelb" && next.slot._tag === "Offered" ? certificateIssued(next, now) : undefined
           if (done === undefined || Result.isFailure(done)) {
             fleet.set(hostname, next)
             continue
@@ -180,16 +194,16 @@ describe("admission over random histories", () => {
     often
   )
 
-  it("an offer that is not taken comes again by itself, later each time", () => {
-    let fleet: Admission = { _tag: "Gelb", claim: { _tag: "Queued", queuedAt: 0, lapses: 0 } }
+  it("an offer that is not taken comes again, later each time", () => {
+    let fleet: AdmissionState = { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: 0, lapses: 0 } }
     const offeredAt: Array<number> = []
     for (let now = 0; now < 30 * 24 * hour; now += 60) {
       const [swept] = sweep([{ hostname: "a.one.example", authorized: true, state: fleet }], [], authorities, now)
       if (swept === undefined) continue
       fleet = swept.next
-      if (fleet._tag === "Gelb" && fleet.claim._tag === "Offered") offeredAt.push(now)
+      if (fleet._tag === "Gelb" && fleet.slot._tag === "Offered") offeredAt.push(now)
     }
-    const gaps = offeredAt.slice(1).map((at, i) => at - (offeredAt[i] ?? 0) - claimWindow)
+    const gaps = offeredAt.slice(1).map((at, i) => at - (offeredAt[i] ?? 0) - offerSeconds)
     assert.deepStrictEqual(gaps, [1, 2, 3, 4, 5, 6].map(backOff))
   })
 

@@ -202,7 +202,7 @@ const table = [
   [Hostnames.RoutingTokenRevoked, 409, ["(token of a deleted tunnel)"]],
   [Tunnels.TunnelNotFound, 404, ["foreign or unknown tunnel"]],
   [Tunnels.TunnelLimitReached, 403, ["(tunnels of an account)"]],
-  [Tunnels.ClaimNotLapsed, 409, ["(reclaim)"]],
+  [CertificateAdmission.ClaimNotLapsed, 409, ["(reclaim)"]],
   [Tunnels.GrantNotFound, 404, ["(grantee or access request)"]],
   [Alerts.AlertRefused, 400, ["alert URL or threshold invalid"]],
   [Alerts.AlertNotFound, 404, ["(alert)"]],

@@ -1,8 +1,8 @@
 /**
- * One tick of certificate admission over all hostnames. What changes is decided by `domain/rules/AdmissionSweep`; it is
- * stored, with what the edge has to be told, in one transaction that one replica at a time may make.
+ * One tick of certificate admission over all hostnames. `domain/certificates/AdmissionSweep` decides what changes;
+ * it is stored, with the orders to the edges, in one transaction that one replica at a time may make.
  */
-import { type Admission, type AdmissionEffect } from "@catenet/domain/certificates/AdmissionMachine"
+import type { AdmissionEffect, AdmissionState } from "@catenet/domain/certificates/Admission"
 import { sweep, type Swept } from "@catenet/domain/certificates/AdmissionSweep"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { Context, Effect, Layer } from "effect"
@@ -15,8 +15,8 @@ import { Authorities } from "./CertificateAuthorities.ts"
 import * as Store from "./AdmissionSweepStore.ts"
 
 /** Those that are in the queue of a domain, or come into it in this tick. */
-const waits = ({ admission }: { readonly admission: Admission }) =>
-  admission._tag === "Rot" || (admission._tag === "Gelb" && admission.claim._tag !== "Offered")
+const waits = ({ admission }: { readonly admission: AdmissionState }) =>
+  admission._tag === "Rot" || (admission._tag === "Gelb" && admission.slot._tag !== "Offered")
 
 export class Sweep extends Context.Service<
   Sweep,

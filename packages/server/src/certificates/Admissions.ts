@@ -2,13 +2,12 @@
  * Certificate admission as agents ask for it. The routing token in the path must be the recorded owner of the hostname;
  * a wrong token, a malformed one and one of another hostname are the same refusal.
  */
-import { Admission } from "@catenet/domain/certificates/Admission"
+import { Admission, type AdmissionState, confirmRevert, issued, view } from "@catenet/domain/certificates/Admission"
 import { HostnameUnknown, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { type Admission as State, view } from "@catenet/domain/certificates/AdmissionMachine"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Equal, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Equal, Layer, Option, Redacted, Result, Schema } from "effect"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
@@ -61,17 +60,13 @@ export class Admissions extends Context.Service<
       return host.value
     })
 
-    const complete = Effect.fnUntraced(
-      function* (token: RoutingToken, hostname: Hostname) {
-        const host = yield* owned(token, hostname)
-        return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, { _tag: "Issued" })))
-      },
-      hosts.transaction,
-      Effect.catchTags({ NotAuthorized: () => new NotHostnameOwner(), NotQueued: Effect.die, NotLapsed: Effect.die })
-    )
+    const complete = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+      const host = yield* owned(token, hostname)
+      return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, issued)))
+    }, hosts.transaction)
 
     const confirm = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      yield* hosts.step(yield* owned(token, hostname), { _tag: "RevertConfirmed" })
+      yield* hosts.step(yield* owned(token, hostname), (state) => Result.succeed(confirmRevert(state)))
     }, hosts.transaction)
 
     /** Where the hostname stands, for the tunnel that owns it. */
@@ -83,7 +78,10 @@ export class Admissions extends Context.Service<
       if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
         return yield* new NotHostnameOwner()
       }
-      return Option.match(host, { onNone: (): State => ({ _tag: "Rot" }), onSome: ({ admission }) => admission })
+      return Option.match(host, {
+        onNone: (): AdmissionState => ({ _tag: "Rot" }),
+        onSome: ({ admission }) => admission
+      })
     })
 
     /** A name that its owner brought has its proof looked up again before it may be certified. */

@@ -9,7 +9,7 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import type { AdmissionEffect } from "@catenet/domain/certificates/AdmissionMachine"
+import type { AdmissionEffect } from "@catenet/domain/certificates/Admission"
 import { Effect, Schema } from "effect"
 
 export const EdgeCall = Schema.TaggedUnion({

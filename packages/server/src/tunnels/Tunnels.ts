@@ -13,7 +13,9 @@ import type {
 import type { Caller } from "@catenet/domain/api/Access"
 import { AgentId } from "@catenet/domain/enrollment/Agent"
 import type { HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
-import { ClaimNotLapsed, type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { reclaim } from "@catenet/domain/certificates/Admission"
+import { ClaimNotLapsed } from "@catenet/domain/certificates/AdmissionErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { TunnelId } from "@catenet/domain/values/Ids"
 import { audit } from "@catenet/domain/values/AuditEffect"
@@ -224,13 +226,7 @@ export class Tunnels extends Context.Service<
           const { hostname } = yield* owned(id, account)
           const host = hostname === null ? Option.none() : yield* hosts.find(hostname, { lock: true })
           if (Option.isNone(host)) return yield* new ClaimNotLapsed()
-          yield* hosts.step(host.value, { _tag: "Reclaim" }).pipe(
-            Effect.catchTags({
-              NotLapsed: () => new ClaimNotLapsed(),
-              NotQueued: Effect.die,
-              NotAuthorized: Effect.die
-            })
-          )
+          yield* hosts.step(host.value, reclaim)
         },
         store.transaction,
         asDefects

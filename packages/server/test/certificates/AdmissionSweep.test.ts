@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { claimWindow } from "@catenet/domain/certificates/AdmissionMachine"
+import { offerSeconds } from "@catenet/domain/certificates/Admission"
 import { Clock, ConfigProvider, Effect, Layer, Redacted, References } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
@@ -257,7 +257,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
       yield* together(1)
       const [path = "", until = 0] = (yield* edge.about(tokenOf(300), 1))[0]?.path.split("&admission_until=") ?? []
       assert.match(path, /new\.told\.test\?channel_tier=gelb$/)
-      assert.approximately(Number(until), at + claimWindow, 60)
+      assert.approximately(Number(until), at + offerSeconds, 60)
       assert.match((yield* edge.about(tokenOf(303), 1))[0]?.path ?? "", /again\.told\.test$/)
       assert.lengthOf(
         edge.orders.filter(({ path }) => path.includes(".told.test")),

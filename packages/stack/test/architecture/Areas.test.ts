@@ -12,7 +12,7 @@ const domain: Table = {
   edges: [],
   enrollment: [],
   tunnels: ["edges", "enrollment"],
-  certificates: ["tunnels"],
+  certificates: ["tunnels", "edges"],
   channels: [],
   topologies: ["channels"],
   agents: ["channels"],

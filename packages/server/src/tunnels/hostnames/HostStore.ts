@@ -4,7 +4,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import type { Admission } from "@catenet/domain/certificates/AdmissionMachine"
+import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 
 /** One row, as `hostColumns` selects it. */
@@ -33,11 +33,13 @@ export interface Host {
   readonly routingToken: RoutingToken
   readonly edgeId: string
   readonly authorizedAt: number
-  readonly admission: Admission
+  readonly admission: AdmissionState
 }
 
 /** The columns of a state; what a state does not have is null, which the table's constraints hold. */
-const columnsOf = (admission: Admission): Omit<HostRow, "hostname" | "routingToken" | "edgeId" | "authorizedAt"> => {
+const columnsOf = (
+  admission: AdmissionState
+): Omit<HostRow, "hostname" | "routingToken" | "edgeId" | "authorizedAt"> => {
   const none = { claim: null, ca: null, queuedAt: null, deadline: null, retryAt: null, lapses: 0, loggedAt: null }
   switch (admission._tag) {
     case "Rot":
@@ -51,27 +53,27 @@ const columnsOf = (admission: Admission): Omit<HostRow, "hostname" | "routingTok
         pendingRevert: admission.pendingRevert
       }
     case "Gelb": {
-      const { claim } = admission
-      const gelb = { ...none, status: "gelb", pendingRevert: false, lapses: claim.lapses } as const
-      switch (claim._tag) {
+      const { slot } = admission
+      const gelb = { ...none, status: "gelb", pendingRevert: false, lapses: slot.lapses } as const
+      switch (slot._tag) {
         case "Queued":
-          return { ...gelb, claim: "queued", queuedAt: claim.queuedAt }
+          return { ...gelb, claim: "queued", queuedAt: slot.queuedAt }
         case "Offered":
-          return { ...gelb, claim: "offered", ca: claim.ca, deadline: claim.deadline }
+          return { ...gelb, claim: "offered", ca: slot.ca, deadline: slot.deadline }
         case "Lapsed":
-          return { ...gelb, claim: "lapsed", retryAt: claim.retryAt }
+          return { ...gelb, claim: "lapsed", retryAt: slot.retryAt }
       }
     }
   }
 }
 
-const admissionOf = (row: HostRow): Admission => {
+const admissionOf = (row: HostRow): AdmissionState => {
   if (row.status === "rot") return { _tag: "Rot" }
   const { ca, deadline, lapses, loggedAt, pendingRevert, queuedAt, retryAt } = row
   if (row.status === "gruen") return { _tag: "Gruen", ca, loggedAt, pendingRevert }
-  if (ca !== null && deadline !== null) return { _tag: "Gelb", claim: { _tag: "Offered", ca, deadline, lapses } }
-  if (retryAt !== null) return { _tag: "Gelb", claim: { _tag: "Lapsed", retryAt, lapses } }
-  return { _tag: "Gelb", claim: { _tag: "Queued", queuedAt: queuedAt ?? row.authorizedAt, lapses } }
+  if (ca !== null && deadline !== null) return { _tag: "Gelb", slot: { _tag: "Offered", ca, deadline, lapses } }
+  if (retryAt !== null) return { _tag: "Gelb", slot: { _tag: "Lapsed", retryAt, lapses } }
+  return { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: queuedAt ?? row.authorizedAt, lapses } }
 }
 
 /** A row with its columns put together to a state. */

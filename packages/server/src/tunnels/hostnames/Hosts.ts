@@ -8,16 +8,11 @@ import { HostnameReserved, RoutingTokenRevoked } from "@catenet/domain/tunnels/H
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import {
-  type Admission,
-  type AdmissionEvent,
-  type AdmissionRefusal,
-  transition
-} from "@catenet/domain/certificates/AdmissionMachine"
+import { type AdmissionState, type AdmissionStep, authorize } from "@catenet/domain/certificates/Admission"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { ancestorsOf } from "@catenet/domain/tunnels/HostnameClaim"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { type Cause, Context, Effect, Equal, Layer, Option, type Schema } from "effect"
+import { type Cause, Context, Effect, Equal, Layer, Option, Result, type Schema } from "effect"
 import { Audits } from "../../identity/Audits.ts"
 import * as ClaimStore from "./HostnameClaimStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
@@ -39,10 +34,14 @@ export class Hosts extends Context.Service<
       hostname: string,
       options: { readonly lock: boolean }
     ) => Effect.Effect<Option.Option<Store.Host>, Schema.SchemaError | SqlError.SqlError>
-    readonly step: (
+    /**
+     * Lets the machine decide, stores its answer and returns the orders to the edges that follow. A refusal is returned
+     * as it is.
+     */
+    readonly step: <E>(
       host: Store.Host,
-      event: AdmissionEvent
-    ) => Effect.Effect<ReadonlyArray<EdgeCall>, AdmissionRefusal | SqlError.SqlError>
+      decide: (state: AdmissionState, now: number) => Result.Result<AdmissionStep, E>
+    ) => Effect.Effect<ReadonlyArray<EdgeCall>, E | SqlError.SqlError>
     readonly transaction: <R, E, A>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
     readonly admit: (
       token: RoutingToken,
@@ -73,13 +72,12 @@ export class Hosts extends Context.Service<
     const claims = yield* ClaimStore.make
     const { edgeId } = yield* Settings
 
-    /**
-     * Asks the state machine, stores its answer and returns what the edge has to be told about it. The machine's refusal
-     * is returned as it is.
-     */
-    const step = Effect.fnUntraced(function* (host: Store.Host, event: AdmissionEvent) {
+    const step = Effect.fnUntraced(function* <E>(
+      host: Store.Host,
+      decide: (state: AdmissionState, now: number) => Result.Result<AdmissionStep, E>
+    ) {
       const now = yield* unixSeconds
-      const { effects, next } = yield* Effect.fromResult(transition(host.admission, event, now))
+      const { effects, next } = yield* Effect.fromResult(decide(host.admission, now))
       yield* store.save({ ...host, admission: next })
       const calls: Array<EdgeCall> = []
       for (const effect of effects) {
@@ -92,37 +90,33 @@ export class Hosts extends Context.Service<
       return calls
     })
 
-    const authorized = Effect.fnUntraced(
-      function* (token: RoutingToken, hostname: Hostname) {
-        const tunnel = yield* store.tunnelOf(hostname, { lock: true })
-        if (Option.isSome(tunnel) && !Equal.equals(tunnel.value.routingToken, token)) {
-          return yield* new HostnameTaken({ hostname })
-        }
-        const requireLogin = yield* store.requiresLogin(token)
-        const recorded = yield* store.find(hostname, { lock: true })
-        // The certificate of a former owner says nothing about the new one.
-        const kept = Option.filter(recorded, (host) => Equal.equals(host.routingToken, token))
-        const admission: Admission = Option.match(kept, {
-          onNone: () => ({ _tag: "Rot" }),
-          onSome: (host) => host.admission
-        })
-        const now = yield* unixSeconds
-        const told = yield* step(
-          { hostname, routingToken: token, edgeId, authorizedAt: now, admission },
-          { _tag: "Authorized" }
-        )
-        const calls = requireLogin ? told.map(gated) : told
-        const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
-        const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
-        return [
-          // Before the hostname: no visitor may come in between.
-          ...(isHttpOnly ? [{ _tag: "SetHttpOnly", required: true } as const] : []),
-          ...calls,
-          ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
-        ]
-      },
-      Effect.catchTags({ NotAuthorized: Effect.die, NotQueued: Effect.die, NotLapsed: Effect.die })
-    )
+    const authorized = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+      const tunnel = yield* store.tunnelOf(hostname, { lock: true })
+      if (Option.isSome(tunnel) && !Equal.equals(tunnel.value.routingToken, token)) {
+        return yield* new HostnameTaken({ hostname })
+      }
+      const requireLogin = yield* store.requiresLogin(token)
+      const recorded = yield* store.find(hostname, { lock: true })
+      // The certificate of a former owner says nothing about the new one.
+      const kept = Option.filter(recorded, (host) => Equal.equals(host.routingToken, token))
+      const admission: AdmissionState = Option.match(kept, {
+        onNone: () => ({ _tag: "Rot" }),
+        onSome: (host) => host.admission
+      })
+      const now = yield* unixSeconds
+      const told = yield* step({ hostname, routingToken: token, edgeId, authorizedAt: now, admission }, (state, at) =>
+        Result.succeed(authorize(state, at))
+      )
+      const calls = requireLogin ? told.map(gated) : told
+      const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
+      const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
+      return [
+        // Before the hostname: no visitor may come in between.
+        ...(isHttpOnly ? [{ _tag: "SetHttpOnly", required: true } as const] : []),
+        ...calls,
+        ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
+      ]
+    })
 
     /** Fails for a name that no tunnel can have, and for one below the name of somebody else's tunnel. */
     const admit = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname, by: "account" | "operator") {
