@@ -5,7 +5,7 @@ import { Cause, Console, Effect, Exit, Layer, Logger, Option, Runtime } from "ef
 import * as Server from "./Server.ts"
 import { Settings } from "./settings/Settings.ts"
 
-/** Whatever keeps the service from starting is one sentence for the operator; a fault of ours is told whole. */
+/** A start that fails says one sentence to the operator; a defect is printed whole. */
 const explained = <A, E extends { readonly _tag: string; readonly message: string }>(program: Effect.Effect<A, E>) =>
   Effect.tapCause(program, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void

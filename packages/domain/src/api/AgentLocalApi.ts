@@ -1,4 +1,4 @@
-/** An agent's local observability routes. Open to whoever reaches the address; served only when one is configured. */
+/** An agent's local observability routes. Open to all who reach the address; served only when one is configured. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AgentStatus } from "../enrollment/AgentStatus.ts"

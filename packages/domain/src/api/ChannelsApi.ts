@@ -118,7 +118,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       success: done,
       error: [NotChannelOwner, LimitReached]
     }).middleware(ReadsBody),
-    /** Ownership is decided before the body is looked at, so the server reads the body by itself. */
+    /** Ownership is decided before the body is looked at, so the handler reads the body. */
     HttpApiEndpoint.post("mintClaimInvite", "/me/channels/:channel/claim-invites", {
       params: channel,
       headers: idempotencyHeader,

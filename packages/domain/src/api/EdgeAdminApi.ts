@@ -163,7 +163,7 @@ export class TunnelFactsApi extends HttpApiGroup.make("facts")
   )
   .middleware(EdgeAdminAccess) {}
 
-/** Open to whoever reaches the address. */
+/** Open to all who reach the address. */
 export class EdgeHealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("live", "/healthz", { success: HttpApiSchema.Empty(200), error: EdgeUnhealthy })
 ) {}

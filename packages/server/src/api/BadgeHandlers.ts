@@ -1,4 +1,4 @@
-/** Handlers of the `badges` group: the picture, which anybody may fetch and keep for five minutes. */
+/** Handlers of the `badges` group: the picture, which is public and may be kept for five minutes. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"

@@ -12,7 +12,7 @@ import { GateSessions } from "../tunnels/GateSessions.ts"
 import { Edges } from "../edges/Edges.ts"
 
 /** In a header, because the answer to a heartbeat has no body. */
-const told = (epoch: string | undefined) =>
+const withEpoch = (epoch: string | undefined) =>
   epoch === undefined
     ? Effect.void
     : HttpEffect.appendPreResponseHandler((_request, response) =>
@@ -34,7 +34,7 @@ export const EdgeHandlers = HttpApiBuilder.group(
       revokedTokens: ({ query }) =>
         Effect.map(edges.revokedTokens(query), (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
       agentProved: ({ payload }) => keys.proved(payload.token, payload.key),
-      heartbeat: ({ payload }) => Effect.flatMap(edges.heartbeat(payload), told),
+      heartbeat: ({ payload }) => Effect.flatMap(edges.heartbeat(payload), withEpoch),
       list: ({ query }) => edges.list(query),
       lookup: ({ query }) => edges.lookup(query),
       rehydrate: ({ query }) => Effect.map(edges.rehydrate(query), (known) => HttpServerResponse.jsonUnsafe(known)),

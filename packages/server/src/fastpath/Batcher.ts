@@ -1,6 +1,6 @@
 /**
- * Look-ups that come in bursts: one statement for all that are asked for in one turn of the event loop. Each asker gets
- * its own answer, or the failure of the statement; one that goes away takes nobody with it.
+ * Look-ups that come in bursts: one statement for all of one turn of the event loop. Each caller gets its own result, or the
+ * failure of the statement; a caller that is interrupted leaves the others alone.
  */
 import { Effect } from "effect"
 

@@ -8,7 +8,7 @@ const others: ReadonlyArray<readonly [prefix: string, challenge: string]> = [
   ["", 'CatenetAdmin header="x-ct-admin-token"']
 ]
 
-/** A token that was sent and does not verify is told apart from none (RFC 6750); where tokens come from follows RFC 9728. */
+/** A token that does not verify has another challenge than none (RFC 6750); where tokens come from follows RFC 9728. */
 const bearer = (given: string | undefined, origin: string) => {
   const refused = given !== undefined && /^bearer\b/iu.test(given) ? 'error="invalid_token", ' : ""
   return `Bearer ${refused}resource_metadata="${origin}/.well-known/oauth-protected-resource"`

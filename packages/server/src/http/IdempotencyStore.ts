@@ -19,7 +19,7 @@ export interface Kept extends Sealed {
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
-    /** A row, when the key was free. Whoever races for it waits here until the first one has committed or given up. */
+    /** A row, when the key was free. A request that races for it waits here until the first one has committed or given up. */
     claim: (row: { readonly keyHash: string; readonly requestHash: string; readonly createdAt: number }) =>
       sql`insert into idempotent_answers ${sql.insert({ ...row })} on conflict (key_hash) do nothing returning key_hash`,
     complete: (keyHash: string, { nonce, sealed }: Sealed) =>

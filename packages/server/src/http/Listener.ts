@@ -1,5 +1,5 @@
 /**
- * The listening socket: limits on how slowly and how much a client may send before anybody looks at it, and a stop that
+ * The listening socket: limits on how slowly and how much a client may send before a route sees it, and a stop that
  * lets running requests finish.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -67,7 +67,7 @@ const server =
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16 * 1024,
       requireHostHeader: true,
-      // Nobody upgrades here; a request to do so behind another one would keep its connection for ever.
+      // No route upgrades; a request to do so behind another one would keep its connection for ever.
       shouldUpgradeCallback: () => false
     })
     if (trustedProxies.length > 0) ProxiedConnections.accept(listening, trusts(trustedProxies))
@@ -75,7 +75,7 @@ const server =
       if (socket.writable && error.code !== "ECONNRESET") socket.end(refusals.of(error.code))
       else socket.destroy()
     })
-    // The routes come a moment after the port and go a moment before it; whoever asks in between gets an answer.
+    // The routes come a moment after the port and go a moment before it; a request in between gets a response.
     return listening.on("request", (_request, response) => {
       if (listening.listenerCount("request") > 1) return
       response

@@ -1,6 +1,6 @@
 /**
  * Limits how often one caller may use the routes that cost something. A caller is an account where one is known, else
- * the client's address. The limit is told with every answer.
+ * the client's address. Each response names the limit.
  */
 import { Caller, Metered } from "@catenet/domain/api/Access"
 import { RateLimited } from "@catenet/domain/values/RequestErrors"

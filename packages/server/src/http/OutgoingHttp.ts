@@ -13,7 +13,7 @@ export const longestAnswer = mebibyte
 /** Bytes of an answer of an edge: a page of receipts, a metrics page, the facts of a thousand tunnels. */
 export const longestEdgeAnswer = 16 * mebibyte
 
-/** For what calls the provider by itself. */
+/** For libraries that bring their own client. */
 export const fetchOf = (most: number) => strictFetch(globalThis.fetch, most)
 
 const layerOf = (most: number) =>

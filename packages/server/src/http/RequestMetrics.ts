@@ -1,6 +1,6 @@
 /**
  * What this process has answered, by method and route pattern: how many with which status, and how long they took. Plain
- * numbers, because every request adds to them. A path never becomes a label, so that nobody can make the page grow.
+ * numbers, because every request adds to them. A path never becomes a label, so that no caller makes the page grow.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Family, HistogramSample } from "@catenet/domain/values/PrometheusText"

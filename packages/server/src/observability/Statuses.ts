@@ -1,6 +1,6 @@
 /**
- * What anyone may know. Counts that are more than five seconds old are read again while whoever asks gets the old ones;
- * when nobody has asked for so long that they are worth nothing, he waits for the new ones. An answer never fails.
+ * The public status. Counts that are more than five seconds old are read again while a caller gets the old ones; a caller
+ * waits for new ones where the old ones are too old to be shown. A response never fails.
  */
 import { Status } from "@catenet/domain/edges/PlatformStatus"
 import { type Cause, Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
@@ -13,7 +13,7 @@ import * as EdgeGauge from "./EdgeGauge.ts"
 import * as Store from "./StatusStore.ts"
 
 const freshMillis = 5_000
-/** Older counts are told to nobody. */
+/** Older counts are not shown. */
 const worthlessMillis = 10_000
 
 type Facts = Omit<Status, "uptime_seconds" | "oidc_enabled">
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
   let answered = { uptime: -1, facts, oidc: false, answer: answerAt(0, false) }
 
   /** The answer as it is sent, made once a second at most. */
-  const told = (now: number) => {
+  const responseAt = (now: number) => {
     const uptime = Math.floor((now - started) / 1000)
     const oidc = keys.usable()
     if (answered.uptime !== uptime || answered.facts !== facts || answered.oidc !== oidc) {
@@ -97,13 +97,13 @@ const make = Effect.gen(function* () {
   return {
     cached: () => {
       const now = clock.currentTimeMillisUnsafe()
-      return now - readAt < freshMillis ? told(now) : undefined
+      return now - readAt < freshMillis ? responseAt(now) : undefined
     },
     answer: Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const age = now - readAt
-      if (age < freshMillis) return Effect.succeed(told(now))
-      if (age < worthlessMillis) return Effect.as(refreshing, told(now))
-      return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, told))
+      if (age < freshMillis) return Effect.succeed(responseAt(now))
+      if (age < worthlessMillis) return Effect.as(refreshing, responseAt(now))
+      return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, responseAt))
     }),
     ready: Effect.timeout(store.ping, "2 seconds")
   }
