@@ -74,8 +74,8 @@ export class VisitorRouter extends Context.Service<
      */
     const enterUnasked = (host: string, token: string, socket: Socket): "gated" | "open" => {
       if (gate.closes(host)) return "gated"
-      const cut = () => void socket.destroy()
-      socket.once("close", gate.enter(token, { host, session: undefined, until: null, open: true, cut }))
+      const end = () => void socket.destroy()
+      socket.once("close", gate.enter(token, { host, session: undefined, until: null, open: true, end }))
       return "open"
     }
 

@@ -10,14 +10,14 @@ import { ResponseTracker } from "./ResponseTracker.ts"
 import type { GateVerdict } from "./LoginGate.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
-import { closeGracefully } from "../listen/GracefulClose.ts"
+import { closeGracefully, cutUnfinished } from "../listen/GracefulClose.ts"
 import { HeadTimer } from "./HeadTimer.ts"
 import { type EdgeResponse, http1, plainResponse, silentPage } from "./Pages.ts"
 
 export interface ForwardedStreamOptions {
   /** Hears of what a listener threw; the visitor has then ended. */
   readonly onFault: OnFault
-  /** Refuses whatever is no HTTP. */
+  /** Refuses whatever is no HTTP, as long as nothing has been said. */
   readonly httpOnly: boolean
   /** How long a request head may take. */
   readonly headMillis: number
@@ -25,8 +25,8 @@ export interface ForwardedStreamOptions {
   readonly ask?: AskGate | undefined
 }
 
-/** Never fails. */
-export type AskGate = (request: RequestHead) => Promise<GateVerdict>
+/** Nothing where the host has no gate now. Never fails. */
+export type AskGate = (request: RequestHead) => Promise<GateVerdict> | undefined
 
 export class ForwardedStream extends Duplex {
   private readonly admitted: Promise<boolean>
@@ -34,6 +34,7 @@ export class ForwardedStream extends Duplex {
   private readonly visitor: TLSSocket
   private readonly rewriter: RequestRewriter
   private readonly onFault: OnFault
+  private readonly fault: OnFault
   private readonly answers = new ResponseTracker()
   private readonly heads: HeadTimer
   private visitorEnded = false
@@ -42,9 +43,11 @@ export class ForwardedStream extends Duplex {
   /** What the gate answers in the place of the origin. */
   private turnedAway: EdgeResponse | undefined
   private asked: "nothing" | "safe" | "more" = "nothing"
+  private requests = 0
 
-  constructor(socket: TLSSocket, visitor: Visitor, { ask, headMillis, httpOnly, onFault }: ForwardedStreamOptions) {
+  constructor(socket: TLSSocket, visitor: Visitor, options: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
+    const { ask, headMillis, onFault } = options
     this.onFault = onFault
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.admitted = promise
@@ -54,17 +57,26 @@ export class ForwardedStream extends Duplex {
       onFault(error)
       this.destroy()
     }
+    this.fault = fault
     this.heads = new HeadTimer(headMillis, fault, () => {
       this.rewriter.expire()
       this.forward([])
     })
     this.rewriter = new RequestRewriter(visitor, {
-      httpOnly,
+      get httpOnly() {
+        return options.httpOnly
+      },
       gate:
         ask === undefined
           ? undefined
-          : (request) => void ask(request).then(contained(fault, (verdict) => this.judged(verdict))),
+          : (request) => {
+              const verdict = ask(request)
+              if (verdict === undefined) this.settle(true)
+              void verdict?.then(contained(fault, (verdict) => this.judged(verdict)))
+              return verdict !== undefined
+            },
       asks: (request) => {
+        this.requests += 1
         this.asked = this.asked === "nothing" && isSafe(request) ? "safe" : "more"
         return this.answers.asks(request)
       }
@@ -84,6 +96,21 @@ export class ForwardedStream extends Duplex {
   firstAdmitted(): Promise<boolean> {
     this.read(0)
     return this.admitted
+  }
+
+  /**
+   * The visitor may no longer pass: what left HTTP ends now, requests that run may still be answered, and the gate is asked
+   * about those to come.
+   */
+  finish() {
+    if (this.rewriter.isRaw) return void this.destroy()
+    const running = this.requests
+    const cut = contained(this.fault, () => {
+      const { isEndless, unanswered } = this.answers
+      if (isEndless || this.requests - unanswered < running) this.destroy()
+    })
+    if (this.answers.busy || this.answers.isEndless) cutUnfinished(this, cut)
+    return undefined
   }
 
   /** Answers in the place of an agent that could not be found. */

@@ -12,7 +12,8 @@ export interface Visit {
   until: number | null
   /** Something of the visitor goes on to the origin, or is about to. */
   open: boolean
-  readonly cut: () => void
+  /** The visitor may no longer pass: it ends within a second. */
+  readonly end: () => void
 }
 
 export class GatedVisits {

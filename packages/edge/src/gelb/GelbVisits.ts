@@ -8,8 +8,10 @@ import type { TLSSocket } from "node:tls"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
+import { contained } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { makeServe } from "../listen/Connections.ts"
+import { cutUnfinished } from "../listen/GracefulClose.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import type { FailOver } from "../relay/FailOver.ts"
@@ -105,19 +107,22 @@ export class GelbVisits extends Context.Service<
     const enter = (host: string, visit: Visit, ended: (leave: () => void) => void) =>
       ended(gate.enter(tokenOf(host), visit))
 
-    /** How the connection's requests are asked about; nothing where the host has no gate. */
-    const gateOfConnection = (socket: TLSSocket, host: string): AskGate | undefined => {
-      const closed = gate.closes(host)
-      const visit: Visit = { host, session: undefined, until: null, open: !closed, cut: () => void socket.destroy() }
+    /** Notes a connection until it closes, and says how its requests are asked about, whenever the gate is closed. */
+    const gateOfConnection = (socket: TLSSocket, host: string, end: () => void): AskGate => {
+      const visit: Visit = { host, session: undefined, until: null, open: !gate.closes(host), end }
       enter(host, visit, (leave) => socket.once("close", leave))
-      if (!closed) return undefined
-      return ({ cookie, method, target, upgrade }) => gate.judge({ host, method, target, cookie, upgrade }, visit)
+      return ({ cookie, method, target, upgrade }) => {
+        if (gate.closes(host)) return gate.judge({ host, method, target, cookie, upgrade }, visit)
+        visit.open = true
+        return undefined
+      }
     }
 
     const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string) => {
       const closed = gate.closes(host)
       const cut = () => void stream.destroy(new TornStream("the visitor may no longer pass"))
-      const visit: Visit = { host, session: undefined, until: null, open: !closed, cut }
+      const end = () => cutUnfinished(stream, contained(report, cut))
+      const visit: Visit = { host, session: undefined, until: null, open: !closed, end }
       enter(host, visit, (leave) => stream.once("close", leave))
       if (!closed) return undefined
       const { ":method": method = "GET", ":path": target = "/", cookie = "" } = headers
@@ -130,22 +135,30 @@ export class GelbVisits extends Context.Service<
       if (refused !== undefined) return yield* FinalResponse.send(socket, refused)
       if (!(yield* FinalResponse.awaitReadable(socket))) return void socket.destroy()
       const address = endpointsOf(socket).client?.address ?? "unknown"
-      const ask = gateOfConnection(socket, host)
-      const options = () => ({ httpOnly: routes.httpOnly(tokenOf(host)), onFault: report, ask, headMillis })
-      const follow = () => new ForwardedStream(socket, { address, hostname: host }, options())
+      let visitor: ForwardedStream | undefined
+      const options = {
+        // Orders may change it before the visitor says anything.
+        get httpOnly() {
+          return routes.httpOnly(tokenOf(host))
+        },
+        onFault: report,
+        ask: gateOfConnection(socket, host, () => visitor?.finish()),
+        headMillis
+      }
+      const follow = () => (visitor = new ForwardedStream(socket, { address, hostname: host }, options))
       // Nobody who may not pass is brought to an agent.
-      const asked = ask === undefined ? undefined : follow()
+      const asked = gate.closes(host) ? follow() : undefined
       if (asked !== undefined && !(yield* Effect.promise(() => asked.firstAdmitted()))) return
       const delivered = yield* deliverFirst(socket, host)
       if (delivered === undefined) {
         return asked === undefined ? yield* FinalResponse.send(socket, offlinePage()) : asked.explain(offlinePage())
       }
-      const visitor = asked ?? follow()
+      const followed = asked ?? follow()
       yield* relays.run(
         delivered,
-        visitor,
+        followed,
         "browser",
-        failOverOf(socket, host, delivered, () => visitor.repeatable)
+        failOverOf(socket, host, delivered, () => followed.repeatable)
       )
     })
 

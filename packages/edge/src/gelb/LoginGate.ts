@@ -155,15 +155,15 @@ export class LoginGate extends Context.Service<
     const judge: LoginGate["Service"]["judge"] = (asked, visit) =>
       decide(asked, visit).catch(() => answered(GatePages.unavailable()))
 
-    const recheckOne = async (token: string, { cut, host, open, session }: Visit) => {
+    const recheckOne = async (token: string, { end, host, open, session }: Visit) => {
       if (!open) return
       const known = session === undefined ? undefined : await answers.of(token, host, session)
-      if (known === undefined || known.identity === null) cut()
+      if (known === undefined || known.identity === null) end()
     }
 
     yield* Effect.forkScoped(
       Effect.sync(() => {
-        for (const { cut } of visits.over(now())) cut()
+        for (const { end } of visits.over(now())) end()
       }).pipe(Effect.repeat(Schedule.spaced(checkEvery)))
     )
 

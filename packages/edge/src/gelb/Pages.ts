@@ -74,6 +74,9 @@ export const silentPage = (): EdgeResponse =>
     { "Retry-After": "10" }
   )
 
+/** What the page of a closed access window says, and no other. */
+export const closedTitle = "This service is closed now"
+
 /** 503: the owner's access window is shut at `now` (unix seconds); names the next change if there is one. */
 export const closedPage = (policy: AccessPolicy.AccessPolicy, now: number): EdgeResponse => {
   const change = AccessPolicy.nextChange(policy, now)
@@ -81,7 +84,7 @@ export const closedPage = (policy: AccessPolicy.AccessPolicy, now: number): Edge
     503,
     "text/html",
     page(
-      "This service is closed now",
+      closedTitle,
       change === null
         ? "Its owner has closed access to it. No time of reopening is set."
         : `Its owner allows access only at certain times. It opens again at ${utc(change)} UTC.`

@@ -48,8 +48,8 @@ export interface RewriterOptions {
   readonly asks: (request: RequestHead) => boolean
   /** Refuses whatever is no HTTP. */
   readonly httpOnly: boolean
-  /** Hears of every request, which is then held until `admit` or `turnAway` is called. Absent: nothing is held. */
-  readonly gate?: ((request: RequestHead) => void) | undefined
+  /** Hears of every request; one that it takes is held until `admit` or `turnAway` is called. Absent: nothing is held. */
+  readonly gate?: ((request: RequestHead) => boolean) | undefined
 }
 
 export class RequestRewriter {
@@ -80,6 +80,11 @@ export class RequestRewriter {
   /** A whole request head has been seen, so that an answer in HTTP makes sense. */
   get spoke(): boolean {
     return this.requests > 0
+  }
+
+  /** What the visitor says is no HTTP, or no longer. */
+  get isRaw(): boolean {
+    return this.phase._tag === "Raw"
   }
 
   /**
@@ -212,14 +217,12 @@ export class RequestRewriter {
     const parsed = parse(this.pending.toString("latin1", 0, end))
     if (Result.isFailure(parsed)) return this.refuse(parsed.failure)
     this.pending = this.pending.subarray(end + headEnd.length)
-    return this.options.gate === undefined ? this.pass(parsed.success, this.visitor, out) : this.ask(parsed.success)
-  }
-
-  private ask(head: RequestHead): boolean {
-    const misdirected = checkHost(head, this.visitor)
+    const { gate } = this.options
+    if (gate === undefined) return this.pass(parsed.success, this.visitor, out)
+    const misdirected = checkHost(parsed.success, this.visitor)
     if (Result.isFailure(misdirected)) return this.refuse(misdirected.failure)
-    this.phase = { _tag: "Asking", head }
-    this.options.gate?.(head)
+    if (!gate(parsed.success)) return this.pass(parsed.success, this.visitor, out)
+    this.phase = { _tag: "Asking", head: parsed.success }
     return false
   }
 

@@ -58,6 +58,16 @@ export class ResponseTracker {
     return this.asked.length > 0 || this.phase._tag === "Body"
   }
 
+  /** Requests without a whole answer, as far as answers can be told apart. */
+  get unanswered(): number {
+    return this.asked.length + (this.phase._tag === "Body" ? 1 : 0)
+  }
+
+  /** What the origin says now ends with the connection alone. */
+  get isEndless(): boolean {
+    return this.phase._tag === "Rest"
+  }
+
   /** Requests that have no whole answer head yet. */
   get owed(): number {
     return this.asked.length

@@ -4,8 +4,11 @@
  * the connection is gone whatever the peer does.
  */
 import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 
 const graceMillis = 2_000
+/** A visitor that may no longer pass is to notice within a second. */
+const finishMillis = 500
 
 /** Cuts the connection after so long, however busy it is. Returns how to call that off. */
 export const cutAfter = (socket: Socket, millis: number): (() => void) => {
@@ -20,4 +23,10 @@ export const cutAfter = (socket: Socket, millis: number): (() => void) => {
 export const closeGracefully = (socket: Socket): void => {
   socket.resume()
   cutAfter(socket, graceMillis)
+}
+
+/** Calls `cut` when a visitor that may no longer pass had its time to be answered, unless the stream has closed before. */
+export const cutUnfinished = (stream: Duplex, cut: () => void): void => {
+  const timer = setTimeout(cut, finishMillis).unref()
+  stream.once("close", () => clearTimeout(timer))
 }

@@ -1,4 +1,5 @@
 /** The programs of a stack, in the order in which they start, each with the question that tells whether it serves. */
+import { closedTitle } from "@catenet/edge/gelb/Pages"
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Data, Effect, type Redacted } from "effect"
 import { readFileSync } from "node:fs"
@@ -71,7 +72,10 @@ export const demoOrigin = (settings: UpSettings): Program => ({
   ready: listens(settings.demoOrigin)
 })
 
-/** Fails unless a visitor who trusts the development root gets the page behind a tunnel, or is led to sign in for it. */
+/**
+ * Fails unless a visitor who trusts the development root gets the page behind a tunnel, is led to sign in for it, or hears that
+ * its owner has closed it at this time.
+ */
 export const visits = ({ frontDoor }: UpSettings, folder: StackFolder, hostname: string) =>
   Effect.callback<void, NotReady>((resume) => {
     const request = get(
@@ -84,9 +88,15 @@ export const visits = ({ frontDoor }: UpSettings, folder: StackFolder, hostname:
         agent: false
       },
       (response) => {
-        response.resume()
-        const ok = response.statusCode === 200 || response.statusCode === 302
-        resume(ok ? Effect.void : Effect.fail(new NotReady({ cause: response.statusCode })))
+        let page = ""
+        response.setEncoding("utf8").on("data", (text: string) => (page += text))
+        response.once("error", (cause) => resume(Effect.fail(new NotReady({ cause }))))
+        response.once("end", () => {
+          const { statusCode: status } = response
+          // The edge says 503 too where it could not ask whether the visitor may pass.
+          const ok = status === 200 || status === 302 || (status === 503 && page.includes(closedTitle))
+          resume(ok ? Effect.void : Effect.fail(new NotReady({ cause: status })))
+        })
       }
     )
     request.once("error", (cause) => resume(Effect.fail(new NotReady({ cause }))))

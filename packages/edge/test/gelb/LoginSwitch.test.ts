@@ -1,0 +1,109 @@
+import { createServer, type ServerResponse } from "node:http"
+import { connect, type IncomingHttpHeaders } from "node:http2"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
+import { startControlPlane } from "../world/ControlPlane.ts"
+import { eventually, start, token } from "../world/World.ts"
+
+const T = token("4")
+const HOST = "app.zone.test"
+const REQUEST = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
+const ENDLESS = `GET /endless HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
+
+/** A host without a gate, whose origin answers when the test lets it, and a visitor for whom the gate opens to nobody. */
+const stage = Effect.gen(function* () {
+  const controlPlane = yield* startControlPlane
+  controlPlane.visitor = Promise.resolve({ identity: null, expires_at: null, sign_in: "https://portal.zone.test/gate" })
+  const world = yield* start({}, { controlPlane })
+  yield* Effect.promise(() => world.authorize(T, HOST, "gelb"))
+  const waiting: Array<ServerResponse> = []
+  const origin = createServer((request, response) => {
+    if (request.url === "/endless") response.write("so far")
+    waiting.push(response)
+  })
+  yield* servingAgent(world, T, [HOST], (stream) => void origin.emit("connection", stream))
+  const running = (count: number) =>
+    Effect.promise(() => eventually(() => waiting.length === count, `${count} requests run`, 5_000))
+  const close = Effect.promise(async () => {
+    const headers = { "x-ct-routing-token": T }
+    const { status } = await world.admin("POST", "/internal/tunnel/login", { headers, body: { required: true } })
+    assert.strictEqual(status, 200)
+  })
+  const visitor = (alpn: string) =>
+    Effect.acquireRelease(
+      Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, [alpn])),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+  return { waiting, running, close, visitor }
+})
+
+describe("the order that closes a login gate", () => {
+  it.live("lets a request of HTTP/1.1 that runs be answered, and asks about the next on its connection", () =>
+    Effect.gen(function* () {
+      const { close, running, visitor, waiting } = yield* stage
+      const [idle, socket] = [yield* visitor("http/1.1"), yield* visitor("http/1.1")]
+      const answer = readUntil(socket, "the answer")
+      socket.write(REQUEST)
+      yield* running(1)
+      yield* close
+      yield* Effect.sleep(100)
+      waiting[0]?.end("the answer")
+      assert.match(yield* Effect.promise(() => answer), /^HTTP\/1.1 200 /)
+      for (const later of [socket, idle]) {
+        const next = readUntil(later, "\r\n\r\n")
+        later.write(REQUEST)
+        assert.match(yield* Effect.promise(() => next), /^HTTP\/1.1 302 /)
+      }
+      assert.lengthOf(waiting, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets a request of HTTP/2 that runs be answered", () =>
+    Effect.gen(function* () {
+      const { close, running, visitor, waiting } = yield* stage
+      const socket = yield* visitor("h2")
+      const session = connect(`https://${HOST}`, { createConnection: () => socket }).on("error", () => undefined)
+      const ask = () =>
+        new Promise<unknown>((resolve, reject) => {
+          let status: unknown
+          const stream = session.request({ ":path": "/" })
+          stream.on("response", (headers: IncomingHttpHeaders) => (status = headers[":status"]))
+          stream.on("error", reject).on("end", () => resolve(status))
+          stream.resume()
+        })
+      const answer = ask()
+      yield* running(1)
+      yield* close
+      yield* Effect.sleep(100)
+      waiting[0]?.end("the answer")
+      assert.strictEqual(yield* Effect.promise(() => answer), 200)
+      assert.strictEqual(yield* Effect.promise(ask), 302)
+      session.destroy()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("cuts within a second what goes on for longer, and takes nothing but HTTP from then on", () =>
+    Effect.gen(function* () {
+      const { close, running, visitor } = yield* stage
+      const [one, two, quiet] = [yield* visitor("http/1.1"), yield* visitor("h2"), yield* visitor("http/1.1")]
+      const session = connect(`https://${HOST}`, { createConnection: () => two }).on("error", () => undefined)
+      const stream = session.request({ ":path": "/endless" }).on("error", () => undefined)
+      const over2 = new Promise<void>((resolve) => void stream.resume().once("close", resolve))
+      const over1 = new Promise<void>((resolve) => {
+        one.resume().on("error", () => undefined)
+        for (const event of ["end", "close"]) one.once(event, () => resolve())
+      })
+      one.write(ENDLESS)
+      yield* running(2)
+      const at = performance.now()
+      yield* close
+      yield* Effect.promise(() => Promise.all([over1, over2]))
+      assert.isBelow(performance.now() - at, 1_000)
+      const refused = readAll(quiet)
+      quiet.write("\x00\x01 not HTTP")
+      assert.match((yield* Effect.promise(() => refused)).toString(), /^HTTP\/1.1 400 /)
+      session.destroy()
+    }).pipe(Effect.scoped)
+  )
+})

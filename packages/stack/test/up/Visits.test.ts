@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { servingAgent } from "../../../edge/test/world/Agent.ts"
+import { start, temporaryFolder, token } from "../../../edge/test/world/World.ts"
+import * as Folder from "../../src/up/Folder.ts"
+import { visits } from "../../src/up/Programs.ts"
+import * as Settings from "../../src/up/Settings.ts"
+
+const T = token("1")
+const HOST = "hello.zone.test"
+
+describe("the demo tunnel", () => {
+  it.live("serves when a visitor hears that its access window is closed, and not while its agent is away", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorize(T, HOST, "gelb"))
+      const settings = yield* Settings.read.pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))
+      const folder = Folder.at(yield* temporaryFolder)
+      const root = join(yield* temporaryFolder, "root.pem")
+      writeFileSync(root, world.wildcardRoot)
+      const ready = visits(
+        { ...settings, frontDoor: { ...settings.frontDoor, host: "127.0.0.1", port: world.frontDoor } },
+        { ...folder, developmentRoot: root },
+        HOST
+      )
+      assert.strictEqual((yield* Effect.flip(ready)).cause, 502)
+      yield* servingAgent(world, T, [HOST], (stream) => {
+        stream.once("data", () => stream.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+      })
+      yield* ready
+      const headers = { "x-ct-routing-token": T }
+      yield* Effect.promise(() =>
+        world.admin("POST", "/internal/tunnel/access-policy", { headers, body: { expires_at: 1 } })
+      )
+      yield* ready
+    }).pipe(Effect.scoped)
+  )
+})
