@@ -1,0 +1,145 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
+import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
+import { redacted } from "@catenet/domain/values/Redaction"
+import * as AdminRoutes from "@catenet/edge/admin/AdminRoutes"
+import { Books } from "@catenet/edge/history/SessionHistory"
+import { Health } from "@catenet/edge/listen/ListenerHealth"
+import * as HttpListener from "@catenet/edge/listen/HttpListener"
+import { ConnectionFaults } from "@catenet/edge/observe/ConnectionFaults"
+import { Counters } from "@catenet/edge/observe/Counters"
+import { Orders } from "@catenet/edge/orders/Orders"
+import { Census } from "@catenet/edge/processes/WorkerStats"
+import { Routes } from "@catenet/edge/routes/Routes"
+import { AgentSessions } from "@catenet/edge/sessions/AgentSessions"
+import { Settings } from "@catenet/edge/settings/Settings"
+import { assert, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer, Logger, Redacted, References } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Otlp } from "effect/observability"
+
+const secrets = {
+  admin: "ad317e".repeat(11).slice(0, 64),
+  token: "5ec7e7".repeat(11).slice(0, 64),
+  encoded: "%35%45".repeat(32),
+  successor: "50cce5".repeat(11).slice(0, 64)
+}
+
+/** A service of which every member fails, and says in its error all that it was asked. */
+const faulty = <A extends object>(depth = 2): A =>
+  new Proxy(function () {} as unknown as A, {
+    get: (_target, member) => {
+      if (member === "then" || typeof member === "symbol") return undefined
+      return depth > 1 && member === "sessions"
+        ? faulty<A>(depth - 1)
+        : member === "receipts"
+          ? faulty<A>(1)
+          : fails(member)
+    }
+  })
+const fails =
+  (member: string) =>
+  (...asked: ReadonlyArray<unknown>): never => {
+    throw new Error(`${member} failed for ${JSON.stringify(asked)}, ${asked.map(String).join(" ")}`)
+  }
+
+/** Everything that an edge says: log lines, and what its traces are exported as. */
+const overheard = Effect.gen(function* () {
+  const said: Array<string> = []
+  const collector = createServer((request, response) => {
+    request.setEncoding("utf8").on("data", (text: string) => said.push(text))
+    request.on("end", () => response.end("{}"))
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void collector.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => void collector.close())
+  )
+  const baseUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+  const into = (logger: Logger.Logger<unknown, string>) =>
+    Logger.make<unknown, void>((options) => void said.push(redacted(logger).log(options)))
+  const listening = Otlp.layer({ baseUrl, resource: { serviceName: "test" }, tracerExportInterval: "200 millis" }).pipe(
+    Layer.provide([RedactedTelemetry.layer, FetchHttpClient.layer]),
+    Layer.provideMerge(Logger.layer([into(Logger.formatLogFmt), into(Logger.formatJson)])),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "All"))
+  )
+  return { said, listening }
+})
+
+const settings = Settings.layer.pipe(
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ CT_EDGE_CERT_OUT: "/nowhere/root.der" })))
+)
+
+const services = Layer.mergeAll(
+  Layer.succeed(Orders, faulty()),
+  Layer.succeed(Routes, faulty()),
+  Layer.succeed(AgentSessions, faulty()),
+  Layer.succeed(Books, faulty()),
+  Layer.succeed(Census, faulty()),
+  Layer.succeed(Health, {
+    ...faulty<Health["Service"]>(),
+    stalled: Effect.sync(() => fails("stalled")(secrets.token))
+  }),
+  ConnectionFaults.layer.pipe(Layer.provide(Counters.layer)),
+  settings
+)
+
+const calls = Object.values(EdgeAdminApi.groups).flatMap((group) =>
+  Object.values(group.endpoints).map(({ method, path }) => ({ method, path }))
+)
+
+/** What a route reads, with secrets in the place of all that may be one. */
+const bodyOf = (path: string): unknown =>
+  path.endsWith("agent-keys")
+    ? [secrets.token]
+    : path.endsWith("bulk")
+      ? { tokens: [secrets.token, secrets.successor] }
+      : path.endsWith("access-policy")
+        ? null
+        : { required: true }
+
+it.live("no secret is in a log, a trace or a problem, whatever route of the admin interface fails", () =>
+  Effect.gen(function* () {
+    const { listening, said } = yield* overheard
+    const answers: Array<string> = []
+    const broken = new Set<string>()
+    yield* Effect.gen(function* () {
+      const { port } = yield* HttpListener.serve(
+        "CT_EDGE_ADMIN_LISTEN",
+        { host: "127.0.0.1", port: 0 },
+        AdminRoutes.routes(Redacted.make(secrets.admin))
+      )
+      const send = async (method: string, path: string, token: string, body: unknown) => {
+        const address = path.replace(":host", "app.zone.test").replace(/:[a-z_]+/gu, token)
+        const response = await fetch(`http://127.0.0.1:${port}${address}?token=${secrets.token}&code=hush-code`, {
+          method,
+          headers: {
+            "x-ct-admin-token": secrets.admin,
+            "x-ct-routing-token": token,
+            "x-ct-successor-token": secrets.successor,
+            "content-type": "application/json"
+          },
+          ...(method === "GET" ? {} : { body: JSON.stringify(body) })
+        })
+        if (response.status >= 500) broken.add(`${method} ${path}`)
+        answers.push([...response.headers].flat().join(" "), await response.text())
+      }
+      for (const { method, path } of calls)
+        for (const token of [secrets.token, secrets.encoded])
+          for (const body of [bodyOf(path), secrets.token]) yield* Effect.promise(() => send(method, path, token, body))
+      yield* Effect.sleep("300 millis")
+    }).pipe(Effect.scoped, Effect.provide(services), Effect.provide(listening))
+    // Nothing is asked for an answer that is the same for every channel.
+    const asked = calls.map(({ method, path }) => `${method} ${path}`).filter((route) => !route.includes("/presence/"))
+    assert.deepStrictEqual(
+      asked.filter((route) => !broken.has(route)),
+      []
+    )
+    assert.isAbove(said.filter((text) => text.includes("resourceSpans")).length, 0)
+    for (const secret of [...Object.values(secrets), "hush-code"]) {
+      const leak = [...said, ...answers].find((text) => text.includes(secret))
+      const at = leak?.indexOf(secret) ?? 0
+      assert.isUndefined(leak?.slice(Math.max(0, at - 200), at + 100), secret)
+    }
+  }).pipe(Effect.scoped)
+)
