@@ -4,13 +4,13 @@ import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
 import { redacted } from "@catenet/domain/values/Redaction"
 import * as AdminRoutes from "@catenet/edge/admin/AdminRoutes"
-import { Books } from "@catenet/edge/history/SessionHistory"
-import { Health } from "@catenet/edge/listen/ListenerHealth"
+import { SessionHistory } from "@catenet/edge/history/SessionHistory"
+import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
 import * as HttpListener from "@catenet/edge/listen/HttpListener"
 import { ConnectionFaults } from "@catenet/edge/observe/ConnectionFaults"
 import { Counters } from "@catenet/edge/observe/Counters"
 import { Orders } from "@catenet/edge/orders/Orders"
-import { Census } from "@catenet/edge/processes/WorkerStats"
+import { WorkerStats } from "@catenet/edge/processes/WorkerStats"
 import { Routes } from "@catenet/edge/routes/Routes"
 import { AgentSessions } from "@catenet/edge/sessions/AgentSessions"
 import { Settings } from "@catenet/edge/settings/Settings"
@@ -74,10 +74,10 @@ const services = Layer.mergeAll(
   Layer.succeed(Orders, faulty()),
   Layer.succeed(Routes, faulty()),
   Layer.succeed(AgentSessions, faulty()),
-  Layer.succeed(Books, faulty()),
-  Layer.succeed(Census, faulty()),
-  Layer.succeed(Health, {
-    ...faulty<Health["Service"]>(),
+  Layer.succeed(SessionHistory, faulty()),
+  Layer.succeed(WorkerStats, faulty()),
+  Layer.succeed(ListenerHealth, {
+    ...faulty<ListenerHealth["Service"]>(),
     stalled: Effect.sync(() => fails("stalled")(secrets.token))
   }),
   ConnectionFaults.layer.pipe(Layer.provide(Counters.layer)),
