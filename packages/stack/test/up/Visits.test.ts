@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { servingAgent } from "../../../edge/test/world/Agent.ts"
 import { start, temporaryFolder, token } from "../../../edge/test/world/World.ts"
-import * as Folder from "../../src/up/Folder.ts"
+import * as StackFolder from "../../src/up/StackFolder.ts"
 import { visits } from "../../src/up/Programs.ts"
 import * as Settings from "../../src/up/Settings.ts"
 
@@ -17,7 +17,7 @@ describe("the demo tunnel", () => {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, HOST, "gelb"))
       const settings = yield* Settings.read.pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))
-      const folder = Folder.at(yield* temporaryFolder)
+      const folder = StackFolder.at(yield* temporaryFolder)
       const root = join(yield* temporaryFolder, "root.pem")
       writeFileSync(root, world.wildcardRoot)
       const ready = visits(
