@@ -8,7 +8,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 
 import { LoginGate } from "../gelb/LoginGate.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
-import type { RouteOrder } from "../routes/RouteOrder.ts"
+import { authorizeHost, type RouteOrder } from "../routes/RouteOrder.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -39,12 +39,12 @@ type Everywhere = (order: RouteOrder, here: () => void) => Effect.Effect<void>
 
 /** What an order says the state of. */
 const subjectOf = (order: RouteOrder): string => {
-  if (order._tag === "Authorize") return `host ${order.host}`
+  if (order._tag === "AuthorizeHost") return `host ${order.hostname}`
   return "token" in order ? `${order._tag} ${order.token}` : order._tag
 }
 
 const subjectsOf = (order: RouteOrder): ReadonlyArray<string> =>
-  order._tag === "Authorize" && order.login !== undefined
+  order._tag === "AuthorizeHost" && order.requireLogin !== undefined
     ? [subjectOf(order), `SetLogin ${order.token}`]
     : [subjectOf(order)]
 
@@ -84,7 +84,7 @@ export class Orders extends Context.Service<
 
     const through = (everywhere: Everywhere): Applied => ({
       authorize: (host, { admissionUntil, tier, token }, login) =>
-        everywhere({ _tag: "Authorize", host, token, tier, admissionUntil, login }, () => {
+        everywhere(authorizeHost(host, { admissionUntil, tier, token }, login), () => {
           if (routes.isRevoked(token)) return
           routes.authorize(host, { token, tier, admissionUntil }, login)
           if (login !== undefined) gate.recheck(token)
@@ -114,7 +114,7 @@ export class Orders extends Context.Service<
           if (!routes.isRevoked(token)) routes.setHttpOnly(token, required)
         }),
       setPolicy: (token, policy) =>
-        everywhere({ _tag: "SetPolicy", token, policy }, () => {
+        everywhere({ _tag: "SetAccessPolicy", token, policy }, () => {
           if (routes.isRevoked(token)) return
           routes.setPolicy(token, policy)
           if (policy !== null) closeWindows([[token, policy]])

@@ -8,8 +8,12 @@ import type { FromMainProcess } from "./MainProcessServices.ts"
 
 const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: RouteOrder): Effect.Effect<void> => {
   switch (order._tag) {
-    case "Authorize":
-      return orders.authorize(order.host, order, order.login)
+    case "AuthorizeHost":
+      return orders.authorize(
+        order.hostname,
+        { token: order.token, tier: order.tier, admissionUntil: order.admissionUntil ?? null },
+        order.requireLogin
+      )
     case "SetLogin":
       return orders.setLogin(order.token, order.required)
     case "Revoke":
@@ -20,7 +24,7 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
       return orders.setHttpOnly(order.token, order.required)
     case "Report":
       return report
-    case "SetPolicy":
+    case "SetAccessPolicy":
       return orders.setPolicy(order.token, order.policy)
   }
 }

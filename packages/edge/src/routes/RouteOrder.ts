@@ -1,27 +1,40 @@
-/** What the control plane orders, as the processes of one edge tell it each other. Every order is idempotent. */
-import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
-import { AgentProof } from "@catenet/domain/edges/AgentProof"
-import { Tier } from "@catenet/domain/edges/Tier"
+/**
+ * The orders of the control plane as the processes of one edge pass them on: those of `EdgeOrder`, each with its token. Tokens
+ * (64 hex digits), keys and hosts travel in plain, checked by the process that took the order; a host that an agent bound by
+ * itself is in normal form and may be one that the control plane would not give.
+ */
+import { edgeOrderFields } from "@catenet/domain/edges/EdgeOrder"
+import type { Tier } from "@catenet/domain/edges/Tier"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Schema } from "effect"
 
-/** Tokens are 64 hex digits, hosts are in normal form. */
+const token = Schema.String
+
 export const RouteOrder = Schema.TaggedUnion({
-  Authorize: {
-    host: Schema.String,
-    token: Schema.String,
-    tier: Tier,
-    admissionUntil: Schema.NullOr(Schema.Int),
-    /** Whether visitors have to log in; absent: as it was. */
-    login: Schema.optional(Schema.Boolean)
-  },
-  /** Whether visitors of gelb hosts may speak nothing but HTTP. */
-  SetHttpOnly: { token: Schema.String, required: Schema.Boolean },
-  /** Also says that what is known of the tunnel's visitors is to be asked anew. */
-  SetLogin: { token: Schema.String, required: Schema.Boolean },
-  Revoke: { token: Schema.String, successor: Schema.optionalKey(Schema.String) },
-  SetAgentKeys: { token: Schema.String, keys: Schema.Array(Schema.String), proof: AgentProof },
-  /** Say what has been counted until now; this one comes from the edge itself. */
-  Report: {},
-  SetPolicy: { token: Schema.String, policy: Schema.NullOr(AccessPolicy) }
+  AuthorizeHost: { ...edgeOrderFields.AuthorizeHost, token, hostname: Schema.String },
+  SetHttpOnly: { ...edgeOrderFields.SetHttpOnly, token },
+  SetLogin: { ...edgeOrderFields.SetLogin, token },
+  Revoke: { ...edgeOrderFields.Revoke, token, successor: Schema.optionalKey(Schema.String) },
+  SetAgentKeys: { ...edgeOrderFields.SetAgentKeys, token, keys: Schema.Array(Schema.String) },
+  SetAccessPolicy: { ...edgeOrderFields.SetAccessPolicy, token },
+  /** Report at once what has been counted. This one comes from the main process itself. */
+  Report: {}
 })
 export type RouteOrder = typeof RouteOrder.Type
+
+export const authorizeHost = (
+  hostname: string,
+  {
+    admissionUntil,
+    tier,
+    token
+  }: { readonly token: string; readonly tier: Tier; readonly admissionUntil: number | null },
+  requireLogin?: boolean
+): RouteOrder => ({
+  _tag: "AuthorizeHost",
+  hostname,
+  token,
+  tier,
+  ...(admissionUntil === null ? {} : { admissionUntil: UnixSeconds.make(admissionUntil) }),
+  ...(requireLogin === undefined ? {} : { requireLogin })
+})

@@ -6,7 +6,7 @@ import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { Context, Effect, Layer } from "effect"
 import { tunnelName } from "./TunnelName.ts"
-import type { RouteOrder } from "./RouteOrder.ts"
+import { authorizeHost, type RouteOrder } from "./RouteOrder.ts"
 import { Settings } from "../settings/Settings.ts"
 
 export type Tier = "gelb" | "passthrough"
@@ -140,11 +140,11 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       // Before the hosts, so that no visitor comes in between.
       ...Array.from(httpOnly, (token): RouteOrder => ({ _tag: "SetHttpOnly", token, required: true })),
       ...Array.from(gated, (token): RouteOrder => ({ _tag: "SetLogin", token, required: true })),
-      ...Array.from(routes, ([host, route]): RouteOrder => ({ _tag: "Authorize", host, ...route })),
+      ...Array.from(routes, ([host, route]) => authorizeHost(host, route)),
       ...Array.from(enrolled, ([token, { keys, proof }]): RouteOrder => {
         return { _tag: "SetAgentKeys", token, keys: Array.from(keys), proof }
       }),
-      ...Array.from(policies, ([token, policy]): RouteOrder => ({ _tag: "SetPolicy", token, policy }))
+      ...Array.from(policies, ([token, policy]): RouteOrder => ({ _tag: "SetAccessPolicy", token, policy }))
     ],
     dump: () => Array.from(routes, ([hostname, { token }]) => ({ hostname, token }))
   }

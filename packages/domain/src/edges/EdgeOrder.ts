@@ -1,0 +1,38 @@
+/**
+ * The orders of the control plane about one tunnel: as the outbox stores them, and as the processes of one edge pass them on.
+ * Each states how things are to be, so that carrying one out twice does no harm. The tunnel's routing token is not part of it.
+ */
+import { Effect, Schema } from "effect"
+import { Hostname } from "../values/Hostname.ts"
+import { PublicKey } from "../values/Keys.ts"
+import { UnixSeconds } from "../values/Numbers.ts"
+import { RoutingToken } from "../values/Tokens.ts"
+import { AccessPolicy } from "./AccessPolicy.ts"
+import { AgentProof } from "./AgentProof.ts"
+import { Tier } from "./Tier.ts"
+
+/** The fields of each order. */
+export const edgeOrderFields = {
+  /** With whether visitors have to log in, where that has to be known before the first of them. */
+  AuthorizeHost: {
+    hostname: Hostname,
+    tier: Tier,
+    admissionUntil: Schema.optionalKey(UnixSeconds),
+    requireLogin: Schema.optionalKey(Schema.Boolean)
+  },
+  /** Whether visitors of gelb hosts have to log in. It also says that those who have may no longer pass. */
+  SetLogin: { required: Schema.Boolean },
+  /** `successor` is the token that the tunnel has instead; hosts that still lead to the old one lead there. */
+  Revoke: { successor: Schema.optionalKey(RoutingToken) },
+  /** Whether visitors of gelb hosts may speak nothing but HTTP. */
+  SetHttpOnly: { required: Schema.Boolean },
+  SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) },
+  /** The keys of the agents that may serve the tunnel, and whether one of them must be proved. */
+  SetAgentKeys: {
+    keys: Schema.Array(PublicKey),
+    proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const)))
+  }
+}
+
+export const EdgeOrder = Schema.TaggedUnion(edgeOrderFields)
+export type EdgeOrder = typeof EdgeOrder.Type
