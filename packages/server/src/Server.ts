@@ -21,6 +21,7 @@ import * as MetricsHttp from "./observability/MetricsRoutes.ts"
 import { Metrics } from "./observability/Metrics.ts"
 import { Traffic } from "./http/RequestMetrics.ts"
 import * as PublicPages from "./portal/legal/LegalRoutes.ts"
+import * as PortalPages from "./portal/PageRoutes.ts"
 import * as PortalForms from "./portal/FormRoutes.ts"
 import * as PortalRoutes from "./portal/PortalRoutes.ts"
 import { Settings } from "./settings/Settings.ts"
@@ -33,7 +34,8 @@ const routes = Layer.mergeAll(
   PublicPages.layer,
   GateRoutes.layer,
   PortalRoutes.layer,
-  PortalForms.layer
+  PortalForms.layer,
+  PortalPages.layer
 )
 
 /** What is served beside the API value. */
@@ -43,7 +45,8 @@ const extra: ExtraRoutes = [
   ...PublicPages.addresses,
   ...GateRoutes.addresses,
   ...PortalRoutes.addresses,
-  ...PortalForms.addresses
+  ...PortalForms.addresses,
+  ...PortalPages.addresses
 ]
 
 /** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */

@@ -29,6 +29,13 @@ export class CrossSiteRequest extends Problem<CrossSiteRequest>()("CrossSiteRequ
   detail: () => "A session cookie is honoured on writes only when the request comes from the portal itself."
 }) {}
 
+/** The account has no session of this name. */
+export class SessionNotFound extends Problem<SessionNotFound>()("SessionNotFound", {
+  status: 404,
+  title: "Session not found",
+  detail: () => "No session of yours has this name."
+}) {}
+
 /** The answer of the identity provider is not for a sign-in that this browser began, or it was used or is too late. */
 export class SignInRefused extends Problem<SignInRefused>()("SignInRefused", {
   status: 403,

@@ -11,6 +11,7 @@ import { type Bootstrap as State, redeem } from "@catenet/domain/enrollment/Boot
 import { BootstrapProofRefused } from "@catenet/domain/enrollment/EnrollmentErrors"
 import type { PublicKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import type { Subject } from "@catenet/domain/values/Subject"
 import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -69,8 +70,13 @@ const make = Effect.gen(function* () {
   )
 
   return {
-    /** A token for the secret, alive for `ttl` seconds. */
-    mint: Effect.fn("Bootstraps.mint")(function* (secret: BootstrapSecret, ttl: number, key?: string) {
+    /** A token for the secret, alive for `ttl` seconds. An account may mint one for a tunnel of its own. */
+    mint: Effect.fn("Bootstraps.mint")(function* (
+      secret: BootstrapSecret,
+      ttl: number,
+      key?: string,
+      actor: Subject | "operator" = "operator"
+    ) {
       const request = { secret: Redacted.value(secret), ttl }
       const repeat = key === undefined ? undefined : { caller: "operator", operation: "mint-bootstrap", key, request }
       const command = Effect.gen(function* () {
@@ -80,7 +86,7 @@ const make = Effect.gen(function* () {
         const tokenHash = hashOf(token)
         const inserted = yield* store.insert({ tokenHash, sealed: seal(token, secret), createdAt, expiresAt })
         yield* within("bootstrap tokens that still give out a secret", mostBootstrapTokens)(inserted)
-        yield* audits.append(audit("bootstrap_minted", "operator", tokenHash))
+        yield* audits.append(audit("bootstrap_minted", actor, tokenHash))
         return { token }
       })
       return yield* once(repeat, Minted, command)

@@ -28,6 +28,15 @@ export interface SignIn {
   readonly userAgent: string
 }
 
+/** A session as its account sees it. Its name is the first half of the token's hash. */
+export interface OpenSession {
+  readonly id: string
+  readonly userAgent: string
+  readonly createdAt: number
+  readonly seenAt: number
+  readonly isThis: boolean
+}
+
 const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
 export class Sessions extends Context.Service<
@@ -43,6 +52,12 @@ export class Sessions extends Context.Service<
     >
     /** Ends the session of a cookie; answers the id token that it held, when it was still live. */
     readonly close: (token: Redacted.Redacted) => Effect.Effect<Option.None<string> | Option.Some<string>>
+    /** The live sessions of an account, at most a hundred, and which of them is the cookie's. */
+    readonly list: (subject: Subject, token: Redacted.Redacted) => Effect.Effect<ReadonlyArray<OpenSession>>
+    /** Ends every session of an account but the cookie's. */
+    readonly closeOthers: (subject: Subject, token: Redacted.Redacted) => Effect.Effect<void>
+    /** Ends a session by its name in the list; answers whether there was one. */
+    readonly closeOne: (subject: Subject, id: string) => Effect.Effect<boolean>
     /** Ends every session of an account. */
     readonly closeAllOf: (subject: Subject) => Effect.Effect<void>
     /** Forgets sessions that are over. */
@@ -82,6 +97,25 @@ export class Sessions extends Context.Service<
         if (ended?.idToken == null) return Option.none()
         return Option.some(yield* Effect.fromResult(sealing.open("portal_sessions.id_token", ended.idToken)))
       }, Effect.orDie),
+
+      list: Effect.fn("Sessions.list")(function* (subject: Subject, token: Redacted.Redacted) {
+        const now = yield* unixSeconds
+        const own = hashOf(token).slice(0, 32)
+        const found = yield* store.list({ subject, now, idleSince: now - idleTime })
+        return found.map(({ createdAt, id, seenAt, userAgent }) => ({
+          id,
+          userAgent,
+          createdAt,
+          seenAt,
+          isThis: id === own
+        }))
+      }, Effect.orDie),
+
+      closeOthers: (subject: Subject, token: Redacted.Redacted) =>
+        Effect.asVoid(Effect.orDie(store.removeOthers(subject, hashOf(token)))),
+
+      closeOne: (subject: Subject, id: string) =>
+        Effect.map(Effect.orDie(store.removeOne(subject, id)), (removed) => removed.length > 0),
 
       closeAllOf: (subject: Subject) => Effect.asVoid(Effect.orDie(store.removeAllOf(subject))),
 

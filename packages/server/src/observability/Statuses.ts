@@ -105,6 +105,7 @@ const make = Effect.gen(function* () {
       if (age < worthlessMillis) return Effect.as(refreshing, responseAt(now))
       return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, responseAt))
     }),
+    counts: () => facts,
     ready: Effect.timeout(store.ping, "2 seconds")
   }
 })
@@ -115,6 +116,8 @@ export class Statuses extends Context.Service<
     /** The response as long as it is fresh. */
     readonly cached: () => HttpServerResponse.HttpServerResponse | undefined
     readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse>
+    /** The counts of the last answer, for a page. */
+    readonly counts: () => Pick<Status, "tunnels" | "agents" | "accounts">
     /** Succeeds when the database can be read. */
     readonly ready: Effect.Effect<unknown, SqlError.SqlError | Cause.TimeoutError>
   }

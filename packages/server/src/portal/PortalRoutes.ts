@@ -1,5 +1,5 @@
 /**
- * `GET /portal`, `/portal/login`, `/portal/callback` and `/portal/logout`: people sign in to the portal, and out again.
+ * `GET /portal`, `/portal/login` and `/portal/callback`: people sign in to the portal.
  * They are redirects, so they are no part of the JSON API; the session cookie that they give is.
  */
 import { SignInNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
@@ -12,7 +12,7 @@ import { signInLifetime } from "../identity/BegunSignIns.ts"
 import { refusalOf } from "../identity/ProviderError.ts"
 import { Limits } from "../http/Limits.ts"
 import { refuse } from "../http/RefusalPages.ts"
-import { lifetime } from "../identity/Sessions.ts"
+import { lifetime, Sessions } from "../identity/Sessions.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sessionCookie } from "./Forms.ts"
 import { nextPath } from "./NextPath.ts"
@@ -21,8 +21,7 @@ import { PortalSignIns } from "./PortalSignIns.ts"
 export const addresses: ExtraRoutes = [
   ["GET", "/portal"],
   ["GET", "/portal/login"],
-  ["GET", "/portal/callback"],
-  ["GET", "/portal/logout"]
+  ["GET", "/portal/callback"]
 ]
 
 const secretCookie = "__Host-ct_portal_state"
@@ -68,6 +67,20 @@ const login = Effect.gen(function* () {
   })
 })
 
+/** The sign-in, or, for whom that is behind, the page that was wanted. */
+const entrance = Effect.gen(function* () {
+  const sessions = yield* Sessions
+  const begin = yield* login
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const session = cookieOf(request, sessionCookie)
+    const found = Option.isSome(session) ? yield* sessions.find(session.value) : Option.none()
+    if (Option.isNone(found)) return yield* begin
+    const next = queryOf(request).get("next")
+    return HttpServerResponse.redirect(next === null ? "/portal/tunnels" : nextPath(next), { status: 303 })
+  })
+})
+
 const callback = Effect.gen(function* () {
   const signIns = yield* PortalSignIns
   return Effect.gen(function* () {
@@ -99,24 +112,10 @@ const callback = Effect.gen(function* () {
   })
 })
 
-const logout = Effect.gen(function* () {
-  const signIns = yield* PortalSignIns
-  return Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
-    const session = cookieOf(request, sessionCookie)
-    const url = Option.isSome(session) ? yield* signIns.end(session.value) : Option.none<URL>()
-    return HttpServerResponse.redirect(Option.isSome(url) ? url.value.href : "/", { status: 303 }).pipe(
-      HttpServerResponse.expireCookieUnsafe(sessionCookie, cookie)
-    )
-  })
-})
-
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    yield* router.add("GET", "/portal", yield* login)
+    yield* router.add("GET", "/portal", yield* entrance)
     yield* router.add("GET", "/portal/login", yield* login)
     yield* router.add("GET", "/portal/callback", yield* callback)
-    yield* router.add("GET", "/portal/logout", yield* logout)
   })
 )

@@ -61,13 +61,25 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("people at th
 
       assert.strictEqual((yield* vera.get("/me/tunnels")).status, 200)
       const token = vera.jars.platform.get(session) ?? ""
-      const out = yield* vera.get("/portal/logout")
+      const asked = yield* vera.get("/portal/logout")
+      assert.strictEqual(asked.status, 200, "a link signs nobody out")
+      assert.match(yield* text(asked), /<form class="panel" method="post" action="\/portal\/logout">/)
+      assert.strictEqual((yield* vera.get("/portal")).headers.get("location"), "/portal/tunnels")
+      assert.strictEqual((yield* vera.get("/portal?next=/portal/account")).headers.get("location"), "/portal/account")
+      const signOut = (site: string) =>
+        TestServer.raw("/portal/logout", {
+          method: "POST",
+          headers: { cookie: `${session}=${token}`, "sec-fetch-site": site }
+        })
+      assert.strictEqual((yield* signOut("same-site")).status, 403)
+      assert.strictEqual((yield* vera.get("/me/tunnels")).status, 200)
+      const out = yield* signOut("same-origin")
+      assert.strictEqual(out.status, 303)
       const end = new URL(out.headers.get("location") ?? "")
       assert.match(end.pathname, /\/protocol\/openid-connect\/logout$/)
       assert.strictEqual(end.searchParams.get("post_logout_redirect_uri"), `${portal}/portal`)
       assert.isAbove((end.searchParams.get("id_token_hint") ?? "").length, 100)
-      assert.isFalse(vera.jars.platform.has(session))
-      vera.jars.platform.set(session, token)
+      assert.match(out.headers.getSetCookie().join(), /^__Host-ct_portal_session=;/u)
       assert.strictEqual((yield* vera.get("/me/tunnels")).status, 401, "a copied cookie is worth nothing")
       const twice = yield* vera.get("/portal/logout")
       assert.strictEqual(twice.headers.get("location"), "/")

@@ -27,6 +27,14 @@ export type Owned = typeof Owned.Type
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
+    tokens: SqlSchema.findAll({
+      Request: Schema.Struct({ subject: Schema.String, ids: Schema.Array(Schema.String) }),
+      Result: Schema.Struct({ id: TunnelId, routingToken: RoutingToken }),
+      execute: ({ ids, subject }) =>
+        ids.length === 0
+          ? sql`select null::text as id, null::text as routing_token where false`
+          : sql`select id, routing_token from tunnels where subject = ${subject} and ${sql.in("id", ids)}`
+    }),
     /** Oldest first; only those that the account owns. */
     list: SqlSchema.findAll({
       Request: Schema.Struct({

@@ -24,6 +24,11 @@ export class Records extends Context.Service<
   Records,
   {
     readonly uptime: (account: Account, id: string) => Effect.Effect<UptimeReport, TunnelNotFound>
+    /** Of those ids that the account owns, whether an agent is connected; null where a silent edge may know more. */
+    readonly connected: (
+      account: Account,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, boolean | null>>
     /** The figures of 30 days of every tunnel that the account owns. */
     readonly usage: (
       account: Account,
@@ -95,6 +100,19 @@ export class Records extends Context.Service<
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
         const { routingToken } = yield* tunnels.owned(id, account)
         return Figures.report(yield* edge.history(routingToken, Figures.mostSessions), yield* unixSeconds)
+      }, asDefects),
+
+      connected: Effect.fn("Records.connected")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
+        const found = yield* store.tokens({ subject, ids })
+        const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
+        const tokens = new Set(
+          Option.getOrElse(statuses.known, () => []).flatMap(({ connected, token }) =>
+            connected ? [Redacted.value(token)] : []
+          )
+        )
+        return new Map<string, boolean | null>(
+          found.map(({ id, routingToken }) => [id, anyOf(statuses, () => tokens.has(Redacted.value(routingToken)))])
+        )
       }, asDefects),
 
       usage: Effect.fn("Records.usage")(rows, asDefects),

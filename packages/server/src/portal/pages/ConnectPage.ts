@@ -1,0 +1,48 @@
+/**
+ * `/portal/tunnels/:id/install`: a button that makes a line for a terminal. The line holds no lasting secret: its token
+ * works once, for a quarter of an hour, and is shown in the answer to the button only.
+ */
+import type { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { type Markup, markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../shell/English.ts"
+import { field, type Refused } from "../shell/Field.ts"
+import type { Page } from "../shell/Shell.ts"
+
+/** What the agent beside the service is started with. */
+export const lineOf = (installation: Installation, token: string, port: number): string => {
+  const { agent_id, control_plane_url, hostname } = installation
+  const named = hostname === null ? [] : ["CT_AGENT_MODE=browser", `CT_AGENT_HOSTNAME=${hostname}`]
+  return [
+    `CT_BOOTSTRAP=${token}`,
+    `CT_AGENT_CP_URL=${control_plane_url}`,
+    `CT_AGENT_ID=${agent_id}`,
+    ...named,
+    `CT_AGENT_ORIGIN=127.0.0.1:${port}`,
+    "npx ct-agent"
+  ].join(" ")
+}
+
+export const form = (texts: Texts, id: string, refused?: Refused): Markup =>
+  markup`<form class="panel" method="post" action="/portal/tunnels/${id}/install" aria-labelledby="connect">
+    <h2 id="connect">${texts.connectTitle}</h2>
+    <p class="hint">${texts.connectText}</p>
+    ${field({ name: "port", type: "number", label: texts.port, value: "8080", refused })}
+    <button class="main-action">${texts.connectButton}</button>
+  </form>`
+
+export const page = (
+  texts: Texts,
+  { hostname, id, name }: Tunnel,
+  facts: { readonly line: string } | { readonly refused?: Refused }
+): Page => ({
+  title: texts.connectTitle,
+  area: "tunnels",
+  main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
+    <div class="head"><h1>${hostname ?? name}</h1></div>
+    ${
+      "line" in facts
+        ? markup`<section class="panel" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
+            <pre tabindex="0">${facts.line}</pre><p class="hint">${texts.connectOnce}</p></section>`
+        : form(texts, id, facts.refused)
+    }`
+})

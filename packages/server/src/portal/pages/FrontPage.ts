@@ -1,0 +1,34 @@
+/** `/`: what this is, how to sign in, and how much of it there is. */
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../shell/English.ts"
+import type { Page } from "../shell/Shell.ts"
+
+export interface Facts {
+  readonly isSignedIn: boolean
+  readonly canSignIn: boolean
+  readonly tunnels: number
+  readonly agents: number
+  readonly accounts: number
+}
+
+export const page = (texts: Texts, facts: Facts): Page => {
+  const enter = facts.isSignedIn
+    ? markup`<p><a class="button main-action" href="/portal/tunnels">${texts.toTunnels}</a></p>`
+    : facts.canSignIn
+      ? markup`<p><a class="button main-action" href="/portal/login">${texts.signIn}</a>
+          <a class="button" href="/portal/login?register=1">${texts.register}</a></p>`
+      : markup`<p class="panel notice">${texts.loginMissing}</p>`
+  const figure = (label: string, count: number) => markup`<div><dt>${label}</dt><dd>${String(count)}</dd></div>`
+  return {
+    title: texts.frontTitle,
+    main: markup`<h1>${texts.frontTitle}</h1>
+      <p class="lead">${texts.frontText}</p>
+      <div class="panel">${enter}</div>
+      <h2>${texts.frontFigures}</h2>
+      <dl class="figures">
+        ${figure(texts.countTunnels, facts.tunnels)}
+        ${figure(texts.countAgents, facts.agents)}
+        ${figure(texts.countAccounts, facts.accounts)}
+      </dl>`
+  }
+}

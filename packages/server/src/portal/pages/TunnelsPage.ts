@@ -1,0 +1,69 @@
+/** `/portal/tunnels`: the tunnels of an account, and the form for one more. */
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../shell/English.ts"
+import { field, type Refused } from "../shell/Field.ts"
+import type { Page } from "../shell/Shell.ts"
+import { state } from "./AgentState.ts"
+
+export interface Facts {
+  readonly tunnels: ReadonlyArray<Tunnel>
+  /** Of own tunnels, whether an agent is connected; null where a silent edge may know more. */
+  readonly connected: ReadonlyMap<string, boolean | null>
+  /** Where the list goes on, and whether it began before this page. */
+  readonly next: string | undefined
+  readonly isFirst: boolean
+  /** What makes a second click on the button the same request. */
+  readonly once: string
+  readonly refused?: Refused | undefined
+}
+
+const row = (
+  texts: Texts,
+  { hostname, id, name, owned, require_login, status }: Tunnel,
+  connected: Facts["connected"]
+) =>
+  markup`<tr>
+    <th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a>
+      <span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}</span></th>
+    <td data-label="${texts.columnCertificate}"><span class="tier ${status}">${status}</span></td>
+    <td data-label="${texts.columnLogin}">${require_login ? texts.loginRequired : texts.loginOpen}</td>
+    <td data-label="${texts.columnState}">${state(texts, connected.get(id) ?? undefined)}</td>
+  </tr>`
+
+const table = (texts: Texts, { connected, tunnels }: Facts) =>
+  markup`<div class="panel list"><table>
+    <thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnCertificate}</th>
+      <th scope="col">${texts.columnLogin}</th><th scope="col">${texts.columnState}</th></tr></thead>
+    <tbody>${tunnels.map((tunnel) => row(texts, tunnel, connected))}</tbody>
+  </table></div>`
+
+const form = (texts: Texts, { once, refused }: Facts) =>
+  markup`<form class="panel" method="post" action="/portal/tunnels" aria-labelledby="new-tunnel">
+    <h2 id="new-tunnel">${texts.newTunnel}</h2>
+    <input type="hidden" name="once" value="${once}">
+    ${field({ name: "name", label: texts.tunnelName, hint: texts.tunnelNameHint, refused })}
+    <button class="main-action">${texts.createTunnel}</button>
+  </form>`
+
+export const page = (texts: Texts, facts: Facts): Page => {
+  const { isFirst, next, tunnels } = facts
+  const lead =
+    tunnels.length > 0 ? texts.tunnelsLead(tunnels.length) : isFirst ? texts.noTunnels : texts.noFurtherTunnels
+  return {
+    title: texts.tunnels,
+    area: "tunnels",
+    main: markup`<div class="head"><div><h1>${texts.tunnels}</h1><p class="lead">${lead}</p></div></div>
+      ${[...facts.connected.values()].includes(null) ? markup`<p class="panel notice">${texts.edgeSilent}</p>` : undefined}
+      ${facts.refused === undefined ? undefined : form(texts, facts)}
+      ${tunnels.length === 0 ? undefined : table(texts, facts)}
+      ${
+        next === undefined && isFirst
+          ? undefined
+          : markup`<p>${isFirst ? undefined : markup`<a href="/portal/tunnels">${texts.first}</a> `}${
+              next === undefined ? undefined : markup`<a rel="next" href="${next}">${texts.next}</a>`
+            }</p>`
+      }
+      ${facts.refused === undefined ? form(texts, facts) : undefined}`
+  }
+}

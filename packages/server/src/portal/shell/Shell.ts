@@ -1,0 +1,94 @@
+/** The shell around every page: navigation, who is signed in, the language. A page puts its content into it. */
+import type { Email } from "@catenet/domain/values/Email"
+import type { Subject } from "@catenet/domain/values/Subject"
+import { type Markup, markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "./English.ts"
+import { names } from "./Language.ts"
+import * as Stylesheet from "./Stylesheet.ts"
+
+/** Who looks at a page, and in which language. */
+export interface Reader {
+  readonly texts: Texts
+  readonly signedIn: { readonly subject: Subject; readonly email: Email | null } | undefined
+  /** The address of the page: where a switch of the language leads back to. */
+  readonly path: string
+}
+
+export interface Page {
+  readonly title: string
+  /** The entry of the navigation that the page belongs to. */
+  readonly area?: "tunnels" | "account"
+  readonly main: Markup
+}
+
+const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
+  <circle cx="5" cy="5" r="3" /><circle cx="19" cy="5" r="3" /><circle cx="12" cy="19" r="3" />
+  <path d="M8 5h8M6.5 7.6l4 8.8M17.5 7.6l-4 8.8" />
+</svg>`
+
+const areas = [
+  ["tunnels", "/portal/tunnels"],
+  ["account", "/portal/account"]
+] as const
+
+const entries = ({ texts }: Reader, current: Page["area"]) =>
+  markup`<ul>${areas.map(([area, href]) =>
+    area === current
+      ? markup`<li><a href="${href}" aria-current="page">${texts[area]}</a></li>`
+      : markup`<li><a href="${href}">${texts[area]}</a></li>`
+  )}</ul>`
+
+const switches = ({ path, texts }: Reader) =>
+  markup`<form class="languages" method="post" action="/portal/language" aria-label="${texts.languages}">
+    <input type="hidden" name="back" value="${path}">${names.map(([language, name]) =>
+      language === texts.language
+        ? markup`<span lang="${language}" aria-current="true">${name}</span>`
+        : markup`<button class="plain" name="language" value="${language}" lang="${language}">${name}</button>`
+    )}</form>`
+
+const rail = (reader: Reader, area: Page["area"]) => {
+  const { signedIn, texts } = reader
+  return markup`<header class="rail">
+    <a class="brand" href="/portal/tunnels">${mark} Catenet</a>
+    <nav aria-label="${texts.navigation}">${entries(reader, area)}</nav>
+    <div class="foot">
+      <span>${texts.signedInAs} <strong>${signedIn?.email ?? signedIn?.subject}</strong></span>
+      <form method="post" action="/portal/logout"><button class="plain">${texts.signOut}</button></form>
+      ${switches(reader)}
+    </div>
+  </header>`
+}
+
+/** The whole document. Without a session there is nothing to navigate. */
+export const render = (reader: Reader, { area, main, title }: Page): string => {
+  const { signedIn, texts } = reader
+  const content = markup`<main id="content" class="main" tabindex="-1">${main}</main>`
+  const body =
+    signedIn === undefined
+      ? markup`<div class="front"><a class="brand" href="/">${mark} Catenet</a>${content}<div class="foot">${switches(reader)}</div></div>`
+      : markup`<div class="shell">${rail(reader, area)}${content}</div>`
+  return markup`<!doctype html>
+<html lang="${texts.language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Catenet</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${Stylesheet.path}">
+</head>
+<body>
+<a class="skip" href="#content">${texts.skip}</a>
+${body}
+</body>
+</html>
+`.text
+}
+
+/**
+ * What a page may load, and where its forms may lead: to the portal, and from there, at sign-out, to the provider.
+ * Pictures are those of the portal, and the empty icon.
+ */
+export const contentPolicy = (provider: URL | undefined): string =>
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; " +
+  `form-action 'self'${provider === undefined ? "" : ` ${provider.origin}`}`

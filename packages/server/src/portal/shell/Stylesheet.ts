@@ -1,0 +1,124 @@
+/**
+ * The one style sheet of all pages, served under a name that holds its hash, so that browsers keep it for good. A page
+ * allows nothing but it: no inline style, no script, no picture of another origin.
+ */
+import { createHash } from "node:crypto"
+
+const css = `
+:root {
+  color-scheme: light dark;
+  --ground: #fbfbfa; --panel: #ffffff; --ink: #16181d; --soft: #5b6270; --line: #e4e5e9; --accent: #1f5fd6;
+  --on-accent: #ffffff; --chosen: #e4ecfa;
+  --rot: #c2362b; --gelb: #8a5800; --gruen: #1c7a46;
+  --rot-ground: #fbe9e7; --gelb-ground: #fdf1d8; --gruen-ground: #e3f4ea;
+  --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #101216; --panel: #171a20; --ink: #e9ebef; --soft: #9aa3b2; --line: #2a2f39; --accent: #7aa5ff;
+    --on-accent: #101216; --chosen: #1d2740;
+    --rot: #ff8a7f; --gelb: #f1c15b; --gruen: #6fd69a;
+    --rot-ground: #3a1f1d; --gelb-ground: #382b12; --gruen-ground: #16301f;
+  }
+}
+* { box-sizing: border-box }
+html { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100% }
+body { margin: 0; background: var(--ground); color: var(--ink); font-variant-numeric: tabular-nums }
+a { color: var(--accent) }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+h1 { font-size: 24px; line-height: 1.25; margin: 0 0 4px; overflow-wrap: anywhere }
+h2 { font-size: 16px; margin: 0 0 12px }
+p { margin: 0 0 12px }
+code, .mono { font-family: var(--mono); font-size: .92em; overflow-wrap: anywhere }
+.skip { position: absolute; left: -999px; top: 8px; padding: 8px 12px; background: var(--panel) }
+.skip:focus { left: 8px; z-index: 1 }
+.shell { display: grid; grid-template-columns: 232px minmax(0, 1fr); min-height: 100vh }
+.rail { display: flex; flex-direction: column; gap: 20px; padding: 24px 14px; background: var(--panel);
+  border-right: 1px solid var(--line); position: sticky; top: 0; height: 100vh; overflow: auto }
+.brand { display: flex; align-items: center; gap: 10px; padding: 0 10px; font-size: 19px; font-weight: 700;
+  color: inherit; text-decoration: none }
+.rail ul { list-style: none; margin: 0; padding: 0; display: grid; gap: 2px }
+.rail li a { display: block; padding: 8px 10px; border-radius: 8px; color: inherit; text-decoration: none }
+.rail li a:hover { background: var(--ground) }
+.rail li a[aria-current] { background: var(--chosen); color: var(--accent); font-weight: 650 }
+.foot { margin-top: auto; padding: 12px 10px 0; border-top: 1px solid var(--line); display: grid; gap: 8px;
+  font-size: 14px; color: var(--soft); overflow-wrap: anywhere }
+.rail summary { display: none }
+.main { padding: 28px 36px 56px; max-width: calc(1120px + 72px) }
+.head { display: flex; justify-content: space-between; align-items: flex-start; gap: 16px; margin-bottom: 24px }
+.lead, .hint, .crumb { color: var(--soft) }
+.lead { margin: 0 }
+.hint, .crumb { font-size: 14px }
+.crumb { margin: 0 0 4px }
+.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 20px; margin-bottom: 20px }
+.panel > :last-child { margin-bottom: 0 }
+.columns { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); gap: 20px; align-items: start }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 0 0 24px }
+.figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 16px }
+.figures dt { color: var(--soft); font-size: 14px }
+.figures dd { margin: 0; font-size: 24px; font-weight: 700 }
+.figures > div { display: flex; flex-direction: column-reverse }
+table { width: 100%; border-collapse: collapse }
+th { text-align: left; font-size: 13px; color: var(--soft); font-weight: 600 }
+th, td { padding: 12px 14px; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere }
+tbody tr:last-child > * { border-bottom: 0 }
+tbody th { font-size: inherit; color: inherit; font-weight: 400 }
+.list { padding: 0; overflow: hidden }
+.sub { display: block; font-size: 14px; color: var(--soft) }
+.tier { display: inline-block; padding: 2px 10px; border-radius: 8px; font-size: 13px; font-weight: 650 }
+.rot { color: var(--rot); background: var(--rot-ground) }
+.gelb { color: var(--gelb); background: var(--gelb-ground) }
+.gruen { color: var(--gruen); background: var(--gruen-ground) }
+.state { white-space: nowrap }
+.state svg { width: 10px; height: 10px; margin-right: 6px; fill: none; stroke: var(--soft); stroke-width: 2 }
+.state .up { fill: var(--gruen); stroke: var(--gruen) }
+.state .down { stroke: var(--rot) }
+dl.pairs { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 8px 20px }
+dl.pairs dt { color: var(--soft) }
+dl.pairs dd { margin: 0; text-align: right; overflow-wrap: anywhere }
+form { margin: 0 }
+.field { display: grid; gap: 4px; margin-bottom: 12px; max-width: 420px }
+.field label { font-weight: 600 }
+.row { display: flex; flex-wrap: wrap; gap: 8px; align-items: end }
+.row .field { margin: 0; flex: 1 1 180px }
+input[type=text], input[type=url], input[type=email], input[type=number], input[type=time], input[type=datetime-local], select {
+  font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 8px;
+  padding: 8px 10px; min-height: 42px; width: 100% }
+input[aria-invalid] { border-color: var(--rot) }
+.error { color: var(--rot); margin: 0; font-size: 14px }
+button, .button { font: inherit; font-weight: 650; cursor: pointer; min-height: 42px; padding: 8px 14px; border-radius: 8px;
+  border: 1px solid var(--line); background: var(--panel); color: var(--ink); text-decoration: none; display: inline-block }
+button.main-action, .button.main-action { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
+button.danger { color: var(--rot); border-color: var(--rot) }
+button.plain { min-height: 24px; padding: 0; border: 0; background: none; color: var(--accent); font-weight: 400; text-align: left }
+.notice { border-left: 4px solid var(--accent) }
+.notice.bad { border-left-color: var(--rot) }
+pre { font-family: var(--mono); font-size: 14px; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--ground);
+  border: 1px solid var(--line); border-radius: 8px; padding: 14px; margin: 0 0 12px; user-select: all }
+details { margin-bottom: 12px }
+summary { cursor: pointer; padding: 4px 0 }
+.languages { display: flex; gap: 12px }
+.front { max-width: 640px; margin: 0 auto; padding: 56px 20px }
+.front .brand { padding: 0; margin-bottom: 32px }
+.front .foot { margin-top: 40px; padding: 16px 0 0 }
+.brand svg { width: 22px; height: 22px; fill: none; stroke: currentColor; stroke-width: 2 }
+@media (max-width: 760px) {
+  .shell { display: block }
+  .rail { position: static; height: auto; gap: 12px; padding: 14px 16px; border-right: 0; border-bottom: 1px solid var(--line) }
+  .main { padding: 20px 16px 40px }
+  .columns { display: block }
+  .head { display: block }
+  table, tbody, tr, td, tbody th { display: block }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+  td, tbody th { border-bottom: 0; padding: 4px 14px }
+  tr { padding: 10px 0; border-bottom: 1px solid var(--line) }
+  td[data-label]::before { content: attr(data-label) ": "; color: var(--soft); font-size: 14px }
+}
+`
+  .replace(/\s*\n\s*/gu, "\n")
+  .trim()
+
+const hash = createHash("sha256").update(css).digest("hex").slice(0, 16)
+
+export const path = `/portal/static/portal-${hash}.css` as const
+export const text = css

@@ -1,0 +1,106 @@
+/** Who visits a page of the portal, in which language, and how a page is answered. */
+import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
+import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { Caller } from "@catenet/domain/api/Access"
+import { Effect, Option, Redacted } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Refusal, refuse } from "../../http/RefusalPages.ts"
+import { isSameOrigin } from "../../http/SameOrigin.ts"
+import { EmailDomains } from "../../identity/EmailDomains.ts"
+import { Sessions } from "../../identity/Sessions.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { sessionCookie } from "../Forms.ts"
+import * as ProblemPage from "../pages/ProblemPage.ts"
+import { languageCookie, textsFor } from "./Language.ts"
+import { contentPolicy, type Page, type Reader, render } from "./Shell.ts"
+
+export interface Visit {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly reader: Reader
+  /** The cookie of the session; empty where there is none. */
+  readonly token: Redacted.Redacted
+}
+
+export interface Member extends Visit {
+  readonly caller: Caller["Service"]
+}
+
+export type Response = HttpServerResponse.HttpServerResponse
+
+/** Whether a page is wanted, and not a problem as JSON. */
+export const wantsPage = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  /\btext\/html\b/u.test(headers["accept"] ?? "")
+
+export const make = Effect.gen(function* () {
+  const sessions = yield* Sessions
+  const domains = yield* EmailDomains
+  const { oidcIssuer, portalBaseUrl } = yield* Settings
+  const policy = contentPolicy(oidcIssuer === undefined ? undefined : (URL.parse(oidcIssuer) ?? undefined))
+
+  const visit = Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const token = Redacted.make(request.cookies[sessionCookie] ?? "", { label: "portal session" })
+    const found = Redacted.value(token) === "" ? Option.none() : yield* sessions.find(token)
+    const texts = textsFor(request.cookies[languageCookie], request.headers["accept-language"])
+    const path = request.url.replace(/[?#].*$/su, "")
+    return { request, token, reader: { texts, path, signedIn: Option.getOrUndefined(found) } } satisfies Visit
+  })
+
+  const show = ({ reader }: Visit, page: Page, status = 200): Response =>
+    HttpServerResponse.text(render(reader, page), {
+      status,
+      contentType: "text/html; charset=utf-8",
+      headers: {
+        "content-security-policy": policy,
+        "content-language": reader.texts.language,
+        vary: "accept-language, cookie"
+      }
+    })
+
+  /** A refusal says nothing of the address, so that a foreign id and an unknown one are the same bytes. */
+  const refused = (self: Visit, refusal: Refusal): Effect.Effect<Response> => {
+    if (/\bjson\b/u.test(self.request.headers["accept"] ?? "")) return refuse(self.request, refusal)
+    const { signedIn, texts } = self.reader
+    const path = signedIn === undefined ? "/" : "/portal/tunnels"
+    const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
+    const [title, detail] =
+      refusal instanceof TunnelNotFound ? [texts.notFoundTitle, texts.notFoundText] : [refusal.title, refusal.detail]
+    const response = show(
+      { ...self, reader: { ...self.reader, path } },
+      ProblemPage.page({ title, detail, link }),
+      refusal.status
+    )
+    return Effect.succeed(
+      refusal.retry_after === undefined
+        ? response
+        : HttpServerResponse.setHeader(response, "retry-after", String(refusal.retry_after))
+    )
+  }
+
+  return {
+    visit,
+    show,
+    refused,
+
+    /** A page for accounts only. Without a session it leads to the sign-in. */
+    forMembers: (signIn: (path: string) => string, page: (member: Member) => Effect.Effect<Response, Refusal>) =>
+      Effect.flatMap(visit, (self) => {
+        const { path, signedIn } = self.reader
+        if (signedIn === undefined) return Effect.succeed(HttpServerResponse.redirect(signIn(path), { status: 303 }))
+        const { email, subject } = signedIn
+        const caller = Caller.of({ subject, email, means: "session" })
+        return domains.require({ subject, email, client: undefined }).pipe(
+          Effect.andThen(page({ ...self, caller })),
+          Effect.catch((refusal: Refusal) => refused(self, refusal))
+        )
+      }),
+
+    /** A form that counts without a session, too; only from the portal itself. */
+    fromPortal: (use: (self: Visit) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>) =>
+      Effect.flatMap(visit, (self) =>
+        isSameOrigin(self.request.headers, portalBaseUrl.origin)
+          ? use(self).pipe(Effect.catch((refusal) => refused(self, refusal)))
+          : refused(self, new CrossSiteRequest())
+      )
+  }
+})

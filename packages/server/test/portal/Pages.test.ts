@@ -1,0 +1,263 @@
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { english } from "../../src/portal/shell/English.ts"
+import { german } from "../../src/portal/shell/German.ts"
+import { textsFor } from "../../src/portal/shell/Language.ts"
+import { ask, person } from "../channels/Asking.ts"
+import { world } from "../harness/Accounts.ts"
+import { type As, headersOf } from "../harness/Contract.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const ada = person("ada")
+const bob = person("bob")
+const zone = { CT_CP_HOSTNAME_ZONE: "zone.example", CT_CP_TUNNELS_PER_ACCOUNT: "3" }
+
+const html = "text/html,application/xhtml+xml"
+
+const answered = (response: Response) =>
+  Effect.map(
+    Effect.promise(() => response.text()),
+    (text) => ({ status: response.status, location: response.headers.get("location"), text, headers: response.headers })
+  )
+
+const open = (as: As, path: string, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.flatMap(headersOf(as), (own) =>
+    Effect.flatMap(TestServer.raw(path, { headers: { accept: html, ...own, ...headers } }), answered)
+  )
+
+const post = (as: As, path: string, form: Readonly<Record<string, string>> = {}, more: Record<string, string> = {}) =>
+  Effect.flatMap(headersOf(as), (own) =>
+    Effect.flatMap(
+      TestServer.raw(path, {
+        method: "POST",
+        headers: { accept: html, "content-type": "application/x-www-form-urlencoded", ...own, ...more },
+        body: new URLSearchParams(form).toString()
+      }),
+      answered
+    )
+  )
+
+const onceOf = (text: string) => /name="once" value="([0-9a-f]{32})"/u.exec(text)?.[1] ?? ""
+const idsOf = (text: string) => [
+  ...new Set([...text.matchAll(/href="\/portal\/tunnels\/([0-9a-f]{32})"/gu)].map(([, id]) => id ?? ""))
+]
+
+describe("the language of a page", () => {
+  plain("has every text in both languages, and no text twice", () => {
+    const flat = (texts: object): ReadonlyArray<readonly [string, unknown]> =>
+      Object.entries(texts).flatMap(([key, value]) =>
+        typeof value === "object" && value !== null
+          ? flat(value).map(([k, v]) => [`${key}.${k}`, v] as const)
+          : [[key, value] as const]
+      )
+    const [en, de] = [new Map(flat(english)), new Map(flat(german))]
+    assert.sameMembers([...de.keys()], [...en.keys()])
+    // The same word in both languages.
+    const same = new Set(["subject", "columnName", "renameTitle", "columnState", "sessionBrowser"])
+    for (const [key, text] of en) {
+      const other = de.get(key)
+      assert.notStrictEqual(other, "", key)
+      if (typeof text === "string" && !same.has(key)) assert.notStrictEqual(other, text, key)
+    }
+  })
+
+  plain("is the chosen one, else the first of the browser's, else English", () => {
+    for (const [chosen, accepted, language] of [
+      ["de", "en", "de"],
+      [undefined, "de-AT,en;q=0.5", "de"],
+      [undefined, "fr, en;q=0.4, de;q=0.9", "de"],
+      [undefined, "de;q=0, en", "en"],
+      [undefined, "fr", "en"],
+      ["xx", undefined, "en"],
+      [undefined, "de;q=nonsense", "en"],
+      ["constructor", "__proto__", "en"]
+    ] as const)
+      assert.strictEqual(textsFor(chosen, accepted).language, language, `${chosen} ${accepted}`)
+  })
+})
+
+layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages of the portal", (it) => {
+  it.effect("stand in one shell under a strict policy, and their style sheet may be kept for good", () =>
+    Effect.gen(function* () {
+      const front = yield* open("nobody", "/", { "accept-language": "de" })
+      assert.strictEqual(front.status, 200)
+      assert.match(front.text, /<html lang="de">/u)
+      assert.include(front.text, german.frontTitle)
+      assert.strictEqual(front.headers.get("cache-control"), "no-store")
+      const policy = front.headers.get("content-security-policy") ?? ""
+      assert.match(policy, /^default-src 'none'; style-src 'self';/u)
+      assert.notInclude(policy, "unsafe")
+      assert.notMatch(front.text, /<script| style="| on[a-z]+="/u)
+      const sheet = /<link rel="stylesheet" href="([^"]+)"/u.exec(front.text)?.[1] ?? ""
+      const styles = yield* open("nobody", sheet)
+      assert.strictEqual(styles.status, 200)
+      assert.strictEqual(styles.headers.get("cache-control"), "public, max-age=31536000, immutable")
+      assert.match(styles.headers.get("content-type") ?? "", /^text\/css/u)
+    })
+  )
+
+  it.effect("lead to the sign-in without a session, and say so where there is nothing", () =>
+    Effect.gen(function* () {
+      const id = "0".repeat(32)
+      for (const [path, location] of [
+        ["/portal/home", "/portal"],
+        ["/portal/tunnels", "/portal"],
+        ["/portal/account", "/portal?next=%2Fportal%2Faccount"],
+        [`/portal/tunnels/${id}`, `/portal?next=${encodeURIComponent(`/portal/tunnels/${id}`)}`],
+        ["/portal/logout", "/"]
+      ] as const) {
+        const { location: there, status } = yield* open("nobody", path)
+        assert.deepStrictEqual([status, there], [303, location], path)
+      }
+      assert.strictEqual((yield* post("nobody", "/portal/tunnels", { name: "x" })).location, "/portal")
+      const nothing = yield* open(ada, "/portal/nothing")
+      assert.strictEqual(nothing.status, 404)
+      assert.include(nothing.text, english.notFoundTitle)
+      const program = yield* open(ada, "/portal/nothing", { accept: "*/*" })
+      assert.deepInclude(JSON.parse(program.text), { code: "RouteNotFound", status: 404 })
+      const wrong = yield* open(ada, `/portal/tunnels/${id}/badge/enable`, { accept: "*/*" })
+      assert.deepStrictEqual([wrong.status, wrong.headers.get("allow")], [405, "POST"])
+    })
+  )
+
+  it.effect("keep the language that was chosen, for requests of the portal itself", () =>
+    Effect.gen(function* () {
+      const chosen = yield* post(ada, "/portal/language", { language: "de", back: "/portal/account" })
+      assert.deepStrictEqual([chosen.status, chosen.location], [303, "/portal/account"])
+      assert.match(chosen.headers.get("set-cookie") ?? "", /^__Host-ct_language=de; Max-Age=31536000;/u)
+      const { cookie = "" } = yield* headersOf(ada)
+      const page = yield* open("nobody", "/portal/account", { cookie: `${cookie}; __Host-ct_language=de` })
+      assert.match(page.text, /<html lang="de">/u)
+      const away = yield* post(ada, "/portal/language", { language: "de", back: "https://evil.example/" })
+      assert.strictEqual(away.location, "/portal/home")
+      assert.isNull((yield* post(ada, "/portal/language", { language: "xx" })).headers.get("set-cookie"))
+      const foreign = yield* post(ada, "/portal/language", { language: "de" }, { "sec-fetch-site": "same-site" })
+      assert.strictEqual(foreign.status, 403)
+    })
+  )
+
+  it.effect("create a tunnel once however often its form is sent, within the account's limit", () =>
+    Effect.gen(function* () {
+      const cleo = person("cleo")
+      const empty = yield* open(cleo, "/portal/tunnels")
+      assert.include(empty.text, english.noTunnels)
+      const once = onceOf(empty.text)
+      const answers = yield* Effect.all(
+        Array.from({ length: 6 }, () => post(cleo, "/portal/tunnels", { name: "photos", once })),
+        { concurrency: "unbounded" }
+      )
+      for (const { location, status } of answers) assert.deepStrictEqual([status, location], [303, "/portal/tunnels"])
+      const listed = yield* open(cleo, "/portal/home")
+      assert.lengthOf(idsOf(listed.text), 1)
+      assert.match(listed.text, /photos-[0-9a-f]{8}\.zone\.example/u)
+
+      for (const name of ["", "   ", "x".repeat(61), "a\u0007b"]) {
+        const refused = yield* post(cleo, "/portal/tunnels", { name, once })
+        assert.strictEqual(refused.status, 400, JSON.stringify(name))
+        assert.match(
+          refused.text,
+          /aria-describedby="field-name-hint field-name-error" required aria-invalid="true" autofocus/u
+        )
+        assert.include(refused.text, english.nameRefused)
+      }
+      const typed = yield* post(cleo, "/portal/tunnels", { name: `<b>"${"x".repeat(60)}` })
+      assert.include(typed.text, 'value="&#60;b&#62;&#34;xxx')
+      assert.strictEqual((yield* post(cleo, "/portal/tunnels", { name: "photos" })).status, 409)
+      for (const name of ["x".repeat(60), "b"])
+        assert.strictEqual((yield* post(cleo, "/portal/tunnels", { name, once })).status, 303)
+      const over = yield* post(cleo, "/portal/tunnels", { name: "c" })
+      assert.strictEqual(over.status, 403)
+      assert.include(over.text, english.limitReached(3))
+      assert.lengthOf(idsOf((yield* open(cleo, "/portal/tunnels")).text), 3)
+    })
+  )
+
+  it.effect("show a tunnel to its owner, and the same bytes to everybody else as for no tunnel at all", () =>
+    Effect.gen(function* () {
+      const made = yield* ask(ada, "/me/tunnels", { name: "cam" })
+      const id = String(made.body["id"])
+      const own = `/portal/tunnels/${id}`
+      const page = yield* open(ada, own)
+      assert.strictEqual(page.status, 200)
+      for (const text of [english.tiers.gelb, english.badgeOff, english.alertNone, english.stateUnknown])
+        assert.include(page.text, text)
+      const unknown = `/portal/tunnels/${"ab".repeat(16)}`
+      for (const part of ["", "/delete", "/install"]) {
+        const [theirs, none] = [yield* open(bob, `${own}${part}`), yield* open(bob, `${unknown}${part}`)]
+        assert.deepStrictEqual([theirs.status, theirs.text], [404, none.text], part)
+      }
+      for (const part of ["/rename", "/delete", "/install", "/require-login"]) {
+        const form = { name: "mine", port: "80" }
+        const [theirs, none] = [yield* post(bob, `${own}${part}`, form), yield* post(bob, `${unknown}${part}`, form)]
+        assert.deepStrictEqual([theirs.status, theirs.text], [404, none.text], part)
+      }
+      assert.deepStrictEqual((yield* post(ada, `${own}/rename`, { name: " Garden " })).location, own)
+      assert.include((yield* open(ada, own)).text, "Garden")
+      const refused = yield* post(ada, `${own}/rename`, { name: "x".repeat(61) })
+      assert.strictEqual(refused.status, 400)
+      assert.include(refused.text, "x".repeat(61))
+      assert.strictEqual((yield* post(ada, `${own}/require-login`, { enabled: "1" })).status, 303)
+      assert.match((yield* open(ada, own)).text, /name="enabled" value="1" checked/u)
+      assert.strictEqual((yield* post(ada, `${own}/require-login`)).status, 303)
+      assert.notMatch((yield* open(ada, own)).text, /name="enabled" value="1" checked/u)
+      assert.strictEqual((yield* open(ada, `${own}/delete`)).status, 200)
+      const elsewhere = yield* post(ada, `${own}/delete`, {}, { "sec-fetch-site": "cross-site" })
+      assert.strictEqual(elsewhere.status, 403)
+      assert.deepStrictEqual((yield* post(ada, `${own}/delete`)).location, "/portal/tunnels")
+      assert.strictEqual((yield* open(ada, own)).status, 404)
+    })
+  )
+
+  it.effect("make a line whose token gives the tunnel's secret once", () =>
+    Effect.gen(function* () {
+      const made = yield* ask(ada, "/me/tunnels", { name: "line" })
+      const path = `/portal/tunnels/${String(made.body["id"])}/install`
+      assert.notInclude((yield* open(ada, path)).text, "CT_BOOTSTRAP", "looking makes no token")
+      for (const port of ["0", "65536", "x", "-1", "8080;ls"])
+        assert.strictEqual((yield* post(ada, path, { port })).status, 400, port)
+      for (const port of ["1", "65535"]) {
+        const { headers, status, text } = yield* post(ada, path, { port })
+        assert.deepStrictEqual([status, headers.get("cache-control")], [200, "no-store"])
+        assert.match(text, new RegExp(`CT_AGENT_ORIGIN=127\\.0\\.0\\.1:${port} npx ct-agent`, "u"))
+        const token = /CT_BOOTSTRAP=([0-9a-f]{64}) /u.exec(text)?.[1]
+        const redeemed = yield* ask("nobody", "/bootstrap/redeem", { token })
+        assert.match(String(redeemed.body["secret"]), /^CT_JOIN_TOKEN=[0-9a-f]{64};CT_AGENT_TOKEN=[0-9a-f]{64}$/u)
+        assert.strictEqual((yield* ask("nobody", "/bootstrap/redeem", { token })).status, 409)
+      }
+      const many = yield* Effect.all(
+        Array.from({ length: 21 }, () => post(ada, path, { port: "80" })),
+        { concurrency: 4 }
+      )
+      const last = many.at(-1)
+      assert.strictEqual(last?.status, 429)
+      assert.match(last?.headers.get("retry-after") ?? "", /^[1-9]\d?$/u)
+    })
+  )
+
+  it.effect("list the sessions of an account, end the others, and delete the account when that is typed", () =>
+    Effect.gen(function* () {
+      const dora = person("dora")
+      const sessions = [yield* headersOf(dora), yield* headersOf(dora), yield* headersOf(dora)] as const
+      const as = (n: 0 | 1 | 2) => sessions[n] as Record<string, string>
+      const page = yield* open("nobody", "/portal/account", as(0))
+      assert.strictEqual(page.status, 200)
+      const others = [...page.text.matchAll(/\/portal\/account\/sessions\/([0-9a-f]{32})\/end/gu)].map(([path]) => path)
+      assert.lengthOf(others, 2)
+      assert.strictEqual((yield* post(bob, others[0] ?? "")).status, 404, "a session of another account")
+      assert.strictEqual((yield* post("nobody", others[0] ?? "", {}, as(0))).status, 303)
+      assert.strictEqual((yield* post("nobody", others[0] ?? "", {}, as(0))).status, 404)
+      assert.strictEqual((yield* post("nobody", "/portal/account/sessions/end-others", {}, as(0))).status, 303)
+      assert.strictEqual((yield* open("nobody", "/portal/account", as(1))).status, 303)
+      assert.strictEqual((yield* open("nobody", "/portal/account", as(2))).status, 303)
+
+      for (const confirm of ["", "delete", "DELETE "])
+        assert.strictEqual((yield* post("nobody", "/portal/account/delete", { confirm }, as(0))).status, 400)
+      assert.strictEqual((yield* open("nobody", "/portal/account", as(0))).status, 200)
+      const gone = yield* post("nobody", "/portal/account/delete", { confirm: "DELETE" }, as(0))
+      assert.strictEqual(gone.status, 200)
+      assert.include(gone.text, english.accountDeleted)
+      assert.match(gone.headers.get("set-cookie") ?? "", /^__Host-ct_portal_session=;/u)
+      assert.strictEqual((yield* open("nobody", "/portal/account", as(0))).status, 303)
+    })
+  )
+})
