@@ -37,8 +37,7 @@ const lint = () => {
   installLinters()
   const linters = [
     run(join(root, "tools", "lint", "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "."),
-    run(join(root, "tools", "lint", "dictionaries.mjs")),
-    run(join(root, "tools", "lint", "unusedExports.mjs"))
+    ...["conventions", "dictionaries", "unusedExports"].map((name) => run(join(root, "tools", "lint", `${name}.mjs`)))
   ]
   return Promise.all(linters).then((codes) => Math.max(...codes))
 }

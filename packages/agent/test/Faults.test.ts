@@ -1,6 +1,6 @@
 /** A fault is put into callbacks of a running agent; it must end what it belongs to and nothing else. */
-import { assert, it } from "vitest"
 import { once } from "node:events"
+import { assert, it } from "vitest"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { startOrigin } from "./stage/Origins.ts"
 import { exchange, makeStage, registered } from "./stage/Stage.ts"

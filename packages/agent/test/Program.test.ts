@@ -1,13 +1,13 @@
-import { assert, describe, it } from "vitest"
+import { chmod, readFile, realpath, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { chmod, readFile, realpath, writeFile } from "node:fs/promises"
 import { userInfo } from "node:os"
+import { assert, describe, it } from "vitest"
+import { variables } from "../src/settings/Variables.ts"
+import { version } from "../src/Version.ts"
 import { makeHome, runAgent } from "./stage/Agent.ts"
 import { echo, startOrigin } from "./stage/Origins.ts"
 import { exchange, joinToken, makeStage, registered } from "./stage/Stage.ts"
-import { variables } from "../src/settings/Variables.ts"
-import { version } from "../src/Version.ts"
 
 const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect"]
 

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, FileSystem, Logger, Redacted, type Scope } from "effect"
 import { address } from "../src/NetworkParser.ts"
 import { cap, literal, path, quoted, text, whole } from "../src/Parser.ts"

@@ -1,8 +1,8 @@
 /** Noise as the channels use it: whole IK handshakes with fresh keys, and messages of the size a sender makes. */
+import { Result } from "effect"
 import { sendLimit } from "../src/noise/Frame.ts"
 import { initiate, respond } from "../src/noise/Noise.ts"
 import type { Suite } from "../src/Suite.ts"
-import { Result } from "effect"
 import type { Contest } from "./interleaved.ts"
 
 const ok = Result.getOrThrow

@@ -2,11 +2,11 @@
 import { Redacted, Result } from "effect"
 import * as AgentCard from "../src/AgentCard.ts"
 import * as Grant from "../src/Grant.ts"
+import * as Hex from "../src/Hex.ts"
+import { native } from "../src/native.ts"
 import * as Chain from "../src/receipt/Chain.ts"
 import * as Export from "../src/receipt/Export.ts"
 import * as Receipt from "../src/receipt/Receipt.ts"
-import * as Hex from "../src/Hex.ts"
-import { native } from "../src/native.ts"
 import type { Suite } from "../src/Suite.ts"
 import type { Contest } from "./interleaved.ts"
 

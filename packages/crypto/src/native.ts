@@ -4,6 +4,7 @@
  * The one file of this package that knows the runtime. Keys are imported from raw bytes, which is cheaper than any
  * encoded form; nothing is cached, so no secret outlives the value its owner holds.
  */
+import { Result } from "effect"
 import {
   createCipheriv,
   createDecipheriv,
@@ -16,7 +17,6 @@ import {
   verify,
   type KeyObject
 } from "node:crypto"
-import { Result } from "effect"
 import * as EdwardsPoint from "./EdwardsPoint.ts"
 import { AuthenticationFailed, LowOrderPoint, tagLength, type Suite } from "./Suite.ts"
 

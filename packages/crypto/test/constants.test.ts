@@ -1,10 +1,10 @@
 /** Numbers and names that other programs rely on. */
+import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Join from "@catenet/crypto/admission/Join"
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
-import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Integer from "@catenet/crypto/Integer"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import * as Permission from "@catenet/crypto/Permission"

@@ -3,8 +3,8 @@
  * block that throws fails, and so does an exported function without a block.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { stripTypeScriptTypes } from "node:module"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
 import { join } from "node:path"
 
 const root = join(import.meta.dirname, "..")

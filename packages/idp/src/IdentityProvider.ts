@@ -7,11 +7,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type Provider from "oidc-provider"
 import * as AdminApi from "./AdminApi.ts"
 import * as HttpBodies from "./HttpBodies.ts"
+import { protocol, userClaims } from "./KeycloakShape.ts"
 import * as Pages from "./Pages.ts"
 import * as RealmProvider from "./Provider.ts"
 import type { RealmOptions } from "./Realm.ts"
 import { RealmStore } from "./RealmStore.ts"
-import { protocol, userClaims } from "./KeycloakShape.ts"
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>
 

@@ -1,8 +1,8 @@
 /** The resource owner password grant (RFC 6749 section 4.3), which Keycloak still offers and command lines still use. */
 import { type Provider, errors } from "oidc-provider"
+import { resource, resourceServer } from "./KeycloakShape.ts"
 import type { RealmOptions } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
-import { resource, resourceServer } from "./KeycloakShape.ts"
 
 interface Parameters {
   readonly username?: string

@@ -1,12 +1,12 @@
 /** The OpenID provider behind the realm, shaped like Keycloak's: paths, claims, and access tokens as signed JWTs. */
 import { createHash } from "node:crypto"
 import Provider, { type Configuration, interactionPolicy } from "oidc-provider"
+import { protocol, resource, resourceServer, scopes, userClaims } from "./KeycloakShape.ts"
 import * as MemoryAdapter from "./MemoryAdapter.ts"
 import * as Pages from "./Pages.ts"
 import * as PasswordGrant from "./PasswordGrant.ts"
 import type { RealmOptions } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
-import { protocol, resource, resourceServer, scopes, userClaims } from "./KeycloakShape.ts"
 
 const managementAccess = (roles: ReadonlyArray<string>) =>
   roles.length === 0 ? {} : { resource_access: { "realm-management": { roles } } }

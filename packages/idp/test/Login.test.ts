@@ -1,5 +1,5 @@
-import { assert, describe, it } from "vitest"
 import * as client from "openid-client"
+import { assert, describe, it } from "vitest"
 import { ada, useRealm } from "./realm.ts"
 
 const { idp } = useRealm()

@@ -1,10 +1,10 @@
 /** Other people's programs on loopback, for comparison; each is `undefined`, and says so, where it is not installed. */
+import { Effect } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
-import { Effect } from "effect"
 import { freePort } from "../src/Ports.ts"
 
 export interface Running {

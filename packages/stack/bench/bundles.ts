@@ -1,10 +1,10 @@
 /** The programs as one file each against the same programs from their sources: time to answer, and memory at rest. */
+import { Effect, Exit, Redacted, Scope } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { Effect, Exit, Redacted, Scope } from "effect"
 import { freePort } from "../src/Ports.ts"
 import * as Cluster from "../src/postgres/Cluster.ts"
 import { ownMegabytes, residentMegabytes } from "../test/e2e/Memory.ts"

@@ -1,7 +1,7 @@
 /** From the start of the command to the first 200: of the whole platform, and of the programs as one file each. */
+import { existsSync } from "node:fs"
 import { Stack } from "../test/e2e/Stack.ts"
 import { serves } from "../test/e2e/Visitor.ts"
-import { existsSync } from "node:fs"
 import type { Row } from "./Report.ts"
 
 const within = 60_000

@@ -2,8 +2,8 @@
 import { httpOrigin } from "../test/e2e/Origins.ts"
 import type { Stack } from "../test/e2e/Stack.ts"
 import { provision, serve } from "../test/e2e/Tunnel.ts"
-import * as Load from "./Load.ts"
 import { inTurns } from "./InTurns.ts"
+import * as Load from "./Load.ts"
 import { percentile, type Row } from "./Report.ts"
 
 const seconds = 2

@@ -4,9 +4,9 @@
  */
 import { text } from "@catenet/config/Parser"
 import { optional } from "@catenet/config/Variable"
-import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
 import { redacted } from "@catenet/domain/values/Redaction"
+import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Effect, Layer, Logger, References } from "effect"
 import { Otlp } from "effect/observability"
 

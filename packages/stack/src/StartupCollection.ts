@@ -1,7 +1,7 @@
 /** Gives memory back once a program that stays has started. */
+import { Effect, type Scope } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { Effect, type Scope } from "effect"
 
 const fromSources = import.meta.url.endsWith(".ts")
 

@@ -1,7 +1,7 @@
 /** `status`: the running agent's own report, or the last events of its ring when it serves no endpoints. */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Schema } from "effect"
 import { HttpApiClient } from "effect/http-api"
 import { Unreachable } from "../Failure.ts"

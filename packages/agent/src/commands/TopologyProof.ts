@@ -1,8 +1,8 @@
 /** `topology-proof`: the holder key's signature with which an account places this agent in a topology. It asks no network. */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Redacted } from "effect"
 import { configFile } from "../Flags.ts"
 import * as Environment from "../settings/Environment.ts"

@@ -5,8 +5,8 @@ import { Effect } from "effect"
 import { createSocket, type Socket } from "node:dgram"
 import { isIPv6 } from "node:net"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
-import { OriginDown } from "../tunnel/Origin.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import { OriginDown } from "../tunnel/Origin.ts"
 import type { NoiseStream } from "./NoiseStream.ts"
 
 /** Bytes of datagrams that may wait for the network card. */

@@ -1,8 +1,8 @@
 /** The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, empty prologue, framed messages. */
+import { native } from "@catenet/crypto/native"
 import * as Frame from "@catenet/crypto/noise/Frame"
 import { initiate, respond } from "@catenet/crypto/noise/Noise"
 import type { Transport } from "@catenet/crypto/noise/Transport"
-import { native } from "@catenet/crypto/native"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { Data, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"

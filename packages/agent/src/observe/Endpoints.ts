@@ -1,17 +1,17 @@
 /** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. When the address cannot be bound, the agent logs it once and serves the tunnel anyway. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, FileSystem, Layer, Result } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
-import { credential } from "../settings/Variables.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
-import { Events } from "./Events.ts"
-import * as MetricsPage from "./MetricsPage.ts"
-import * as Health from "./Health.ts"
-import * as StatusReport from "./StatusReport.ts"
+import { credential } from "../settings/Variables.ts"
 import { AgentMetrics } from "./AgentMetrics.ts"
+import { Events } from "./Events.ts"
+import * as Health from "./Health.ts"
+import * as MetricsPage from "./MetricsPage.ts"
+import * as StatusReport from "./StatusReport.ts"
 
 const standardLines = 100
 const mostLines = 1000

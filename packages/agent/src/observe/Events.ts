@@ -3,9 +3,9 @@
  * flat JSON object: the fields of its kind and the stamps `ts`, `session`, `conn` and `kind`.
  */
 import { Context, Effect, Layer } from "effect"
+import { AgentMetrics } from "./AgentMetrics.ts"
 import { type EventKind, eventKinds, type Fields } from "./EventKind.ts"
 import * as EventRing from "./EventRing.ts"
-import { AgentMetrics } from "./AgentMetrics.ts"
 
 /** Marks the log entry of an event, so that the log can print the event's own line. */
 export const eventAnnotation = "event"

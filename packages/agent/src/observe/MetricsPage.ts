@@ -2,9 +2,9 @@
  * The twelve series of `/metrics` in the contract's order, Prometheus text format 0.0.4. Faults of connections follow once there
  * was one. Pure.
  */
-import { type EventKind, eventKinds } from "./EventKind.ts"
 import { type Family as AnyFamily, render as text } from "@catenet/domain/values/PrometheusText"
 import { type Traffic, type Transport, transports } from "./AgentMetrics.ts"
+import { type EventKind, eventKinds } from "./EventKind.ts"
 
 type Family = Exclude<AnyFamily, { readonly type: "histogram" }>
 

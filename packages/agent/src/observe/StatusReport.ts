@@ -3,8 +3,8 @@ import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Result } from "effect"
 import { version } from "../Version.ts"
-import * as Health from "./Health.ts"
 import type { Session, Traffic } from "./AgentMetrics.ts"
+import * as Health from "./Health.ts"
 
 export interface Facts {
   readonly session: Readonly<Session>

@@ -11,8 +11,8 @@ import { Unreachable } from "../Failure.ts"
 import type { HostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import { ControlPlane } from "./ControlPlane.ts"
 import * as CachedMeshPort from "./CachedMeshPort.ts"
+import { ControlPlane } from "./ControlPlane.ts"
 
 const pollMillis = 500
 const askMillis = 5000

@@ -8,10 +8,10 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Deferred, Duration, Effect, Redacted, Result, Scope } from "effect"
 import type { TLSSocket } from "node:tls"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import type { DialFailed } from "./EdgeDial.ts"
 import type { Link } from "./Link.ts"
 import type { Serve } from "./MuxLink.ts"
 import { refused, type Registration, RegistrationLost, type RegistrationRefused } from "./Registration.ts"
-import type { DialFailed } from "./EdgeDial.ts"
 
 export interface SlotOptions {
   readonly edge: string

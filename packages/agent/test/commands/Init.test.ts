@@ -1,5 +1,5 @@
-import { assert, describe, it } from "vitest"
 import { readFile, stat } from "node:fs/promises"
+import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "../stage/Agent.ts"
 
 const token = "ab".repeat(32)

@@ -1,5 +1,5 @@
-import { X509Certificate } from "node:crypto"
 import { Result } from "effect"
+import { X509Certificate } from "node:crypto"
 import { assert, describe, it } from "vitest"
 import * as CertificateCheck from "../../src/doctor/CertificateCheck.ts"
 import { makeAuthority } from "../stage/Authority.ts"

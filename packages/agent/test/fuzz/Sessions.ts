@@ -1,9 +1,9 @@
 /** Valid sessions as bytes, for mutations: what an honest edge or client would send. */
+import { native } from "@catenet/crypto/native"
 import * as Frame from "@catenet/crypto/noise/Frame"
 import { initiate } from "@catenet/crypto/noise/Noise"
-import { native } from "@catenet/crypto/native"
-import { encodePing, stopFrame } from "@catenet/wire/frames/ParkPing"
 import { normalHost } from "@catenet/wire/frames/HostName"
+import { encodePing, stopFrame } from "@catenet/wire/frames/ParkPing"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"

@@ -1,9 +1,9 @@
-import { once } from "node:events"
-import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { once } from "node:events"
+import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import * as Handshake from "../../src/mesh/Handshake.ts"
 import { NoiseStream } from "../../src/mesh/NoiseStream.ts"
 

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "vitest"
 import { writeFile } from "node:fs/promises"
+import { assert, describe, it } from "vitest"
 import { lineCount } from "../../src/observe/Endpoints.ts"
 import { makeHome, runAgent } from "../stage/Agent.ts"
 import { echo, startOrigin } from "../stage/Origins.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import * as Health from "../../src/observe/Health.ts"
 import type { Session } from "../../src/observe/AgentMetrics.ts"
+import * as Health from "../../src/observe/Health.ts"
 
 const session = (changes: Partial<Session>): Session => ({
   id: "0".repeat(16),

@@ -2,10 +2,10 @@
  * An enrollment that stops for good at any of its steps, as a killed process does: nothing after the step happens, no finalizer
  * either. Real files, a real control plane over HTTP; only the step is made to never return, or to fail as a full disk does.
  */
-import { assert, describe, it } from "@effect/vitest"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Exit, FileSystem, Layer, PlatformError, Redacted, References, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpClient } from "effect/http"
@@ -14,10 +14,10 @@ import { ControlPlane } from "../../src/onboard/ControlPlane.ts"
 import * as Onboarding from "../../src/onboard/Onboarding.ts"
 import * as OutgoingHttp from "../../src/onboard/OutgoingHttp.ts"
 import type * as Settings from "../../src/settings/Settings.ts"
-import { parse } from "../stage/Settings.ts"
 import { makeHome } from "../stage/Agent.ts"
 import { makeAuthority } from "../stage/Authority.ts"
 import { startControlPlane } from "../stage/ControlPlane.ts"
+import { parse } from "../stage/Settings.ts"
 import { token } from "../stage/Stage.ts"
 
 type Fate = "killed" | "disk full"

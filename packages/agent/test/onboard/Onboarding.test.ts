@@ -1,5 +1,5 @@
-import { assert, describe, it } from "vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
+import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "../stage/Agent.ts"
 import { startOrigin } from "../stage/Origins.ts"
 import { joinToken, makeStage, registered, token } from "../stage/Stage.ts"

@@ -1,6 +1,6 @@
+import { existsSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
-import { existsSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { type Home, makeHome, runAgent } from "../stage/Agent.ts"
 import { joinToken, token } from "../stage/Stage.ts"

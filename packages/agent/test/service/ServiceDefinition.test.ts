@@ -1,8 +1,8 @@
-import { assert, describe, it } from "vitest"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { assert, describe, it } from "vitest"
 import * as ServiceDefinition from "../../src/service/ServiceDefinition.ts"
 
 const service = {

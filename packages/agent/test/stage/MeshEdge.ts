@@ -5,8 +5,8 @@ import { challengeClient } from "@catenet/wire/transport/MeshRendezvous"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
-import type { TLSSocket } from "node:tls"
 import type { Duplex } from "node:stream"
+import type { TLSSocket } from "node:tls"
 
 const difficulty = 8
 

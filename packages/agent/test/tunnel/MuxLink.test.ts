@@ -1,6 +1,6 @@
-import { assert, describe, it } from "vitest"
 import { createHash, randomBytes } from "node:crypto"
 import { once } from "node:events"
+import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "../stage/Agent.ts"
 import { startEdge } from "../stage/Edge.ts"
 import { counter, echo, startOrigin } from "../stage/Origins.ts"

@@ -1,8 +1,8 @@
 /** Byte for byte against data-plane.md 5 and 17.1: the edge here is written from those pages alone, without our codecs. */
-import { assert, describe, it } from "vitest"
 import { once } from "node:events"
 import type { AddressInfo, Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
+import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "../stage/Agent.ts"
 import { makeAuthority } from "../stage/Authority.ts"
 import { startControlPlane } from "../stage/ControlPlane.ts"

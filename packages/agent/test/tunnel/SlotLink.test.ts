@@ -1,5 +1,5 @@
-import { assert, describe, it } from "vitest"
 import { once } from "node:events"
+import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "../stage/Agent.ts"
 import { startEdge } from "../stage/Edge.ts"
 import { counter, echo, startOrigin } from "../stage/Origins.ts"

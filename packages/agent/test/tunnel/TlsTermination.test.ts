@@ -1,7 +1,7 @@
-import { assert, describe, it } from "vitest"
 import { writeFile } from "node:fs/promises"
 import { text } from "node:stream/consumers"
 import { connect } from "node:tls"
+import { assert, describe, it } from "vitest"
 import { HalfOpenDuplex } from "../../src/tunnel/HalfOpenDuplex.ts"
 import { makeHome, runAgent } from "../stage/Agent.ts"
 import { echo, startOrigin } from "../stage/Origins.ts"

@@ -1,8 +1,8 @@
 /** What an edge concludes from a member's advertised and observed address (section 6.8). */
 import { Result } from "effect"
 import * as Equal from "effect/Equal"
-import * as Address from "./Address.ts"
 import * as Bytes from "../Bytes.ts"
+import * as Address from "./Address.ts"
 
 /** `public`: reachable as advertised. `nat`: behind a translator. `relay-only`: no direct connection at all. */
 export type Reachability = "public" | "nat" | "relay-only"

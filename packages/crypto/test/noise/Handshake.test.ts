@@ -1,6 +1,6 @@
 /** The handshake as a value that is used once, in turn, with the right keys. */
-import { initiate, respond, withFixedEphemeralForTestingOnly } from "@catenet/crypto/noise/Noise"
 import { native } from "@catenet/crypto/native"
+import { initiate, respond, withFixedEphemeralForTestingOnly } from "@catenet/crypto/noise/Noise"
 import { portable } from "@catenet/crypto/portable"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"

@@ -1,6 +1,6 @@
 /** The patterns as data against the rules of the specification, and each of them as a session over all suites. */
-import { overhead, patterns, sender, usesStatic, type Pattern, type PatternName } from "../../src/noise/Pattern.ts"
 import { assert, describe, it } from "@effect/vitest"
+import { overhead, patterns, sender, usesStatic, type Pattern, type PatternName } from "../../src/noise/Pattern.ts"
 import { hashes } from "./hashes.ts"
 import { meetings, ok, pairOf, sessionOf, staticKeys, tag } from "./session.ts"
 

@@ -1,12 +1,12 @@
 /** Two sides of a handshake in one process, with keys by name. */
+import { native } from "@catenet/crypto/native"
 import type { Handshake } from "@catenet/crypto/noise/Handshake"
 import { initiate, respond, type Options } from "@catenet/crypto/noise/Noise"
-import { patterns, usesStatic, type Pattern, type PatternName } from "../../src/noise/Pattern.ts"
 import type { Transport } from "@catenet/crypto/noise/Transport"
-import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
 import type { Suite } from "@catenet/crypto/Suite"
 import { Result } from "effect"
+import { patterns, usesStatic, type Pattern, type PatternName } from "../../src/noise/Pattern.ts"
 
 /** 32 equal bytes, as a secret or as entropy. */
 export const secret = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)

@@ -1,5 +1,5 @@
-import { native } from "@catenet/crypto/native"
 import * as Bytes from "@catenet/crypto/Bytes"
+import { native } from "@catenet/crypto/native"
 import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import * as Version from "@catenet/crypto/release/Version"

@@ -1,6 +1,6 @@
-import { decodePark, encodePing, encodePong, stopFrame } from "@catenet/wire/frames/ParkPing"
 import { FramedRelay, maxFramedBytes } from "@catenet/wire/frames/FramedRelay"
 import { normalHost } from "@catenet/wire/frames/HostName"
+import { decodePark, encodePing, encodePong, stopFrame } from "@catenet/wire/frames/ParkPing"
 import {
   decodeAddressReply,
   decodePeerReply,

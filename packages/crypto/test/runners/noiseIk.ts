@@ -1,5 +1,5 @@
-import { initiate, respond } from "@catenet/crypto/noise/Noise"
 import { encode, FrameDecoder, sendLimit } from "@catenet/crypto/noise/Frame"
+import { initiate, respond } from "@catenet/crypto/noise/Noise"
 import { maxMessage, maxPlaintext, type Transport } from "@catenet/crypto/noise/Transport"
 import type { Suite } from "@catenet/crypto/Suite"
 import { assert } from "@effect/vitest"

@@ -4,11 +4,11 @@
  * written straight down. It counts nothing, limits nobody, describes nothing, refuses in one way only, and looks up one
  * thing with one statement.
  */
+import { jwtVerify } from "jose"
 import { createPublicKey, createCipheriv, hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { createRequire } from "node:module"
-import { jwtVerify } from "jose"
 
 type Row = Readonly<Record<string, unknown>>
 interface Statement {

@@ -7,8 +7,8 @@ import { generateKeyPairSync, randomBytes } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { agent, catenet, freePorts, type Ports, type Spawned } from "../../test/e2e/Stack.ts"
-import { until } from "../../test/e2e/Tunnel.ts"
 import type { Aim } from "../Load.ts"
 import * as Service from "./Service.ts"
 
@@ -134,7 +134,7 @@ export class Relay {
     })
     failed.catch(() => {})
     await Promise.race([
-      until(() => this.connected(tunnel.token), `the registration of ${tunnel.host}`, 30_000),
+      eventually(() => this.connected(tunnel.token), `the registration of ${tunnel.host}`, 30_000),
       failed
     ])
     return started

@@ -3,8 +3,8 @@
  * heads, on a plain port and on a TLS port. `GET /stream/<bytes>` sends so many, a POST is read to its end, everything
  * else is answered with 128 bytes.
  */
-import type { Duplex } from "node:stream"
 import { createServer } from "node:net"
+import type { Duplex } from "node:stream"
 import { createServer as createTlsServer } from "node:tls"
 import { optionsOf, ready } from "./Service.ts"
 

@@ -1,8 +1,8 @@
 /** `catenet backup` and `catenet restore`: the whole database as one file, by PostgreSQL's own tools. */
 import { Console, Effect, Layer } from "effect"
 import { Argument, Command } from "effect/cli"
-import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
+import { asStartFailed } from "../StartFailed.ts"
 import { root } from "./root.ts"
 
 const parts = Effect.promise(() =>

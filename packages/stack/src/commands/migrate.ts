@@ -1,8 +1,8 @@
 /** `catenet migrate`: brings the schema up to date and ends. */
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
-import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
+import { asStartFailed } from "../StartFailed.ts"
 import { root } from "./root.ts"
 
 export const migrate = Command.make(

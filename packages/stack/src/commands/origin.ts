@@ -1,6 +1,6 @@
 /** `catenet origin`: the service behind the demo tunnel. */
-import { Command } from "effect/cli"
 import { Effect } from "effect"
+import { Command } from "effect/cli"
 import * as Logs from "../Logs.ts"
 import * as DemoOrigin from "../up/DemoOrigin.ts"
 import * as Settings from "../up/Settings.ts"

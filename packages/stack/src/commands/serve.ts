@@ -1,8 +1,8 @@
 /** `catenet serve`: one replica of the control plane. */
 import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
-import { asStartFailed } from "../StartFailed.ts"
 import * as Logs from "../Logs.ts"
+import { asStartFailed } from "../StartFailed.ts"
 import { collectAfterStart } from "../StartupCollection.ts"
 import { root } from "./root.ts"
 

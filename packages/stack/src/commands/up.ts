@@ -1,7 +1,7 @@
 /** `catenet up`: everything on one machine. */
 import * as Documentation from "@catenet/config/Documentation"
-import { Command, Flag } from "effect/cli"
 import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
 import * as Logs from "../Logs.ts"
 import { variables } from "../up/Settings.ts"
 import { root } from "./root.ts"

@@ -8,8 +8,8 @@ import { randomBytes } from "node:crypto"
 import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { freePort, isFree } from "../Ports.ts"
-import * as PostgresHome from "./PostgresHome.ts"
 import { PostgresFailed } from "./PostgresFailed.ts"
+import * as PostgresHome from "./PostgresHome.ts"
 
 export interface Cluster {
   readonly port: number

@@ -1,10 +1,10 @@
 /** What a person sees when the stack is ready: one screen, with commands that can be copied. */
+import { relative } from "node:path"
 import { demoUser } from "./DemoUser.ts"
 import { address, url } from "./Environments.ts"
-import type { StackFolder } from "./StackFolder.ts"
-import { relative } from "node:path"
 import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
+import type { StackFolder } from "./StackFolder.ts"
 
 export interface Facts {
   readonly settings: UpSettings

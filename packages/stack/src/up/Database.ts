@@ -2,16 +2,16 @@
  * The stack's database: the server that was named, or an embedded one that is started again whenever it ends. In the
  * embedded one the schema belongs to a role of its own, which brings it up to date here; the control plane runs as another.
  */
-import { PgClient } from "@effect/sql-pg"
 import { variables } from "@catenet/server/settings/Settings"
 import { migrate } from "@catenet/server/store/Migrations"
 import * as ServerRole from "@catenet/server/store/ServerRole"
+import { PgClient } from "@effect/sql-pg"
 import { Deferred, Effect, type Redacted, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Cluster from "../postgres/Cluster.ts"
-import type * as Supervisor from "../supervisor/Supervisor.ts"
 import { PostgresFailed } from "../postgres/PostgresFailed.ts"
 import * as Roles from "../postgres/Roles.ts"
+import type * as Supervisor from "../supervisor/Supervisor.ts"
 import type { StackFolder } from "./StackFolder.ts"
 
 const name = "catenet"

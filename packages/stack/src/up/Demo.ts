@@ -2,9 +2,9 @@
  * The demo tunnel and the one that waits for the user's own port, made on the first start through the routes that every
  * operator uses: provision, join token, authorise. Later starts only repeat the authorisation, which changes nothing.
  */
-import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import { AdminAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -15,10 +15,10 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { decodeJwt } from "jose"
 import { demoUser } from "./DemoUser.ts"
 import * as Environments from "./Environments.ts"
-import type { StackFolder } from "./StackFolder.ts"
 import * as Programs from "./Programs.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
+import type { StackFolder } from "./StackFolder.ts"
 import * as TunnelFile from "./TunnelFile.ts"
 
 /** Further names below this one are covered by the development certificate; a wildcard of one label is not accepted. */

@@ -7,8 +7,8 @@ import * as Certificates from "@catenet/edge/ca/Certificates"
 import { Clock, Effect } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
-import type { StackFolder } from "./StackFolder.ts"
 import * as PrivateFile from "./PrivateFile.ts"
+import type { StackFolder } from "./StackFolder.ts"
 
 const day = 86_400_000
 const rootDays = 365

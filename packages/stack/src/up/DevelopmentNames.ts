@@ -4,12 +4,12 @@
  */
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Effect, Schedule, Schema } from "effect"
-import * as DevelopmentCertificates from "./DevelopmentCertificates.ts"
 import * as Demo from "./Demo.ts"
+import * as DevelopmentCertificates from "./DevelopmentCertificates.ts"
 import * as Environments from "./Environments.ts"
-import type { StackFolder } from "./StackFolder.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
+import type { StackFolder } from "./StackFolder.ts"
 
 const base = ["localhost", Demo.demoHostname, Demo.ownHostname, `*.${Demo.zone}`]
 

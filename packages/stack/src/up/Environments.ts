@@ -2,9 +2,9 @@
 import { Redacted } from "effect"
 import { join } from "node:path"
 import { demoUser } from "./DemoUser.ts"
-import type { StackFolder } from "./StackFolder.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Listen, UpSettings } from "./Settings.ts"
+import type { StackFolder } from "./StackFolder.ts"
 
 type Environment = Readonly<Record<string, string>>
 

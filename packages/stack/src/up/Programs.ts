@@ -7,9 +7,9 @@ import { get } from "node:https"
 import { connect } from "node:net"
 import type { Program } from "../supervisor/Program.ts"
 import * as Environments from "./Environments.ts"
-import type { StackFolder } from "./StackFolder.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Listen, UpSettings } from "./Settings.ts"
+import type { StackFolder } from "./StackFolder.ts"
 
 class NotReady extends Data.TaggedError("NotReady")<{ readonly cause: unknown }> {}
 

@@ -12,13 +12,13 @@ import * as Database from "./Database.ts"
 import * as Demo from "./Demo.ts"
 import * as DevelopmentNames from "./DevelopmentNames.ts"
 import * as Environments from "./Environments.ts"
-import * as StackFolder from "./StackFolder.ts"
 import * as OperatorVariables from "./OperatorVariables.ts"
 import { checkPorts } from "./PortCheck.ts"
 import { ProcessList } from "./ProcessList.ts"
 import * as Programs from "./Programs.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Settings from "./Settings.ts"
+import * as StackFolder from "./StackFolder.ts"
 
 export interface Options {
   readonly demo: boolean

@@ -1,5 +1,6 @@
 /** What a capability of a mesh tunnel is worth at a real edge: visits through the edge and directly, and nothing else. */
 import * as Capability from "@catenet/crypto/Capability"
+import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs"
@@ -8,7 +9,6 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { muxAgent, tlsTo } from "../../../edge/test/world/Agent.ts"
 import { eventually, start, temporaryFolder, token, type World } from "../../../edge/test/world/World.ts"
-import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import { agent } from "../e2e/Stack.ts"
 import { serving } from "./Serving.ts"
 

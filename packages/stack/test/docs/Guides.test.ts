@@ -1,8 +1,8 @@
 /** The guides of edge and agent name every variable, as the programs' own help does (UPDATE_DOCS=1 writes the tables). */
 import { variables as ofAgent } from "@catenet/agent/settings/Variables"
-import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import * as Documentation from "@catenet/config/Documentation"
 import * as Reader from "@catenet/config/Reader"
+import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

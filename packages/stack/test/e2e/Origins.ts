@@ -1,8 +1,8 @@
 /** Services behind tunnels, each on a free port of loopback. */
-import type { Writable } from "node:stream"
 import { createHash } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net"
+import type { Writable } from "node:stream"
 
 export interface Origin {
   readonly port: number

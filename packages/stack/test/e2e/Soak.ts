@@ -5,12 +5,13 @@ import { Result } from "effect"
 import { readdirSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { WebSocketServer } from "ws"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { residentMegabytes } from "./Memory.ts"
 import { mixedVisitors, type Seen } from "./MixedVisitors.ts"
 import { httpOrigin } from "./Origins.ts"
 import type { Stack } from "./Stack.ts"
 import { freePorts } from "./Stack.ts"
-import { get, provision, serve, until } from "./Tunnel.ts"
+import { get, provision, serve } from "./Tunnel.ts"
 
 export interface Outcome {
   readonly seen: Seen
@@ -75,7 +76,7 @@ export const soak = async (stack: Stack, seconds: number, atOnce: number): Promi
       await series(edgeMetrics, "ct_edge_active_relays"),
       await series(agentMetrics, "ct_agent_tasks_live")
     ]
-    await until(async () => (await left()).every((count) => count === 0), "the end of all relays")
+    await eventually(async () => (await left()).every((count) => count === 0), "the end of all relays")
     await sleep(3000)
   }
 

@@ -1,6 +1,6 @@
 /** A tunnel of a test: provisioned and authorised over the control plane's routes, served by a `ct-agent` process. */
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { join } from "node:path"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import type { Ports, Spawned } from "./Stack.ts"
 import { agent } from "./Stack.ts"
 import { ask, type Target } from "./Visitor.ts"
@@ -80,5 +80,3 @@ export const serve = async (
 }
 
 export const get = (tunnel: Tunnel, path: string) => ask(tunnel.target, { path })
-
-export { eventually as until } from "../../../domain/test/Eventually.ts"

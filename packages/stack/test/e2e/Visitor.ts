@@ -1,7 +1,8 @@
 /** A visitor of a tunnel: a TLS client that trusts one root and dials the front door whatever the name resolves to. */
-import { request as httpsRequest } from "node:https"
 import type { IncomingHttpHeaders } from "node:http"
+import { request as httpsRequest } from "node:https"
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls"
+import { eventually } from "../../../domain/test/Eventually.ts"
 
 export interface Target {
   readonly port: number
@@ -66,16 +67,18 @@ export const dial = ({ ca, host, port }: Target, options: ConnectionOptions = {}
 /** Asks until the tunnel answers 200; resolves with the milliseconds that took. */
 export const serves = async (target: Target, within: number): Promise<number> => {
   const from = performance.now()
-  let last: unknown
-  while (performance.now() - from < within) {
-    try {
-      const { status } = await ask(target, { timeout: 2000 })
-      if (status === 200) return performance.now() - from
-      last = new Error(`status ${status}`)
-    } catch (cause) {
-      last = cause
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`the tunnel did not serve within ${within} ms`, { cause: last })
+  let last = "no answer"
+  const answers = () =>
+    ask(target, { timeout: 2000 }).then(
+      ({ status }) => {
+        last = `status ${status}`
+        return status === 200
+      },
+      (cause: unknown) => {
+        last = String(cause)
+        return false
+      }
+    )
+  await eventually(answers, () => `the tunnel serves (${last})`, within)
+  return performance.now() - from
 }

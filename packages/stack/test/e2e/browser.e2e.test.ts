@@ -4,9 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { demo, newcomer, owner } from "./People.ts"
 import { Stack } from "./Stack.ts"
-import { until } from "./Tunnel.ts"
 import { ask } from "./Visitor.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
@@ -98,7 +98,7 @@ describe.skipIf(missing)("a browser", () => {
       )
     await call("PATCH", `/me/tunnels/${id}`, { require_login: true })
     try {
-      await until(() => answers(302), "the gate")
+      await eventually(() => answers(302), "the gate")
       assert.strictEqual((await ask(target, { method: "POST" })).status, 401)
       const page = await browser.newPage()
       const signIn = async (person: { readonly email: string; readonly password: string }) => {
@@ -138,7 +138,7 @@ describe.skipIf(missing)("a browser", () => {
       assert.include(await page.locator("dl").textContent(), `Signed in asshare:${link.id}`)
     } finally {
       await call("PATCH", `/me/tunnels/${id}`, { require_login: false })
-      await until(() => answers(200), "the end of the gate")
+      await eventually(() => answers(200), "the end of the gate")
     }
   })
 })

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { killEdge } from "./Outage.ts"
 import { Stack } from "./Stack.ts"
-import { until } from "./Tunnel.ts"
 import { ask, serves, type Target } from "./Visitor.ts"
 
 const programs = ["agent", "edge", "control-plane", "postgres"] as const
@@ -62,21 +62,19 @@ describe("kill -9 under light traffic", () => {
       const old = stack.pid(name)
       process.kill(old, "SIGKILL")
       const from = performance.now()
-      while (stack.pid(name) === old && performance.now() - from < recoverWithin)
-        await new Promise((resolve) => setTimeout(resolve, 20))
+      await eventually(() => stack.pid(name) !== old, `a new process of the ${name}`, recoverWithin)
       const left = recoverWithin - (performance.now() - from)
       await serves(hello(), left)
       assert.isBelow(performance.now() - from, recoverWithin)
-      // The control plane is back too, whoever was killed.
-      const ready = performance.now()
-      while (performance.now() - ready < recoverWithin) {
-        const response = await fetch(stack.url("/readyz"), { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
-        if (response?.status === 200) break
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-      assert.strictEqual((await fetch(stack.url("/readyz"))).status, 200)
+      // The control plane is back too, also when another program was killed.
+      const isReady = () =>
+        fetch(stack.url("/readyz"), { signal: AbortSignal.timeout(2000) }).then(
+          ({ status }) => status === 200,
+          () => false
+        )
+      await eventually(isReady, "the control plane is ready", recoverWithin)
       // Every process is one for the moment between its end and its parent's knowing of it.
-      await until(async () => zombiesBelow(stack.running.child.pid ?? -1).length === 0, "the end of all zombies")
+      await eventually(async () => zombiesBelow(stack.running.child.pid ?? -1).length === 0, "the end of all zombies")
     })
 
   it("of the edge under load turns away no visitor who comes once its front door is open again", async () => {

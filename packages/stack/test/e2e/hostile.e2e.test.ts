@@ -2,9 +2,10 @@ import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from "node:c
 import { connect, createServer } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { httpOrigin, type Origin } from "./Origins.ts"
 import { agent, Stack } from "./Stack.ts"
-import { get, provision, serve, until, connected } from "./Tunnel.ts"
+import { get, provision, serve, connected } from "./Tunnel.ts"
 import { ask } from "./Visitor.ts"
 
 let stack: Stack
@@ -127,7 +128,7 @@ describe("bad input", () => {
       headers: { "x-ct-admin-token": stack.secrets["edgeAdminToken"] ?? "" }
     })
     assert.strictEqual(revoked.status, 200)
-    await until(async () => !(await connected(stack, tunnel.token)), "the cut")
+    await eventually(async () => !(await connected(stack, tunnel.token)), "the cut")
     const { code } = await started.ended
     assert.strictEqual(code, 4)
   })

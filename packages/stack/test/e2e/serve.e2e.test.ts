@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { catenet, freePorts, type Spawned } from "./Stack.ts"
-import { until } from "./Tunnel.ts"
 
 const database = () => process.env["CATENET_TEST_DATABASE_URL"] ?? ""
 
@@ -93,7 +93,7 @@ describe("telemetry", () => {
         ({ status }) => status === 200,
         () => false
       )
-    await until(ready, "the control plane", 120_000)
+    await eventually(ready, "the control plane", 120_000)
   })
   afterAll(async () => {
     await serving.stop()
@@ -101,7 +101,7 @@ describe("telemetry", () => {
   })
 
   it("reaches the collector that OTEL_EXPORTER_OTLP_ENDPOINT names", async () => {
-    await until(async () => posts.some(({ path }) => path === "/v1/traces"), "a trace")
+    await eventually(async () => posts.some(({ path }) => path === "/v1/traces"), "a trace")
     assert.isTrue(posts.some(({ body }) => body.includes("control-plane-under-test")))
   })
 

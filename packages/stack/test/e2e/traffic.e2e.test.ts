@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type ClientOptions, WebSocket, WebSocketServer } from "ws"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { growthDuring } from "./Memory.ts"
 import { block, digestOfStream, httpOrigin, netOrigin, type Origin } from "./Origins.ts"
 import { freePorts, type Spawned, Stack } from "./Stack.ts"
 import { download, upload } from "./Transfers.ts"
-import { get, provision, serve, type Tunnel, until } from "./Tunnel.ts"
+import { get, provision, serve, type Tunnel } from "./Tunnel.ts"
 import { ask, dial } from "./Visitor.ts"
 
 const megabyte = 1024 * 1024
@@ -147,7 +148,7 @@ describe("traffic through a gelb tunnel", () => {
     )
     assert.include([0, 502], outcome)
     assert.isBelow(performance.now() - before, 6000)
-    await until(async () => {
+    await eventually(async () => {
       const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
       return /ct_tunnels_failed_total [1-9]/.test(text)
     }, "the count of the failure")

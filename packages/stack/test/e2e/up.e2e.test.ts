@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { catenet, endsWithUs, Stack } from "./Stack.ts"
-import { provision, until } from "./Tunnel.ts"
+import { provision } from "./Tunnel.ts"
 import { ask, type Target } from "./Visitor.ts"
 
 let stack: Stack
@@ -53,7 +54,7 @@ describe("catenet up", () => {
     const status = await stack.status()
     assert.strictEqual(status["ready"], true)
     assert.strictEqual(status["oidc_enabled"], true)
-    await until(async () => (await stack.status())["agents"] === 1, "the count of the demo agent")
+    await eventually(async () => (await stack.status())["agents"] === 1, "the count of the demo agent")
     assert.strictEqual((await fetch(stack.url("/docs"))).status, 200)
     const openapi = (await (await fetch(stack.url("/openapi.json"))).json()) as Record<string, unknown>
     assert.match(String(openapi["openapi"]), /^3\.1/)
@@ -67,7 +68,7 @@ describe("catenet up", () => {
     for (const hostname of ["third.localhost", "fourth.localhost"]) {
       await provision(stack, hostname, 1)
       const answers = () => ask({ ...hello(), host: hostname }).then(({ status }) => status === 502 || status === 503)
-      await until(() => answers().catch(() => false), `a certificate for ${hostname}`, 20_000)
+      await eventually(() => answers().catch(() => false), `a certificate for ${hostname}`, 20_000)
     }
     assert.strictEqual((await ask(hello())).status, 200)
   })

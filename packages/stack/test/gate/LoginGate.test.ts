@@ -1,6 +1,6 @@
+import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Email } from "@catenet/domain/values/Email"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { account, type Address } from "../../../server/test/gate/GateWorld.ts"

@@ -2,13 +2,14 @@
  * A control plane, its identity provider, an edge of several processes with an agent and an origin behind it, all real; and
  * browsers that go from one to the other with a jar of cookies for each host.
  */
-import { request as httpsRequest } from "node:https"
-import { createServer, type IncomingHttpHeaders } from "node:http"
-import { connect as connectHttp2 } from "node:http2"
-import { connect as connectTcp, type AddressInfo } from "node:net"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import { connect as connectHttp2 } from "node:http2"
+import { request as httpsRequest } from "node:https"
+import { connect as connectTcp, type AddressInfo } from "node:net"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { readUntil, servingAgent, tlsTo } from "../../../edge/test/world/Agent.ts"
 import { start, type World as Edge } from "../../../edge/test/world/World.ts"
 import { Way } from "../../../server/test/edges/EdgeProgram.ts"
@@ -113,13 +114,9 @@ export const serve = Effect.fn("serve")(function* (
     stream.pipe(socket).pipe(stream)
     stream.once("close", () => socket.destroy())
   }
-  yield* Effect.promise(async () => {
-    for (;;) {
-      const { body } = await at.admin("GET", "/admin/host-auth-dump")
-      if (JSON.stringify(body).includes(`"${host}"`)) return
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  })
+  const isAuthorized = async () =>
+    JSON.stringify((await at.admin("GET", "/admin/host-auth-dump")).body).includes(`"${host}"`)
+  yield* Effect.promise(() => eventually(isAuthorized, `the authorization of ${host}`))
   return yield* servingAgent(at, token, [host], carry)
 })
 

@@ -4,11 +4,12 @@ import { randomBytes } from "node:crypto"
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../src/Ports.ts"
 import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
 import * as StackFolder from "../../src/up/StackFolder.ts"
 import { catenet, endsWithUs, type Spawned } from "../e2e/Stack.ts"
-import { type Place, type Tunnel, until } from "../e2e/Tunnel.ts"
+import { type Place, type Tunnel } from "../e2e/Tunnel.ts"
 
 const port = () => Effect.runPromise(freePort("127.0.0.1"))
 const at = (number: number) => `127.0.0.1:${number}`
@@ -174,7 +175,7 @@ export class Fleet implements Place {
   /** Waits until an edge has so many registrations of a tunnel. */
   async registered(edge: Edge, token: string, count: number, within = 120_000): Promise<void> {
     const status = `http://${at(edge.ports.edgeAdmin)}/admin/tunnel-status/${token}`
-    await until(
+    await eventually(
       async () => {
         const response = await this.#call(status, "GET")
         const { fallback_parked, registrations } = (await response.json()) as Record<string, number>

@@ -3,9 +3,9 @@
  * {@link edgeAddress} only through what {@link PacketLink.weather} says. Needs the right to make user and network namespaces.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process"
-import { createInterface } from "node:readline"
 import type { Server } from "node:net"
 import { dirname, join } from "node:path"
+import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { ferry } from "./Ferry.ts"
 import type { Weather } from "./Middle.ts"

@@ -1,7 +1,7 @@
 /** An edge, an origin, and any number of tunnels whose agents are behind links of their own. */
 import type { Server } from "node:http"
-import { agent, type Spawned } from "../e2e/Stack.ts"
 import { httpOrigin, type Origin } from "../e2e/Origins.ts"
+import { agent, type Spawned } from "../e2e/Stack.ts"
 import { provision, type Tunnel } from "../e2e/Tunnel.ts"
 import { serves, type Target } from "../e2e/Visitor.ts"
 import { type Edge, Fleet } from "./Fleet.ts"

@@ -4,12 +4,12 @@
  * It prints `registered`, and a JSON line after each storm.
  */
 import { muxAlpn, Mux } from "@catenet/wire/transport/Mux"
+import { Result } from "effect"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { createInterface } from "node:readline"
 import { connect, type TLSSocket } from "node:tls"
-import { Result } from "effect"
 
 const [port = "", root = "", count = ""] = process.argv.slice(2)
 const ca = new X509Certificate(readFileSync(root)).toString()

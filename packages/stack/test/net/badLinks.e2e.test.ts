@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { digestOfStream } from "../e2e/Origins.ts"
 import { download, upload } from "../e2e/Transfers.ts"
-import { until } from "../e2e/Tunnel.ts"
 import { ask, serves, type Target } from "../e2e/Visitor.ts"
 import type { Link } from "./Link.ts"
 import { impossible, type PacketLink } from "./PacketLink.ts"
@@ -191,7 +191,7 @@ const bytes: ReadonlyArray<Row<Link>> = [
       assert.strictEqual(answering(), 1)
       link.vanish("dialler")
       await within(5, "the end of the transfer", failure(ended))
-      await until(
+      await eventually(
         async () => answering() === 0,
         "the end of the answer",
         (impatientSeconds * 1.25 + roomSeconds) * 1000

@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process"
 import { cpSync } from "node:fs"
+import { createServer } from "node:http"
 import { request } from "node:https"
 import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createServer } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { agent, type Spawned } from "../e2e/Stack.ts"
-import { provision, type Tunnel, until } from "../e2e/Tunnel.ts"
+import { provision, type Tunnel } from "../e2e/Tunnel.ts"
 import { ask, serves, type Target } from "../e2e/Visitor.ts"
 import { Fleet } from "./Fleet.ts"
 import { Link } from "./Link.ts"
@@ -122,7 +123,7 @@ describe("two edges and three agents", () => {
   /** What visitors of both edges saw when the agent that served them was struck, and who answered those who came 5 s later. */
   const watched = async (victim: string, strike: () => unknown) => {
     const doors = [shop.target, shopAtSecond].map((target) => steadyVisitors(target, 50))
-    await until(async () => doors.some(({ answers }) => answers.has(victim)), `an answer of agent ${victim}`)
+    await eventually(async () => doors.some(({ answers }) => answers.has(victim)), `an answer of agent ${victim}`)
     const struck = performance.now()
     await strike()
     await sleep(struck + failOverMillis + 1000 - performance.now())

@@ -4,8 +4,8 @@ import { createServer } from "node:http"
 import { request } from "node:https"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { agent, catenet } from "../e2e/Stack.ts"
-import { until } from "../e2e/Tunnel.ts"
 import { ask, serves } from "../e2e/Visitor.ts"
 import { CountingAgents, SharedEdge } from "./SharedEdge.ts"
 
@@ -106,14 +106,17 @@ describe("an edge of several processes", () => {
     )
     for (const { body, status } of answers) assert.deepStrictEqual([status, body.toString()], [200, "127.0.0.1"])
     for (const agents of tunnels) {
-      await until(async () => (await edge.status(agents.token)).bytes_sent === agents.sent, "all bytes are counted")
+      await eventually(
+        async () => (await edge.status(agents.token)).bytes_sent === agents.sent,
+        "all bytes are counted"
+      )
       const status = await edge.status(agents.token)
       assert.strictEqual(status.bytes_received, agents.received)
       assert.strictEqual(status.registrations, agents === tunnels[0] ? shopAgents : 1)
     }
     assert.strictEqual(await edge.metric("relays_total"), visitors)
     assert.strictEqual(await edge.metric("registrations_total"), shopAgents + 1)
-    await until(async () => (await edge.metric("active_relays")) === 0, "all relays have ended")
+    await eventually(async () => (await edge.metric("active_relays")) === 0, "all relays have ended")
     assert.strictEqual(await edge.metric("active_agents"), shopAgents + 1)
   })
 
@@ -136,11 +139,11 @@ describe("an edge of several processes", () => {
     })
     try {
       const everywhere = async () => (await edge.status(token)).registrations === processes
-      await until(everywhere, "the agent is in each process", healMillis)
+      await eventually(everywhere, "the agent is in each process", healMillis)
       const [victim = -1] = edge.workers
       process.kill(victim, "SIGKILL")
-      await until(async () => !(await everywhere()), "the process is gone")
-      await until(everywhere, "the agent is in each process again", healMillis)
+      await eventually(async () => !(await everywhere()), "the process is gone")
+      await eventually(everywhere, "the agent is in each process again", healMillis)
       for (let visitor = 0; visitor < 12; visitor++)
         assert.strictEqual((await ask(edge.target(host))).body.toString(), "real")
     } finally {
@@ -153,23 +156,23 @@ describe("an edge of several processes", () => {
     const [agents] = tunnels
     assert.isDefined(agents)
     const reading = await readers(edge, agents.host, 60)
-    await until(() => edge.isHealthy(), "the process of the test before is back", healMillis)
+    await eventually(() => edge.isHealthy(), "the process of the test before is back", healMillis)
     const before = edge.workers
     const [victim = -1] = before
     process.kill(victim, "SIGKILL")
     const killed = performance.now()
-    await until(async () => !(await edge.isHealthy()), "the edge says that a process is gone", healMillis)
+    await eventually(async () => !(await edge.isHealthy()), "the edge says that a process is gone", healMillis)
     held = false
     const whole = (await Promise.all(reading)).filter(Boolean).length
     process.stderr.write(`a process killed under 60 visitors: ${whole} were not touched\n`)
     assert.isAbove(whole, 0)
     assert.isBelow(whole, 60)
-    await until(
+    await eventually(
       async () => edge.workers.filter((pid) => !before.includes(pid)).length === 1 && (await edge.isHealthy()),
       "the process is back",
       healMillis
     )
-    await until(
+    await eventually(
       async () => (await edge.status(agents.token)).registrations === shopAgents,
       "its agents are back",
       healMillis
@@ -207,7 +210,7 @@ describe("an edge of several processes", () => {
       return (page as { readonly receipts: ReadonlyArray<SessionReceipt> }).receipts
     }
     // A session's end is written down when every process has reported.
-    await until(async () => (await receipts()).at(-1)?.kind === "session_close", "the last session is closed")
+    await eventually(async () => (await receipts()).at(-1)?.kind === "session_close", "the last session is closed")
     const closed = (await receipts()).filter(({ kind }) => kind === "session_close")
     const sum = (of: "bytes_in" | "bytes_out") => closed.reduce((all, { payload }) => all + Number(payload[of]), 0)
     assert.deepStrictEqual([sum("bytes_in"), sum("bytes_out")], [agents.received, agents.sent])
@@ -224,7 +227,7 @@ describe("an edge of several processes", () => {
     held = false
     assert.deepStrictEqual(new Set(await Promise.all(reading)), new Set([true]))
     await ended
-    await until(async () => all.filter(runs).length === 0, "all processes are gone", 2_000)
+    await eventually(async () => all.filter(runs).length === 0, "all processes are gone", 2_000)
   })
 
   it("leaves no process behind when the main one is killed", async () => {
@@ -238,6 +241,6 @@ describe("an edge of several processes", () => {
     const all = edge.workers
     assert.lengthOf(all, processes - 1)
     await edge.process.stop("SIGKILL")
-    await until(async () => all.filter(runs).length === 0, "all processes are gone", 2_000)
+    await eventually(async () => all.filter(runs).length === 0, "all processes are gone", 2_000)
   })
 })

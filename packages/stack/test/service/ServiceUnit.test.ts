@@ -1,12 +1,12 @@
 /** The printed units, judged by systemd's own programs where they are (Debian package `systemd`), and by their content. */
-import { plan, type Program, variables } from "../../src/service/ServicePlan.ts"
-import { render } from "../../src/service/ServiceUnit.ts"
 import { spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { afterAll, assert, describe, it } from "vitest"
+import { plan, type Program, variables } from "../../src/service/ServicePlan.ts"
+import { render } from "../../src/service/ServiceUnit.ts"
 
 const main = join(import.meta.dirname, "../../src/main.ts")
 const folder = mkdtempSync(join(tmpdir(), "catenet-service-"))

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { banner } from "../../src/up/Banner.ts"
 import * as Demo from "../../src/up/Demo.ts"
-import * as StackFolder from "../../src/up/StackFolder.ts"
 import * as Settings from "../../src/up/Settings.ts"
+import * as StackFolder from "../../src/up/StackFolder.ts"
 import { root } from "../architecture/Imports.ts"
 
 const secrets = {

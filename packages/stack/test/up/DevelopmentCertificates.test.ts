@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Certificates from "@catenet/edge/ca/Certificates"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto"

@@ -4,9 +4,9 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { servingAgent } from "../../../edge/test/world/Agent.ts"
 import { start, temporaryFolder, token } from "../../../edge/test/world/World.ts"
-import * as StackFolder from "../../src/up/StackFolder.ts"
 import { visits } from "../../src/up/Programs.ts"
 import * as Settings from "../../src/up/Settings.ts"
+import * as StackFolder from "../../src/up/StackFolder.ts"
 
 const T = token("1")
 const HOST = "hello.zone.test"

@@ -3,8 +3,8 @@
  * time go in, bytes and events come out. It keeps a quiet relay alive through middleboxes that drop silent flows and
  * tells a dead peer from a quiet one. Both ends run the same machine. Times are milliseconds of any monotonic clock.
  */
-import { Buffer } from "node:buffer"
 import { Result } from "effect"
+import { Buffer } from "node:buffer"
 import { type Malformed, malformed, view } from "./Frame.ts"
 
 const dataFrame = 0xfc

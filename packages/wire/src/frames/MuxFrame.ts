@@ -3,8 +3,8 @@
  * bytes. `id` is a stream for stream frames, a registration for registration frames, else zero. Frame types from 0x80
  * are extensions that a reader skips; every other unknown type is an error.
  */
-import { Buffer } from "node:buffer"
 import { Result } from "effect"
+import { Buffer } from "node:buffer"
 import { type Malformed, malformed } from "./Frame.ts"
 import { decodeHello, encodeHello, maxWindow, type MuxHello } from "./MuxHello.ts"
 import { decodeOpen, encodeOpen, type OpenHeader } from "./MuxOpen.ts"

@@ -2,8 +2,8 @@
  * First frame of either side of the multiplexed carrier: the versions it speaks and what it is ready to receive.
  * The edge's hello carries the challenge that an agent's proof of possession answers.
  */
-import { Buffer } from "node:buffer"
 import { Result } from "effect"
+import { Buffer } from "node:buffer"
 import { type Malformed, malformed, view } from "./Frame.ts"
 import { decodeFields, encodeFields, type Field, type Fields, readBytes, readU32, u32 } from "./MuxFields.ts"
 

@@ -1,6 +1,6 @@
 /** What the edge says about a stream when it opens it: for which registration, for whom, and what the bytes are. */
-import { Buffer } from "node:buffer"
 import { Result } from "effect"
+import { Buffer } from "node:buffer"
 import { type Malformed, malformed } from "./Frame.ts"
 import { normalHost } from "./HostName.ts"
 import { decodeFields, encodeFields, type Field, type Fields, readText, readU32, text, u32 } from "./MuxFields.ts"

@@ -2,8 +2,8 @@
  * Why a stream, a registration or a session of the multiplexed carrier ended: a code that programs act on and a
  * sentence for people. On the wire: code u16, then the sentence in UTF-8.
  */
-import { Buffer } from "node:buffer"
 import { Result } from "effect"
+import { Buffer } from "node:buffer"
 import { type Malformed, malformed, view } from "./Frame.ts"
 
 const resets = {

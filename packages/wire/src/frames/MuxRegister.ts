@@ -2,8 +2,8 @@
  * Registration over the multiplexed carrier: the agent names its token, hosts and identity; the edge accepts with its
  * terms or refuses with a code and a sentence. One session carries several registrations.
  */
-import { Buffer } from "node:buffer"
 import { Result } from "effect"
+import { Buffer } from "node:buffer"
 import { type Malformed, malformed, view } from "./Frame.ts"
 import { decodeFields, encodeFields, type Field, readBytes, readText, readU32, text, u32 } from "./MuxFields.ts"
 import { type Reason, type RefusalCode, RefusalReason } from "./MuxReason.ts"

@@ -2,8 +2,8 @@
  * The rendezvous of a mesh client (data-plane 4.2): the edge asks for a proof of work, the client answers with its
  * solution and the token of the tunnel it wants. `@catenet/crypto/ProofOfWork` checks the solution.
  */
-import { Buffer } from "node:buffer"
 import { type Challenge, maxDifficulty } from "@catenet/crypto/ProofOfWork"
+import { Buffer } from "node:buffer"
 import { decoded, type Decoding, malformed, needMore, view } from "./Frame.ts"
 import { tokenBytes } from "./Role.ts"
 

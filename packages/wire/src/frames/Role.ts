@@ -2,8 +2,8 @@
  * Admission frames of the TLS-TCP carrier (data-plane 5.1): what a connection wants to be, said in its first bytes.
  * Host names are carried as text and not judged here; the edge refuses those without a normal form.
  */
-import { Buffer } from "node:buffer"
 import { Result } from "effect"
+import { Buffer } from "node:buffer"
 import { decoded, type Decoding, malformed, needMore, view } from "./Frame.ts"
 
 export const tokenBytes = 32

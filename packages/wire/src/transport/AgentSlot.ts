@@ -2,8 +2,8 @@
  * The agent's half of the TLS-TCP carrier (data-plane 5.1 to 5.3): registers one connection as a slot, answers the
  * edge's pings while it waits, and hands the connection out when a client comes.
  */
-import type { Duplex } from "node:stream"
 import { Data, Result } from "effect"
+import type { Duplex } from "node:stream"
 import { type Decoding, decoded, needMore } from "../frames/Frame.ts"
 import { decodePark, encodePong, type ParkFrame } from "../frames/ParkPing.ts"
 import { type BrowserSlot, decodeReply, encodeAdmission, type MeshSlot } from "../frames/Role.ts"

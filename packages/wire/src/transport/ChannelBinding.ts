@@ -1,7 +1,7 @@
 /** Bytes that only the two ends of one TLS session know (RFC 5705 exporter), to bind a signature to that session. */
+import { Result } from "effect"
 import { Buffer } from "node:buffer"
 import type { TLSSocket } from "node:tls"
-import { Result } from "effect"
 
 const label = "EXPORTER-catenet-mux-registration"
 

@@ -2,8 +2,8 @@
  * The edge's half of the TLS-TCP carrier (data-plane 5.1 to 5.3): reads what a connection wants to be, keeps a waiting
  * slot alive by pings, and proves it alive once more before a client is handed to it.
  */
-import type { Duplex } from "node:stream"
 import { Data, Result } from "effect"
+import type { Duplex } from "node:stream"
 import { type Decoding, decoded, malformed, needMore } from "../frames/Frame.ts"
 import { encodePing, pongByte, stopFrame } from "../frames/ParkPing.ts"
 import {

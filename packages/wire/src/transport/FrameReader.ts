@@ -3,9 +3,9 @@
  * while a frame is asked for, or after `watch`, which notices that the peer goes away; `release` gives the stream back with
  * every byte that was not taken.
  */
+import { Data, Result } from "effect"
 import { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
-import { Data, Result } from "effect"
 import type { Decoding } from "../frames/Frame.ts"
 
 /** No frame: it did not come in time, the stream ended first, or the bytes are no such frame. */

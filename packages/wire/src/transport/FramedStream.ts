@@ -2,9 +2,9 @@
  * The framed relay of role `F` (data-plane 5.4) over its connection, as a plain byte stream with half-close.
  * @internal
  */
+import { Result } from "effect"
 import type { Buffer } from "node:buffer"
 import { Duplex } from "node:stream"
-import { Result } from "effect"
 import { type FramedEvent, FramedRelay } from "../frames/FramedRelay.ts"
 import { contained } from "./FaultBoundary.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"

@@ -1,7 +1,7 @@
 /** Reads a connection's ClientHello without consuming it. */
+import { Data, Result } from "effect"
 import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
-import { Data, Result } from "effect"
 import { type ClientHello, ClientHelloReader } from "../frames/ClientHello.ts"
 
 /** No hello: it did not come in time, the connection closed first, or the bytes are no hello. */

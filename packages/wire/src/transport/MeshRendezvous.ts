@@ -1,7 +1,7 @@
 /** The rendezvous of a mesh client (data-plane 4.2), both halves. After it the stream is a raw pipe to the agent. */
-import type { Duplex } from "node:stream"
 import type { Challenge } from "@catenet/crypto/ProofOfWork"
 import { Result } from "effect"
+import type { Duplex } from "node:stream"
 import {
   decodeChallenge,
   decodeSolution,
@@ -10,9 +10,9 @@ import {
   type Solution
 } from "../frames/Rendezvous.ts"
 import { encodeAdmission } from "../frames/Role.ts"
+import { SlotRefused } from "./AgentSlot.ts"
 import { AdmissionFailed } from "./EdgeSlot.ts"
 import { FrameReader } from "./FrameReader.ts"
-import { SlotRefused } from "./AgentSlot.ts"
 
 /** Edge: asks a client that sent `C` for its proof. The caller checks the proof. */
 export const challengeClient = async (

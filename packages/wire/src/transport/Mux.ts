@@ -3,9 +3,9 @@
  * registrations, streams with credit, echo, drain and a reason for every end. Plain Node streams and callbacks, since
  * every chunk of every visitor passes here. What a stream is for is decided by its two ends.
  */
+import { Result } from "effect"
 import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
-import { Result } from "effect"
 import { type ControlFrame, encodeMuxFrame, type SendableFrame } from "../frames/MuxFrame.ts"
 import { agreedVersion, challengeBytes, muxVersion } from "../frames/MuxHello.ts"
 import type { Greeting, MuxHello, Place } from "../frames/MuxHello.ts"

@@ -1,8 +1,8 @@
 /** Registrations of one multiplexed session, the asking half (agent) and the answering half (edge). */
 import { Result } from "effect"
 import type { ControlFrame, SendableFrame } from "../frames/MuxFrame.ts"
-import { contained, type OnFault } from "./FaultBoundary.ts"
 import type { Refusal, Registered, RegisterRequest } from "../frames/MuxRegister.ts"
+import { contained, type OnFault } from "./FaultBoundary.ts"
 
 /** A registration the edge accepted. */
 export interface Registration {

@@ -3,8 +3,8 @@
  * means. Every method that takes a frame of the peer answers with the rule it broke, if it broke one.
  * @internal
  */
-import type { Buffer } from "node:buffer"
 import { Result } from "effect"
+import type { Buffer } from "node:buffer"
 import type { ControlFrame } from "../frames/MuxFrame.ts"
 import { encodeMuxFrame } from "../frames/MuxFrame.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"

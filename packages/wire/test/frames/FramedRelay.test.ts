@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { often } from "../../../domain/test/runs.ts"
 import { FramedRelay, maxFramedBytes } from "../../src/frames/FramedRelay.ts"
 import { Dice } from "../dice.ts"
-import { often } from "../../../domain/test/runs.ts"
 import { anyBytes, integer } from "./arbitraries.ts"
 
 const counted = (type: number, counter: number) => {

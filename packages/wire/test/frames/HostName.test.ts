@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { normalHost } from "../../src/frames/HostName.ts"
 import { often } from "../../../domain/test/runs.ts"
+import { normalHost } from "../../src/frames/HostName.ts"
 import { host, text } from "./arbitraries.ts"
 
 describe("normalHost", () => {

@@ -2,8 +2,8 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
-import { connect, type ConnectionOptions } from "node:tls"
 import type { AddressInfo } from "node:net"
+import { connect, type ConnectionOptions } from "node:tls"
 
 /** The first flight of whatever `dial` connects: all bytes until the client waits for an answer. */
 const capture = async (dial: (port: number) => () => void): Promise<Buffer> => {

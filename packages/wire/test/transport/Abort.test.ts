@@ -1,6 +1,6 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { connect, createServer, type Server, type Socket } from "node:net"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { abort } from "../../src/transport/Abort.ts"
 
 let server: Server

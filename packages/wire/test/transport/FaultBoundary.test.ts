@@ -1,11 +1,11 @@
-import { duplexPair } from "node:stream"
-import { EventEmitter } from "node:events"
-import { assert, describe, it } from "@effect/vitest"
 import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 import { guard, silence } from "@catenet/wire/transport/FaultBoundary"
 import { FaultLog } from "@catenet/wire/transport/FaultLog"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { splice } from "@catenet/wire/transport/Splice"
+import { assert, describe, it } from "@effect/vitest"
+import { EventEmitter } from "node:events"
+import { duplexPair } from "node:stream"
 
 const fault = () => {
   throw new Error("injected")

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { once } from "node:events"
 import { createServer } from "node:net"
 import type { AddressInfo, Socket } from "node:net"
 import { connect as connectTls, TLSSocket } from "node:tls"
-import { once } from "node:events"
 import { peekClientHello } from "../../src/transport/HelloPeek.ts"
+import { handmade, serverName } from "../frames/hellos.ts"
 import { certificate, privateKey } from "./certificate.ts"
 import { tcpPair } from "./pairs.ts"
 import { collect } from "./sessions.ts"
-import { handmade, serverName } from "../frames/hellos.ts"
 
 const reasonOf = (result: Result.Result<unknown, { readonly reason: string; readonly detail: string }>) =>
   Result.isFailure(result) ? [result.failure.reason, result.failure.detail] : []

@@ -1,12 +1,12 @@
 /** Random histories of a session over a carrier that cuts as it likes, held against a model of every stream. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
+import { often } from "../../../domain/test/runs.ts"
 import type { MuxFrame } from "../../src/frames/MuxFrame.ts"
-import { decodeMuxFrame } from "../frames/wholeFrame.ts"
 import type { MuxStream } from "../../src/transport/MuxStream.ts"
 import { Dice } from "../dice.ts"
 import { integer } from "../frames/arbitraries.ts"
-import { often } from "../../../domain/test/runs.ts"
+import { decodeMuxFrame } from "../frames/wholeFrame.ts"
 import { choppedPair } from "./pairs.ts"
 import { occurs, sessions } from "./sessions.ts"
 

@@ -1,16 +1,16 @@
 /** What a peer that means ill can make of a session: nothing but the end of that session, with a reason. */
-import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Duplex, duplexPair } from "node:stream"
-import { encodeHeader, encodeMuxFrame, FrameType, type SendableFrame } from "../../src/frames/MuxFrame.ts"
+import { setTimeout as sleep } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import { often } from "../../../domain/test/runs.ts"
+import { encodeHeader, encodeMuxFrame, FrameType, type SendableFrame } from "../../src/frames/MuxFrame.ts"
 import { Mux, type MuxOptions } from "../../src/transport/Mux.ts"
 import type { MuxStream } from "../../src/transport/MuxStream.ts"
 import { Dice } from "../dice.ts"
 import { anyBytes, integer } from "../frames/arbitraries.ts"
-import { often } from "../../../domain/test/runs.ts"
 import { header } from "./sessions.ts"
 
 setFlagsFromString("--expose-gc")

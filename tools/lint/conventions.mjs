@@ -1,0 +1,95 @@
+/**
+ * Holds four conventions, each in the packages that `conventions.json` names:
+ * - a service has its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
+ * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
+ * - a test reads no clock and waits for no timer of its own (`Date.now`, `setTimeout`, `sleep`), but for the files that the list
+ *   names with the reason;
+ * - nothing of the list is left that has become clean.
+ * `--fix` puts imports in order.
+ */
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..")
+const { importOrder, noTimersInTests, realTimeInTests, serviceIdiom } = JSON.parse(
+  readFileSync(join(root, "tools/lint/conventions.json"), "utf8")
+)
+const fix = process.argv.includes("--fix")
+const found = []
+
+const filesOf = (name, kinds) =>
+  kinds.flatMap((kind) =>
+    globSync(`packages/${name}/${kind}/**/*.ts`, { cwd: root }).map((file) => file.replaceAll("\\", "/"))
+  )
+const sourceOf = (file) => {
+  const text = readFileSync(join(root, file), "utf8")
+  return ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true)
+}
+const placeOf = (source, node) =>
+  `${source.fileName}:${source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1}`
+
+/** The arguments of `Context.Service<Self, Interface>`, where a class extends one. */
+const interfaceOf = (node) => {
+  if (!ts.isClassDeclaration(node)) return undefined
+  const extended = node.heritageClauses?.[0]?.types[0]?.expression
+  const call = extended && ts.isCallExpression(extended) ? extended.expression : undefined
+  return call && ts.isCallExpression(call) && call.expression.getText() === "Context.Service"
+    ? call.typeArguments?.[1]
+    : undefined
+}
+
+for (const file of serviceIdiom.flatMap((name) => filesOf(name, ["src"]))) {
+  const source = sourceOf(file)
+  ts.forEachChild(source, (node) => {
+    const type = interfaceOf(node)
+    if (type === undefined || ts.isTypeLiteralNode(type)) return
+    const name = type.getText(source)
+    if (/^Effect\.Success<|Shape\b/.test(name))
+      found.push(`${placeOf(source, type)}: the interface of a service stands in its class head, not in ${name}`)
+  })
+}
+
+/** Packages before files, files of folders further up before those of this one. */
+const rankOf = (specifier) =>
+  specifier.startsWith("./") ? 1000 : specifier.startsWith(".") ? 500 - specifier.split("../").length : 0
+const compare = (a, b) =>
+  rankOf(a) - rankOf(b) || (a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : 0)
+
+for (const file of importOrder.flatMap((name) => filesOf(name, ["src", "test", "bench"]))) {
+  const source = sourceOf(file)
+  const imports = source.statements.filter((node) => ts.isImportDeclaration(node) && node.importClause !== undefined)
+  const named = imports.map((node) => ({ node, name: node.moduleSpecifier.text }))
+  const wrong = named.find(({ name }, place) => place > 0 && compare(named[place - 1].name, name) > 0)
+  if (wrong === undefined) continue
+  const block = source.text.slice(imports[0].getStart(source), imports.at(-1).end)
+  const texts = named.map(({ name, node }) => ({ name, text: node.getText(source) }))
+  const alone = block === texts.map(({ text }) => text).join("\n")
+  if (fix && alone) {
+    const sorted = texts.toSorted((a, b) => compare(a.name, b.name)).map(({ text }) => text)
+    writeFileSync(
+      join(root, file),
+      source.text.replace(block, () => sorted.join("\n"))
+    )
+  } else found.push(`${placeOf(source, wrong.node)}: the import of ${wrong.name} stands out of order`)
+}
+
+const timing = /\bDate\.now\(|(?<![.\w])setTimeout\(|\bEffect\.sleep\(|(?<![.\w])sleep\(/
+const withoutComments = (text) => text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(^|\s)\/\/.*$/gm, "$1")
+const timed = new Set(
+  noTimersInTests
+    .flatMap((name) => filesOf(name, ["test"]))
+    .filter((file) => timing.test(withoutComments(readFileSync(join(root, file), "utf8"))))
+)
+const named = new Set(Object.values(realTimeInTests).flat())
+for (const file of timed)
+  if (!named.has(file))
+    found.push(`${file}: a test waits by TestClock or \`eventually\`, not by a timer or the clock of its own`)
+for (const file of named)
+  if (!timed.has(file)) found.push(`tools/lint/conventions.json: ${file} reads no clock any more; take it off the list`)
+
+if (found.length > 0) {
+  process.stderr.write(`Conventions:\n${found.join("\n")}\n`)
+  process.exit(1)
+}
