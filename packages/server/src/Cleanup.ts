@@ -11,7 +11,7 @@ import { Invitations } from "./channels/Invitations.ts"
 import { Edges } from "./edges/Edges.ts"
 import { LiveEdges } from "./edges/LiveEdges.ts"
 import { Bootstraps } from "./enrollment/Bootstraps.ts"
-import { Enrolments } from "./enrollment/Enrollments.ts"
+import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
@@ -30,7 +30,7 @@ const services = [
   PortalSignIns,
   LiveEdges,
   Edges,
-  Enrolments,
+  Enrollments,
   Bootstraps,
   Deliveries,
   Gate,

@@ -49,7 +49,7 @@ import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
 import { Edges } from "./edges/Edges.ts"
 import { EdgeHandlers } from "./api/EdgeHandlers.ts"
 import { AgentKeys } from "./enrollment/AgentKeys.ts"
-import { Enrolments } from "./enrollment/Enrollments.ts"
+import { Enrollments } from "./enrollment/Enrollments.ts"
 import { EnrollmentHandlers } from "./api/EnrollmentHandlers.ts"
 import { ClientAddresses } from "./http/ClientAddresses.ts"
 import { HostnameProofs } from "./tunnels/hostnames/HostnameProofs.ts"
@@ -81,9 +81,9 @@ import * as ServiceAccountsSweep from "./identity/ServiceAccountCleanup.ts"
 import { Sessions } from "./identity/Sessions.ts"
 import { StatusHandlers } from "./api/StatusHandlers.ts"
 import { Statuses } from "./observability/Statuses.ts"
-import { TopologyAuthorisations } from "./channels/TopologyAuthorizations.ts"
+import { TopologyAuthorizations } from "./channels/TopologyAuthorizations.ts"
 import { Assignments } from "./topologies/Assignments.ts"
-import { Drawings } from "./topologies/TopologyEditor.ts"
+import { TopologyEditor } from "./topologies/TopologyEditor.ts"
 import { TopologyHandlers } from "./api/TopologyHandlers.ts"
 import { Suggestions } from "./topologies/Suggestions.ts"
 import { Topologies } from "./topologies/Topologies.ts"
@@ -115,14 +115,14 @@ const channels = Layer.mergeAll(
   ClaimInvites.layer.pipe(Layer.provideMerge(Claims.layer)),
   Rooms.layer,
   Invitations.layer,
-  ChannelAdmissions.layer.pipe(Layer.provideMerge(TopologyAuthorisations.layer))
+  ChannelAdmissions.layer.pipe(Layer.provideMerge(TopologyAuthorizations.layer))
 ).pipe(
   Layer.provideMerge(Members.layer),
   Layer.provideMerge(Channels.layer),
   Layer.provideMerge(ChannelRelations.layer)
 )
 
-const topologies = Layer.mergeAll(Topologies.layer, Drawings.layer, Assignments.layer, Suggestions.layer).pipe(
+const topologies = Layer.mergeAll(Topologies.layer, TopologyEditor.layer, Assignments.layer, Suggestions.layer).pipe(
   Layer.provide(ChannelRelations.layer)
 )
 
@@ -165,7 +165,7 @@ const areas = Layer.mergeAll(
   Layer.provideMerge(Tunnels.layer),
   Layer.provideMerge(ServiceAccounts.layer.pipe(Layer.provide(RealmAdmin.layer))),
   Layer.provideMerge(HostnameProofs.layer.pipe(Layer.provide(Resolver.layer))),
-  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrolments.layer, AgentKeys.layer)),
+  Layer.provideMerge(Layer.mergeAll(Hosts.layer, Enrollments.layer, AgentKeys.layer)),
   Layer.provideMerge(HostnameRules.layer),
   Layer.provideMerge(AddressRecords.layer),
   Layer.provide(DnsProvider.layer),
@@ -221,7 +221,7 @@ export const handlers = Layer.flatMap(services, (all) => {
     Layer.succeedContext(Context.pick(...keys)(all))
   return Layer.mergeAll(
     StatusHandlers.pipe(Layer.provide(only(Statuses))),
-    EnrollmentHandlers.pipe(Layer.provide(only(Bootstraps, Enrolments))),
+    EnrollmentHandlers.pipe(Layer.provide(only(Bootstraps, Enrollments))),
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
     AdmissionHandlers.pipe(Layer.provide(only(Admissions, Challenges))),
     TunnelHandlers.pipe(Layer.provide(only(Sharing, TokenRotations, Tunnels))),
@@ -236,7 +236,7 @@ export const handlers = Layer.flatMap(services, (all) => {
     PaymentWebhookHandlers.pipe(Layer.provide(only(Payments))),
     AccountHandlers.pipe(Layer.provide(only(Accounts, Audits, Credits, Payments))),
     ServiceAccountHandlers.pipe(Layer.provide(only(ServiceAccounts))),
-    TopologyHandlers.pipe(Layer.provide(only(Assignments, Drawings, Suggestions, Topologies))),
+    TopologyHandlers.pipe(Layer.provide(only(Assignments, TopologyEditor, Suggestions, Topologies))),
     PipelineHandlers.pipe(Layer.provide(only(Pipelines))),
     DirectoryHandlers.pipe(Layer.provide(only(Directory, Rendezvous))),
     EdgeHandlers.pipe(Layer.provide(only(AgentKeys, ChannelAdmissions, Edges, Gate, GateCodes, GateSessions)))

@@ -10,6 +10,7 @@ import {
   transition as rosterTransition
 } from "./ClaimByAllowList.ts"
 import { refuse, type Step } from "../values/Step.ts"
+import { claimInviteSeconds } from "./Channel.ts"
 
 /** The membership that is offered. `label` is the owner's note. */
 export interface Offered {
@@ -32,9 +33,6 @@ export interface InviteGone {
 
 /** What the minting is refused for. */
 export type MintRefusal = { readonly _tag: "BadAttestation" | "InvalidLabel" }
-
-/** Seconds an invitation lives. */
-export const inviteSeconds = 900
 
 const printable = /^[^\p{Cc}\p{Cs}]{1,64}$/u
 
@@ -60,7 +58,7 @@ export const mint = (
   const label = offered.label?.trim() ?? null
   if (label !== null && !printable.test(label)) return refuse({ _tag: "InvalidLabel" })
   if (!attestationValid) return refuse({ _tag: "BadAttestation" })
-  return Result.succeed({ _tag: "Open", offered: { ...offered, label }, expiresAt: now + inviteSeconds })
+  return Result.succeed({ _tag: "Open", offered: { ...offered, label }, expiresAt: now + claimInviteSeconds })
 }
 
 /**

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { emptyRoster, type Roster, transition } from "@catenet/domain/channels/ClaimByAllowList"
-import { type ClaimInvite, confirm, inviteSeconds, mint, show } from "@catenet/domain/channels/ClaimInvite"
+import { claimInviteSeconds } from "@catenet/domain/channels/Channel"
+import { type ClaimInvite, confirm, mint, show } from "@catenet/domain/channels/ClaimInvite"
 import { between, history, often, refusal } from "../values/history.ts"
 
 const offered = { channel: "c", holder: "h", noisePubkey: "n", attestation: "a", label: null }
@@ -71,7 +72,7 @@ describe("claim invites", () => {
   )
 
   it("says whether it was used or is expired", () => {
-    assert.strictEqual(inviteSeconds, 15 * 60)
+    assert.strictEqual(claimInviteSeconds, 15 * 60)
     assert.deepStrictEqual(show({ _tag: "Burned" }, 0), Result.fail({ _tag: "InviteGone", reason: "used" }))
     const open: ClaimInvite = { _tag: "Open", offered, expiresAt: 900 }
     assert.deepStrictEqual(show(open, 899), Result.succeed(offered))

@@ -6,27 +6,27 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Settings } from "../settings/Settings.ts"
-import { Enrolments } from "../enrollment/Enrollments.ts"
+import { Enrollments } from "../enrollment/Enrollments.ts"
 
 export const EnrollmentHandlers = HttpApiBuilder.group(
   ControlPlaneApi,
   "enrollment",
   Effect.fn(function* (handlers) {
-    const enrolments = yield* Enrolments
+    const enrollments = yield* Enrollments
     const bootstraps = yield* Bootstraps
     const { adminToken } = yield* Settings
     return handlers.handleAll({
-      issue: ({ headers, payload }) => enrolments.issue(payload.tenant, headers["idempotency-key"]),
+      issue: ({ headers, payload }) => enrollments.issue(payload.tenant, headers["idempotency-key"]),
       issueBatch: ({ headers, payload: { count, idempotency_key = headers["idempotency-key"], tenant } }) =>
         adminToken === undefined
           ? Effect.fail(new RouteNotFound())
           : Effect.map(
-              enrolments.issueBatch({ tenant, count, idempotencyKey: idempotency_key, secret: adminToken }),
+              enrollments.issueBatch({ tenant, count, idempotencyKey: idempotency_key, secret: adminToken }),
               (tokens) => ({ tokens })
             ),
-      outstanding: ({ query }) => enrolments.outstanding(query),
+      outstanding: ({ query }) => enrollments.outstanding(query),
       outstandingBootstraps: ({ query }) => bootstraps.outstanding(query),
-      redeem: ({ payload }) => Effect.map(enrolments.redeem(payload), (tenant) => ({ tenant })),
+      redeem: ({ payload }) => Effect.map(enrollments.redeem(payload), (tenant) => ({ tenant })),
       mintBootstrap: ({ headers, payload: { secret, ttl_secs = bootstrapSeconds } }) =>
         bootstraps.mint(secret, ttl_secs, headers["idempotency-key"]),
       redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload), (secret) => ({ secret }))

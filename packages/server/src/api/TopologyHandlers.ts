@@ -4,7 +4,7 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Assignments } from "../topologies/Assignments.ts"
-import { Drawings } from "../topologies/TopologyEditor.ts"
+import { TopologyEditor } from "../topologies/TopologyEditor.ts"
 import { Suggestions } from "../topologies/Suggestions.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 
@@ -14,7 +14,7 @@ const topologiesLayer = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const topologies = yield* Topologies
     const assignments = yield* Assignments
-    const drawings = yield* Drawings
+    const editor = yield* TopologyEditor
     const suggestions = yield* Suggestions
     return handlers.handleAll({
       create: ({ headers }) => Caller.use((caller) => topologies.create(caller, headers["idempotency-key"])),
@@ -28,15 +28,15 @@ const topologiesLayer = HttpApiBuilder.group(
       labelAgent: ({ params, payload }) =>
         Caller.use((caller) => assignments.label(caller, params.id, params.agent, payload.label)),
       addEdge: ({ headers, params, payload }) =>
-        Caller.use((caller) => drawings.addEdge(caller, params.id, payload, headers["idempotency-key"])),
-      removeEdge: ({ params, payload }) => Caller.use((caller) => drawings.removeEdge(caller, params.id, payload)),
+        Caller.use((caller) => editor.addEdge(caller, params.id, payload, headers["idempotency-key"])),
+      removeEdge: ({ params, payload }) => Caller.use((caller) => editor.removeEdge(caller, params.id, payload)),
       noteChannel: ({ params, payload }) =>
-        Caller.use((caller) => drawings.note(caller, params.id, payload, payload.channel ?? null)),
-      setMode: ({ params, payload }) => Caller.use((caller) => drawings.setMode(caller, params.id, payload.mode)),
+        Caller.use((caller) => editor.note(caller, params.id, payload, payload.channel ?? null)),
+      setMode: ({ params, payload }) => Caller.use((caller) => editor.setMode(caller, params.id, payload.mode)),
       suggest: ({ params, payload }) => Caller.use((caller) => suggestions.suggest(caller, params.id, payload)),
-      bindOperator: ({ params, payload }) => Caller.use((caller) => drawings.bind(caller, params.id, payload)),
-      getOperator: ({ params }) => Caller.use((caller) => drawings.operator(caller, params.id)),
-      unbindOperator: ({ params }) => Caller.use((caller) => drawings.unbind(caller, params.id)),
+      bindOperator: ({ params, payload }) => Caller.use((caller) => editor.bind(caller, params.id, payload)),
+      getOperator: ({ params }) => Caller.use((caller) => editor.operator(caller, params.id)),
+      unbindOperator: ({ params }) => Caller.use((caller) => editor.unbind(caller, params.id)),
       share: ({ params, payload }) => Caller.use((caller) => topologies.share(caller, params.id, payload.email)),
       unshare: ({ params }) => Caller.use((caller) => topologies.unshare(caller, params.id, params.email)),
       listShares: ({ params, query }) =>

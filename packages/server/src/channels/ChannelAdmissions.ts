@@ -8,7 +8,7 @@ import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { asDefects } from "../store/Defects.ts"
 import { batched } from "../fastpath/Batcher.ts"
-import { TopologyAuthorisations } from "./TopologyAuthorizations.ts"
+import { TopologyAuthorizations } from "./TopologyAuthorizations.ts"
 import type { Place } from "./Members.ts"
 
 const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`
@@ -16,7 +16,7 @@ const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorisation))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const topologies = yield* TopologyAuthorisations
+  const topologies = yield* TopologyAuthorizations
 
   /** Edges ask in bursts. */
   const memberAt = yield* batched(

@@ -6,7 +6,13 @@ import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Caller } from "@catenet/domain/api/Access"
-import { type ChannelId, ClaimInvite, MemberMaterial, MintedClaimInvite } from "@catenet/domain/channels/Channel"
+import {
+  type ChannelId,
+  ClaimInvite,
+  claimInviteSeconds,
+  MemberMaterial,
+  MintedClaimInvite
+} from "@catenet/domain/channels/Channel"
 import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import {
   AttestationRefused,
@@ -90,7 +96,7 @@ const make = Effect.gen(function* () {
     yield* channels.lock(channel)
     yield* owned(account, channel)
     const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-    const expiresAt = UnixSeconds.make((yield* unixSeconds) + Rules.inviteSeconds)
+    const expiresAt = UnixSeconds.make((yield* unixSeconds) + claimInviteSeconds)
     const row = { channel, holder, noisePubkey, noiseAttestation, expiresAt }
     yield* invites.insert({ ...row, tokenHash: hashOf(token), label: label ?? null })
     yield* audits.append(audit("claim_invite_minted", account.subject, channel, holder))

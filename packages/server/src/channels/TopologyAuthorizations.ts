@@ -23,8 +23,8 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class TopologyAuthorisations extends Context.Service<TopologyAuthorisations, Effect.Success<typeof make>>()(
-  "server/TopologyAuthorisations"
+export class TopologyAuthorizations extends Context.Service<TopologyAuthorizations, Effect.Success<typeof make>>()(
+  "server/TopologyAuthorizations"
 ) {
-  static readonly layer = Layer.effect(TopologyAuthorisations, make)
+  static readonly layer = Layer.effect(TopologyAuthorizations, make)
 }

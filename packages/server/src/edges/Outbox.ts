@@ -14,7 +14,7 @@ import { asDefects } from "../store/Defects.ts"
 import * as Store from "./OutboxStore.ts"
 
 /** Rows that the caller will deliver itself by `deliver`, in the order in which they were written. */
-export interface Receipt {
+export interface DeliveryTicket {
   readonly queue: RoutingToken
   readonly ids: ReadonlyArray<number>
 }
@@ -57,7 +57,7 @@ const make = Effect.gen(function* () {
   })
 
   /** Delivers the queue to one edge up to the caller's last row; another replica may be at work on an earlier one. */
-  const drain = ({ ids, queue }: Receipt, to: string): Effect.Effect<void, EdgeUnreachable | EdgeRefused> =>
+  const drain = ({ ids, queue }: DeliveryTicket, to: string): Effect.Effect<void, EdgeUnreachable | EdgeRefused> =>
     Effect.gen(function* () {
       const now = yield* unixSeconds
       const next = edges.able ? yield* store.leaseFirst({ now, queue, edge: to, own: ids }) : Option.none()
@@ -80,12 +80,12 @@ const make = Effect.gen(function* () {
     )
 
   /** Where the edge of new tunnels is among them, it decides; otherwise one edge that took the calls is enough. */
-  const deliver = Effect.fnUntraced(function* (receipt: Receipt) {
-    const all = (yield* store.edgesOf(receipt.ids)).map((row) => row.edge)
+  const deliver = Effect.fnUntraced(function* (ticket: DeliveryTicket) {
+    const all = (yield* store.edgesOf(ticket.ids)).map((row) => row.edge)
     const decisive = all.includes(edges.homeId) ? [edges.homeId] : all
     const others = all.filter((each) => !decisive.includes(each))
     const outcome = (to: string) =>
-      Effect.result(Effect.tapError(drain(receipt, to), ({ message }) => Effect.logWarning(message, { edge: to })))
+      Effect.result(Effect.tapError(drain(ticket, to), ({ message }) => Effect.logWarning(message, { edge: to })))
     const [outcomes] = yield* Effect.all(
       [
         Effect.forEach(decisive, outcome, { concurrency: "unbounded" }),
@@ -126,7 +126,7 @@ const make = Effect.gen(function* () {
     appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeCall>): ReturnType<typeof write> =>
       write(queue, calls, true),
     /** Delivers now. What could not be delivered stays and is repeated by the worker. */
-    deliver: (receipt: Receipt) => (receipt.ids.length === 0 ? Effect.void : deliver(receipt)),
+    deliver: (ticket: DeliveryTicket) => (ticket.ids.length === 0 ? Effect.void : deliver(ticket)),
     /** Delivers everything that is due, and what becomes due by that. */
     deliverAll: deliverDue.pipe(Effect.repeat({ while: (count) => count > 0 }), Effect.asVoid)
   }

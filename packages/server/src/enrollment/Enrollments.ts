@@ -109,7 +109,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** A fresh single-use join token for a tenant. Only its hash is kept. */
-    issue: Effect.fn("Enrolments.issue")(function* (tenant: string, key?: string) {
+    issue: Effect.fn("Enrollments.issue")(function* (tenant: string, key?: string) {
       const repeat =
         key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
       const command = Effect.gen(function* () {
@@ -120,18 +120,18 @@ const make = Effect.gen(function* () {
       return yield* once(repeat, Issued, command)
     }, asDefects),
     /** Those that nobody has redeemed. */
-    outstanding: Effect.fn("Enrolments.outstanding")(
+    outstanding: Effect.fn("Enrollments.outstanding")(
       (page: Page) => paged(page, Schema.String, store.outstanding, (token) => token.token_hash),
       Effect.orDie
     ),
     /** A fresh single-use join token that enrols an agent for one tunnel. A grantee's ends with the grant. */
-    issueFor: Effect.fn("Enrolments.issueFor")(function* (to: Store.Issued) {
+    issueFor: Effect.fn("Enrollments.issueFor")(function* (to: Store.Issued) {
       const token = yield* fresh
       yield* insert(to, [token])
       return token
     }),
     /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
-    issueBatch: Effect.fn("Enrolments.issueBatch")(function* (options: {
+    issueBatch: Effect.fn("Enrollments.issueBatch")(function* (options: {
       readonly tenant: string
       readonly count: number
       readonly idempotencyKey: string | undefined
@@ -148,7 +148,7 @@ const make = Effect.gen(function* () {
         : yield* derived(tenant, count, idempotencyKey, secret)
     }),
     /** Spends a join token and binds the agent; answers the tenant. The proof is looked at before the token. */
-    redeem: Effect.fn("Enrolments.redeem")(function* (redemption: Redemption) {
+    redeem: Effect.fn("Enrollments.redeem")(function* (redemption: Redemption) {
       const { pubkey, proof, token } = redemption
       if (!Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof)))
         return yield* new JoinProofRefused()
@@ -165,6 +165,6 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class Enrolments extends Context.Service<Enrolments, Effect.Success<typeof make>>()("server/Enrolments") {
-  static readonly layer = Layer.effect(Enrolments, make)
+export class Enrollments extends Context.Service<Enrollments, Effect.Success<typeof make>>()("server/Enrollments") {
+  static readonly layer = Layer.effect(Enrollments, make)
 }

@@ -26,7 +26,7 @@ import { bytesOf } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import { within } from "../store/Within.ts"
 import * as AgentStore from "./TopologyAgentStore.ts"
-import * as Held from "./LockedTopology.ts"
+import * as LockedTopology from "./LockedTopology.ts"
 import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
@@ -47,7 +47,7 @@ const refused = ({ _tag }: AssignmentRefusal) => {
 const make = Effect.gen(function* () {
   const store = yield* Store.make
   const agents = yield* AgentStore.make
-  const held = yield* Held.make
+  const locked = yield* LockedTopology.make
   const audits = yield* Audits
   const { once } = yield* Idempotency
 
@@ -70,7 +70,7 @@ const make = Effect.gen(function* () {
     yield* agents.lock(agent)
     const before = there ? yield* find(agent) : undefined
     if (before?._tag === "Assigned") yield* store.lockAll([id, before.topology])
-    const topology = yield* held.hold(id, account)
+    const topology = yield* locked.hold(id, account)
     return { topology, state: yield* find(agent) }
   })
 

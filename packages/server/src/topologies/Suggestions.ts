@@ -14,7 +14,7 @@ import { type SuggestRequest, Suggestion } from "@catenet/domain/topologies/Topo
 import { Context, Effect, Layer } from "effect"
 import { asDefects } from "../store/Defects.ts"
 import * as AgentStore from "./TopologyAgentStore.ts"
-import * as Held from "./LockedTopology.ts"
+import * as LockedTopology from "./LockedTopology.ts"
 
 const refused = (refusal: SuggestRefusal) => {
   switch (refusal._tag) {
@@ -29,14 +29,14 @@ const refused = (refusal: SuggestRefusal) => {
 
 const make = Effect.gen(function* () {
   const agents = yield* AgentStore.make
-  const held = yield* Held.make
+  const locked = yield* LockedTopology.make
   return {
     suggest: Effect.fn("Suggestions.suggest")(function* (
       account: Caller["Service"],
       id: TopologyId,
       { links, shortcut_budget }: SuggestRequest
     ) {
-      const topology = yield* held.read(id, account)
+      const topology = yield* locked.read(id, account)
       const members = yield* agents.membersOf(id)
       if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
       const { mode } = topology

@@ -1,4 +1,4 @@
-/** Topologies as a whole: made, listed, seen, shared and removed. What is drawn on one is in `Drawings`. */
+/** Topologies as a whole: made, listed, seen, shared and removed. What changes inside one is in `TopologyEditor`. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { mostSharesOfTopology, mostTopologiesOfAccount } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
@@ -22,9 +22,9 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import { within } from "../store/Within.ts"
-import * as Held from "./LockedTopology.ts"
+import * as LockedTopology from "./LockedTopology.ts"
 import * as Store from "./TopologyStore.ts"
-import * as Views from "./TopologyQueries.ts"
+import * as TopologyQueries from "./TopologyQueries.ts"
 
 type Account = Caller["Service"]
 
@@ -33,8 +33,8 @@ const netUuidFrom = Schema.decodeSync(NetUuid)
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
-  const views = yield* Views.make
-  const held = yield* Held.make
+  const queries = yield* TopologyQueries.make
+  const locked = yield* LockedTopology.make
   const audits = yield* Audits
   const { once } = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
@@ -48,13 +48,13 @@ const make = Effect.gen(function* () {
     return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
   }, store.transaction)
 
-  const idsOf = (rows: ReadonlyArray<Views.Listed>) =>
+  const idsOf = (rows: ReadonlyArray<TopologyQueries.Listed>) =>
     rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))
-  const keyOf = ({ createdAt, id }: Views.Listed) => ({ createdAt, id })
+  const keyOf = ({ createdAt, id }: TopologyQueries.Listed) => ({ createdAt, id })
 
   /** What belongs to the owner alone, read without a change. */
   const asOwner = Effect.fnUntraced(function* (account: Account, id: TopologyId) {
-    const topology = yield* held.read(id, account)
+    const topology = yield* locked.read(id, account)
     if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
   })
 
@@ -67,30 +67,30 @@ const make = Effect.gen(function* () {
 
     /** An account's own, oldest first. */
     list: Effect.fn("Topologies.list")(function* ({ subject }: Account, page: Page) {
-      return idsOf(yield* paged(page, Views.After, (slice) => views.owned({ subject, ...slice }), keyOf))
+      return idsOf(yield* paged(page, TopologyQueries.After, (slice) => queries.owned({ subject, ...slice }), keyOf))
     }, Effect.orDie),
 
     /** Those of others that are shared with the session's verified address; a caller without one has none. */
     listShared: Effect.fn("Topologies.listShared")(function* ({ email }: Account, page: Page) {
       if (email === null) return []
-      return idsOf(yield* paged(page, Views.After, (slice) => views.shared({ email, ...slice }), keyOf))
+      return idsOf(yield* paged(page, TopologyQueries.After, (slice) => queries.shared({ email, ...slice }), keyOf))
     }, Effect.orDie),
 
     get: Effect.fn("Topologies.get")(function* ({ email, subject }: Account, id: TopologyId) {
-      const found = yield* views.visible({ id, subject, email })
+      const found = yield* queries.visible({ id, subject, email })
       return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TopologyNotFound()
     }, asDefects),
 
     /** What anybody may see who knows the public id. */
     published: Effect.fn("Topologies.published")(function* (netUuid: NetUuid) {
-      const found = yield* views.published(netUuid)
+      const found = yield* queries.published(netUuid)
       return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NetworkUnknown()
     }, asDefects),
 
     /** Its agents go home; what its edges authorised ends. */
     remove: Effect.fn("Topologies.remove")(
       function* (account: Account, id: TopologyId) {
-        const topology = yield* held.hold(id, account)
+        const topology = yield* locked.hold(id, account)
         if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
         yield* store.remove(id)
         yield* audits.append(audit("topology_deleted", account.subject, id))
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
     /** Lets an address view it and wire its own agents. */
     share: Effect.fn("Topologies.share")(
       function* (account: Account, id: TopologyId, email: Email) {
-        const topology = yield* held.hold(id, account, { email })
+        const topology = yield* locked.hold(id, account, { email })
         yield* Effect.mapError(
           Effect.fromResult(transition(topology, account, { _tag: "Share", email })),
           () => new TopologyNotFound()
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
 
     unshare: Effect.fn("Topologies.unshare")(
       function* (account: Account, id: TopologyId, email: Email) {
-        const topology = yield* held.hold(id, account, { email })
+        const topology = yield* locked.hold(id, account, { email })
         yield* Effect.mapError(
           Effect.fromResult(transition(topology, account, { _tag: "Unshare", email })),
           () => new ShareNotFound()

@@ -28,7 +28,7 @@ import { Idempotency } from "../http/Idempotency.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
 import { asDefects } from "../store/Defects.ts"
 import { within } from "../store/Within.ts"
-import * as Held from "./LockedTopology.ts"
+import * as LockedTopology from "./LockedTopology.ts"
 import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
@@ -64,7 +64,7 @@ interface Act<E, E2, R> {
 
 const make = Effect.gen(function* () {
   const store = yield* Store.make
-  const held = yield* Held.make
+  const locked = yield* LockedTopology.make
   const audits = yield* Audits
   const { once } = yield* Idempotency
   const channels = yield* ChannelRelations
@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
     { action, detail, edges, event, refused, write }: Act<E, E2, R>
   ) =>
     Effect.gen(function* () {
-      const topology = yield* held.hold(id, account, edges === undefined ? {} : { edges })
+      const topology = yield* locked.hold(id, account, edges === undefined ? {} : { edges })
       const answer = Effect.fromResult(transition(topology, account, event))
       const { effects } = yield* Effect.mapError(answer, refused)
       yield* write
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
   const notFound = () => new TopologyNotFound()
 
   return {
-    addEdge: Effect.fn("Drawings.addEdge")(function* (
+    addEdge: Effect.fn("TopologyEditor.addEdge")(function* (
       account: Account,
       id: TopologyId,
       ends: Ends,
@@ -108,7 +108,7 @@ const make = Effect.gen(function* () {
       yield* once(repeat, Schema.Null, Effect.as(added, null))
     }, asDefects),
 
-    removeEdge: Effect.fn("Drawings.removeEdge")((account: Account, id: TopologyId, ends: Ends) => {
+    removeEdge: Effect.fn("TopologyEditor.removeEdge")((account: Account, id: TopologyId, ends: Ends) => {
       const link = inOrder(ends)
       return act(account, id, {
         event: { _tag: "RemoveEdge", ...ends },
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** Writes a channel beside an edge, for people; null takes it away. */
-    note: Effect.fn("Drawings.note")(function* (
+    note: Effect.fn("TopologyEditor.note")(function* (
       account: Account,
       id: TopologyId,
       ends: Ends,
@@ -137,12 +137,12 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    setMode: Effect.fn("Drawings.setMode")((account: Account, id: TopologyId, mode: OverlayMode) =>
+    setMode: Effect.fn("TopologyEditor.setMode")((account: Account, id: TopologyId, mode: OverlayMode) =>
       act(account, id, { event: { _tag: "SetMode", mode }, refused: notFound, write: store.setMode(id, mode) })
     ),
 
     /** A key that proves to be its owner's takes the place of the one before. */
-    bind: Effect.fn("Drawings.bind")(
+    bind: Effect.fn("TopologyEditor.bind")(
       (account: Account, id: TopologyId, { operator_pubkey, proof }: OperatorBinding) => {
         const binding = { topologyId: id, operator: bytesOf(operator_pubkey) }
         const proofValid = Proof.verify(native, binding, bytesOf(proof))
@@ -157,7 +157,7 @@ const make = Effect.gen(function* () {
       }
     ),
 
-    unbind: Effect.fn("Drawings.unbind")((account: Account, id: TopologyId) =>
+    unbind: Effect.fn("TopologyEditor.unbind")((account: Account, id: TopologyId) =>
       act(account, id, {
         event: { _tag: "Unbind" },
         edges: "all",
@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
     ),
 
     /** The bound key with its proof, for the owner. */
-    operator: Effect.fn("Drawings.operator")(function* ({ subject }: Account, id: TopologyId) {
+    operator: Effect.fn("TopologyEditor.operator")(function* ({ subject }: Account, id: TopologyId) {
       const head = Option.getOrUndefined(yield* store.head({ id, emails: [] }))
       if (head?.owner !== subject || head.operatorPubkey === null || head.operatorProof === null) {
         return yield* new TopologyNotFound()
@@ -178,6 +178,8 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class Drawings extends Context.Service<Drawings, Effect.Success<typeof make>>()("server/Drawings") {
-  static readonly layer = Layer.effect(Drawings, make)
+export class TopologyEditor extends Context.Service<TopologyEditor, Effect.Success<typeof make>>()(
+  "server/TopologyEditor"
+) {
+  static readonly layer = Layer.effect(TopologyEditor, make)
 }

@@ -32,7 +32,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
 import { Audits } from "../identity/Audits.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
-import { Enrolments } from "../enrollment/Enrollments.ts"
+import { Enrollments } from "../enrollment/Enrollments.ts"
 import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { paged, type Page } from "../http/Paging.ts"
@@ -114,7 +114,7 @@ export class Tunnels extends Context.Service<
     const outbox = yield* Outbox
     const audits = yield* Audits
     const logins = yield* LoginOrders
-    const enrolments = yield* Enrolments
+    const enrollments = yield* Enrollments
     const keys = yield* AgentKeys
     const { once } = yield* Idempotency
     const { meshEdgePort, portalBaseUrl } = yield* Settings
@@ -192,7 +192,7 @@ export class Tunnels extends Context.Service<
         const tunnel = found.value
         const grantee = account.subject === tunnel.subject ? null : account.subject
         const command = Effect.map(
-          Effect.tap(enrolments.issueFor({ tenant: tunnel.subject, tunnel: tunnel.id, grantee }), () =>
+          Effect.tap(enrollments.issueFor({ tenant: tunnel.subject, tunnel: tunnel.id, grantee }), () =>
             audits.append(audit("join_token_issued", account.subject, tunnel.id))
           ),
           (join_token) =>
@@ -240,7 +240,7 @@ export class Tunnels extends Context.Service<
       AddressRecords.layer,
       AgentKeys.layer,
       Audits.layer,
-      Enrolments.layer,
+      Enrollments.layer,
       HostnameProofs.layer,
       HostnameRules.layer,
       Hosts.layer,

@@ -6,7 +6,7 @@ import { HolderKey } from "@catenet/domain/values/Keys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Schema } from "effect"
 import { ChannelAdmissions } from "../../src/channels/ChannelAdmissions.ts"
-import { TopologyAuthorisations } from "../../src/channels/TopologyAuthorizations.ts"
+import { TopologyAuthorizations } from "../../src/channels/TopologyAuthorizations.ts"
 import { database, world } from "../harness/Accounts.ts"
 import { account, ask } from "./Asking.ts"
 import { idOf, keyOf, linkOf, materialOf, seedOf } from "./ChannelsKeys.ts"
@@ -60,7 +60,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge th
       const lines: Array<unknown> = []
       const heard = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
       const admissions = ChannelAdmissions.layer.pipe(
-        Layer.provide(TopologyAuthorisations.layer),
+        Layer.provide(TopologyAuthorizations.layer),
         Layer.provide(Layer.fresh(database))
       )
       const place = (word: string) => ({

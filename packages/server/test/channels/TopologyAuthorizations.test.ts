@@ -10,7 +10,7 @@ import { OperatorBinding } from "@catenet/domain/topologies/Topology"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { TopologyAuthorisations } from "../../src/channels/TopologyAuthorizations.ts"
+import { TopologyAuthorizations } from "../../src/channels/TopologyAuthorizations.ts"
 import { bearerOf, database, sessionOf, world } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -33,7 +33,7 @@ const binding = (byte: number, id: TopologyId) => ({
 /** What an edge would learn: the operator in whose name each holder may join the channel of the link. */
 const admitted = (byte: number, x: HolderKey, y: HolderKey) =>
   Effect.gen(function* () {
-    const { operatorFor } = yield* TopologyAuthorisations
+    const { operatorFor } = yield* TopologyAuthorizations
     const channel = channelOf(byte, x, y)
     const both = yield* Effect.all([operatorFor(channel, x), operatorFor(channel, y)])
     assert.isTrue(Option.isNone(yield* operatorFor(channel, holder("9"))), "nobody else")
@@ -42,7 +42,7 @@ const admitted = (byte: number, x: HolderKey, y: HolderKey) =>
       if (Option.isSome(operator)) assert.strictEqual(operator.value as string, Hex.encode(publicOf(byte)))
     }
     return both.map(Option.isSome)
-  }).pipe(Effect.provide(TopologyAuthorisations.layer.pipe(Layer.provide(database))))
+  }).pipe(Effect.provide(TopologyAuthorizations.layer.pipe(Layer.provide(database))))
 
 const yes = [true, true]
 const no = [false, false]
