@@ -12,6 +12,7 @@ import type { AddressInfo } from "node:net"
 import * as GateRoutes from "../../src/gate/GateRoutes.ts"
 import * as FormRoutes from "../../src/portal/FormRoutes.ts"
 import * as PortalRoutes from "../../src/portal/PortalRoutes.ts"
+import * as PageRoutes from "../../src/portal/PageRoutes.ts"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Accounts from "../harness/Accounts.ts"
@@ -59,11 +60,13 @@ const calls: ReadonlyArray<{ readonly method: string; readonly path: string; rea
   ...Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => ({ method, path, type: json }))
   ),
-  ...[...GateRoutes.addresses, ...PortalRoutes.addresses, ...FormRoutes.addresses].map(([method, path]) => ({
-    method,
-    path,
-    type: form
-  }))
+  ...[...GateRoutes.addresses, ...PortalRoutes.addresses, ...PageRoutes.addresses, ...FormRoutes.addresses].map(
+    ([method, path]) => ({
+      method,
+      path,
+      type: form
+    })
+  )
 ]
 
 layer(Accounts.world(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {

@@ -30,6 +30,7 @@ h1 { font-size: 24px; line-height: 1.25; margin: 0 0 4px; overflow-wrap: anywher
 h2 { font-size: 16px; margin: 0 0 12px }
 p { margin: 0 0 12px }
 code, .mono { font-family: var(--mono); font-size: .92em; overflow-wrap: anywhere }
+h1.mono { font-size: 22px }
 .skip { position: absolute; left: -999px; top: 8px; padding: 8px 12px; background: var(--panel) }
 .skip:focus { left: 8px; z-index: 1 }
 .shell { display: grid; grid-template-columns: 232px minmax(0, 1fr); min-height: 100vh }
@@ -100,6 +101,10 @@ summary { cursor: pointer; padding: 4px 0 }
 .languages { display: flex; gap: 12px }
 .front { max-width: 640px; margin: 0 auto; padding: 56px 20px }
 .front .brand { padding: 0; margin-bottom: 32px }
+.front .main { padding: 0 }
+.front .lead { margin-bottom: 24px }
+dl.pairs + form { margin-top: 16px }
+.foot strong { display: block }
 .front .foot { margin-top: 40px; padding: 16px 0 0 }
 .brand svg { width: 22px; height: 22px; fill: none; stroke: currentColor; stroke-width: 2 }
 @media (max-width: 760px) {

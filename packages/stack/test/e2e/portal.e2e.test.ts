@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync } from "node:fs"
+import { type Browser, chromium } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { newcomer } from "./People.ts"
+import { Stack } from "./Stack.ts"
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
+const missing = executablePath === undefined
+
+if (missing) {
+  if (process.env["CI"] === "true") throw new Error("the gate needs Chromium (package chromium)")
+  process.stderr.write("\nSKIPPED: the tests of the portal need Chromium (package chromium).\n\n")
+}
+
+/** Pictures of the pages, for those who change them, in the folder that this variable names. */
+const pictures = process.env["CATENET_PICTURES"]
+
+describe.skipIf(missing)("the portal in a browser", () => {
+  let stack: Stack
+  let browser: Browser
+
+  beforeAll(async () => {
+    stack = await Stack.make()
+    await stack.up()
+    browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox", "--disable-gpu"] })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stack?.dispose()
+  })
+
+  /** What is wrong with a page for those who cannot see it or have a narrow screen; it runs in the page. */
+  const faults = `(() => {
+    const faults = []
+    const all = (selector) => [...document.querySelectorAll(selector)]
+    const ids = all("[id]").map(({ id }) => id)
+    if (new Set(ids).size !== ids.length) faults.push("an id twice")
+    for (const control of all("input:not([type=hidden]), select"))
+      if (control.labels.length === 0) faults.push("no label: " + control.name)
+    for (const name of ["aria-describedby", "aria-labelledby"])
+      for (const element of all("[" + name + "]"))
+        for (const id of element.getAttribute(name).split(" "))
+          if (document.getElementById(id) === null) faults.push("no element " + id)
+    for (const control of all("a, button"))
+      if (control.textContent.trim() === "") faults.push("a control without a name")
+    if (all("h1").length !== 1) faults.push("not one heading of the first level")
+    const { clientWidth, scrollWidth } = document.documentElement
+    if (scrollWidth > clientWidth) faults.push("wider than the window")
+    return faults
+  })()`
+
+  for (const [javaScriptEnabled, colorScheme, width, locale] of [
+    [false, "light", 1280, "en"],
+    [true, "dark", 390, "de"]
+  ] as const)
+    it(`leads from the front page to a tunnel and its line, ${colorScheme}, ${width} px, ${locale}`, async () => {
+      const context = await browser.newContext({
+        javaScriptEnabled,
+        colorScheme,
+        locale,
+        viewport: { width, height: 900 }
+      })
+      const page = await context.newPage()
+      const problems: Array<string> = []
+      page.on("console", (message) => problems.push(message.text()))
+      page.on("request", (request) => {
+        if (!/^(?:data:|http:\/\/(?:127\.0\.0\.1|localhost):)/u.test(request.url())) problems.push(request.url())
+      })
+      const look = async (name: string) => {
+        assert.deepStrictEqual(await page.evaluate(faults), [], name)
+        if (pictures === undefined) return
+        mkdirSync(pictures, { recursive: true })
+        await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png`, fullPage: true })
+      }
+      const { email, password } = await newcomer(stack, `first-${width}@catenet.localhost`)
+      await page.goto(stack.url("/"))
+      await look("front")
+      await page.locator('a[href="/portal/login"]').click()
+      await page.fill("input[name=login], input[name=username]", email)
+      await page.fill("input[name=password]", password)
+      await page.locator("[type=submit]").first().click()
+      await page.waitForURL(/\/portal\/home$/u)
+      problems.length = 0
+      await look("empty")
+      assert.strictEqual(await page.locator("html").getAttribute("lang"), locale)
+      await page.locator('a[href="#content"]').focus()
+      await page.fill("input[name=name]", `photos ${width}`)
+      await page.locator("form[action='/portal/tunnels'] button").click()
+      await page.waitForURL(/\/portal\/tunnels$/u)
+      await look("tunnels")
+      await page.locator("tbody a").click()
+      await page.waitForURL(/\/portal\/tunnels\/[0-9a-f]{32}$/u)
+      await look("tunnel")
+      await page.fill("input[name=port]", "3000")
+      await page.locator("form[action$='/install'] button").click()
+      assert.match((await page.locator("pre").textContent()) ?? "", /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx ct-agent$/u)
+      await look("line")
+      await page.goto(stack.url("/portal/account"))
+      await look("account")
+      await page.goto(stack.url("/portal/nothing"))
+      await look("nothing")
+      assert.deepStrictEqual(
+        problems.filter((text) => !text.includes("404")),
+        []
+      )
+      await page.locator("form[action='/portal/logout'] button").click()
+      await page.waitForURL((url) => !url.pathname.startsWith("/portal/nothing"))
+      await page.goto(stack.url("/portal/logout"))
+      assert.strictEqual(new URL(page.url()).pathname, "/")
+      await context.close()
+    })
+})
