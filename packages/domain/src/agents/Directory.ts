@@ -1,14 +1,14 @@
 /** The public directory of agents: what was registered, without a promise that it still answers. */
 import { Effect, Schema } from "effect"
-import { atMost } from "../values/BoundedArray.ts"
-import { formBy } from "../values/Pattern.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
+import { patternBy } from "../values/Pattern.ts"
 import { HolderKey, NewHolderKey } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { line } from "../values/Text.ts"
 
 /** Where an agent serves its card; https only. */
 export const CardUrl = Schema.String.check(
-  formBy(
+  patternBy(
     (text) => text.length <= 2048 && text.startsWith("https://") && URL.canParse(text),
     "an https:// URL of at most 2048 characters",
     /^https:\/\/[a-z0-9]{1,12}\.example\/[a-z0-9/._-]{0,24}$/u
@@ -19,7 +19,7 @@ export type CardUrl = typeof CardUrl.Type
 /** A role tag or skill id, matched as a whole. */
 export const DirectoryToken = line(128)
 
-const tokens = atMost(64, DirectoryToken)
+const tokens = boundedArray(64, DirectoryToken)
 
 /** What an operator registers for an agent. */
 export class DirectoryRegistration extends Schema.Class<DirectoryRegistration>("DirectoryRegistration")({

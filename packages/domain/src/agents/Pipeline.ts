@@ -1,14 +1,14 @@
 /** A pipeline: roles that agents fill by offering capacity, published under an id that its first publisher owns. */
 import { Effect, Schema } from "effect"
-import { atMost } from "../values/BoundedArray.ts"
-import { form } from "../values/Pattern.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
+import { pattern } from "../values/Pattern.ts"
 import { OperatorKey } from "../values/Keys.ts"
 import { Uint64 } from "../values/Numbers.ts"
 import { Subject } from "../values/Subject.ts"
 import { line } from "../values/Text.ts"
 
 export const PipelineId = Schema.String.check(
-  form(/^[A-Za-z0-9._-]{1,128}$/u, "1 to 128 of letters, digits, dot, underscore and hyphen")
+  pattern(/^[A-Za-z0-9._-]{1,128}$/u, "1 to 128 of letters, digits, dot, underscore and hyphen")
 ).pipe(Schema.brand("PipelineId"))
 export type PipelineId = typeof PipelineId.Type
 
@@ -38,7 +38,7 @@ export class Role extends Schema.Class<Role>("Role")({
 /** Channels of its roles can be derived only when it names an operator. */
 export class PipelineSpec extends Schema.Class<PipelineSpec>("PipelineSpec")({
   id: PipelineId,
-  roles: atMost(64, Role, 1),
+  roles: boundedArray(64, Role, 1),
   operator_pubkey_hex: Schema.NullOr(OperatorKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   selection_policy: SelectionPolicy.pipe(Schema.withDecodingDefaultKey(Effect.succeed("LowestFloor" as const)))
 }) {}

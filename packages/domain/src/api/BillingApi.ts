@@ -13,7 +13,7 @@ import {
 } from "../billing/CreditErrors.ts"
 import { AccountId, IdempotencyKey, PaymentId } from "../values/Ids.ts"
 import { Count, CountFromText } from "../values/Numbers.ts"
-import { form } from "../values/Pattern.ts"
+import { pattern } from "../values/Pattern.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
@@ -61,7 +61,7 @@ export class PaymentWebhookApi extends HttpApiGroup.make("paymentWebhook")
     HttpApiEndpoint.post("confirm", "/payment/webhook", {
       headers: {
         "x-ct-webhook-timestamp": CountFromText,
-        "x-ct-webhook-signature": Schema.String.check(form(/^[ \t]*[0-9a-fA-F]{64}[ \t]*$/u, "64 hex digits"))
+        "x-ct-webhook-signature": Schema.String.check(pattern(/^[ \t]*[0-9a-fA-F]{64}[ \t]*$/u, "64 hex digits"))
       },
       payload: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" })),
       success: HttpApiSchema.Empty(200),

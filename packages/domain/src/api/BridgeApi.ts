@@ -5,7 +5,7 @@ import { ChannelId, NewGrant } from "../channels/Channel.ts"
 import { GrantMismatch, GrantUndecodable } from "../channels/ChannelErrors.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
 import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
-import { form } from "../values/Pattern.ts"
+import { pattern } from "../values/Pattern.ts"
 import { TunnelIdInPath } from "../values/Ids.ts"
 import { HolderKey, NoiseKey } from "../values/Keys.ts"
 import { BridgeMode } from "../tunnels/Tunnel.ts"
@@ -16,7 +16,7 @@ const id = { id: TunnelIdInPath }
 const done = HttpApiSchema.Empty(200)
 
 /** Name of a bridge tool, such as `bridge/status`. */
-export const ToolName = Schema.String.check(form(/^[a-z][a-z0-9/_-]{0,127}$/u, "a tool name"))
+export const ToolName = Schema.String.check(pattern(/^[a-z][a-z0-9/_-]{0,127}$/u, "a tool name"))
 
 /** How a tunnel's bridge stands; keys are those that a grant and a membership must name. */
 export class BridgeState extends Schema.Class<BridgeState>("BridgeState")({

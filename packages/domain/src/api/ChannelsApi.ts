@@ -1,7 +1,7 @@
 /** The channel registry of an account: channels, members, grants, rooms, the allow-list and claim invites. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { atMost } from "../values/BoundedArray.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
 import {
   Channel,
   ChannelId,
@@ -40,7 +40,7 @@ const channel = { channel: ChannelId }
 const done = HttpApiSchema.Empty(200)
 
 /** More than a room may have, which is refused by its size; nobody counts beyond. */
-const holders = atMost(64, NewHolderKey)
+const holders = boundedArray(64, NewHolderKey)
 
 export class ChannelsApi extends HttpApiGroup.make("channels")
   .add(

@@ -6,10 +6,10 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
-import { atMost } from "../values/BoundedArray.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
 import { ChannelId } from "../channels/Channel.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeAdminErrors.ts"
-import { word } from "../values/Pattern.ts"
+import { literal } from "../values/Pattern.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { Count, CountFromText, countFromText } from "../values/Numbers.ts"
@@ -28,11 +28,11 @@ const tokenHeader = { "x-ct-routing-token": RoutingToken }
 
 /** Present: the edge terminates TLS for the host with the shared certificate. Absent: it passes TLS through. */
 const tier = {
-  channel_tier: Schema.optionalKey(word(["gelb"])),
+  channel_tier: Schema.optionalKey(literal(["gelb"])),
   /** Unix seconds until which an authority may validate the host whatever the policy of its tunnel says. Absent: never. */
   admission_until: Schema.optionalKey(CountFromText),
   /** Whether visitors have to log in. Absent: as it was. */
-  require_login: Schema.optionalKey(word(["0", "1"]))
+  require_login: Schema.optionalKey(literal(["0", "1"]))
 }
 
 /** A holder seen on a channel. `parked_now`: seen within the last 60 s. */
@@ -89,7 +89,7 @@ export class TunnelOrdersApi extends HttpApiGroup.make("orders")
     HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {
       headers: tokenHeader,
       query: { proof: Schema.optionalKey(AgentProof) },
-      payload: atMost(most, PublicKey),
+      payload: boundedArray(most, PublicKey),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
     /** The edge asks anew about every visitor of the tunnel, as a session may have ended. */
@@ -157,7 +157,7 @@ export class TunnelFactsApi extends HttpApiGroup.make("facts")
     HttpApiEndpoint.get("hosts", "/admin/host-auth-dump", { success: Schema.Array(HostBinding) }),
     HttpApiEndpoint.get("receiptKey", "/internal/receipts/pubkey", { success: ReceiptKey, error: ReceiptsDisabled }),
     HttpApiEndpoint.post("statuses", "/admin/tunnel-status/bulk", {
-      payload: Schema.Struct({ tokens: atMost(most, Schema.Unknown) }),
+      payload: Schema.Struct({ tokens: boundedArray(most, Schema.Unknown) }),
       success: Schema.Array(TokenStatusReport)
     }).middleware(ReadsEdgeBody)
   )

@@ -9,7 +9,7 @@ import {
   RoleWithoutUnits
 } from "../agents/PipelineErrors.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
-import { mark } from "../values/Pattern.ts"
+import { malformedText } from "../values/Pattern.ts"
 import { PipelineId, PipelineSpec, PublishedPipeline } from "../agents/Pipeline.ts"
 import { isSmallEd25519 } from "../values/SmallOrder.ts"
 import { Subject } from "../values/Subject.ts"
@@ -24,7 +24,7 @@ const namesGoodOperator = Schema.makeFilter(
     key !== null && isSmallEd25519(key)
       ? { path: ["spec", "operator_pubkey_hex"], issue: "Expected an Ed25519 key that is not of small order" }
       : undefined,
-  { [mark]: true }
+  { [malformedText]: true }
 )
 
 /** Publishing replaces what the same owner published under the id. */

@@ -1,7 +1,7 @@
 /** A channel between agents: its members, and what its owner deposits for them. */
 import { Schema, SchemaGetter } from "effect"
 import { Email } from "../values/Email.ts"
-import { formBy } from "../values/Pattern.ts"
+import { patternBy } from "../values/Pattern.ts"
 import { Hex278, Hex64 } from "../values/Hex.ts"
 import {
   HolderKey,
@@ -60,7 +60,7 @@ export const Grant = Schema.String.pipe(
 export type Grant = typeof Grant.Type
 
 /** A grant and an invitation are a signature, the channel, the key that they are for, and what it may do. */
-const namesGoodKey = formBy(
+const namesGoodKey = patternBy(
   (record) => !isSmallEd25519(record.slice(192, 256)),
   "a record for an Ed25519 key that is not of small order"
 )

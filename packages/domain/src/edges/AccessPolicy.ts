@@ -5,7 +5,7 @@
  * A slot that runs past midnight is written as two. The offset is fixed: there is no daylight saving in it.
  */
 import { Effect, Schema } from "effect"
-import { atMost } from "../values/BoundedArray.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 
 /** One open stretch of one day. `day` 0 is Monday; minutes count from local midnight; the end is exclusive. */
@@ -24,7 +24,7 @@ export class AccessSlot extends Schema.Class<AccessSlot>("AccessSlot")(
 /** Slots in the local time of a fixed offset of -12 to +14 hours, in minutes east of UTC. No slots at all means never open. */
 export class WeeklySchedule extends Schema.Class<WeeklySchedule>("WeeklySchedule")({
   tz_offset_minutes: Schema.Int.check(Schema.isBetween({ minimum: -720, maximum: 840 })),
-  slots: atMost(64, AccessSlot)
+  slots: boundedArray(64, AccessSlot)
 }) {}
 
 /**

@@ -6,7 +6,7 @@
  * - `required`: an enrolled agent has proved its key once; every other registration is refused.
  * - `lifted`: the owner lets programs in that cannot prove.
  */
-import { word } from "../values/Pattern.ts"
+import { literal } from "../values/Pattern.ts"
 
-export const AgentProof = word(["optional", "required", "lifted"])
+export const AgentProof = literal(["optional", "required", "lifted"])
 export type AgentProof = typeof AgentProof.Type

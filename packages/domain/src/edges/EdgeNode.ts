@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { AccessPolicy } from "./AccessPolicy.ts"
 import { Tier } from "./Tier.ts"
 import { AgentProof } from "./AgentProof.ts"
-import { form } from "../values/Pattern.ts"
+import { pattern } from "../values/Pattern.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { NewPublicKey, PublicKey, Signature } from "../values/Keys.ts"
@@ -13,7 +13,7 @@ import { RoutingToken } from "../values/Tokens.ts"
 
 /** Name of an edge server: 1 to 64 of letters, digits, `.`, `_`, `-`. */
 export const EdgeId = Schema.String.check(
-  form(/^[A-Za-z0-9._-]{1,64}$/u, "1 to 64 of letters, digits, dot, underscore and hyphen")
+  pattern(/^[A-Za-z0-9._-]{1,64}$/u, "1 to 64 of letters, digits, dot, underscore and hyphen")
 ).pipe(Schema.brand("EdgeId"))
 export type EdgeId = typeof EdgeId.Type
 
@@ -24,12 +24,15 @@ export type PeerAddress = typeof PeerAddress.Type
 /** Base URL of an edge's admin interface, without credentials, query and fragment. Kept as it was signed. */
 export const AdminUrl = Schema.String.check(
   Schema.isMaxLength(255),
-  form(/^https?:\/\/[A-Za-z0-9._:[\]-]+(?:\/[A-Za-z0-9._~/-]*)?$/u, "an http or https URL of a host and perhaps a path")
+  pattern(
+    /^https?:\/\/[A-Za-z0-9._:[\]-]+(?:\/[A-Za-z0-9._~/-]*)?$/u,
+    "an http or https URL of a host and perhaps a path"
+  )
 ).pipe(Schema.brand("AdminUrl"))
 export type AdminUrl = typeof AdminUrl.Type
 
 /** A stretch of time in which the control plane has written every order for an edge. */
-export const Epoch = Schema.String.check(form(/^[0-9a-f-]{1,36}$/u, "1 to 36 hex digits and hyphens"))
+export const Epoch = Schema.String.check(pattern(/^[0-9a-f-]{1,36}$/u, "1 to 36 hex digits and hyphens"))
 export type Epoch = typeof Epoch.Type
 
 /** Header of the answer to a heartbeat that says which epoch the edge is in. */

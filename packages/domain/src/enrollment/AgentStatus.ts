@@ -1,6 +1,6 @@
 /** What an agent says of itself on its local status address. */
 import { Schema } from "effect"
-import { form } from "../values/Pattern.ts"
+import { pattern } from "../values/Pattern.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 
 /** How the agent is connected to its edge at present. */
@@ -20,7 +20,7 @@ export type CredentialState = typeof CredentialState.Type
 /** `session` is random a process; `conn` counts registration attempts and is null before the first. */
 export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   version: Schema.String,
-  session: Schema.String.check(form(/^[0-9a-f]{16}$/u, "16 hex digits")),
+  session: Schema.String.check(pattern(/^[0-9a-f]{16}$/u, "16 hex digits")),
   conn: Schema.NullOr(Count),
   uptime_secs: Count,
   transport: AgentTransport,

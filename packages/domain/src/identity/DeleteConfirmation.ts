@@ -1,4 +1,4 @@
 /** What a person types who means to delete an account. */
-import { word } from "../values/Pattern.ts"
+import { literal } from "../values/Pattern.ts"
 
-export const DeleteConfirmation = word(["DELETE"])
+export const DeleteConfirmation = literal(["DELETE"])

@@ -1,6 +1,6 @@
 /** A machine credential: a client of the identity provider that stands for itself, owned by the account that made it. */
 import { Result, Schema, SchemaGetter } from "effect"
-import { form } from "../values/Pattern.ts"
+import { pattern } from "../values/Pattern.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { label } from "../values/Text.ts"
 import { type Step } from "../values/Step.ts"
@@ -8,7 +8,7 @@ import { ClientSecret } from "../values/Tokens.ts"
 import { IdentityProviderFailed, ServiceAccountLimitReached } from "./ServiceAccountErrors.ts"
 
 /** Made by the service: `sa-` and 32 hex. */
-export const ClientId = Schema.String.check(form(/^sa-[0-9a-f]{32}$/u, "sa- and 32 hex digits")).pipe(
+export const ClientId = Schema.String.check(pattern(/^sa-[0-9a-f]{32}$/u, "sa- and 32 hex digits")).pipe(
   Schema.brand("ClientId")
 )
 export type ClientId = typeof ClientId.Type

@@ -1,8 +1,8 @@
 /** A drawing of who may talk to whom: agents as nodes, undirected edges, one overlay mode. */
 import { Effect, Schema, SchemaGetter } from "effect"
-import { atMost } from "../values/BoundedArray.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
 import { ChannelId } from "../channels/Channel.ts"
-import { word } from "../values/Pattern.ts"
+import { literal } from "../values/Pattern.ts"
 import { NetUuid, TopologyId } from "../values/Ids.ts"
 import { HolderKey, NewHolderKey, NewOperatorKey, OperatorKey, Signature } from "../values/Keys.ts"
 import { Count, Uint64 } from "../values/Numbers.ts"
@@ -10,10 +10,10 @@ import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 
 /** How a node is drawn; it changes nothing in who is admitted. */
-export const AgentKind = word(["peer", "super-peer"])
+export const AgentKind = literal(["peer", "super-peer"])
 export type AgentKind = typeof AgentKind.Type
 
-const modes = word(["baseline", "smart-route", "shortcut", "random-mesh"])
+const modes = literal(["baseline", "smart-route", "shortcut", "random-mesh"])
 
 /** Read without regard to case and blanks, with `_` for `-`. */
 export const OverlayMode = Schema.String.pipe(
@@ -98,7 +98,7 @@ const maxLinks = maxSuggestAgents * (maxSuggestAgents - 1)
 
 /** What to compute a suggestion from. */
 export class SuggestRequest extends Schema.Class<SuggestRequest>("SuggestRequest")({
-  links: atMost(maxLinks, CandidateLink).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  links: boundedArray(maxLinks, CandidateLink).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   shortcut_budget: Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 }) {}
 

@@ -1,14 +1,14 @@
 /** What an edge and the control plane say to each other about visitors of a host that requires login. */
 import { Schema } from "effect"
-import { form } from "../values/Pattern.ts"
+import { pattern } from "../values/Pattern.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { GateToken } from "../values/Tokens.ts"
 
 /** Fits into a header field as it is. Empty where the host requires no login. */
-const Identity = Schema.String.check(form(/^[\u0020-\u007e]{0,4000}$/u, "printable ASCII"))
+const Identity = Schema.String.check(pattern(/^[\u0020-\u007e]{0,4000}$/u, "printable ASCII"))
 
 /** Begins at the root of the host, and a browser reads no other host in it. */
-const Path = Schema.String.check(form(/^\/(?:[!-.0-[\]-~][!-~]{0,4000})?$/u, "an absolute path in ASCII"))
+const Path = Schema.String.check(pattern(/^\/(?:[!-.0-[\]-~][!-~]{0,4000})?$/u, "an absolute path in ASCII"))
 
 /** Whether a visitor may pass. `identity` null: the visitor has to sign in, at `sign_in`, where signing in is possible. */
 export class GateAnswer extends Schema.Class<GateAnswer>("GateAnswer")({

@@ -7,7 +7,7 @@ import { audit, type Audit } from "../values/AuditEffect.ts"
 import type { Hostname } from "../values/Hostname.ts"
 import { ShareLinkId, type TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
-import { word } from "../values/Pattern.ts"
+import { literal } from "../values/Pattern.ts"
 import { type Step } from "../values/Step.ts"
 import type { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
@@ -21,7 +21,7 @@ import {
   TunnelWithoutHostname
 } from "./ShareLinkErrors.ts"
 
-export const ShareTtl = word(["1h", "24h", "7d"])
+export const ShareTtl = literal(["1h", "24h", "7d"])
 export type ShareTtl = typeof ShareTtl.Type
 
 /** Seconds of the three lives that can be chosen. */

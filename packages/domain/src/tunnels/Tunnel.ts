@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { AgentId } from "../enrollment/Agent.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
-import { word } from "../values/Pattern.ts"
+import { literal } from "../values/Pattern.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HostnameProof } from "./HostnameProof.ts"
 import { TunnelId } from "../values/Ids.ts"
@@ -23,7 +23,7 @@ export const TunnelName = label(60).pipe(Schema.brand("TunnelName"))
 export type TunnelName = typeof TunnelName.Type
 
 /** Whether and how the operator's bridge may reach the agent behind a tunnel. */
-export const BridgeMode = word(["off", "ephemeral", "permanent"])
+export const BridgeMode = literal(["off", "ephemeral", "permanent"])
 export type BridgeMode = typeof BridgeMode.Type
 
 /** As its owner sees it; the routing token is not part of it. */

@@ -5,7 +5,7 @@
  * Every list that a request may hold is one of these.
  */
 import { Schema } from "effect"
-import { mark } from "./Pattern.ts"
+import { malformedText } from "./Pattern.ts"
 
 const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
 
@@ -18,22 +18,22 @@ const list = Schema.declare(isList, { expected: "array", toCodecJson: () => unde
  * @example
  * ```ts
  * import { Result, Schema } from "effect"
- * import { atMost } from "@catenet/domain/values/BoundedArray"
+ * import { boundedArray } from "@catenet/domain/values/BoundedArray"
  *
- * const read = Schema.decodeUnknownResult(atMost(2, Schema.Int), { errors: "all" })
+ * const read = Schema.decodeUnknownResult(boundedArray(2, Schema.Int), { errors: "all" })
  * if (Result.isFailure(read([1, 2]))) throw new Error("two are not too many")
  * const refused = read(["x", "y", "z"])
  * if (Result.isSuccess(refused) || refused.failure.message !== "Expected at most 2 elements") throw new Error("one")
  * ```
  */
-export const atMost = <S extends Schema.Top>(maximum: number, element: S, minimum = 0) =>
+export const boundedArray = <S extends Schema.Top>(maximum: number, element: S, minimum = 0) =>
   list
     .check(
       Schema.isMaxLength(maximum, {
         expected: `at most ${maximum} elements`,
-        [mark]: true,
+        [malformedText]: true,
         representation: {
-          id: "@catenet/domain/atMost",
+          id: "@catenet/domain/boundedArray",
           payload: { maximum, minimum },
           schemas: [Schema.toEncoded(Schema.toCodecJson(element)).ast]
         },

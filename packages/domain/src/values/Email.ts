@@ -1,7 +1,7 @@
 /** An e-mail address, its ASCII letters kept lower-case: 1 to 254 characters, one local part, a domain with an inner dot. */
 import { Schema, SchemaGetter } from "effect"
 import { lowerAscii } from "./AsciiCase.ts"
-import { formBy } from "./Pattern.ts"
+import { patternBy } from "./Pattern.ts"
 
 const shape = /^[^\s@\p{Cc}\p{Cs}]+@[^\s@.\p{Cc}\p{Cs}]+(?:\.[^\s@.\p{Cc}\p{Cs}]+)+$/u
 
@@ -22,7 +22,7 @@ const sample = /^[a-z0-9.+_-]{1,24}@(?:[a-z0-9-]{1,12}\.){1,3}[a-z]{2,6}$/u
  * ```
  */
 export const Email = Schema.String.pipe(
-  Schema.decodeTo(Schema.String.check(formBy(isEmail, "an e-mail address", sample)).pipe(Schema.brand("Email")), {
+  Schema.decodeTo(Schema.String.check(patternBy(isEmail, "an e-mail address", sample)).pipe(Schema.brand("Email")), {
     decode: SchemaGetter.transform((text: string) => lowerAscii(text.trim())),
     encode: SchemaGetter.passthrough()
   })

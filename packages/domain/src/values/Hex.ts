@@ -5,12 +5,12 @@
  * text with white space around it is refused.
  */
 import { Schema, SchemaTransformation } from "effect"
-import { form } from "./Pattern.ts"
+import { pattern } from "./Pattern.ts"
 
 /** Digits of one set; a generator takes time by the square of what one repetition says, so it draws them by eights. */
 const digitsOf = (set: string, digits: number, expected: string) =>
   Schema.String.check(
-    form(
+    pattern(
       new RegExp(`^[${set}]{${digits}}$`, "u"),
       expected,
       new RegExp(`^(?:[${set}]{8}){${Math.floor(digits / 8)}}[${set}]{${digits % 8}}$`, "u")

@@ -6,11 +6,11 @@
  */
 import { Schema, SchemaGetter } from "effect"
 import { lowerAscii } from "./AsciiCase.ts"
-import { form, formBy } from "./Pattern.ts"
+import { pattern, patternBy } from "./Pattern.ts"
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-const labels = form(new RegExp(`^${label}(?:\\.${label})*$`, "u"), "a host name")
-const length = formBy((text) => text.length <= 253, "a host name of at most 253 characters")
+const labels = pattern(new RegExp(`^${label}(?:\\.${label})*$`, "u"), "a host name")
+const length = patternBy((text) => text.length <= 253, "a host name of at most 253 characters")
 
 /** Brings a text to normal form as far as that goes; the result may still be no host name. */
 const normalise = (text: string): string => {

@@ -5,7 +5,7 @@
  * Rows, answers and look-ups take the others, so that a key which an earlier release stored can be read and removed.
  */
 import { Schema } from "effect"
-import { formBy } from "./Pattern.ts"
+import { patternBy } from "./Pattern.ts"
 import { Hex128, Hex64 } from "./Hex.ts"
 import { isSmallEd25519, isSmallX25519 } from "./SmallOrder.ts"
 
@@ -33,8 +33,8 @@ export type Signature = typeof Signature.Type
 export const PublicKey = Hex64.pipe(Schema.brand("PublicKey"))
 export type PublicKey = typeof PublicKey.Type
 
-const signing = formBy((key) => !isSmallEd25519(key), "an Ed25519 key that is not of small order")
-const agreeing = formBy((key) => !isSmallX25519(key), "an X25519 key that is not of small order")
+const signing = patternBy((key) => !isSmallEd25519(key), "an Ed25519 key that is not of small order")
+const agreeing = patternBy((key) => !isSmallX25519(key), "an X25519 key that is not of small order")
 
 /**
  * A holder key that is stored for the first time.

@@ -3,14 +3,14 @@
  * no value is ever rounded (see `JsonText` for how they pass through JSON).
  */
 import { Schema, SchemaGetter } from "effect"
-import { form } from "./Pattern.ts"
+import { pattern } from "./Pattern.ts"
 
 /** An integer from 0 to 2^53-1. */
 export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export type Count = typeof Count.Type
 
 /** A count written in decimal, as query strings hold it; without sign, blanks or leading zeros. */
-export const CountFromText = Schema.String.check(form(/^(?:0|[1-9][0-9]{0,15})$/u, "a whole number")).pipe(
+export const CountFromText = Schema.String.check(pattern(/^(?:0|[1-9][0-9]{0,15})$/u, "a whole number")).pipe(
   Schema.decodeTo(Count, {
     decode: SchemaGetter.transform(Number),
     encode: SchemaGetter.transform(String)

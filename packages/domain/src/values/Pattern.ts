@@ -7,7 +7,7 @@
 import { Schema, type SchemaAST, type SchemaIssue, SchemaTransformation } from "effect"
 
 /** The annotation on a check whose failure means "a text, but malformed". */
-export const mark = "~catenet/form"
+export const malformedText = "~catenet/malformedText"
 
 /**
  * A check that a text has the form of `pattern`, which must carry the `u` flag. `expected` completes the sentence
@@ -16,14 +16,14 @@ export const mark = "~catenet/form"
  * @example
  * ```ts
  * import { Schema } from "effect"
- * import { form } from "@catenet/domain/values/Pattern"
+ * import { pattern } from "@catenet/domain/values/Pattern"
  *
- * const Digit = Schema.String.check(form(/^[0-9]$/u, "a digit"))
+ * const Digit = Schema.String.check(pattern(/^[0-9]$/u, "a digit"))
  * if (Schema.is(Digit)("x") || !Schema.is(Digit)("7")) throw new Error("only a digit is one")
  * ```
  */
-export const form = (pattern: RegExp, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
-  Schema.isPattern(pattern, { expected, [mark]: true, ...drawnFrom(sample) })
+export const pattern = (pattern: RegExp, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
+  Schema.isPattern(pattern, { expected, [malformedText]: true, ...drawnFrom(sample) })
 
 const drawnFrom = (sample: RegExp | undefined) =>
   sample && { arbitraryConstraint: { patterns: [{ source: sample.source, flags: sample.flags }] as const } }
@@ -34,16 +34,20 @@ const drawnFrom = (sample: RegExp | undefined) =>
  * @example
  * ```ts
  * import { Schema } from "effect"
- * import { formBy } from "@catenet/domain/values/Pattern"
+ * import { patternBy } from "@catenet/domain/values/Pattern"
  *
- * const Palindrome = Schema.String.check(formBy((text) => text === [...text].reverse().join(""), "a palindrome"))
+ * const Palindrome = Schema.String.check(patternBy((text) => text === [...text].reverse().join(""), "a palindrome"))
  * if (!Schema.is(Palindrome)("level")) throw new Error("it reads the same backwards")
  * ```
  */
-export const formBy = (holds: (text: string) => boolean, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
+export const patternBy = (
+  holds: (text: string) => boolean,
+  expected: string,
+  sample?: RegExp
+): SchemaAST.Filter<string> =>
   Schema.makeFilter(holds, {
     expected,
-    [mark]: true,
+    [malformedText]: true,
     ...drawnFrom(sample)
   })
 
@@ -53,25 +57,25 @@ export const formBy = (holds: (text: string) => boolean, expected: string, sampl
  * @example
  * ```ts
  * import { Result, Schema } from "effect"
- * import { isMalformedOnly, word } from "@catenet/domain/values/Pattern"
+ * import { isMalformedOnly, literal } from "@catenet/domain/values/Pattern"
  *
- * const answer = Schema.decodeUnknownResult(word(["yes", "no"]))("maybe")
+ * const answer = Schema.decodeUnknownResult(literal(["yes", "no"]))("maybe")
  * if (!Result.isFailure(answer) || !isMalformedOnly(answer.failure.issue)) throw new Error("another word is malformed")
  * ```
  */
-export const word = <const Words extends ReadonlyArray<string>>(words: Words) => {
+export const literal = <const Words extends ReadonlyArray<string>>(words: Words) => {
   const member = Schema.Literals(words)
   return Schema.String.check(
     Schema.makeFilter(Schema.is(member), {
       expected: `one of ${words.join(", ")}`,
       toJsonSchema: () => ({ enum: [...words] }),
-      [mark]: true
+      [malformedText]: true
     })
   ).pipe(Schema.decodeTo(member, SchemaTransformation.passthroughSupertype<Words[number], string>()))
 }
 
 /**
- * Whether an issue says only that texts were malformed: every leaf of it is the failure of a {@link form}.
+ * Whether an issue says only that texts were malformed: every leaf of it is the failure of a {@link pattern}.
  *
  * @example
  * ```ts
@@ -90,7 +94,7 @@ export const word = <const Words extends ReadonlyArray<string>>(words: Words) =>
 export const isMalformedOnly = (issue: SchemaIssue.Issue): boolean => {
   switch (issue._tag) {
     case "Filter":
-      return issue.filter.annotations?.[mark] === true
+      return issue.filter.annotations?.[malformedText] === true
     case "Pointer":
     case "Encoding":
       return isMalformedOnly(issue.issue)

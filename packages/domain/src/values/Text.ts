@@ -3,13 +3,13 @@
  * every such text can be stored, logged and shown.
  */
 import { Schema, SchemaGetter } from "effect"
-import { form } from "./Pattern.ts"
+import { pattern } from "./Pattern.ts"
 
 /** Control characters, and halves of surrogate pairs, as a part of a character class. */
 const refused = "\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff"
 
 const printable = (minimum: number, maximum: number) =>
-  form(
+  pattern(
     new RegExp(`^[^${refused}]{${minimum},${maximum}}$`, "u"),
     `${minimum} to ${maximum} characters without control characters`
   )
@@ -42,7 +42,7 @@ export const label = (maximum: number) => {
   const edge = `[^${refused} ]`
   const trimmed = new RegExp(`^${edge}(?:[^${refused}]{0,${maximum - 2}}${edge})?$`, "u")
   return Schema.String.pipe(
-    Schema.decodeTo(Schema.String.check(form(trimmed, `1 to ${maximum} characters without control characters`)), {
+    Schema.decodeTo(Schema.String.check(pattern(trimmed, `1 to ${maximum} characters without control characters`)), {
       decode: SchemaGetter.transform(withoutBlankEdges),
       encode: SchemaGetter.passthrough()
     })

@@ -4,7 +4,7 @@
  * The wire form is the plain text; where a store needs equality only, it keeps a hash (see the README of `server`).
  */
 import { Schema } from "effect"
-import { form, formBy } from "./Pattern.ts"
+import { pattern, patternBy } from "./Pattern.ts"
 import { Hex64 } from "./Hex.ts"
 
 const secret = (label: string) => Schema.RedactedFromValue(Hex64, { label })
@@ -32,7 +32,7 @@ export type AlertSecret = typeof AlertSecret.Type
 /** The text of a bootstrap secret. The platform does not look inside, but seals its UTF-8 form. */
 export const BootstrapSecretText = Schema.String.check(
   Schema.isMaxLength(8192),
-  formBy((text) => text.isWellFormed(), "a text without halves of surrogate pairs")
+  patternBy((text) => text.isWellFormed(), "a text without halves of surrogate pairs")
 )
 
 /** What a bootstrap token is exchanged for. */
@@ -44,7 +44,7 @@ export const ClientSecret = Schema.RedactedFromValue(Schema.String, { label: "cl
 export type ClientSecret = typeof ClientSecret.Type
 
 /** 32 random bytes as base64url without padding. */
-const base64url43 = Schema.String.check(form(/^[A-Za-z0-9_-]{43}$/u, "43 characters of base64url"))
+const base64url43 = Schema.String.check(pattern(/^[A-Za-z0-9_-]{43}$/u, "43 characters of base64url"))
 
 /** Opens a time-boxed share link. */
 export const ShareToken = Schema.RedactedFromValue(base64url43, { label: "share token" })

@@ -129,10 +129,11 @@ const keysOf = (schema: Schema.Top | undefined): ReadonlySet<PropertyKey> => {
   return new Set(SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => name) : [])
 }
 
-const isAtMost = (ast: SchemaAST.AST): boolean =>
-  JSON.stringify(ast.checks?.map(({ annotations }) => annotations?.["representation"]))?.includes("/atMost") === true
+const isBoundedArray = (ast: SchemaAST.AST): boolean =>
+  JSON.stringify(ast.checks?.map(({ annotations }) => annotations?.["representation"]))?.includes("/boundedArray") ===
+  true
 
-/** How many lists and maps a request may hold: those made by `atMost`, and all others. */
+/** How many lists and maps a request may hold: those made by `boundedArray`, and all others. */
 const listsOf = (payload: HttpApiEndpoint.PayloadMap) => {
   const seen = new Set<SchemaAST.AST>()
   let bounded = 0
@@ -143,7 +144,7 @@ const listsOf = (payload: HttpApiEndpoint.PayloadMap) => {
     const steps = (ast.encoding ?? []).map(({ to }) => to)
     steps.forEach(visit)
     if (SchemaAST.isArrays(ast)) {
-      if (steps.some(isAtMost)) bounded++
+      if (steps.some(isBoundedArray)) bounded++
       else if (ast.rest.length > 0) unbounded++
       ast.elements.concat(ast.rest).forEach(visit)
     } else if (SchemaAST.isObjects(ast)) {

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { atMost } from "@catenet/domain/values/BoundedArray"
+import { boundedArray } from "@catenet/domain/values/BoundedArray"
 import { isMalformedOnly } from "@catenet/domain/values/Pattern"
 
 let seen = 0
 const counted = Schema.Int.pipe(Schema.check(Schema.makeFilter(() => (seen++, true))))
-const bounded = Schema.toCodecJson(Schema.Struct({ list: atMost(3, counted, 1) }))
+const bounded = Schema.toCodecJson(Schema.Struct({ list: boundedArray(3, counted, 1) }))
 const read = (list: unknown) => {
   seen = 0
   return Schema.decodeUnknownResult(bounded, { errors: "all" })({ list })
@@ -46,11 +46,11 @@ describe("a list of at most so many", () => {
     const encode = Schema.encodeUnknownResult(bounded)
     assert.isTrue(Result.isSuccess(encode({ list: numbers(3) })))
     assert.isTrue(Result.isFailure(encode({ list: numbers(4) })))
-    assert.throws(() => atMost(3, Schema.Int).make(numbers(4)))
+    assert.throws(() => boundedArray(3, Schema.Int).make(numbers(4)))
   })
 
   it("is described with its limits", () => {
-    assert.deepInclude(Schema.toJsonSchemaDocument(atMost(3, Schema.String, 1)).schema, {
+    assert.deepInclude(Schema.toJsonSchemaDocument(boundedArray(3, Schema.String, 1)).schema, {
       type: "array",
       items: { type: "string" },
       minItems: 1,

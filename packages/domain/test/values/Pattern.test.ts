@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { form, formBy, isMalformedOnly, word } from "@catenet/domain/values/Pattern"
+import { pattern, patternBy, isMalformedOnly, literal } from "@catenet/domain/values/Pattern"
 
-const Digit = Schema.String.check(form(/^[0-9]$/u, "a digit"))
-const Even = Schema.String.check(formBy((text) => text.length % 2 === 0, "an even text", /^(?:ab)*$/u))
-const Answer = word(["yes", "no"])
+const Digit = Schema.String.check(pattern(/^[0-9]$/u, "a digit"))
+const Even = Schema.String.check(patternBy((text) => text.length % 2 === 0, "an even text", /^(?:ab)*$/u))
+const Answer = literal(["yes", "no"])
 
 /** What became of an input: accepted, refused as a malformed text, or refused as another shape. */
 const judged = (noun: Schema.Codec<unknown>, input: unknown) => {
@@ -27,7 +27,7 @@ describe("a text of a form", () => {
   })
 
   it("needs no sample", () => {
-    assert.strictEqual(judged(Schema.String.check(formBy((text) => text === "a", "an a")), "b"), "malformed")
+    assert.strictEqual(judged(Schema.String.check(patternBy((text) => text === "a", "an a")), "b"), "malformed")
   })
 
   it("is malformed inside a list, an object or a choice only when nothing else is wrong", () => {

@@ -15,7 +15,7 @@ import { LoginOrders } from "../tunnels/LoginOrders.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import * as Store from "./AccountStore.ts"
 
@@ -57,7 +57,7 @@ export class Accounts extends Context.Service<
           yield* audits.append(audit(action, "operator", subject, String(max)))
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       )
 
     return {
@@ -72,7 +72,7 @@ export class Accounts extends Context.Service<
           max_tunnels: limits?.maxTunnels ?? tunnelsPerAccount,
           max_channels: limits?.maxChannels ?? channelsPerAccount
         }
-      }, asDefects),
+      }, sqlOrDie),
 
       remove: Effect.fn("Accounts.remove")(
         function* (caller: Caller["Service"]) {
@@ -90,7 +90,7 @@ export class Accounts extends Context.Service<
           yield* audits.append(audit("account_deleted", subject, subject))
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       )
     }
   })

@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./DirectoryStore.ts"
 
 /** What is looked for: entries that carry both tokens, each matched as a whole. */
@@ -43,7 +43,7 @@ const make = Effect.gen(function* () {
         yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** Entries by holder key. */
@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
     get: Effect.fn("Directory.get")(function* (holder: HolderKey) {
       const found = yield* store.find(holder)
       return yield* Option.isSome(found) ? Effect.succeed(entry(found.value)) : new AgentNotListed()
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

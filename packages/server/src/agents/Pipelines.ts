@@ -18,7 +18,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as Store from "./PipelineStore.ts"
 
@@ -59,12 +59,12 @@ const make = Effect.gen(function* () {
     /** An account publishes under its own name. */
     publish: Effect.fn("Pipelines.publish")(function* ({ subject }: Account, spec: PipelineSpec) {
       if (!(yield* put(subject, subject, spec))) return yield* new NotPipelineOwner()
-    }, asDefects),
+    }, sqlOrDie),
 
     /** An operator publishes for an owner. */
     publishFor: Effect.fn("Pipelines.publishFor")(function* (owner: Subject, spec: PipelineSpec) {
       if (!(yield* put("operator", owner, spec))) return yield* new PipelineIdTaken()
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Takes a pipeline out of the registry; its id is free again. */
     withdraw: Effect.fn("Pipelines.withdraw")(
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
         return yield* Option.isSome(yield* store.find(id)) ? new NotPipelineOwner() : new PipelineNotFound()
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** All pipelines, or those of one owner, by id. */
@@ -91,7 +91,7 @@ const make = Effect.gen(function* () {
     get: Effect.fn("Pipelines.get")(function* (id: PipelineId) {
       const found = yield* store.find(id)
       return yield* Option.isSome(found) ? Effect.succeed(found.value.spec) : new PipelineNotFound()
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

@@ -7,8 +7,8 @@ import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { hashOf } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { hashToken } from "../runtime/Secrets.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 const Record = Schema.Struct({ tenant: Tenant, agent: AgentId })
 type Record = typeof Record.Type
@@ -25,14 +25,14 @@ const make = Effect.gen(function* () {
     /** Leaves a record, in the place of the one before. */
     leave: Effect.fn("Rendezvous.leave")(function* (token: RoutingToken, { agent, tenant }: Record) {
       yield* sql`
-        insert into rendezvous ${sql.insert({ tokenHash: hashOf(token), tenant, agent })}
+        insert into rendezvous ${sql.insert({ tokenHash: hashToken(token), tenant, agent })}
         on conflict (token_hash) do update set tenant = excluded.tenant, agent = excluded.agent`
-    }, asDefects),
+    }, sqlOrDie),
 
     resolve: Effect.fn("Rendezvous.resolve")(function* (token: RoutingToken) {
-      const found = yield* find(hashOf(token))
+      const found = yield* find(hashToken(token))
       return yield* Option.isSome(found) ? Effect.succeed(found.value) : new RouteNotFound()
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

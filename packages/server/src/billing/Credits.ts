@@ -21,7 +21,7 @@ import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex64 } from "../runtime/Secrets.ts"
 import { refusedBy } from "../store/Constraint.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Ledger from "./CreditLedger.ts"
 import * as Store from "./CreditStore.ts"
 
@@ -128,26 +128,26 @@ export class Credits extends Context.Service<
     return {
       mine: Effect.fn("Credits.mine")(function* (subject: Subject) {
         return new Account({ ...(yield* accountOf(subject)), subject })
-      }, asDefects),
+      }, sqlOrDie),
 
       open: Effect.fn("Credits.open")(function* (key: string | undefined) {
         const answer = Schema.Struct({ account: AccountId })
         const repeat =
           key === undefined ? undefined : { caller: "operator", operation: "open-account", key, request: {} }
         return yield* once(repeat, answer, opened()).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die))
-      }, asDefects),
+      }, sqlOrDie),
 
       get: Effect.fn("Credits.get")(function* (account: AccountId) {
         const found = yield* store.find({ account, lock: false })
         return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AccountUnknown()
-      }, asDefects),
+      }, sqlOrDie),
 
       issue: Effect.fn("Credits.issue")(function* (actor: string, account: AccountId, price: number, keys: Keys) {
         return yield* issue(actor, account, price, keys).pipe(
           store.transaction,
           refusedBy("credit_issuances_key_unique", () => new IdempotencyKeyReused())
         )
-      }, asDefects),
+      }, sqlOrDie),
 
       listIssued: Effect.fn("Credits.listIssued")(function* (subject: Subject, page: Page) {
         const { account } = yield* accountOf(subject)
@@ -158,7 +158,7 @@ export class Credits extends Context.Service<
           ({ id }) => id
         )
         return found.map(({ at, price }) => new Issuance({ at, price }))
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

@@ -16,7 +16,7 @@ import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex64 } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./PaymentStore.ts"
 
 const paymentFrom = Schema.decodeSync(PaymentId)
@@ -71,12 +71,12 @@ export class Payments extends Context.Service<
         const repeat = key === undefined ? undefined : { caller, operation: "intend-payment", key, request }
         const answer = Schema.Struct({ payment: PaymentId })
         return yield* once(repeat, answer, intended(request.account, request.credits))
-      }, asDefects),
+      }, sqlOrDie),
 
       get: Effect.fn("Payments.get")(function* (payment: PaymentId) {
         const found = yield* store.find({ payment, lock: false })
         return yield* Option.isSome(found) ? Effect.succeed(found.value) : new PaymentUnknown()
-      }, asDefects),
+      }, sqlOrDie),
 
       list: Effect.fn("Payments.list")(function* (account: AccountId, page: Page) {
         return yield* paged(
@@ -85,7 +85,7 @@ export class Payments extends Context.Service<
           (slice) => store.list({ account, ...slice }),
           ({ created_at, payment }) => ({ createdAt: created_at, payment })
         )
-      }, asDefects),
+      }, sqlOrDie),
 
       confirm: Effect.fn("Payments.confirm")(
         function* (payment: PaymentId) {
@@ -104,7 +104,7 @@ export class Payments extends Context.Service<
           }
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       ),
 
       prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - waitsFor))))

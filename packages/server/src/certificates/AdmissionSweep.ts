@@ -10,7 +10,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { authorizeHost } from "../edges/EdgeCall.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import * as Registry from "../tunnels/hostnames/HostStore.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Authorities } from "./CertificateAuthorities.ts"
 import * as Store from "./AdmissionSweepStore.ts"
 
@@ -68,7 +68,7 @@ export class Sweep extends Context.Service<
           return swept.length
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       )
     }
   })

@@ -12,7 +12,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { Hosts } from "../tunnels/hostnames/Hosts.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "../tunnels/hostnames/HostStore.ts"
 import { Authorities } from "./CertificateAuthorities.ts"
 
@@ -100,20 +100,20 @@ export class Admissions extends Context.Service<
       mayIssue: Effect.fn("Admissions.mayIssue")(function* (token: RoutingToken, hostname: Hostname) {
         const { mayIssueNow } = view(yield* stateOf(token, hostname), yield* unixSeconds)
         return mayIssueNow && (yield* proofs.mayCertify(token, hostname))
-      }, asDefects),
+      }, sqlOrDie),
 
       owns: Effect.fn("Admissions.owns")(
         function* (token: RoutingToken, hostname: Hostname) {
           yield* stateOf(token, hostname)
         },
         Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
-        asDefects
+        sqlOrDie
       ),
 
       ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
         const { hostname, token } = yield* read(path)
         return yield* answer(token, hostname)
-      }, asDefects),
+      }, sqlOrDie),
 
       complete: Effect.fn("Admissions.complete")(function* (path: Parameters<typeof read>[0]) {
         const { hostname, token } = yield* read(path)
@@ -123,7 +123,7 @@ export class Admissions extends Context.Service<
           Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
           Effect.timeoutOption("5 seconds")
         )
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

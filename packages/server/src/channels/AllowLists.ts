@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { Channels } from "./Channels.ts"
 import { paged, type Page } from "../http/Paging.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as Store from "./ClaimStore.ts"
 
@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
         ({ email }) => email
       )
       return found.map(({ email }) => email)
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

@@ -21,7 +21,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
 import { LoginOrders } from "../tunnels/LoginOrders.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { BridgeDialer } from "./BridgeDialer.ts"
 import * as Probe from "./BridgeProbe.ts"
@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
         bridge_noise_pubkey: Hex.encode(noiseKey)
       }
       return yield* Schema.decodeEffect(BridgeState)(state)
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Switching the bridge on switches the tunnel's login requirement on. */
     setMode: Effect.fn("Bridges.setMode")(
@@ -84,7 +84,7 @@ const make = Effect.gen(function* () {
         yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** Whether there is a bridge at all, and the tunnel is the caller's: asked before a grant is looked at. */
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
       yield* channels
         .command(channel, account, Effect.andThen(keep, join))
         .pipe(Effect.catchTag("NotChannelOwner", () => store.transaction(keep)))
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Calls one tool of the agent behind a tunnel. A successful probe is remembered for the fleet. */
     call: Effect.fn("Bridges.call")(function* (
@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
       )
       if (Probe.tools.has(tool)) yield* store.remember(id, Probe.of(result), yield* unixSeconds)
       return { result }
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

@@ -6,7 +6,7 @@ import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { MemberNotAdmitted } from "@catenet/domain/edges/EdgeErrors"
 import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { batched } from "../fastpath/Batcher.ts"
 import { TopologyAuthorizations } from "./TopologyAuthorizations.ts"
 import type { Place } from "./Members.ts"
@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
       const linked = yield* topologies.operatorFor(place.channel, place.holder)
       if (Option.isSome(linked)) yield* Effect.logWarning("topology-unkeyed", place)
       return yield* new MemberNotAdmitted()
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

@@ -17,7 +17,7 @@ import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ChannelStore.ts"
 
 type Account = Caller["Service"]
@@ -91,13 +91,13 @@ const make = Effect.gen(function* () {
       Effect.flatMap(store.counted(owner), (counted) => requireRoom(counted, more)),
 
     /** Fails unless the account owns the channel. */
-    requireOwner: (channel: ChannelId, account: Account) => asDefects(owned(channel, account)),
+    requireOwner: (channel: ChannelId, account: Account) => sqlOrDie(owned(channel, account)),
 
     /** Runs a command for the owner of the channel, after every command on it that came before: all of it or nothing. */
     command: <A, E, R>(channel: ChannelId, account: Account, run: Effect.Effect<A, E, R>) =>
       store
         .lock(channel)
-        .pipe(Effect.andThen(owned(channel, account)), Effect.andThen(run), store.transaction, asDefects),
+        .pipe(Effect.andThen(owned(channel, account)), Effect.andThen(run), store.transaction, sqlOrDie),
 
     register: Effect.fn("Channels.register")(function* (account: Account, registration: ChannelRegistration) {
       const { channel, operator_pubkey: operatorPubkey } = registration
@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
       const written = yield* store.register({ ...entry, row, usualMost: channelsPerAccount })
       yield* audits.complain(entry, written)
       if (!written.isNew) yield* registerKnown(account, registration)
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Removes the channel with its members, grants, allow-list, claims and invites. */
     deregister: Effect.fn("Channels.deregister")(
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
         )
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** The account's channels, sorted. */
@@ -134,12 +134,12 @@ const make = Effect.gen(function* () {
         ({ channel }) => channel
       )
       return found.map(({ channel }) => channel)
-    }, asDefects),
+    }, sqlOrDie),
 
     get: Effect.fn("Channels.get")(function* ({ subject }: Account, channel: ChannelId) {
       const found = yield* store.describe({ channel, owner: subject })
       return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NotChannelOwner()
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

@@ -35,7 +35,7 @@ import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Claims } from "./Claims.ts"
 import * as InviteStore from "./ClaimInviteStore.ts"
 import { within } from "../store/Within.ts"
@@ -49,7 +49,7 @@ const remembered = 7 * 86_400
 const tokenFrom = Schema.decodeSync(ClaimInviteToken)
 const isToken = Schema.is(Schema.toEncoded(ClaimInviteToken))
 
-const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
 const stateOf = (invite: InviteStore.Invite): Rules.ClaimInvite => {
   if (invite.usedAt !== null) return { _tag: "Burned" }
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
   const find = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-    const found = isToken(Redacted.value(token)) ? yield* invites.find(hashOf(token)) : Option.none()
+    const found = isToken(Redacted.value(token)) ? yield* invites.find(hashToken(token)) : Option.none()
     return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ClaimInviteUnknown()
   })
 
@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
     const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
     const expiresAt = UnixSeconds.make((yield* unixSeconds) + claimInviteSeconds)
     const row = { channel, holder, noisePubkey, noiseAttestation, expiresAt }
-    yield* invites.insert({ ...row, tokenHash: hashOf(token), label: label ?? null })
+    yield* invites.insert({ ...row, tokenHash: hashToken(token), label: label ?? null })
     yield* audits.append(audit("claim_invite_minted", account.subject, channel, holder))
     return new MintedClaimInvite({
       invite: tokenFrom(Redacted.value(token)),
@@ -142,7 +142,7 @@ const make = Effect.gen(function* () {
           ? undefined
           : { caller: account.subject, operation: `mint-claim-invite ${channel}`, key, request: { material, label } }
       return yield* once(repeat, MintedClaimInvite, mint(account, channel, material, label))
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Invites of a channel without their tokens, the one that expires first before the others. */
     list: Effect.fn("ClaimInvites.list")(function* (account: Account, channel: ChannelId, page: Page) {
@@ -155,7 +155,7 @@ const make = Effect.gen(function* () {
         ({ expiresAt, tokenHash }) => ({ expiresAt, tokenHash })
       )
       return found.map((invite) => shown(invite, now))
-    }, asDefects),
+    }, sqlOrDie),
 
     /** What the invite offers. Looking claims nothing. */
     show: Effect.fn("ClaimInvites.show")(function* (token: Redacted.Redacted) {
@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
       const now = yield* unixSeconds
       yield* Effect.mapError(Effect.fromResult(Rules.show(stateOf(invite), now)), gone)
       return shown(invite, now)
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Burns the invite, allow-lists the caller's e-mail under the owner, and lands the claim; all of it or nothing. */
     confirm: Effect.fn("ClaimInvites.confirm")(
@@ -185,7 +185,7 @@ const make = Effect.gen(function* () {
         return { channel }
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** Forgets invites that have been over for long. */

@@ -20,7 +20,7 @@ import * as Attestation from "./Attestation.ts"
 import { Members } from "./Members.ts"
 import * as ChannelStore from "./ChannelStore.ts"
 import { paged, type Page } from "../http/Paging.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ClaimStore.ts"
 
 type Account = Caller["Service"]
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
         yield* land(account, channel, material)
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** Channels that the caller's e-mail is allow-listed for; none without a verified e-mail. */
@@ -93,13 +93,13 @@ const make = Effect.gen(function* () {
         (slice) => store.claimsOf({ of: email, subject, ...slice }),
         ({ channel }) => channel
       )
-    }, asDefects),
+    }, sqlOrDie),
 
     /** The grants that wait for what the caller has claimed on the channel. */
     collectGrants: Effect.fn("Claims.collectGrants")(function* ({ subject }: Account, channel: ChannelId) {
       const identities = yield* store.identitiesOf({ channel, subject })
       return yield* identities.length === 0 ? new NothingClaimed() : Effect.succeed({ channel, identities })
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

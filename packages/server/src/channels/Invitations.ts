@@ -28,7 +28,7 @@ import { Members } from "./Members.ts"
 import * as ChannelStore from "./ChannelStore.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { bytesOf, freshHex64 } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./InvitationStore.ts"
 
 const challengeFrom = Schema.decodeSync(Challenge)
@@ -115,7 +115,7 @@ const make = Effect.gen(function* () {
       return Option.none<RedemptionRefusal>()
     },
     store.transaction,
-    asDefects
+    sqlOrDie
   )
 
   return {
@@ -124,7 +124,7 @@ const make = Effect.gen(function* () {
       const challenge = challengeFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
       yield* store.issue(challenge, yield* unixSeconds)
       return challenge
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Makes the holder a member of the channel, under the channel's owner. */
     redeem: Effect.fn("Invitations.redeem")(function* (request: InvitationRedemption) {

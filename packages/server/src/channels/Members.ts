@@ -15,7 +15,7 @@ import { audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as Attestation from "./Attestation.ts"
 import { Channels } from "./Channels.ts"
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
         ({ holder }) => holder
       )
       return found.map(Store.shown)
-    }, asDefects),
+    }, sqlOrDie),
 
     /**
      * Deposits a grant for a member to pick up. Its ids must be those of the place; whether its signature holds and
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
         (slice) => store.grants({ of: channel, ...slice }),
         ({ holder }) => holder
       )
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

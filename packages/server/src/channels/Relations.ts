@@ -3,7 +3,7 @@ import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -15,7 +15,7 @@ const make = Effect.gen(function* () {
         union all
         select 1 from channel_allowlist where channel = ${channel} and email = ${caller.email}`
       return related.length > 0
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

@@ -14,7 +14,7 @@ import * as ChannelStore from "./ChannelStore.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./RoomStore.ts"
 
 type Account = Caller["Service"]
@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
       const pairs = pairsOf(operator, holders)
       yield* channels.transaction(register(subject, operator, pairs))
       return pairs
-    }, asDefects),
+    }, sqlOrDie),
 
     /** The pairs of all rooms of the account, sorted by channel. */
     list: Effect.fn("Rooms.list")(function* ({ subject }: Account, page: Page) {
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
         (slice) => store.list({ of: subject, ...slice }),
         ({ channel }) => channel
       )
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

@@ -17,7 +17,7 @@ import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { liveSeconds, make as makeAddresses } from "./EdgeAddressStore.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 import * as Store from "./EdgeStore.ts"
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
       const url = home?.id === id ? home.url : admin_url
       const entered = yield* addresses.alive({ id, url, rebuilt, now: seenAt })
       return Option.getOrUndefined(entered)?.epoch
-    }, asDefects),
+    }, sqlOrDie),
 
     list: Effect.fn("Edges.list")(function* (page: Page) {
       const liveSince = (yield* unixSeconds) - liveSeconds
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
       const { host = null, token = null } = tunnel
       const owner = yield* store.ownerOf({ token, host, liveSince: (yield* unixSeconds) - liveSeconds })
       return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Everything that any edge restores before it opens its public listener, in plain, as it is answered. */
     rehydrate: Effect.fn("Edges.rehydrate")(function* (page: Page) {

@@ -10,7 +10,7 @@ import { EdgeAdmin, EdgeUnreachable, type EdgeRefused } from "./EdgeAdmin.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import type { EdgeCall } from "./EdgeCall.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./OutboxStore.ts"
 
 /** Rows that the caller will deliver itself by `deliver`, in the order in which they were written. */
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
     }).pipe(
       Effect.repeat({ while: (more) => more }),
       Effect.asVoid,
-      asDefects,
+      sqlOrDie,
       Effect.timeoutOrElse({
         duration: "10 seconds",
         orElse: () => Effect.fail(new EdgeUnreachable({ why: "an earlier call has not been delivered yet" }))
@@ -95,7 +95,7 @@ const make = Effect.gen(function* () {
     )
     const failed = outcomes.find(Result.isFailure)
     if (failed !== undefined && !outcomes.some(Result.isSuccess)) return yield* Effect.fail(failed.failure)
-  }, asDefects)
+  }, sqlOrDie)
 
   const deliverDue = Effect.gen(function* () {
     const live = (yield* edges.all).map(({ id }) => id)

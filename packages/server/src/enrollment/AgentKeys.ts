@@ -10,7 +10,7 @@ import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import type { EdgeCall } from "../edges/EdgeCall.ts"
 import { Outbox } from "../edges/Outbox.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "../edges/AgentKeyStore.ts"
 
 /** The order that brings a tunnel's keys to an edge. */
@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
         yield* audits.append(audit("agent_proved", "edge", id, key))
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     )
   }
 })

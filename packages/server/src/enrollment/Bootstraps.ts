@@ -19,8 +19,8 @@ import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { bytesOf, freshHex64, hashOf, tokenBytes } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/Secrets.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as Store from "./BootstrapStore.ts"
 
@@ -56,7 +56,7 @@ const make = Effect.gen(function* () {
   /** The attempt moves the token whatever its answer is, so the answer is no failure here. */
   const attempted = Effect.fnUntraced(
     function* (token: BootstrapToken, by: PublicKey | null) {
-      const tokenHash = hashOf(token)
+      const tokenHash = hashToken(token)
       const row = yield* store.hold(tokenHash)
       const before = Option.isNone(row) ? null : yield* Effect.orDie(Effect.fromResult(stateOf(token, row.value)))
       const now = yield* unixSeconds
@@ -66,7 +66,7 @@ const make = Effect.gen(function* () {
       return answer
     },
     store.transaction,
-    asDefects
+    sqlOrDie
   )
 
   return {
@@ -83,14 +83,14 @@ const make = Effect.gen(function* () {
         const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
         const createdAt = yield* unixSeconds
         const expiresAt = Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER)
-        const tokenHash = hashOf(token)
+        const tokenHash = hashToken(token)
         const inserted = yield* store.insert({ tokenHash, sealed: seal(token, secret), createdAt, expiresAt })
         yield* within("bootstrap tokens that still give out a secret", mostBootstrapTokens)(inserted)
         yield* audits.append(audit("bootstrap_minted", actor, tokenHash))
         return { token }
       })
       return yield* once(repeat, Minted, command)
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Those that still give out a secret. */
     outstanding: Effect.fn("Bootstraps.outstanding")(function* (page: Page) {

@@ -25,8 +25,8 @@ import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Outbox } from "../edges/Outbox.ts"
-import { bytesOf, freshHex64, hashOf, tokenBytes } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/Secrets.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as AgentKeys from "./AgentKeys.ts"
 import * as AgentKeyStore from "../edges/AgentKeyStore.ts"
@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
   const fresh = Effect.map(freshSalt, (hex) => tokenFrom(hex))
 
   const insert = Effect.fnUntraced(function* (to: Store.Issued, tokens: ReadonlyArray<JoinToken>) {
-    const inserted = yield* store.insert(to, yield* unixSeconds, tokens.map(hashOf))
+    const inserted = yield* store.insert(to, yield* unixSeconds, tokens.map(hashToken))
     yield* within("join tokens that no agent has redeemed", mostJoinTokensOfTenant)(inserted)
   })
 
@@ -81,13 +81,13 @@ const make = Effect.gen(function* () {
       return batch.salt === own ? yield* issued(tenant, tokens) : tokens
     },
     store.transaction,
-    asDefects
+    sqlOrDie
   )
 
   const spend = Effect.fnUntraced(
     function* (redemption: Redemption) {
       const { agent, pubkey } = redemption
-      const row = { tokenHash: hashOf(redemption.token), agent, pubkey, now: yield* unixSeconds }
+      const row = { tokenHash: hashToken(redemption.token), agent, pubkey, now: yield* unixSeconds }
       const spent = yield* store.spend(row)
       if (Option.isSome(spent)) {
         yield* store.bind(spent.value, row)
@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
       return yield* enrolled ? new AgentAlreadyEnrolled({ tenant: Tenant.make(tenant) }) : new JoinTokenSpent()
     },
     store.transaction,
-    asDefects
+    sqlOrDie
   )
 
   return {
@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
         return { token }
       })
       return yield* once(repeat, Issued, command)
-    }, asDefects),
+    }, sqlOrDie),
     /** Those that nobody has redeemed. */
     outstanding: Effect.fn("Enrollments.outstanding")(
       (page: Page) => paged(page, Schema.String, store.outstanding, (token) => token.token_hash),
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
         ? yield* Effect.replicateEffect(fresh, count).pipe(
             Effect.flatMap((tokens) => issued(tenant, tokens)),
             store.transaction,
-            asDefects
+            sqlOrDie
           )
         : yield* derived(tenant, count, idempotencyKey, secret)
     }),

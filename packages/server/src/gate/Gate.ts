@@ -14,7 +14,7 @@ import { AccessTokens } from "../identity/AccessTokens.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Sealing } from "../store/Sealing.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AccessRequestStore from "./AccessRequestStore.ts"
 import * as Store from "../tunnels/GateStore.ts"
 
@@ -35,7 +35,7 @@ interface Asked {
 /** A header takes no more than ASCII: what is beyond is percent-encoded, as in an address. */
 const inAscii = (text: string) => text.replace(/[^\u0020-\u007e]/gu, encodeURIComponent)
 
-const hashOf = (session: Option.Option<Redacted.Redacted>) =>
+const hashToken = (session: Option.Option<Redacted.Redacted>) =>
   Option.match(session, { onNone: () => "", onSome: (token) => Tokens.hashText(native, token) })
 
 interface Identified {
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
 
   /** An e-mail address, an account without one, or `share:` and the id of a link. */
   const bySession = Effect.fnUntraced(function* (host: string, session: Visit["session"]) {
-    const found = yield* store.visit({ tokenHash: hashOf(session), host, now: yield* unixSeconds })
+    const found = yield* store.visit({ tokenHash: hashToken(session), host, now: yield* unixSeconds })
     if (Option.isNone(found)) return Option.none<Identified>()
     const { email, expiresAt, requireLogin, shareLinkId, subject } = found.value
     if (!requireLogin) return Option.some<Identified>({ identity: Option.some(""), expiresAt: null })
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
   return {
     admits,
     /** The gate of a host, where it has one. */
-    of: (host: string) => gated(host).pipe(asDefects),
+    of: (host: string) => gated(host).pipe(sqlOrDie),
 
     /** Whether a host belongs to a tunnel, gated or not. */
     knows: (host: string) => Effect.orDie(Effect.map(store.isHost(host), (rows) => rows.length > 0)),
@@ -96,7 +96,7 @@ const make = Effect.gen(function* () {
       if (Option.isNone(found)) return Option.some("")
       const { identity } = found.value
       return Option.isNone(identity) && Option.isSome(bearer) ? yield* byToken(host, bearer.value) : identity
-    }, asDefects),
+    }, sqlOrDie),
 
     /** For an edge, which asks about hosts that it serves only: one that is nobody's has lost its owner, and is closed. */
     answer: Effect.fn("Gate.answer")(function* (host: string, session: Visit["session"]) {
@@ -106,14 +106,14 @@ const make = Effect.gen(function* () {
         expires_at: expiresAt === null ? null : UnixSeconds.make(expiresAt),
         sign_in: gateCookieDomain === undefined ? null : new URL("/gate/start", portalBaseUrl).href
       })
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Leaves a request to be let in with the owner. Asking again changes nothing. */
     request: Effect.fn("Gate.request")(function* (host: string, { email, from, note }: Asked) {
       const { tunnelId } = yield* gated(host)
       const block = sealing.pseudonym("tunnel_access_requests.block", from)
       yield* requests.add({ tunnelId, email, note, at: yield* unixSeconds, block })
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Forgets requests that have waited too long. */
     prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, requests.forget)))

@@ -11,7 +11,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "../tunnels/GateCodeStore.ts"
 
 /** Seconds in which a code has to be exchanged. */
@@ -22,7 +22,7 @@ export const entryPath = "/.catenet/gate"
 /** Where a visitor's session at the host ends. */
 export const exitPath = "/.catenet/gate/logout"
 
-const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 const entryFrom = Schema.decodeSync(GateEntry)
 
 /** A longer one is not remembered. */
@@ -52,11 +52,11 @@ const make = Effect.gen(function* () {
     mint: Effect.fn("GateCodes.mint")(function* ({ browser, host, path }: Aim, visitor: Store.Visitor) {
       const code = yield* fresh
       const codeExpiresAt = (yield* unixSeconds) + codeLifetime
-      yield* store.keep({ ...visitor, codeHash: hashOf(code), browser, host, path: inAscii(path), codeExpiresAt })
+      yield* store.keep({ ...visitor, codeHash: hashToken(code), browser, host, path: inAscii(path), codeExpiresAt })
       const address = new URL(entryPath, `https://${host}:${gateHostsPort}`)
       address.searchParams.set("code", Redacted.value(code))
       return address.href
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Opens the visitor's session at the host. */
     redeem: Effect.fn("GateCodes.redeem")(function* (shown: {
@@ -67,11 +67,17 @@ const make = Effect.gen(function* () {
       const session = yield* fresh
       const now = yield* unixSeconds
       const { browser, code, host } = shown
-      const found = yield* store.exchange({ host, browser, codeHash: hashOf(code), tokenHash: hashOf(session), now })
+      const found = yield* store.exchange({
+        host,
+        browser,
+        codeHash: hashToken(code),
+        tokenHash: hashToken(session),
+        now
+      })
       if (Option.isNone(found)) return yield* new GateCodeRefused()
       const { expiresAt, path } = found.value
       return entryFrom({ session: Redacted.value(session), seconds: expiresAt - now, path })
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as BegunSignIns from "../identity/BegunSignIns.ts"
 import { SignIns } from "../identity/SignIns.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Gate } from "./Gate.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
 import * as Store from "../tunnels/GateStore.ts"
@@ -34,7 +34,7 @@ const make = Effect.gen(function* () {
       const asked = yield* provider
       yield* gate.of(host)
       return yield* begun.begin(asked, { host, path, browser }, { prompt: "login" })
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Finishes it: who signed in is let in, or not. */
     finish: Effect.fn("GateSignIns.finish")(function* (returned: BegunSignIns.Returned) {
@@ -43,7 +43,7 @@ const make = Effect.gen(function* () {
         return yield* new VisitorNotAllowed({ host: aim.host })
       }
       return { ...aim, visitor: yield* sessions.signedIn(person) }
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

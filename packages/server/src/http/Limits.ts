@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
 import * as Database from "../store/Database.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -26,7 +26,7 @@ const make = Effect.gen(function* () {
       const now = yield* unixSeconds
       const used = yield* count({ key, minute: Math.floor(now / 60) })
       if (used.count > most) return yield* new RateLimited({ retry_after: 60 - (now % 60) })
-    }, asDefects),
+    }, sqlOrDie),
 
     prune: Effect.flatMap(unixSeconds, (now) =>
       Effect.asVoid(Effect.orDie(sql`delete from request_counts where minute < ${Math.floor(now / 60)}`))

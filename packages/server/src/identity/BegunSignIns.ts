@@ -26,7 +26,7 @@ export interface Returned {
   readonly query: URLSearchParams
 }
 
-const hashOf = (secret: Redacted.Redacted) => Tokens.hashText(native, secret)
+const hashToken = (secret: Redacted.Redacted) => Tokens.hashText(native, secret)
 
 export const make = <Aim, E, E2>(redirectUri: URL, { keep, take }: Table<Aim, E, E2>) =>
   Effect.gen(function* () {
@@ -35,14 +35,14 @@ export const make = <Aim, E, E2>(redirectUri: URL, { keep, take }: Table<Aim, E,
       /** Answers what the browser keeps and where it goes. */
       begin: Effect.fnUntraced(function* (provider: Provider, aim: Aim, wishes: Wishes) {
         const secret = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-        yield* keep({ ...aim, secretHash: hashOf(secret), expiresAt: (yield* unixSeconds) + signInLifetime })
+        yield* keep({ ...aim, secretHash: hashToken(secret), expiresAt: (yield* unixSeconds) + signInLifetime })
         return { secret, url: provider.begin(secret, redirectUri, wishes) }
       }),
 
       /** Answers what it was to lead to, and who has signed in. */
       finish: Effect.fnUntraced(function* (provider: Provider, { query, secret }: Returned) {
         if (Option.isNone(secret) || query.get("state") !== stateOf(secret.value)) return yield* new SignInRefused()
-        const begun = yield* take({ secretHash: hashOf(secret.value), now: yield* unixSeconds })
+        const begun = yield* take({ secretHash: hashToken(secret.value), now: yield* unixSeconds })
         if (Option.isNone(begun)) return yield* new SignInRefused()
         return { aim: begun.value, person: yield* provider.finish(secret.value, { redirectUri, query }) }
       })

@@ -10,7 +10,7 @@ import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** Who calls: a person with an address that the provider has verified, or a client of the provider. */
 export interface Identity {
@@ -47,13 +47,13 @@ export class EmailDomains extends Context.Service<
       on conflict (subject) do update set email = excluded.email where account_emails.email <> excluded.email`
       if (written.size >= remembered) written.clear()
       written.set(subject, email)
-    }, asDefects)
+    }, sqlOrDie)
 
     const ownerOf = Effect.fnUntraced(function* (client: string) {
       const [owner] = yield* sql<{ email: string }>`select e.email from service_accounts s
       join account_emails e on e.subject = s.owner where s.client_id = ${client} and s.state = 'active'`
       return owner?.email
-    }, asDefects)
+    }, sqlOrDie)
 
     const check = Effect.fnUntraced(function* ({ client, email, subject }: Identity) {
       if (email !== null) yield* record(subject, email)

@@ -26,8 +26,8 @@ import { Audits } from "./Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { type InternalId, RealmAdmin } from "./RealmAdmin.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { digestOf, freshHex32 } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sha256Hex, freshHex32 } from "../runtime/Secrets.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ServiceAccountStore.ts"
 
 /** Seconds after which a call that the provider got from us has surely ended there, whatever we heard of it. */
@@ -147,14 +147,14 @@ export class ServiceAccounts extends Context.Service<
     return {
       create: Effect.fn("ServiceAccounts.create")(function* (owner: Subject, name: string, key: string | undefined) {
         yield* realm.configured
-        const keyHash = key === undefined ? null : digestOf(JSON.stringify([owner, key]))
+        const keyHash = key === undefined ? null : sha256Hex(JSON.stringify([owner, key]))
         const row = yield* reserve(owner, name, keyHash)
         const secret =
           row.state === "active" && row.internalId !== null
             ? realm.secret(row.internalId)
             : complete(owner, row).pipe(Effect.onError(() => giveUp(owner, row)))
         return new CreatedServiceAccount({ client_id: row.clientId, secret: yield* secret })
-      }, asDefects),
+      }, sqlOrDie),
 
       list: Effect.fn("ServiceAccounts.list")(function* (owner: Subject, page: Page) {
         return yield* paged(
@@ -163,12 +163,12 @@ export class ServiceAccounts extends Context.Service<
           (slice) => store.list({ owner, ...slice }),
           ({ client_id, created_at }) => ({ createdAt: created_at, clientId: client_id })
         )
-      }, asDefects),
+      }, sqlOrDie),
 
       get: Effect.fn("ServiceAccounts.get")(function* (owner: Subject, clientId: ClientId) {
         const found = yield* store.get({ owner, clientId })
         return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
-      }, asDefects),
+      }, sqlOrDie),
 
       rotate: Effect.fn("ServiceAccounts.rotate")(function* (owner: Subject, clientId: ClientId) {
         const { internalId } = yield* mine(owner, clientId)
@@ -176,20 +176,20 @@ export class ServiceAccounts extends Context.Service<
         const secret = yield* realm.rotateSecret(internalId)
         yield* audits.append(audit("service_account_rotated", owner, clientId))
         return { secret }
-      }, asDefects),
+      }, sqlOrDie),
 
       remove: Effect.fn("ServiceAccounts.remove")(function* (owner: Subject, clientId: ClientId) {
         const internalId = yield* hidden(owner, clientId)
         yield* end({ clientId, internalId }).pipe(
           Effect.tapErrorTag(["IdentityProviderFailed", "IdentityProviderNotConfigured"], () => shown(owner, clientId))
         )
-      }, asDefects),
+      }, sqlOrDie),
 
       removeAll: Effect.fn("ServiceAccounts.removeAll")(function* (owner: Subject) {
         const now = yield* unixSeconds
         yield* store.lock(owner)
         yield* store.giveUpAll({ owner, now, until: now + settleSeconds })
-      }, asDefects),
+      }, sqlOrDie),
 
       sweep: Effect.fn("ServiceAccounts.sweep")(function* () {
         if (Option.isNone(yield* Effect.option(realm.configured))) return 0
@@ -197,7 +197,7 @@ export class ServiceAccounts extends Context.Service<
         const due = yield* store.takeDue({ now, until: now + settleSeconds, limit: 64 })
         yield* Effect.forEach(due, (row) => Effect.ignore(end(row)), { concurrency: 8, discard: true })
         return due.length
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

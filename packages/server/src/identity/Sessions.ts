@@ -37,7 +37,7 @@ export interface OpenSession {
   readonly isThis: boolean
 }
 
-const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
 export class Sessions extends Context.Service<
   Sessions,
@@ -78,14 +78,14 @@ export class Sessions extends Context.Service<
         const userAgent = signIn.userAgent.slice(0, 256)
         const times = { createdAt: now, seenAt: now, expiresAt: now + lifetime }
         yield* Effect.orDie(
-          store.insert({ ...signIn, ...times, idToken: sealed(signIn.idToken), userAgent, tokenHash: hashOf(token) })
+          store.insert({ ...signIn, ...times, idToken: sealed(signIn.idToken), userAgent, tokenHash: hashToken(token) })
         )
         return token
       }),
 
       find: Effect.fn("Sessions.find")(function* (token: Redacted.Redacted) {
         const now = yield* unixSeconds
-        const tokenHash = hashOf(token)
+        const tokenHash = hashToken(token)
         const found = yield* store.find({ tokenHash, now, idleSince: now - idleTime })
         if (Option.isSome(found) && now - found.value.seenAt >= touchSpacing) yield* store.touch(tokenHash, now)
         return found
@@ -93,14 +93,14 @@ export class Sessions extends Context.Service<
 
       close: Effect.fn("Sessions.close")(function* (token: Redacted.Redacted) {
         const now = yield* unixSeconds
-        const [ended] = yield* store.remove({ tokenHash: hashOf(token), now, idleSince: now - idleTime })
+        const [ended] = yield* store.remove({ tokenHash: hashToken(token), now, idleSince: now - idleTime })
         if (ended?.idToken == null) return Option.none()
         return Option.some(yield* Effect.fromResult(sealing.open("portal_sessions.id_token", ended.idToken)))
       }, Effect.orDie),
 
       list: Effect.fn("Sessions.list")(function* (subject: Subject, token: Redacted.Redacted) {
         const now = yield* unixSeconds
-        const own = hashOf(token).slice(0, 32)
+        const own = hashToken(token).slice(0, 32)
         const found = yield* store.list({ subject, now, idleSince: now - idleTime })
         return found.map(({ createdAt, id, seenAt, userAgent }) => ({
           id,
@@ -112,7 +112,7 @@ export class Sessions extends Context.Service<
       }, Effect.orDie),
 
       closeOthers: (subject: Subject, token: Redacted.Redacted) =>
-        Effect.asVoid(Effect.orDie(store.removeOthers(subject, hashOf(token)))),
+        Effect.asVoid(Effect.orDie(store.removeOthers(subject, hashToken(token)))),
 
       closeOne: (subject: Subject, id: string) =>
         Effect.map(Effect.orDie(store.removeOne(subject, id)), (removed) => removed.length > 0),

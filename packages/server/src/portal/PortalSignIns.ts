@@ -8,7 +8,7 @@ import { SignIns, type Wishes } from "../identity/SignIns.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Sessions } from "../identity/Sessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** What the browser brings back from the provider. */
 export interface Returned extends BegunSignIns.Returned {
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
       const { secret, url } = yield* begun.begin(yield* provider, { next }, wishes)
       if (register) url.pathname = url.pathname.replace(/[^/]*$/u, "registrations")
       return { secret, url }
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Finishes it: a session of whoever signed in, and where they wanted to go. */
     finish: Effect.fn("PortalSignIns.finish")(function* (returned: Returned) {
@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
       yield* domains.require({ ...person, client: undefined })
       if (person.email !== null) yield* domains.record(person.subject, person.email)
       return { session: yield* sessions.open({ ...person, userAgent: returned.userAgent }), next: aim.next }
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Ends a session here. Answers where its browser is signed out at the provider, when there is one to ask. */
     end: Effect.fn("PortalSignIns.end")(function* (session: Redacted.Redacted) {

@@ -26,7 +26,7 @@ export const tokenBytes = (token: Redacted.Redacted<string>): Redacted.Redacted<
   Redacted.make(bytesOf(Redacted.value(token)))
 
 /** What is stored of a token where only equality is needed: SHA-256 of its 32 bytes, as hex. */
-export const hashOf = (token: Redacted.Redacted<string>): string => Tokens.hash(native, tokenBytes(token))
+export const hashToken = (token: Redacted.Redacted<string>): string => Tokens.hash(native, tokenBytes(token))
 
 /** SHA-256 of a text, as hex. */
-export const digestOf = (text: string): string => Hex.encode(native.sha256(Bytes.fromText(text)))
+export const sha256Hex = (text: string): string => Hex.encode(native.sha256(Bytes.fromText(text)))

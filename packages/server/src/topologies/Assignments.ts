@@ -23,7 +23,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as AgentStore from "./TopologyAgentStore.ts"
 import * as LockedTopology from "./LockedTopology.ts"
@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
       const repeat =
         key === undefined ? undefined : { caller: account.subject, operation: `assign-agent ${id}`, key, request }
       yield* once(repeat, Schema.Null, assign(account, id, request))
-    }, asDefects),
+    }, sqlOrDie),
 
     /** The agent leaves, and its edges end. */
     unassign: Effect.fn("Assignments.unassign")(
@@ -127,7 +127,7 @@ const make = Effect.gen(function* () {
         yield* audits.append(audit("topology_agent_unassigned", subject, id, agent))
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** Names an agent: the owner of the topology any of them, an editor their own. */
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
         yield* agents.label(agent, label)
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     )
   }
 })

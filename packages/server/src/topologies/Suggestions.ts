@@ -12,7 +12,7 @@ import { suggest, type SuggestRefusal } from "@catenet/domain/topologies/Suggest
 import { roleOf } from "@catenet/domain/topologies/TopologyMachine"
 import { type SuggestRequest, Suggestion } from "@catenet/domain/topologies/Topology"
 import { Context, Effect, Layer } from "effect"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AgentStore from "./TopologyAgentStore.ts"
 import * as LockedTopology from "./LockedTopology.ts"
 
@@ -48,7 +48,7 @@ const make = Effect.gen(function* () {
         total_cost: tree.totalCost,
         connected: tree.connected
       })
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

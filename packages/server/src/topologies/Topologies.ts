@@ -20,7 +20,7 @@ import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as LockedTopology from "./LockedTopology.ts"
 import * as Store from "./TopologyStore.ts"
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
       const repeat =
         key === undefined ? undefined : { caller: subject, operation: "create-topology", key, request: null }
       return yield* once(repeat, TopologyIds, insert(subject))
-    }, asDefects),
+    }, sqlOrDie),
 
     /** An account's own, oldest first. */
     list: Effect.fn("Topologies.list")(function* ({ subject }: Account, page: Page) {
@@ -79,13 +79,13 @@ const make = Effect.gen(function* () {
     get: Effect.fn("Topologies.get")(function* ({ email, subject }: Account, id: TopologyId) {
       const found = yield* queries.visible({ id, subject, email })
       return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TopologyNotFound()
-    }, asDefects),
+    }, sqlOrDie),
 
     /** What anybody may see who knows the public id. */
     published: Effect.fn("Topologies.published")(function* (netUuid: NetUuid) {
       const found = yield* queries.published(netUuid)
       return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NetworkUnknown()
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Its agents go home; what its edges authorised ends. */
     remove: Effect.fn("Topologies.remove")(
@@ -96,13 +96,13 @@ const make = Effect.gen(function* () {
         yield* audits.append(audit("topology_deleted", account.subject, id))
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** Nothing of an account that ends is left; agents of others go home. Part of the caller's transaction. */
     removeAllOf: Effect.fn("Topologies.removeAllOf")(function* ({ email, subject }: Account) {
       yield* store.removeAllOf(subject, email)
-    }, asDefects),
+    }, sqlOrDie),
 
     /** Lets an address view it and wire its own agents. */
     share: Effect.fn("Topologies.share")(
@@ -117,7 +117,7 @@ const make = Effect.gen(function* () {
         yield* audits.append(audit("topology_shared", account.subject, id, email))
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     unshare: Effect.fn("Topologies.unshare")(
@@ -131,7 +131,7 @@ const make = Effect.gen(function* () {
         yield* audits.append(audit("topology_unshared", account.subject, id, email))
       },
       store.transaction,
-      asDefects
+      sqlOrDie
     ),
 
     /** The addresses that it is shared with, in their order. */
@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
         ({ email }) => email
       )
       return found.map(({ email }) => email)
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

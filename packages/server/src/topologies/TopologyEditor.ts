@@ -26,7 +26,7 @@ import { Audits } from "../identity/Audits.ts"
 import { ChannelRelations } from "../channels/Relations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as LockedTopology from "./LockedTopology.ts"
 import * as Store from "./TopologyStore.ts"
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
       const links = new Map(effects.map((change) => [`${change.a} ${change.b}`, linkOf(change)]))
       if (links.size > 0) yield* store.setLinks(id, [...links.values()])
       if (action !== undefined) yield* audits.append(audit(action, account.subject, id, detail))
-    }).pipe(store.transaction, asDefects)
+    }).pipe(store.transaction, sqlOrDie)
 
   const notFound = () => new TopologyNotFound()
 
@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
       const repeat =
         key === undefined ? undefined : { caller: account.subject, operation: `add-edge ${id}`, key, request: ends }
       yield* once(repeat, Schema.Null, Effect.as(added, null))
-    }, asDefects),
+    }, sqlOrDie),
 
     removeEdge: Effect.fn("TopologyEditor.removeEdge")((account: Account, id: TopologyId, ends: Ends) => {
       const link = inOrder(ends)
@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
         return yield* new TopologyNotFound()
       }
       return new OperatorBinding({ operator_pubkey: head.operatorPubkey, proof: head.operatorProof })
-    }, asDefects)
+    }, sqlOrDie)
   }
 })
 

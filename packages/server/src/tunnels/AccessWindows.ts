@@ -15,7 +15,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Outbox } from "../edges/Outbox.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./AccessWindowStore.ts"
 
 type Account = Caller["Service"]
@@ -90,7 +90,7 @@ export class AccessWindows extends Context.Service<
       get: Effect.fn("AccessWindows.get")(function* (account: Account, id: TunnelId) {
         const { accessPolicy } = yield* find(account, id, false)
         return stateOf(accessPolicy, yield* unixSeconds)
-      }, asDefects),
+      }, sqlOrDie),
 
       set: Effect.fn("AccessWindows.set")(function* (account: Account, id: TunnelId, policy: AccessPolicy) {
         if (policy.expires_at !== null || policy.schedule !== null) {
@@ -101,23 +101,23 @@ export class AccessWindows extends Context.Service<
           field: "expires_at or schedule",
           reason: "must be given; DELETE lifts every restriction"
         })
-      }, asDefects),
+      }, sqlOrDie),
 
       save: Effect.fn("AccessWindows.save")(
         (account: Account, id: TunnelId, policy: AccessPolicy | null) =>
           policy === null ? cleared(account, id) : replaced(account, id, policy),
-        asDefects
+        sqlOrDie
       ),
 
       rearm: Effect.fn("AccessWindows.rearm")(
         (account: Account, id: TunnelId) =>
           step(account, id, (tunnel, current, now) => Effect.succeed(rearm(tunnel, current, now))),
-        asDefects
+        sqlOrDie
       ),
 
       clear: Effect.fn("AccessWindows.clear")(
         (account: Account, id: TunnelId) => Effect.asVoid(cleared(account, id)),
-        asDefects
+        sqlOrDie
       )
     }
   })

@@ -11,7 +11,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as CodeStore from "./GateCodeStore.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 import * as Store from "./GateStore.ts"
@@ -19,7 +19,7 @@ import * as Store from "./GateStore.ts"
 /** Seconds of a session that a login gave. */
 export const loginLifetime = 28_800
 
-const hashOf = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
 export class GateSessions extends Context.Service<
   GateSessions,
@@ -56,7 +56,7 @@ export class GateSessions extends Context.Service<
     /** Opens a session at the platform itself, from which the host's own is made. Answers what the cookie is to hold. */
     const open = Effect.fnUntraced(function* (visitor: CodeStore.Visitor, host: string) {
       const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-      yield* store.open({ ...visitor, host, tokenHash: hashOf(token) })
+      yield* store.open({ ...visitor, host, tokenHash: hashToken(token) })
       return token
     })
 
@@ -80,30 +80,30 @@ export class GateSessions extends Context.Service<
       }),
 
       visitorOf: Effect.fnUntraced(function* (token: Redacted.Redacted, host: string) {
-        const found = yield* store.visit({ tokenHash: hashOf(token), host, now: yield* unixSeconds })
+        const found = yield* store.visit({ tokenHash: hashToken(token), host, now: yield* unixSeconds })
         return Option.flatMap(found, ({ email, expiresAt, shareLinkId, signIn, subject }) =>
           expiresAt === null || signIn === null
             ? Option.none()
             : Option.some({ subject, email, shareLinkId, expiresAt, signIn })
         )
-      }, asDefects),
+      }, sqlOrDie),
 
       close: Effect.fn("GateSessions.close")(
         function* (token: Redacted.Redacted, host?: string) {
-          const found = yield* store.signInOf({ tokenHash: hashOf(token), host: host ?? null })
+          const found = yield* store.signInOf({ tokenHash: hashToken(token), host: host ?? null })
           if (Option.isNone(found)) return
           yield* codes.drop(found.value.signIn)
           for (const ended of yield* store.close(found.value.signIn)) yield* orders.sessionEnded(ended.host)
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       ),
 
       closeAllOf: Effect.fn("GateSessions.closeAllOf")(function* (subject: Subject) {
         yield* codes.dropOf(subject)
         const hosts = new Set((yield* store.closeOf(subject)).map(({ host }) => host))
         for (const host of hosts) yield* orders.sessionEnded(host)
-      }, asDefects),
+      }, sqlOrDie),
 
       prune: Effect.flatMap(unixSeconds, (now) =>
         Effect.asVoid(Effect.orDie(Effect.andThen(store.prune(now), codes.prune(now))))

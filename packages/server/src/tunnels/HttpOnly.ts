@@ -9,7 +9,7 @@ import { audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer, Option } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { Outbox } from "../edges/Outbox.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as HttpOnlyStore from "./HttpOnlyStore.ts"
 
 type Account = Caller["Service"]
@@ -36,7 +36,7 @@ export class HttpOnly extends Context.Service<
       get: Effect.fn("HttpOnly.get")(function* (account: Account, id: string) {
         const { httpOnly } = yield* find(account, id, false)
         return new HttpOnlyState({ http_only: httpOnly })
-      }, asDefects),
+      }, sqlOrDie),
 
       set: Effect.fn("HttpOnly.set")(
         function* (account: Account, id: string, httpOnly: boolean) {
@@ -49,7 +49,7 @@ export class HttpOnly extends Context.Service<
           return new HttpOnlyState({ http_only: httpOnly })
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       )
     }
   })

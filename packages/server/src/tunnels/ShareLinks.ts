@@ -32,7 +32,7 @@ import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
 import { Settings } from "../settings/Settings.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ShareLinkStore.ts"
 
 type Account = Caller["Service"]
@@ -147,7 +147,7 @@ export class ShareLinks extends Context.Service<
             MintedShareLink,
             minted(account, tunnelId, request)
           ),
-        asDefects
+        sqlOrDie
       ),
 
       list: Effect.fn("ShareLinks.list")(function* (account: Account, tunnelId: TunnelId, page: Page) {
@@ -160,7 +160,7 @@ export class ShareLinks extends Context.Service<
           ({ createdAt, id }) => ({ createdAt, id })
         )
         return found.map((link) => shown(link, now))
-      }, asDefects),
+      }, sqlOrDie),
 
       revoke: Effect.fn("ShareLinks.revoke")(
         function* (account: Account, tunnelId: TunnelId, id: string) {
@@ -173,7 +173,7 @@ export class ShareLinks extends Context.Service<
           yield* Effect.forEach(effects, audits.append, { discard: true })
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       ),
 
       redeem: Effect.fn("ShareLinks.redeem")(
@@ -194,7 +194,7 @@ export class ShareLinks extends Context.Service<
           return Option.some({ session, seconds: next.expiresAt - now })
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       ),
 
       prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - listedFor))))

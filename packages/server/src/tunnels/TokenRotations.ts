@@ -16,8 +16,8 @@ import { Idempotency } from "../http/Idempotency.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { authorizeHost } from "../edges/EdgeCall.ts"
 import { Outbox } from "../edges/Outbox.ts"
-import { freshHex64, hashOf } from "../runtime/Secrets.ts"
-import { asDefects } from "../store/Defects.ts"
+import { freshHex64, hashToken } from "../runtime/Secrets.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./TokenRotationStore.ts"
 
 type Account = Caller["Service"]
@@ -48,7 +48,7 @@ export class TokenRotations extends Context.Service<
       const { accessPolicy: policy, httpOnly: required, requireLogin, routingToken: old } = held.value
       const fresh = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
       const hosts = yield* store.moveHosts({ old, fresh })
-      yield* store.replace({ id: held.value.id, old, fresh, recordsName: hashOf(old), now: yield* unixSeconds })
+      yield* store.replace({ id: held.value.id, old, fresh, recordsName: hashToken(old), now: yield* unixSeconds })
       if (required) yield* outbox.append(fresh, { _tag: "SetHttpOnly", required })
       for (const { admissionUntil, hostname, tier } of hosts) {
         const serve = { tier, ...(admissionUntil === null ? {} : { admissionUntil }) }
@@ -72,7 +72,7 @@ export class TokenRotations extends Context.Service<
             RotatedToken,
             rotated(account, id)
           ).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die)),
-        asDefects
+        sqlOrDie
       )
     }
   })

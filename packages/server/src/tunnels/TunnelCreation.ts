@@ -19,10 +19,10 @@ import { Outbox } from "../edges/Outbox.ts"
 import { Idempotency, type Once } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { digestOf, freshHex32, freshHex64 } from "../runtime/Secrets.ts"
+import { sha256Hex, freshHex32, freshHex64 } from "../runtime/Secrets.ts"
 import { Settings } from "../settings/Settings.ts"
 import { refusedBy } from "../store/Constraint.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
 import * as ClaimStore from "./hostnames/HostnameClaimStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
@@ -146,7 +146,7 @@ export const make = Effect.gen(function* () {
       const made = yield* settled(once(repeat, Made, command), hostname)
       yield* tell(made)
       return { routing_token: made.token, hostname }
-    }, asDefects),
+    }, sqlOrDie),
 
     create: Effect.fn("Tunnels.create")(function* (
       account: Account,
@@ -154,7 +154,7 @@ export const make = Effect.gen(function* () {
       key: string | undefined
     ) {
       const { subject } = account
-      const derived = rules.zone === undefined ? "" : derive(request.name, digestOf(subject), rules.zone)
+      const derived = rules.zone === undefined ? "" : derive(request.name, sha256Hex(subject), rules.zone)
       const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
       const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
       const enrolled = hostname === null ? yield* enrol(subject, request.name, repeat) : undefined
@@ -167,6 +167,6 @@ export const make = Effect.gen(function* () {
       const { tunnel, ...made } = yield* settled(once(repeat, MadeAndShown, command), hostname)
       yield* tell(made)
       return tunnel
-    }, asDefects)
+    }, sqlOrDie)
   }
 })

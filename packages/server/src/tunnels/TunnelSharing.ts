@@ -13,7 +13,7 @@ import { Audits } from "../identity/Audits.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 import { paged, type Page } from "../http/Paging.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as Store from "./TunnelSharingStore.ts"
 import { Tunnels } from "./Tunnels.ts"
@@ -95,7 +95,7 @@ export class Sharing extends Context.Service<
       whom: string,
       change: Effect.Effect<void, E, R>
     ) =>
-      Effect.andThen(change, audits.append(audit(action, account.subject, id, whom))).pipe(store.transaction, asDefects)
+      Effect.andThen(change, audits.append(audit(action, account.subject, id, whom))).pipe(store.transaction, sqlOrDie)
 
     return {
       grant: (account: Account, id: string, grantee: Subject) =>

@@ -43,7 +43,7 @@ import { Hosts } from "./hostnames/Hosts.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 import { Settings } from "../settings/Settings.ts"
 import { refusedBy } from "../store/Constraint.ts"
-import { asDefects } from "../store/Defects.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Creation from "./TunnelCreation.ts"
 import { tunnelOf } from "./ShownTunnel.ts"
 import * as Store from "./TunnelStore.ts"
@@ -129,7 +129,7 @@ export class Tunnels extends Context.Service<
       Effect.map(Effect.flatMap(store.shown({ id, subject }), present), toTunnel)
 
     return {
-      owned: (id: string, account: Account) => owned(id, account).pipe(asDefects),
+      owned: (id: string, account: Account) => owned(id, account).pipe(sqlOrDie),
 
       provision: creation.provision,
 
@@ -151,7 +151,7 @@ export class Tunnels extends Context.Service<
         Effect.orDie
       ),
 
-      get: Effect.fn("Tunnels.get")((account: Account, id: string) => shown(id, account), asDefects),
+      get: Effect.fn("Tunnels.get")((account: Account, id: string) => shown(id, account), sqlOrDie),
 
       change: Effect.fn("Tunnels.change")(
         function* (account: Account, id: string, change: TunnelChange) {
@@ -172,7 +172,7 @@ export class Tunnels extends Context.Service<
           return yield* shown(id, account)
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       ),
 
       remove: Effect.fn("Tunnels.remove")(
@@ -183,7 +183,7 @@ export class Tunnels extends Context.Service<
           yield* audits.append(audit("tunnel_deleted", account.subject, id))
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       ),
 
       install: Effect.fn("Tunnels.install")(function* (account: Account, id: string, key: string | undefined) {
@@ -213,13 +213,13 @@ export class Tunnels extends Context.Service<
           refusedBy("join_tokens_of_a_grant", () => new TunnelNotFound()),
           Effect.catchTag("IdempotencyKeyReused", Effect.die)
         )
-      }, asDefects),
+      }, sqlOrDie),
 
       verifyHostname: Effect.fn("Tunnels.verifyHostname")(function* (account: Account, id: TunnelId) {
         yield* owned(id, account)
         yield* proofs.verify(account, id)
         return yield* shown(id, account)
-      }, asDefects),
+      }, sqlOrDie),
 
       reclaim: Effect.fn("Tunnels.reclaim")(
         function* (account: Account, id: string) {
@@ -229,7 +229,7 @@ export class Tunnels extends Context.Service<
           yield* hosts.step(host.value, reclaim)
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       )
     }
   })

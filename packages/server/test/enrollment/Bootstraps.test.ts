@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { hashOf } from "../../src/runtime/Secrets.ts"
+import { hashToken } from "../../src/runtime/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { bootstrapRedemption } from "./Redemption.ts"
@@ -56,7 +56,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       yield* enrollment.redeemBootstrap({ payload: { token: spent.token } })
       const all = yield* enrollment.outstandingBootstraps({ query: {} })
       const listed = (minted: { readonly token: BootstrapToken }) =>
-        all.filter(({ token_hash }) => token_hash === hashOf(minted.token))
+        all.filter(({ token_hash }) => token_hash === hashToken(minted.token))
       const [entry, ...more] = listed(alive)
       assert.isEmpty(more)
       assert.deepStrictEqual(Object.keys(entry ?? {}).toSorted(), ["created_at", "expires_at", "token_hash"])
@@ -116,14 +116,14 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const sealed = asDatabase(
         SqlClient.SqlClient.use(
           (sql) => sql<{ sealed: boolean }>`
-          select sealed is not null as sealed from bootstrap_tokens where token_hash = ${hashOf(token)}`
+          select sealed is not null as sealed from bootstrap_tokens where token_hash = ${hashToken(token)}`
         )
       )
       assert.deepStrictEqual(yield* sealed, [{ sealed: true }])
       assert.strictEqual((yield* Effect.flip(redeem))._tag, "BootstrapAlreadyRedeemed")
       yield* asDatabase(
         SqlClient.SqlClient.use(
-          (sql) => sql`update bootstrap_tokens set expires_at = expires_at - 61 where token_hash = ${hashOf(token)}`
+          (sql) => sql`update bootstrap_tokens set expires_at = expires_at - 61 where token_hash = ${hashToken(token)}`
         )
       )
       assert.strictEqual((yield* Effect.flip(redeem))._tag, "BootstrapTokenSpent")

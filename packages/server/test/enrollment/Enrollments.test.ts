@@ -9,7 +9,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import { hashOf, tokenBytes } from "../../src/runtime/Secrets.ts"
+import { hashToken, tokenBytes } from "../../src/runtime/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -90,7 +90,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const { enrollment } = yield* TestServer.client
       const listed = Tenant.make("tenant-listed")
       const { tokens } = yield* enrollment.issueBatch({ headers: {}, payload: { tenant: listed, count: 3 } })
-      const hashes = tokens.map((token) => hashOf(token)).toSorted()
+      const hashes = tokens.map((token) => hashToken(token)).toSorted()
       const all = yield* enrollment.outstanding({ query: {} })
       const own = all.filter(({ tenant }) => tenant === listed)
       assert.deepStrictEqual(
@@ -114,7 +114,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       assert.lengthOf(left, all.length - 1)
       assert.notInclude(
         left.map(({ token_hash }) => token_hash as string),
-        hashOf(first)
+        hashToken(first)
       )
     })
   )

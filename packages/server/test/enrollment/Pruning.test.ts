@@ -6,7 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { unixSeconds } from "../../src/runtime/Now.ts"
-import { hashOf } from "../../src/runtime/Secrets.ts"
+import { hashToken } from "../../src/runtime/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { redemption } from "../enrollment/Redemption.ts"
@@ -78,8 +78,8 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         const [first] = tokens
         assert(first !== undefined)
         yield* enrollment.redeem(redemption(first, "a"))
-        yield* sql`update join_tokens set redeemed_at = 1 where token_hash = ${hashOf(first)}`
-        yield* prunedUntil(sql`select 1 from join_tokens where token_hash = ${hashOf(first)}`)
+        yield* sql`update join_tokens set redeemed_at = 1 where token_hash = ${hashToken(first)}`
+        yield* prunedUntil(sql`select 1 from join_tokens where token_hash = ${hashToken(first)}`)
         const again = yield* enrollment.issueBatch(batch)
         assert.deepStrictEqual(again.tokens.map(Redacted.value), tokens.map(Redacted.value))
         const refused = yield* Effect.flip(enrollment.redeem(redemption(first, "b")))

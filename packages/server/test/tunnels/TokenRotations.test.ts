@@ -8,7 +8,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Result, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { hashOf } from "../../src/runtime/Secrets.ts"
+import { hashToken } from "../../src/runtime/Secrets.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
@@ -64,7 +64,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routin
       const { routing_token: fresh } = yield* rotate
       assert.notStrictEqual(Redacted.value(fresh), Redacted.value(old))
       const after = (yield* known).find((entry) => entry.hostname === hostname)
-      assert.deepStrictEqual({ ...after }, { ...before, token: fresh, records_name: hashOf(old) })
+      assert.deepStrictEqual({ ...after }, { ...before, token: fresh, records_name: hashToken(old) })
       assert.strictEqual(after?.tier, "gelb")
       const { edges } = yield* TestServer.client
       const revoked = (yield* edges.revokedTokens({ query: {} })).tokens.map(Redacted.value)
@@ -118,7 +118,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routin
         tokens.filter((token) => !revoked.has(token)),
         [Redacted.value(mine.token)]
       )
-      assert.strictEqual(mine.records_name, hashOf(old))
+      assert.strictEqual(mine.records_name, hashToken(old))
     })
   )
 

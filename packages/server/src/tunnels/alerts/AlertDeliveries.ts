@@ -20,7 +20,7 @@ import type { AlertSecret } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../../runtime/Now.ts"
-import { asDefects } from "../../store/Defects.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./AlertDeliveryStore.ts"
 import { Receivers } from "./AlertReceivers.ts"
 
@@ -159,7 +159,7 @@ export class Deliveries extends Context.Service<
       reserve: Effect.fn("Deliveries.reserve")(function* (report: Report, destination: Destination) {
         yield* take(report.subject)
         const named = yield* record(report, "failed", said.failed)
-        return asDefects(send(report, named, destination, []))
+        return sqlOrDie(send(report, named, destination, []))
       }),
 
       lease: (limit: number) => Effect.flatMap(unixSeconds, (now) => store.lease({ now, limit })),

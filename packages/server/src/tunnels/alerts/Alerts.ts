@@ -12,7 +12,7 @@ import { Audits } from "../../identity/Audits.ts"
 import { paged, type Page } from "../../http/Paging.ts"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { freshHex64 } from "../../runtime/Secrets.ts"
-import { asDefects } from "../../store/Defects.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
 import { Deliveries } from "./AlertDeliveries.ts"
 import * as Store from "./AlertStore.ts"
@@ -65,7 +65,7 @@ export class Alerts extends Context.Service<
     })
 
     return {
-      get: Effect.fn("Alerts.get")((account: Account, id: string) => Effect.map(find(account, id), shown), asDefects),
+      get: Effect.fn("Alerts.get")((account: Account, id: string) => Effect.map(find(account, id), shown), sqlOrDie),
 
       save: Effect.fn("Alerts.save")(
         function* (
@@ -87,7 +87,7 @@ export class Alerts extends Context.Service<
           return new SavedAlert(created ? { alert, secret } : { alert })
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       ),
 
       test: Effect.fn("Alerts.test")(function* (account: Account, id: string) {
@@ -98,7 +98,7 @@ export class Alerts extends Context.Service<
         const detail = `${outcome.status}: ${outcome.detail}`
         yield* audits.append(audit("tunnel_alert_test", account.subject, id, detail))
         return outcome
-      }, asDefects),
+      }, sqlOrDie),
 
       remove: Effect.fn("Alerts.remove")(
         function* (account: Account, id: string) {
@@ -107,7 +107,7 @@ export class Alerts extends Context.Service<
           yield* audits.append(audit("tunnel_alert_deleted", account.subject, id))
         },
         store.transaction,
-        asDefects
+        sqlOrDie
       ),
 
       deliveries: Effect.fn("Alerts.deliveries")(function* (account: Account, id: string, page: Page) {
@@ -119,7 +119,7 @@ export class Alerts extends Context.Service<
           (delivery) => delivery.id
         )
         return found.map(({ at, detail, event, status }) => new AlertDelivery({ at, detail, event, status }))
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

@@ -10,7 +10,7 @@ import * as ConfiguredDns from "../../dns/ConfiguredDns.ts"
 import { DnsProvider, isWithin } from "../../dns/DnsProvider.ts"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { Settings } from "../../settings/Settings.ts"
-import { asDefects } from "../../store/Defects.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./AddressRecordStore.ts"
 
 const atOnce = 32
@@ -70,8 +70,8 @@ export class AddressRecords extends Context.Service<
       want: (hostname: Hostname) => Effect.asVoid(store.want(hostname)),
       review: Effect.suspend(() =>
         target === undefined ? Effect.void : Effect.asVoid(store.review(target.addresses.join(",")))
-      ).pipe(asDefects),
-      work: workDue.pipe(Effect.repeat({ while: (count) => count === atOnce }), Effect.asVoid, asDefects)
+      ).pipe(sqlOrDie),
+      work: workDue.pipe(Effect.repeat({ while: (count) => count === atOnce }), Effect.asVoid, sqlOrDie)
     }
   })
 

@@ -24,7 +24,7 @@ import { unixSeconds } from "../../runtime/Now.ts"
 import { Outbox } from "../../edges/Outbox.ts"
 import { Hosts } from "./Hosts.ts"
 import { refusedBy } from "../../store/Constraint.ts"
-import { asDefects } from "../../store/Defects.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./HostnameClaimStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
 import { Resolver } from "./Resolver.ts"
@@ -124,7 +124,7 @@ export class HostnameProofs extends Context.Service<
           audits.append(audit("hostname_proved", account.subject, id, hostname))
         ).pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
         yield* outbox.deliver({ queue: token, ids }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
-      }, asDefects),
+      }, sqlOrDie),
 
       mayCertify: Effect.fn("HostnameProofs.mayCertify")(function* (token: RoutingToken, hostname: Hostname) {
         if (yield* Effect.isFailure(rules.admit(hostname, "operator"))) return false
@@ -137,13 +137,13 @@ export class HostnameProofs extends Context.Service<
         if (outcome !== "proved")
           yield* Effect.logWarning("A host name has no proof for a certificate.", { hostname, outcome })
         return outcome === "proved"
-      }, asDefects),
+      }, sqlOrDie),
 
       isBrokered: Effect.fn("HostnameProofs.isBrokered")(function* (token: RoutingToken, hostname: Hostname) {
         if (rules.isGiven(hostname)) return true
         const claim = yield* store.ofToken({ token, hostname })
         return Option.isNone(claim) || claim.value.provisioned
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

@@ -12,7 +12,7 @@ import { Context, Effect, Layer } from "effect"
 import { AddressRecords } from "./AddressRecords.ts"
 import * as ConfiguredDns from "../../dns/ConfiguredDns.ts"
 import { DnsProvider } from "../../dns/DnsProvider.ts"
-import { digestOf } from "../../runtime/Secrets.ts"
+import { sha256Hex } from "../../runtime/Secrets.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { isPublicSuffix } from "./PublicSuffix.ts"
 
@@ -65,8 +65,8 @@ export class HostnameRules extends Context.Service<
           : Effect.void
       },
       targetOf: (tunnel: string) =>
-        zone === undefined ? null : Hostname.make(`${digestOf(tunnel).slice(0, 32)}.${zone}`),
-      recordsOf: (tunnel: string, hostname: Hostname) => proofRecords(hostname, digestOf(tunnel).slice(0, 32), zone)
+        zone === undefined ? null : Hostname.make(`${sha256Hex(tunnel).slice(0, 32)}.${zone}`),
+      recordsOf: (tunnel: string, hostname: Hostname) => proofRecords(hostname, sha256Hex(tunnel).slice(0, 32), zone)
     }
   })
 

@@ -21,7 +21,7 @@ import { Outbox } from "../../edges/Outbox.ts"
 import { authorizeHost, type EdgeCall } from "../../edges/EdgeCall.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { refusedBy } from "../../store/Constraint.ts"
-import { asDefects } from "../../store/Defects.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./HostStore.ts"
 
 /** No visitor may come in before the edge knows that it has to log in. */
@@ -154,7 +154,7 @@ export class Hosts extends Context.Service<
           refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
         )
         yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

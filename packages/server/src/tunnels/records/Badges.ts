@@ -15,7 +15,7 @@ import { Audits } from "../../identity/Audits.ts"
 import { EdgeFacts } from "../../edges/EdgeFacts.ts"
 import { shares } from "./FactFormat.ts"
 import { freshHex64 } from "../../runtime/Secrets.ts"
-import { asDefects } from "../../store/Defects.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./BadgeStore.ts"
 import * as Svg from "./BadgeSvg.ts"
 
@@ -62,16 +62,16 @@ export class Badges extends Context.Service<
     }, store.transaction)
 
     return {
-      get: Effect.fn("Badges.get")((account: Account, id: TunnelId) => find(account, id), asDefects),
+      get: Effect.fn("Badges.get")((account: Account, id: TunnelId) => find(account, id), sqlOrDie),
 
       enable: Effect.fn("Badges.enable")(function* (account: Account, id: TunnelId) {
         const fresh = idFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
         return yield* step(account, id, (tunnel, badge) => enable(tunnel, badge, fresh))
-      }, asDefects),
+      }, sqlOrDie),
 
       disable: Effect.fn("Badges.disable")(
         (account: Account, id: TunnelId) => Effect.asVoid(step(account, id, disable)),
-        asDefects
+        sqlOrDie
       ),
 
       picture: Effect.fn("Badges.picture")(function* (file: string) {
@@ -80,7 +80,7 @@ export class Badges extends Context.Service<
         if (Option.isNone(tunnel)) return yield* new BadgeNotFound()
         const history = yield* edge.history(tunnel.value.routingToken, 1)
         return Svg.render(face(shares(history)?.d7 ?? null))
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

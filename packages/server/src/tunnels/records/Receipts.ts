@@ -6,7 +6,7 @@ import type { ReceiptsUnavailable, TunnelNotFound } from "@catenet/domain/tunnel
 import * as Export from "@catenet/crypto/receipt/Export"
 import type { Caller } from "@catenet/domain/api/Access"
 import { Context, Effect, Layer } from "effect"
-import { asDefects } from "../../store/Defects.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
 import { EdgeReceipts } from "./EdgeReceipts.ts"
 
@@ -36,7 +36,7 @@ export class Receipts extends Context.Service<
         return pages
           .map(({ header, receipts }) => Export.write({ header: { ...header, tunnel: name }, receipts }))
           .join("")
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

@@ -11,7 +11,7 @@ import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/U
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { paged, type Page } from "../../http/Paging.ts"
 import { unixSeconds } from "../../runtime/Now.ts"
-import { asDefects } from "../../store/Defects.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
 import { anyOf, EdgeFacts, type History } from "../../edges/EdgeFacts.ts"
 import * as Figures from "./FactFormat.ts"
@@ -100,7 +100,7 @@ export class Records extends Context.Service<
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
         const { routingToken } = yield* tunnels.owned(id, account)
         return Figures.report(yield* edge.history(routingToken, Figures.mostSessions), yield* unixSeconds)
-      }, asDefects),
+      }, sqlOrDie),
 
       connected: Effect.fn("Records.connected")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
         const found = yield* store.tokens({ subject, ids })
@@ -113,11 +113,11 @@ export class Records extends Context.Service<
         return new Map<string, boolean | null>(
           found.map(({ id, routingToken }) => [id, anyOf(statuses, () => tokens.has(Redacted.value(routingToken)))])
         )
-      }, asDefects),
+      }, sqlOrDie),
 
-      usage: Effect.fn("Records.usage")(rows, asDefects),
+      usage: Effect.fn("Records.usage")(rows, sqlOrDie),
 
-      usageCsv: Effect.fn("Records.usageCsv")((account: Account) => Effect.map(rows(account, {}), usageCsv), asDefects),
+      usageCsv: Effect.fn("Records.usageCsv")((account: Account) => Effect.map(rows(account, {}), usageCsv), sqlOrDie),
 
       fleet: Effect.fn("Records.fleet")(function* (account: Account, page: Page) {
         const all = yield* known(yield* owned(account, page), 1)
@@ -142,7 +142,7 @@ export class Records extends Context.Service<
           }),
           { concurrency: 16 }
         )
-      }, asDefects)
+      }, sqlOrDie)
     }
   })
 

@@ -9,12 +9,15 @@ type StoreError = SqlError.SqlError | Schema.SchemaError | Cause.NoSuchElementEr
 
 const tags: ReadonlySet<unknown> = new Set(["SqlError", "SchemaError", "NoSuchElementError"])
 
-type Meant<E> = Exclude<E, Extract<E, StoreError>>
+type DomainErrorOf<E> = Exclude<E, Extract<E, StoreError>>
 
-const isMeant = <E>(error: E): error is Meant<E> => !Predicate.hasProperty(error, "_tag") || !tags.has(error._tag)
+const isDomainError = <E>(error: E): error is DomainErrorOf<E> =>
+  !Predicate.hasProperty(error, "_tag") || !tags.has(error._tag)
 
 /** Turns the failures of the store into defects; refusals that mean something to the caller stay. */
-export const asDefects = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, Meant<E>, R> =>
+export const sqlOrDie = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, DomainErrorOf<E>, R> =>
   self.pipe(
-    Effect.catch((error): Effect.Effect<never, Meant<E>> => (isMeant(error) ? Effect.fail(error) : Effect.die(error)))
+    Effect.catch((error): Effect.Effect<never, DomainErrorOf<E>> =>
+      isDomainError(error) ? Effect.fail(error) : Effect.die(error)
+    )
   )
