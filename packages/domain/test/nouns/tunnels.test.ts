@@ -4,6 +4,7 @@ import * as AgentProof from "@catenet/domain/edges/AgentProof"
 import * as Alert from "@catenet/domain/tunnels/Alert"
 import * as Badge from "@catenet/domain/tunnels/Badge"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
+import * as EdgeOrder from "@catenet/domain/edges/EdgeOrder"
 import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
 import * as HostnameProof from "@catenet/domain/tunnels/HostnameProof"
 import * as Receipt from "@catenet/domain/tunnels/Receipt"
@@ -21,6 +22,7 @@ describeNouns("AgentProof", AgentProof)
 describeNouns("Alert", Alert)
 describeNouns("Badge", Badge)
 describeNouns("EdgeNode", EdgeNode)
+describeNouns("EdgeOrder", EdgeOrder)
 describeNouns("GateVisit", GateVisit)
 describeNouns("HostnameProof", HostnameProof)
 describeNouns("Receipt", Receipt)

@@ -184,6 +184,7 @@ const table = [
   [Pipelines.RoleTagRepeated, 400, ["(pipeline roles)"]],
   [Pipelines.RoleWithoutUnits, 400, ["(pipeline roles)"]],
   [Pipelines.AgentNotListed, 404, ["(directory)"]],
+  [Authentication.SessionNotFound, 404, ["(sessions of an account)"]],
   [ServiceAccounts.ServiceAccountNotFound, 404, ["foreign or unknown service account"]],
   [ServiceAccounts.ServiceAccountLimitReached, 400, ["(51st service account)"]],
   [ServiceAccounts.IdentityProviderFailed, 502, ["(identity provider)"]],

@@ -8,6 +8,7 @@ import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { EmailDomains } from "../identity/EmailDomains.ts"
+import { sessionCookie } from "./shell/SessionCookie.ts"
 import { isSameOrigin } from "../http/SameOrigin.ts"
 import { type Fields, fields } from "../http/FormBody.ts"
 import * as Notice from "../http/NoticePage.ts"
@@ -26,8 +27,6 @@ type Response = HttpServerResponse.HttpServerResponse
 
 /** What is done with a form. */
 export type Submit = (submission: Submission) => Effect.Effect<Response, Refusal>
-
-export const sessionCookie = "__Host-ct_portal_session"
 
 /** The page after a form that was taken. */
 export const seeOther = (path: `/portal/${string}`): Response => HttpServerResponse.redirect(path, { status: 303 })

@@ -14,7 +14,7 @@ import { Limits } from "../http/Limits.ts"
 import { refuse } from "../http/RefusalPages.ts"
 import { lifetime, Sessions } from "../identity/Sessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { sessionCookie } from "./Forms.ts"
+import { sessionCookie } from "./shell/SessionCookie.ts"
 import { nextPath } from "./NextPath.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
 

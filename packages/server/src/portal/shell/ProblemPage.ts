@@ -1,6 +1,6 @@
 /** What is shown in place of a page: one title, one sentence, and where to go from here. */
 import { markup } from "@catenet/domain/values/Markup"
-import type { Page } from "../shell/Shell.ts"
+import type { Page } from "./Shell.ts"
 
 export const page = (facts: {
   readonly title: string
