@@ -14,12 +14,12 @@ export const ClientId = Schema.String.check(pattern(/^sa-[0-9a-f]{32}$/u, "sa- a
 export type ClientId = typeof ClientId.Type
 
 const isClientId = Schema.is(ClientId)
-const nobody = ClientId.make(`sa-${"0".repeat(32)}`)
+const unknownClient = ClientId.make(`sa-${"0".repeat(32)}`)
 
 /** As the ids of `Ids.ts`: what is no client id becomes one that is never issued. */
 export const ClientIdInPath = Schema.String.pipe(
   Schema.decodeTo(Schema.toType(ClientId), {
-    decode: SchemaGetter.transform((text: string) => (isClientId(text) ? text : nobody)),
+    decode: SchemaGetter.transform((text: string) => (isClientId(text) ? text : unknownClient)),
     encode: SchemaGetter.transform((id: ClientId) => id)
   })
 )

@@ -64,7 +64,7 @@ export class BridgeNotConfigured extends Problem<BridgeNotConfigured>()("BridgeN
   detail: () => "This deployment has no bridge identity: CT_BRIDGE_HOLDER_KEY and CT_BRIDGE_NOISE_KEY are not set."
 }) {}
 
-/** Nobody deposited a grant for the bridge on this tunnel. */
+/** The bridge on this tunnel has no grant. */
 export class BridgeGrantMissing extends Problem<BridgeGrantMissing>()("BridgeGrantMissing", {
   status: 404,
   title: "Bridge grant missing",

@@ -1,7 +1,7 @@
 /**
  * Ids that the platform issues: 16 random bytes as 32 hex, or 32 random bytes as 64 hex.
  *
- * A path may hold anything where an id belongs. For owner-scoped routes an id that nobody has, an id that somebody else
+ * A path may hold anything where an id belongs. For owner-scoped routes an id that does not exist, an id that another account
  * has and a text that is no id must look the same from outside, so the `*InPath` forms read every text: what is not an
  * id becomes the all-zero id, which is never issued.
  */
@@ -10,12 +10,12 @@ import { Hex32, Hex64 } from "./Hex.ts"
 
 const inPath = <S extends Schema.Codec<string, string>>(id: S, digits: number) => {
   const isId = Schema.is(id)
-  const nobody = id.make("0".repeat(digits))
+  const unknownId = id.make("0".repeat(digits))
   return Schema.String.pipe(
     Schema.decodeTo(Schema.toType(id), {
       decode: SchemaGetter.transform((text: string) => {
         const lower = text.toLowerCase()
-        return isId(lower) ? lower : nobody
+        return isId(lower) ? lower : unknownId
       }),
       encode: SchemaGetter.transform((own: S["Type"]) => own)
     })

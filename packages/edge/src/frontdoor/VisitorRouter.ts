@@ -82,7 +82,7 @@ export class VisitorRouter extends Context.Service<
     const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1_000))
     const isOpen = (token: string) => Effect.map(seconds, (now) => AccessPolicy.isOpen(routes.policy(token), now))
 
-    /** Who answers a validation now: the tunnel as for any visitor, an agent from its own order, or nobody that is known. */
+    /** What answers a validation now: the tunnel as for any visitor, an agent from its own order, or nothing that is known. */
     const waitsFor = (host: string, { admissionUntil, token }: Route) =>
       Effect.map(seconds, (now) => {
         if (admissionUntil !== null && now < admissionUntil) return "tunnel"

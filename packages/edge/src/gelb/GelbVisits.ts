@@ -146,7 +146,7 @@ export class GelbVisits extends Context.Service<
         headMillis
       }
       const follow = () => (visitor = new ForwardedStream(socket, { address, hostname: host }, options))
-      // Nobody who may not pass is brought to an agent.
+      // A visitor who may not pass reaches no agent.
       const asked = gate.closes(host) ? follow() : undefined
       if (asked !== undefined && !(yield* Effect.promise(() => asked.firstAdmitted()))) return
       const delivered = yield* deliverFirst(socket, host)

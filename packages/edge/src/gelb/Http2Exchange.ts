@@ -47,7 +47,7 @@ const answer = (stream: ServerHttp2Stream, incoming: IncomingMessage) => {
   return pipeline(incoming, stream, () => undefined)
 }
 
-/** Says the trailers of a request to whoever listens, also those that came before. */
+/** Passes the trailers of a request to its listener, also those that came before it listened. */
 export type Trailers = (listener: (trailers: IncomingHttpHeaders) => void) => void
 
 /** To be called when the request arrives: Node says trailers once, and does not wait until the body is read. */

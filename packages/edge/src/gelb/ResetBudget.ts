@@ -1,6 +1,6 @@
 /**
  * What visitors of one address block may spend on HTTP/2 streams that they reset before the answer has ended: each one costs an
- * origin's work and its visitor nothing. Whoever spends more is refused for a minute, with everybody in the block.
+ * origin's work and its visitor nothing. An address that spends more is refused for a minute, with its whole block.
  */
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Context, Effect, Layer } from "effect"

@@ -1,6 +1,6 @@
 /**
  * What the control plane answered about visitors, for half a minute each. An order about a tunnel makes its answers
- * worthless at once, those that are still on their way too. When the control plane does not answer, nobody is let in.
+ * worthless at once, those that are still on their way too. When the control plane does not answer, no visitor is let in.
  */
 import { hash } from "node:crypto"
 

@@ -73,8 +73,8 @@ const listenSocket = (options: ListenSocketsOptions, port: number, reusePort: bo
 
 /** Fails when somebody is there already, with whom the connections would be shared. */
 const requireVacant = (options: ListenSocketsOptions) => {
-  const nobody = { ...options, onConnection: (socket: Socket) => void socket.destroy() }
-  return Effect.scoped(Effect.acquireRelease(opened(nobody, options.address.port, false), closed))
+  const refusing = { ...options, onConnection: (socket: Socket) => void socket.destroy() }
+  return Effect.scoped(Effect.acquireRelease(opened(refusing, options.address.port, false), closed))
 }
 
 const shared = Effect.fn("ListenSockets.shared")(function* (options: ListenSocketsOptions) {

@@ -26,7 +26,7 @@ interface Enrolled {
   readonly proof: AgentProof
 }
 
-const nobody: ReadonlySet<string> = new Set()
+const noKeys: ReadonlySet<string> = new Set()
 
 const count = (counts: Map<string, number>, token: string, by: 1 | -1) => {
   const left = (counts.get(token) ?? 0) + by
@@ -126,10 +126,10 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       if (policy === null) policies.delete(token)
       else policies.set(token, policy)
     },
-    agentKeys: (token) => enrolled.get(token)?.keys ?? nobody,
+    agentKeys: (token) => enrolled.get(token)?.keys ?? noKeys,
     agentProof: (token) => enrolled.get(token)?.proof,
     setAgentKeys: (token, keys, proof) =>
-      void enrolled.set(token, { keys: keys.length === 0 ? nobody : new Set(keys), proof }),
+      void enrolled.set(token, { keys: keys.length === 0 ? noKeys : new Set(keys), proof }),
     httpOnly: (token) => httpOnly.has(token) || gated.has(token),
     setHttpOnly: (token, required) => void (required ? httpOnly.add(token) : httpOnly.delete(token)),
     requiresLogin: (token) => gated.has(token),

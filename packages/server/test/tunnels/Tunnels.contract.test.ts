@@ -48,7 +48,7 @@ const prepare = (id: string) =>
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`update hosts set claim = 'lapsed', queued_at = null, retry_at = 1, lapses = 1`
-      yield* sql`insert into tunnel_access_requests values (${id}, 'v@example.test', 'please', ${Math.floor(Date.now() / 1000)})`
+      yield* sql`insert into tunnel_access_requests values (${id}, 'v@example.test', 'please', extract(epoch from now())::bigint)`
     }).pipe(Effect.provide(PgClient.layer({ url })))
   })
 
