@@ -89,9 +89,14 @@ const describeChannel = statement(
 )
 const visible = `t.id in (select id from tunnels where subject = $2
   union all select tunnel_id from tunnel_grants where grantee = $3)`
-const shown = `select t.id, t.name, t.hostname, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline,
-  t.require_login, t.allow_any_login, t.bridge_mode, t.subject = $1 as owned, t.created_at
-  from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token`
+const agentProof =
+  "case when t.allow_unproved_agents then 'lifted' when t.agent_proved_at is not null then 'required' else 'optional' end"
+/** The hostnames of the bench are given by the platform, so none waits for a proof. */
+const shown = `select t.id, t.name, t.hostname, c.proved_at as hostname_proof, coalesce(h.status, 'rot') as status,
+  h.deadline as claim_deadline, t.require_login, t.allow_any_login, t.bridge_mode, t.subject = $1 as owned, t.created_at,
+  ${agentProof} as agent_proof
+  from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
+    left join hostname_claims c on c.tunnel_id = t.id`
 const listTunnels = statement("list-tunnels", `${shown} where ${visible} order by t.created_at, t.id`)
 const shownTunnel = statement("shown-tunnel", `${shown} where t.id = $4 and ${visible}`)
 const registerChannel = statement(
@@ -123,7 +128,16 @@ const createTunnel = async (request: IncomingMessage) => {
   const token = randomBytes(32).toString("hex")
   const at = now()
   const fixed = { claim_deadline: null, require_login: false, allow_any_login: false, bridge_mode: "off", owned: true }
-  const tunnel = { id, name, hostname: null, status: "rot", ...fixed, created_at: at }
+  const tunnel = {
+    id,
+    name,
+    hostname: null,
+    hostname_proof: null,
+    status: "rot",
+    ...fixed,
+    created_at: at,
+    agent_proof: "optional"
+  }
   const { nonce, sealed } = seal(sealingKey, JSON.stringify({ id, token, hostname: null, calls: [], tunnel }))
   const row = [id, subject, name, token, most, subject, "tunnel_enrolled", at]
   const [made] = await enrolTunnel(pool, ...row, keyHash, requestHash, nonce, sealed)
