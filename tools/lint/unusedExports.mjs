@@ -29,14 +29,24 @@ const manifestOf = (name) => {
   return manifests.get(name)
 }
 
+/** The entry of a manifest for a subpath: the one of its name, else the pattern with the longest beginning (`./tunnels/*`). */
+const entryOf = (entries, subpath) => {
+  if (typeof entries[subpath] === "string") return entries[subpath]
+  const [pattern] = Object.keys(entries)
+    .filter((key) => key.endsWith("*") && subpath.startsWith(key.slice(0, -1)))
+    .toSorted((a, b) => b.length - a.length)
+  const target = pattern === undefined ? undefined : entries[pattern]
+  return typeof target === "string" ? target.replace("*", subpath.slice(pattern.length - 1)) : undefined
+}
+
 /** The file of this workspace that a specifier means. */
 const targetOf = (file, specifier) => {
   if (specifier.startsWith(".")) return relative(root, resolve(root, dirname(file), specifier)).replaceAll("\\", "/")
   const [, name, path] = /^@catenet\/([^/]+)(?:\/(.+))?$/.exec(specifier) ?? []
   if (name === undefined) return undefined
   const entries = manifestOf(name)
-  const entry = path === undefined ? entries["."] : (entries[`./${path}`] ?? entries["./*"]?.replace("*", path))
-  return typeof entry === "string" ? join("packages", name, entry).replaceAll("\\", "/") : undefined
+  const entry = entryOf(entries, path === undefined ? "." : `./${path}`)
+  return entry === undefined ? undefined : join("packages", name, entry).replaceAll("\\", "/")
 }
 
 const isExported = (node) => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false

@@ -32,7 +32,7 @@ export const namesOf = (variables: Variables): ReadonlyArray<string> =>
  * The first provider that has a value. `ConfigProvider.orElse` takes A_B in the first for the parent of A, and then does not
  * look for A in the second.
  */
-export const layered = (sources: ReadonlyArray<ConfigProvider.ConfigProvider>): ConfigProvider.ConfigProvider =>
+const layered = (sources: ReadonlyArray<ConfigProvider.ConfigProvider>): ConfigProvider.ConfigProvider =>
   ConfigProvider.make((path) =>
     Effect.gen(function* () {
       for (const source of sources) {

@@ -12,8 +12,8 @@ import {
   EmailDomainRefused,
   Unauthenticated
 } from "../identity/AuthenticationErrors.ts"
-import { RateLimited, RouteNotFound } from "../values/RequestErrors.ts"
 import type { Email } from "../values/Email.ts"
+import { RateLimited, RouteNotFound } from "../values/RequestErrors.ts"
 import type { Subject } from "../values/Subject.ts"
 
 /** A verified account holder. `email` is one that the provider has verified; a bearer caller never has one. */

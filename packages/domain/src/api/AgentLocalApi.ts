@@ -18,7 +18,7 @@ const Unhealthy = Schema.String.pipe(
 /** One flat JSON object a line, oldest first. */
 const EventLines = Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/x-ndjson" }))
 
-export class AgentLocalGroup extends HttpApiGroup.make("agent").add(
+class AgentLocalGroup extends HttpApiGroup.make("agent").add(
   HttpApiEndpoint.get("metrics", "/metrics", { success: Exposition }),
   HttpApiEndpoint.get("status", "/status", { success: AgentStatus }),
   HttpApiEndpoint.get("health", "/healthz", { success: Healthy, error: Unhealthy }),

@@ -1,8 +1,6 @@
 /** Accounts and payments as operators and the payment provider see them. */
-import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { PaymentIntent } from "../billing/Credits.ts"
 import {
   AccountUnknown,
   CreditsOutOfRange,
@@ -11,9 +9,11 @@ import {
   PriceBelowOne,
   WebhookSignatureRefused
 } from "../billing/CreditErrors.ts"
+import { PaymentIntent } from "../billing/Credits.ts"
 import { AccountId, IdempotencyKey, PaymentId } from "../values/Ids.ts"
 import { Count, CountFromText } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"

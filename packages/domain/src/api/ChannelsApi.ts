@@ -1,7 +1,6 @@
 /** The channel registry of an account: channels, members, grants, rooms, the allow-list and claim invites. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { boundedArray } from "../values/BoundedArray.ts"
 import {
   Channel,
   ChannelId,
@@ -15,7 +14,6 @@ import {
   NewGrant,
   RoomPair
 } from "../channels/Channel.ts"
-import { Email } from "../values/Email.ts"
 import {
   AttestationRefused,
   ChannelLimitReached,
@@ -29,8 +27,10 @@ import {
   RoomPairTaken,
   RoomSizeOutOfRange
 } from "../channels/ChannelErrors.ts"
-import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
+import { Email } from "../values/Email.ts"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "../values/Keys.ts"
+import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { BearerAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"

@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ChannelId, Claim, ClaimedIdentity, ClaimInvite, MemberMaterial } from "../channels/Channel.ts"
-import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import {
   AttestationRefused,
   ClaimInviteGone,
@@ -11,6 +10,7 @@ import {
   NotAllowListed,
   NothingClaimed
 } from "../channels/ChannelErrors.ts"
+import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
 import { Metered, SameOrigin, SessionAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"

@@ -1,7 +1,7 @@
 /** The OpenAPI document with what every route is for, from the table of purposes. */
 import { Option, Record } from "effect"
-import { isRecord, mapped, type Members } from "./JsonMembers.ts"
 import { purposes } from "./EndpointSummaries.ts"
+import { isRecord, mapped, type Members } from "./JsonMembers.ts"
 
 const purposeOf = (operationId: unknown): string | undefined => {
   const [group = "", endpoint = ""] = String(operationId).split(".")

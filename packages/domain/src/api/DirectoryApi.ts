@@ -1,11 +1,11 @@
 /** The public agent directory, and the rendezvous records of an operator's self-test. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { AgentId, Tenant } from "../enrollment/Agent.ts"
 import { DirectoryEntry, DirectoryRegistration, DirectoryToken } from "../agents/Directory.ts"
 import { AgentNotListed } from "../agents/PipelineErrors.ts"
-import { RouteNotFound } from "../values/RequestErrors.ts"
+import { AgentId, Tenant } from "../enrollment/Agent.ts"
 import { HolderKey } from "../values/Keys.ts"
+import { RouteNotFound } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
 import { pageQuery } from "./Page.ts"

@@ -4,18 +4,18 @@
  */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { ChannelId } from "../channels/Channel.ts"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
-import { boundedArray } from "../values/BoundedArray.ts"
-import { ChannelId } from "../channels/Channel.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeAdminErrors.ts"
-import { literal } from "../values/Pattern.ts"
+import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
+import { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "../tunnels/TunnelTraffic.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { Count, CountFromText, countFromText } from "../values/Numbers.ts"
-import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
+import { literal } from "../values/Pattern.ts"
 import { RoutingToken } from "../values/Tokens.ts"
-import { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "../tunnels/TunnelTraffic.ts"
 import { EdgeAdminAccess } from "./Access.ts"
 import { allowUnknownMembers } from "./DescribedRequests.ts"
 import { ReadsEdgeBody, ReadsParameters } from "./RequestReading.ts"
@@ -36,25 +36,25 @@ const tier = {
 }
 
 /** A holder seen on a channel. `parked_now`: seen within the last 60 s. */
-export class ChannelPresence extends Schema.Class<ChannelPresence>("ChannelPresence")({
+class ChannelPresence extends Schema.Class<ChannelPresence>("ChannelPresence")({
   holder: HolderKey,
   parked_now: Schema.Boolean,
   last_seen_secs_ago: Count
 }) {}
 
 /** Whether one holder was seen on a channel since the edge started. */
-export const HolderPresence = Schema.Union([
+const HolderPresence = Schema.Union([
   Schema.Struct({ seen: Schema.Literal(true), parked_now: Schema.Boolean, last_seen_secs_ago: Count }),
   Schema.Struct({ seen: Schema.Literal(false) })
 ])
 
 /** A host name that the edge routes, and the token that it routes it to. */
-export class HostBinding extends Schema.Class<HostBinding>("HostBinding")({
+class HostBinding extends Schema.Class<HostBinding>("HostBinding")({
   hostname: Hostname,
   token: RoutingToken
 }) {}
 
-export class TunnelOrdersApi extends HttpApiGroup.make("orders")
+class TunnelOrdersApi extends HttpApiGroup.make("orders")
   .add(
     HttpApiEndpoint.post("authorizeHost", "/admin/authorize-host/:token/:host", {
       params: { token: RoutingToken, host: Hostname },
@@ -108,7 +108,7 @@ const receiptsPage = {
   since: Schema.optionalKey(CountFromText)
 }
 
-export class TunnelFactsApi extends HttpApiGroup.make("facts")
+class TunnelFactsApi extends HttpApiGroup.make("facts")
   .add(
     HttpApiEndpoint.get("status", "/admin/tunnel-status/:token", { params: token, success: TunnelStatusReport }),
     HttpApiEndpoint.get("statusByHeader", "/admin/tunnel-status", {
@@ -164,7 +164,7 @@ export class TunnelFactsApi extends HttpApiGroup.make("facts")
   .middleware(EdgeAdminAccess) {}
 
 /** Open to all who reach the address. */
-export class EdgeHealthApi extends HttpApiGroup.make("health").add(
+class EdgeHealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("live", "/healthz", { success: HttpApiSchema.Empty(200), error: EdgeUnhealthy })
 ) {}
 

@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"
-import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
@@ -11,6 +10,7 @@ import {
   MemberNotAdmitted,
   NoLiveEdge
 } from "../edges/EdgeErrors.ts"
+import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
 import { GateCodeRefused } from "../tunnels/GateErrors.ts"
 import { BrowserHash, GateAnswer, GateEntry } from "../tunnels/GateVisit.ts"
 import { Hostname } from "../values/Hostname.ts"

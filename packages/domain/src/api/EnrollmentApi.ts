@@ -14,10 +14,10 @@ import {
   JoinTokenSpent,
   JoinTokenUnknown
 } from "../enrollment/EnrollmentErrors.ts"
-import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
+import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/OutstandingTokens.ts"
 import { NewPublicKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
-import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/OutstandingTokens.ts"
+import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { line } from "../values/Text.ts"
 import { BootstrapSecret, BootstrapToken, JoinToken } from "../values/Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"

@@ -1,8 +1,8 @@
 /** What operators may read and change of accounts, and the whole audit log. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { AuditEntry } from "../identity/AuditEntry.ts"
 import { AccountUnknown } from "../billing/CreditErrors.ts"
+import { AuditEntry } from "../identity/AuditEntry.ts"
 import { Count, CountFromText } from "../values/Numbers.ts"
 import { Subject } from "../values/Subject.ts"
 import { line } from "../values/Text.ts"

@@ -1,6 +1,7 @@
 /** The pipeline registry: published by accounts and operators, read by anyone. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { PipelineId, PipelineSpec, PublishedPipeline } from "../agents/Pipeline.ts"
 import {
   NotPipelineOwner,
   PipelineIdTaken,
@@ -8,9 +9,8 @@ import {
   RoleTagRepeated,
   RoleWithoutUnits
 } from "../agents/PipelineErrors.ts"
-import { LimitReached } from "../values/RequestErrors.ts"
 import { malformedText } from "../values/Pattern.ts"
-import { PipelineId, PipelineSpec, PublishedPipeline } from "../agents/Pipeline.ts"
+import { LimitReached } from "../values/RequestErrors.ts"
 import { isSmallEd25519 } from "../values/SmallOrder.ts"
 import { Subject } from "../values/Subject.ts"
 import { AdminAccess, BearerAccess, Metered } from "./Access.ts"

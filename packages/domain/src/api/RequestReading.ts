@@ -8,6 +8,8 @@
 import { Effect, Layer, Result, Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { notJson } from "../values/JsonText.ts"
+import { isMalformedOnly } from "../values/Pattern.ts"
 import {
   BodyTooLarge,
   MalformedRequest,
@@ -15,8 +17,6 @@ import {
   UnsupportedMediaType,
   WrongShape
 } from "../values/RequestErrors.ts"
-import { isMalformedOnly } from "../values/Pattern.ts"
-import { notJson } from "../values/JsonText.ts"
 
 /** The longest body that any route reads. */
 export const maxBodyBytes = 2 * 1024 * 1024

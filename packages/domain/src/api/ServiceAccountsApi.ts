@@ -1,19 +1,19 @@
 /** Machine credentials of an account. */
-import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import {
-  IdentityProviderFailed,
-  IdentityProviderNotConfigured,
-  ServiceAccountLimitReached,
-  ServiceAccountNotFound
-} from "../identity/ServiceAccountErrors.ts"
 import {
   ClientIdInPath,
   CreatedServiceAccount,
   ServiceAccount,
   ServiceAccountName
 } from "../identity/ServiceAccount.ts"
+import {
+  IdentityProviderFailed,
+  IdentityProviderNotConfigured,
+  ServiceAccountLimitReached,
+  ServiceAccountNotFound
+} from "../identity/ServiceAccountErrors.ts"
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { ClientSecret } from "../values/Tokens.ts"
 import { BearerAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"

@@ -1,14 +1,12 @@
 /** Public status: liveness, readiness, counts, ports and the certificate authority of the mesh plane. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { NetworkInfo, Status } from "../edges/PlatformStatus.ts"
 import { EdgeCaNotPublished } from "../enrollment/EnrollmentErrors.ts"
 import { DatabaseUnreachable } from "../values/RequestErrors.ts"
-import { NetworkInfo, Status } from "../edges/PlatformStatus.ts"
 
 /** DER bytes; byte-stable over redeploys, because agents pin them. */
-export const CaCertificate = Schema.Uint8Array.pipe(
-  HttpApiSchema.asUint8Array({ contentType: "application/x-x509-ca-cert" })
-)
+const CaCertificate = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/x-x509-ca-cert" }))
 
 export class StatusApi extends HttpApiGroup.make("status").add(
   HttpApiEndpoint.get("status", "/status", { success: Status }),

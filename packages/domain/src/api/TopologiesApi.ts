@@ -2,8 +2,18 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"
-import { Email } from "../values/Email.ts"
-import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
+import {
+  AgentLabel,
+  NewOperatorBinding,
+  NewPlacement,
+  OperatorBinding,
+  OverlayMode,
+  PublicTopology,
+  SuggestRequest,
+  Suggestion,
+  Topology,
+  TopologyIds
+} from "../topologies/Topology.ts"
 import {
   AgentAssigned,
   AgentNotAssigned,
@@ -20,20 +30,10 @@ import {
   TopologyLimitReached,
   TopologyNotFound
 } from "../topologies/TopologyErrors.ts"
+import { Email } from "../values/Email.ts"
 import { NetUuidInPath, TopologyIdInPath } from "../values/Ids.ts"
 import { HolderKey, NewHolderKey } from "../values/Keys.ts"
-import {
-  AgentLabel,
-  NewOperatorBinding,
-  NewPlacement,
-  OperatorBinding,
-  OverlayMode,
-  PublicTopology,
-  SuggestRequest,
-  Suggestion,
-  Topology,
-  TopologyIds
-} from "../topologies/Topology.ts"
+import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { lossless } from "./LosslessJson.ts"

@@ -1,10 +1,11 @@
 /** What an owner hangs on a tunnel: its dead-man alert, its access window, its share links, its badge. */
-import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { Alert, AlertDelivery, SavedAlert } from "../tunnels/Alert.ts"
 import { AlertNotFound, AlertRefused, DeliveryBudgetSpent } from "../tunnels/AlertErrors.ts"
+import { Badge } from "../tunnels/Badge.ts"
+import { MintedShareLink, ShareLabel, ShareLink, ShareTtl } from "../tunnels/ShareLink.ts"
 import {
   LoginNotRequired,
   ShareLinkLimitReached,
@@ -15,8 +16,7 @@ import {
 import { AccessRefused, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { ShareLinkIdInPath, TunnelIdInPath } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
-import { MintedShareLink, ShareLabel, ShareLink, ShareTtl } from "../tunnels/ShareLink.ts"
-import { Badge } from "../tunnels/Badge.ts"
+import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"

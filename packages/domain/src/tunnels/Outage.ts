@@ -39,18 +39,6 @@ export type AlertEffect =
   | { readonly _tag: "LogSkipped"; readonly event: AlertEvent }
 
 /**
- * A new alert knows nothing about its tunnel; its creation is the reference time until the tunnel is seen up.
- *
- * ```ts
- * import assert from "node:assert/strict"
- * import { created } from "@catenet/domain/tunnels/Outage"
- *
- * assert.deepEqual(created(7), { _tag: "Unknown", since: 7, skipped: null })
- * ```
- */
-export const created = (now: UnixSeconds): Watch => ({ _tag: "Unknown", since: now, skipped: null })
-
-/**
  * What the answers of the edge mean: either of them suffices for `up`; without any answer there is no evidence.
  *
  * ```ts

@@ -7,11 +7,11 @@
  */
 import { Effect, Schema } from "effect"
 import type { Cause } from "effect"
-import { HttpApiError } from "effect/http-api"
 import type { HttpServerRespondable } from "effect/http"
+import { HttpApiError } from "effect/http-api"
 
 /** Prefix of every problem type of this platform; what follows is the tag in kebab case. */
-export const problemNamespace = "urn:catenet:problem:"
+const problemNamespace = "urn:catenet:problem:"
 
 /**
  * The problem type URI of a tag.

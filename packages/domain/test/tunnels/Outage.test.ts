@@ -1,13 +1,13 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
 import { deliveriesLeft } from "@catenet/domain/tunnels/Alert"
 import * as Outage from "@catenet/domain/tunnels/Outage"
 import { observed, type Watch } from "@catenet/domain/tunnels/Outage"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
 import { between, history, often } from "../values/history.ts"
 
 const at = (seconds: number) => UnixSeconds.make(seconds)
-const created = (now: number) => Outage.created(at(now))
+const created = (now: number): Watch => ({ _tag: "Unknown", since: at(now), skipped: null })
 const look = (watch: Watch, observation: Outage.Observation, now: number) => Outage.look(watch, observation, at(now))
 
 const Answer = Schema.NullOr(Schema.Boolean)
