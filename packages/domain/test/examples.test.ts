@@ -2,11 +2,11 @@
  * Runs every `ts` block of the sources' comments and of the README as a program of its own that imports the package by
  * name. A block that throws fails, and so does an exported function without a block.
  */
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { stripTypeScriptTypes } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { afterAll, assert, describe, it } from "@effect/vitest"
 
 const root = join(import.meta.dirname, "..")
 const cache = join(root, "../../node_modules/.cache")

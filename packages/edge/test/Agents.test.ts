@@ -1,7 +1,7 @@
-import type { Duplex } from "node:stream"
+import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
-import { native } from "@catenet/crypto/native"
+import type { Duplex } from "node:stream"
 import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agent.ts"
 import { eventually, start, temporaryFolder, token, type World } from "./world/World.ts"
 

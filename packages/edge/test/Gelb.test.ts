@@ -1,8 +1,8 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect, type TLSSocket } from "node:tls"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
 import { readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agent.ts"
 import { eventually, mintPair, start, token } from "./world/World.ts"
 

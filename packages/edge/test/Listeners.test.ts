@@ -1,6 +1,6 @@
-import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { connect } from "node:net"
 import { servingAgent } from "./world/Agent.ts"
 import { eventually, start, token } from "./world/World.ts"
 

@@ -3,8 +3,8 @@
  * offers' signatures are verified before.
  */
 import { Equal, Order, Result } from "effect"
-import { type SelectionPolicy, type Service } from "./Pipeline.ts"
 import { refuse } from "../values/Step.ts"
+import { type SelectionPolicy, type Service } from "./Pipeline.ts"
 
 /** What is looked at in a role. A null policy is that of the run. */
 export interface RoleWanted {

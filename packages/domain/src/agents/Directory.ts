@@ -1,9 +1,9 @@
 /** The public directory of agents: what was registered, without a promise that it still answers. */
 import { Effect, Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
-import { patternBy } from "../values/Pattern.ts"
 import { HolderKey, NewHolderKey } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
+import { patternBy } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 
 /** Where an agent serves its card; https only. */

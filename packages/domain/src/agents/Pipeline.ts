@@ -1,9 +1,9 @@
 /** A pipeline: roles that agents fill by offering capacity, published under an id that its first publisher owns. */
 import { Effect, Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
-import { pattern } from "../values/Pattern.ts"
 import { OperatorKey } from "../values/Keys.ts"
 import { Uint64 } from "../values/Numbers.ts"
+import { pattern } from "../values/Pattern.ts"
 import { Subject } from "../values/Subject.ts"
 import { line } from "../values/Text.ts"
 

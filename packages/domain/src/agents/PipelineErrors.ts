@@ -1,6 +1,6 @@
 /** Refusals of the pipeline registry and the agent directory. */
-import { Problem } from "../values/Problem.ts"
 import { Schema } from "effect"
+import { Problem } from "../values/Problem.ts"
 
 /** No pipeline has this id. */
 export class PipelineNotFound extends Problem<PipelineNotFound>()("PipelineNotFound", {

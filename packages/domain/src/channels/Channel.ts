@@ -1,7 +1,6 @@
 /** A channel between agents: its members, and what its owner deposits for them. */
 import { Schema, SchemaGetter } from "effect"
 import { Email } from "../values/Email.ts"
-import { patternBy } from "../values/Pattern.ts"
 import { Hex278, Hex64 } from "../values/Hex.ts"
 import {
   HolderKey,
@@ -14,6 +13,7 @@ import {
   Signature
 } from "../values/Keys.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { patternBy } from "../values/Pattern.ts"
 import { isSmallEd25519 } from "../values/SmallOrder.ts"
 import { label } from "../values/Text.ts"
 import { ClaimInviteToken } from "../values/Tokens.ts"

@@ -1,9 +1,9 @@
 /** Refusals of the channel registry: ownership, members, grants, rooms, claims and invitations. */
 import { Schema } from "effect"
-import { ChannelId } from "./Channel.ts"
 import { HolderKey, OperatorKey } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
+import { ChannelId } from "./Channel.ts"
 
 /** The channel belongs to another account or does not exist; one answer for both. */
 export class NotChannelOwner extends Problem<NotChannelOwner>()("NotChannelOwner", {

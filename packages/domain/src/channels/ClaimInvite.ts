@@ -3,14 +3,14 @@
  * it leads to, so a claim that is refused does not cost the invitation.
  */
 import { Result } from "effect"
+import { refuse, type Step } from "../values/Step.ts"
+import { claimInviteSeconds } from "./Channel.ts"
 import {
   type ClaimRefusal,
   type Roster,
   type RosterEffect,
   transition as rosterTransition
 } from "./ClaimByAllowList.ts"
-import { refuse, type Step } from "../values/Step.ts"
-import { claimInviteSeconds } from "./Channel.ts"
 
 /** The membership that is offered. `label` is the owner's note. */
 export interface Offered {

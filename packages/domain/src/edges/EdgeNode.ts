@@ -1,15 +1,15 @@
 /** An edge server, as the control plane and other edges know it. Not to be confused with an edge of a topology. */
 import { Effect, Schema } from "effect"
-import { AccessPolicy } from "./AccessPolicy.ts"
-import { Tier } from "./Tier.ts"
-import { AgentProof } from "./AgentProof.ts"
-import { pattern } from "../values/Pattern.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { NewPublicKey, PublicKey, Signature } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
+import { pattern } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
+import { AccessPolicy } from "./AccessPolicy.ts"
+import { AgentProof } from "./AgentProof.ts"
+import { Tier } from "./Tier.ts"
 
 /** Name of an edge server: 1 to 64 of letters, digits, `.`, `_`, `-`. */
 export const EdgeId = Schema.String.check(

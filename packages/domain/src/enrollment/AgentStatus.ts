@@ -1,7 +1,7 @@
 /** What an agent says of itself on its local status address. */
 import { Schema } from "effect"
-import { pattern } from "../values/Pattern.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { pattern } from "../values/Pattern.ts"
 
 /** How the agent is connected to its edge at present. */
 export const AgentTransport = Schema.Literals(["quic", "tcp-fallback", "masque", "none"])

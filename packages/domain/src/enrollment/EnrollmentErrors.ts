@@ -1,9 +1,9 @@
 /** Refusals on an agent's way in: join tokens, the bootstrap exchange, provisioning, authorising a host name. */
 import { Schema } from "effect"
-import { Tenant } from "./Agent.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { Problem } from "../values/Problem.ts"
 import { BootstrapSecretText } from "../values/Tokens.ts"
+import { Tenant } from "./Agent.ts"
 
 /** The signature over the join token does not verify under the key in the request. */
 export class JoinProofRefused extends Problem<JoinProofRefused>()("JoinProofRefused", {

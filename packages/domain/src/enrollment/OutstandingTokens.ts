@@ -3,10 +3,10 @@
  * token itself.
  */
 import { Schema } from "effect"
-import { Tenant } from "./Agent.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
+import { Tenant } from "./Agent.ts"
 
 /** A join token. `tunnel` is null when it is good for any tunnel of the tenant. */
 export class OutstandingJoinToken extends Schema.Class<OutstandingJoinToken>("OutstandingJoinToken")({

@@ -1,9 +1,9 @@
 /** A machine credential: a client of the identity provider that stands for itself, owned by the account that made it. */
 import { Result, Schema, SchemaGetter } from "effect"
-import { pattern } from "../values/Pattern.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
-import { label } from "../values/Text.ts"
+import { pattern } from "../values/Pattern.ts"
 import { type Step } from "../values/Step.ts"
+import { label } from "../values/Text.ts"
 import { ClientSecret } from "../values/Tokens.ts"
 import { IdentityProviderFailed, ServiceAccountLimitReached } from "./ServiceAccountErrors.ts"
 

@@ -1,6 +1,6 @@
 /** Refusals of service accounts, and failures of the identity provider behind them. */
-import { Problem } from "../values/Problem.ts"
 import { Count } from "../values/Numbers.ts"
+import { Problem } from "../values/Problem.ts"
 
 /** Foreign, unknown or not yet ready; one answer for all. */
 export class ServiceAccountNotFound extends Problem<ServiceAccountNotFound>()("ServiceAccountNotFound", {

@@ -4,8 +4,8 @@
  * proof, wherever it is; nothing takes it from an account with a proof.
  */
 import { type Result } from "effect"
-import { type AgentKind } from "./Topology.ts"
 import { refuse, step, type Step } from "../values/Step.ts"
+import { type AgentKind } from "./Topology.ts"
 
 /** `owner` is null for an agent that no account has assigned yet. `proved`: the agent's key has signed for its owner. */
 export type Assignment =

@@ -3,9 +3,9 @@
  * they shorten a way most. It suggests; it never writes an edge.
  */
 import { Result } from "effect"
-import { maxSuggestAgents, maxSuggestBudget, type OverlayMode } from "./Topology.ts"
-import { type Candidate, saturatingAdd, spanningTree, type Tree, usable } from "./SpanningTree.ts"
 import { refuse } from "../values/Step.ts"
+import { type Candidate, saturatingAdd, spanningTree, type Tree, usable } from "./SpanningTree.ts"
+import { maxSuggestAgents, maxSuggestBudget, type OverlayMode } from "./Topology.ts"
 
 const unreachable = (2n ** 64n - 1n) / 4n
 

@@ -1,11 +1,11 @@
 /** A drawing of who may talk to whom: agents as nodes, undirected edges, one overlay mode. */
 import { Effect, Schema, SchemaGetter } from "effect"
-import { boundedArray } from "../values/BoundedArray.ts"
 import { ChannelId } from "../channels/Channel.ts"
-import { literal } from "../values/Pattern.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
 import { NetUuid, TopologyId } from "../values/Ids.ts"
 import { HolderKey, NewHolderKey, NewOperatorKey, OperatorKey, Signature } from "../values/Keys.ts"
 import { Count, Uint64 } from "../values/Numbers.ts"
+import { literal } from "../values/Pattern.ts"
 import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 

@@ -1,8 +1,8 @@
 /** Refusals of topologies: agents, edges, overlay suggestions, operator binding and sharing. */
 import { Schema } from "effect"
-import { maxSuggestAgents, maxSuggestBudget } from "./Topology.ts"
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
+import { maxSuggestAgents, maxSuggestBudget } from "./Topology.ts"
 
 /** Foreign, unknown, not shared, or a proof that does not bind it: all of these are one answer. */
 export class TopologyNotFound extends Problem<TopologyNotFound>()("TopologyNotFound", {

@@ -4,9 +4,9 @@
  */
 import { Order, type Result } from "effect"
 import { lowerAscii } from "../values/AsciiCase.ts"
-import { type OverlayMode } from "./Topology.ts"
-import { changes, type Link, type LinkChange, type OperatorBinding, rebind } from "./OperatorBinding.ts"
 import { refuse, step, type Step } from "../values/Step.ts"
+import { changes, type Link, type LinkChange, type OperatorBinding, rebind } from "./OperatorBinding.ts"
+import { type OverlayMode } from "./Topology.ts"
 
 /** `channel` is a note that authorizes nothing. */
 export interface Edge extends Link {

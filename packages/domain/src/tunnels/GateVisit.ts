@@ -1,7 +1,7 @@
 /** What an edge and the control plane say to each other about visitors of a host that requires login. */
 import { Schema } from "effect"
-import { pattern } from "../values/Pattern.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { pattern } from "../values/Pattern.ts"
 import { GateToken } from "../values/Tokens.ts"
 
 /** Fits into a header field as it is. Empty where the host requires no login. */

@@ -1,8 +1,8 @@
 /** The proof of a host name that an owner brought to a tunnel: what is to be in DNS, and whether it was there. */
 import { Schema } from "effect"
-import { literal } from "../values/Pattern.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
+import { literal } from "../values/Pattern.ts"
 
 /** A record as it is written into DNS. */
 export class DnsRecord extends Schema.Class<DnsRecord>("DnsRecord")({

@@ -1,15 +1,15 @@
 /** A tunnel: a public host name that is served by somebody's agent. */
 import { Effect, Schema } from "effect"
-import { AgentId } from "../enrollment/Agent.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
-import { literal } from "../values/Pattern.ts"
+import { AgentId } from "../enrollment/Agent.ts"
 import { Hostname } from "../values/Hostname.ts"
-import { HostnameProof } from "./HostnameProof.ts"
 import { TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
+import { literal } from "../values/Pattern.ts"
 import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 import { JoinToken, RoutingToken } from "../values/Tokens.ts"
+import { HostnameProof } from "./HostnameProof.ts"
 
 /**
  * `rot`: not served. `gelb`: served by the edge with a shared certificate, waiting for its own. `gruen`: the agent holds

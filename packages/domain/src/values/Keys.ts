@@ -5,8 +5,8 @@
  * Rows, answers and look-ups take the others, so that a key which an earlier release stored can be read and removed.
  */
 import { Schema } from "effect"
-import { patternBy } from "./Pattern.ts"
 import { Hex128, Hex64 } from "./Hex.ts"
+import { patternBy } from "./Pattern.ts"
 import { isSmallEd25519, isSmallX25519 } from "./SmallOrder.ts"
 
 /** An agent's Ed25519 identity; a node of a topology and a member of a channel are named by it. */

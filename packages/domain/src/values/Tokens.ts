@@ -4,8 +4,8 @@
  * The wire form is the plain text; where a store needs equality only, it keeps a hash (see the README of `server`).
  */
 import { Schema } from "effect"
-import { pattern, patternBy } from "./Pattern.ts"
 import { Hex64 } from "./Hex.ts"
+import { pattern, patternBy } from "./Pattern.ts"
 
 const secret = (label: string) => Schema.RedactedFromValue(Hex64, { label })
 

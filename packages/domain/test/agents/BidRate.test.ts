@@ -1,6 +1,6 @@
+import { bidLimit, countBid, noBids } from "@catenet/domain/agents/BidRate"
 import { assert, describe, it } from "@effect/vitest"
 import { HashMap, Schema } from "effect"
-import { bidLimit, countBid, noBids } from "@catenet/domain/agents/BidRate"
 import { between, history, often } from "../values/history.ts"
 
 describe("the bid rate", () => {

@@ -1,6 +1,6 @@
+import { auctionView, convene, fitting, noTurns, sameService } from "@catenet/domain/agents/Convene"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { auctionView, convene, fitting, noTurns, sameService } from "@catenet/domain/agents/Convene"
 import { between, often } from "../values/history.ts"
 
 const Service = Schema.Literals(["SafetyCheck", "TextGeneration"])

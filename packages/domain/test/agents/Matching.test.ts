@@ -1,6 +1,6 @@
+import { commit, type Commitments, takes } from "@catenet/domain/agents/Matching"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { commit, type Commitments, takes } from "@catenet/domain/agents/Matching"
 import { between, history, often } from "../values/history.ts"
 
 const offer = {

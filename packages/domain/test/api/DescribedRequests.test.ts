@@ -1,7 +1,7 @@
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { allowUnknownMembers } from "@catenet/domain/api/DescribedRequests"
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
-import { allowUnknownMembers } from "@catenet/domain/api/DescribedRequests"
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 
 const strict = { type: "object", additionalProperties: false }
 const referring = (name: string) => ({ $ref: `#/components/schemas/${name}` })

@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
-import { OpenApi } from "effect/http-api"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { describePurposes } from "@catenet/domain/api/DescribedRoutes"
 import { purposes } from "@catenet/domain/api/EndpointSummaries"
+import { assert, describe, it } from "@effect/vitest"
+import { OpenApi } from "effect/http-api"
 
 describe("what routes are for", () => {
   const { paths, tags } = OpenApi.fromApi(ControlPlaneApi)

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
 import { describeLossless, lossless } from "@catenet/domain/api/LosslessJson"
 import { Uint64 } from "@catenet/domain/values/Numbers"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
 
 class Inner extends Schema.Class<Inner>("Inner")({ units: Uint64 }) {}
 class Outer extends Schema.Class<Outer>("Outer")({ inner: Inner }) {}

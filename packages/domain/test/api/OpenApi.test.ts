@@ -1,9 +1,9 @@
-import { Validator } from "@seriousme/openapi-schema-validator"
-import { describe, it } from "@effect/vitest"
-import { OpenApi } from "effect/http-api"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
+import { describe, it } from "@effect/vitest"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { OpenApi } from "effect/http-api"
 
 const documents = {
   "openapi.json": OpenApi.fromApi(ControlPlaneApi),

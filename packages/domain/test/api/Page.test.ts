@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
 import { idempotencyHeader } from "@catenet/domain/api/Idempotency"
 import { cursorIn, maxPage, nextLink, pageQuery } from "@catenet/domain/api/Page"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 
 describe("a page of a list", () => {
   const read = Schema.decodeUnknownResult(Schema.Struct(pageQuery))

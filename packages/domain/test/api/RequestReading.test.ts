@@ -1,13 +1,13 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
-import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { lossless } from "@catenet/domain/api/LosslessJson"
 import { readBody, ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
+import { OverlayMode } from "@catenet/domain/topologies/Topology"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import { CountFromText, Uint64 } from "@catenet/domain/values/Numbers"
-import { OverlayMode } from "@catenet/domain/topologies/Topology"
 import { JoinToken } from "@catenet/domain/values/Tokens"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
+import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 
 const Body = Schema.Struct({ holder: HolderKey, count: Schema.Int, mode: OverlayMode })
 

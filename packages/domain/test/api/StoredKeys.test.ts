@@ -2,11 +2,11 @@
  * Every public key in a request's body refuses points of small order, so that a new route cannot store one by accident.
  * The exceptions name keys that are looked up and not stored.
  */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 
 /** Members of 64 hex digits that are no key, or a key that is compared with what is there. */
 const others: Readonly<Record<string, string>> = {

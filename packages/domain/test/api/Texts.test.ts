@@ -2,10 +2,10 @@
  * No request brings in a text that cannot be kept: half a surrogate pair has no UTF-8 form, and PostgreSQL stores no
  * NUL. Every text of a body that a route accepts is replaced by such a one.
  */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result, Schema } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 
 interface Body {
   readonly name: string

@@ -1,7 +1,7 @@
 /** Every JSON route of the service contract: how its caller is authenticated, and the statuses that the contract names. */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 
 type Auth = "none" | "admin" | "bearer" | "session" | "bearer|session"
 

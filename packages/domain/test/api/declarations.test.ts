@@ -1,10 +1,10 @@
 /** What every declaration must keep, so that no route answers in a way that the document does not say. */
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema, SchemaAST } from "effect"
-import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { BodyTooLarge, MalformedRequest, UnsupportedMediaType, WrongShape } from "@catenet/domain/values/RequestErrors"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema, SchemaAST } from "effect"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 
 interface Declared {
   readonly name: string

@@ -1,5 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
 import {
   AccountUnknown,
   CreditsOutOfRange,
@@ -19,6 +17,8 @@ import {
 import { AccountId, PaymentId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 import { between, history, often } from "../values/history.ts"
 
 const refusal = (answer: Result.Result<unknown, { readonly code: string }>): string | undefined =>

@@ -1,5 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
 import {
   type AdmissionState,
   type AdmissionStep,
@@ -14,6 +12,8 @@ import {
   view
 } from "@catenet/domain/certificates/Admission"
 import { ClaimNotLapsed, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
 
 const rot: AdmissionState = { _tag: "Rot" }
 const queued: AdmissionState = { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: 5, lapses: 2 } }

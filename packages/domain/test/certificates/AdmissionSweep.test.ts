@@ -1,6 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
-import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
 import {
   type AdmissionEffect,
   type AdmissionState,
@@ -14,7 +11,10 @@ import {
   view
 } from "@catenet/domain/certificates/Admission"
 import type { ClaimNotLapsed, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
+import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 import { between, history, often } from "../values/history.ts"
 
 const hosts = ["a.one.example", "b.one.example", "c.one.example", "d.two.example", "e.two.example", "three.example"]

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
 import { certificateAuthorities, offerable } from "@catenet/domain/certificates/CertificateAuthorities"
 import { allocate, budgetWindow, registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
 import { between, often } from "../values/history.ts"
 
 const authority = (name: string, weeklyBudget: number) => ({

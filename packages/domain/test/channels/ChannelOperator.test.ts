@@ -1,6 +1,6 @@
+import { type ChannelRegistration, transition } from "@catenet/domain/channels/ChannelOperator"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type ChannelRegistration, transition } from "@catenet/domain/channels/ChannelOperator"
 import { history, often } from "../values/history.ts"
 
 const Subject = Schema.Literals(["Ada", "bob"])

@@ -1,6 +1,6 @@
+import { emptyRoster, transition } from "@catenet/domain/channels/ClaimByAllowList"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { emptyRoster, transition } from "@catenet/domain/channels/ClaimByAllowList"
 import { history, often, refusal } from "../values/history.ts"
 
 const Email = Schema.Literals(["ada@a.example", "bob@b.example", "Eve@E.example"])

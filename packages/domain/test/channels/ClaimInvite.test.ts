@@ -1,8 +1,8 @@
+import { claimInviteSeconds } from "@catenet/domain/channels/Channel"
+import { emptyRoster, type Roster, transition } from "@catenet/domain/channels/ClaimByAllowList"
+import { type ClaimInvite, confirm, mint, show } from "@catenet/domain/channels/ClaimInvite"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { emptyRoster, type Roster, transition } from "@catenet/domain/channels/ClaimByAllowList"
-import { claimInviteSeconds } from "@catenet/domain/channels/Channel"
-import { type ClaimInvite, confirm, mint, show } from "@catenet/domain/channels/ClaimInvite"
 import { between, history, often, refusal } from "../values/history.ts"
 
 const offered = { channel: "c", holder: "h", noisePubkey: "n", attestation: "a", label: null }

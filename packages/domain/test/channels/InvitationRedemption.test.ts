@@ -1,6 +1,6 @@
+import { challengeSeconds, issueChallenge, noRedemptions, redeem } from "@catenet/domain/channels/InvitationRedemption"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { challengeSeconds, issueChallenge, noRedemptions, redeem } from "@catenet/domain/channels/InvitationRedemption"
 import { between, history, often } from "../values/history.ts"
 
 const Mostly = Schema.Literals([true, true, true, true, true, false])

@@ -1,6 +1,6 @@
+import { AccessPolicy, isOpen, nextChange, outlook, retryAfter } from "@catenet/domain/edges/AccessPolicy"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { AccessPolicy, isOpen, nextChange, outlook, retryAfter } from "@catenet/domain/edges/AccessPolicy"
 import { propertyRuns } from "../runs.ts"
 import { between, often } from "../values/history.ts"
 

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Redacted, Result, Schema } from "effect"
 import { type Bootstrap, bootstrapSeconds, redeem } from "@catenet/domain/enrollment/Bootstrap"
 import { PublicKey } from "@catenet/domain/values/Keys"
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result, Schema } from "effect"
 import { between, history, often } from "../values/history.ts"
 
 const Event = Schema.Struct({

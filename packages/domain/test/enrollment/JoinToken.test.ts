@@ -1,6 +1,6 @@
+import { type JoinToken, redeem, revoke } from "@catenet/domain/enrollment/JoinToken"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type JoinToken, redeem, revoke } from "@catenet/domain/enrollment/JoinToken"
 import { between, history, often, refusal } from "../values/history.ts"
 
 const Event = Schema.Struct({

@@ -1,5 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
 import {
   ClientId,
   emptyQuota,
@@ -9,6 +7,8 @@ import {
   transition
 } from "@catenet/domain/identity/ServiceAccount"
 import { IdentityProviderFailed, ServiceAccountLimitReached } from "@catenet/domain/identity/ServiceAccountErrors"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 import { between, history, often } from "../values/history.ts"
 
 const clientOf = (n: number) => ClientId.make(`sa-${n.toString(16).padStart(32, "0")}`)

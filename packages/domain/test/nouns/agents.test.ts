@@ -1,10 +1,10 @@
-import * as Agent from "@catenet/domain/enrollment/Agent"
 import * as AgentCard from "@catenet/domain/agents/AgentCard"
-import * as AgentStatus from "@catenet/domain/enrollment/AgentStatus"
 import * as Capacity from "@catenet/domain/agents/Capacity"
-import * as Outstanding from "@catenet/domain/enrollment/OutstandingTokens"
-import * as Pipeline from "@catenet/domain/agents/Pipeline"
 import * as Directory from "@catenet/domain/agents/Directory"
+import * as Pipeline from "@catenet/domain/agents/Pipeline"
+import * as Agent from "@catenet/domain/enrollment/Agent"
+import * as AgentStatus from "@catenet/domain/enrollment/AgentStatus"
+import * as Outstanding from "@catenet/domain/enrollment/OutstandingTokens"
 import { describeNouns } from "./nouns.ts"
 
 describeNouns("Agent", Agent)

@@ -1,8 +1,8 @@
+import { assert, it } from "@effect/vitest"
+import { Schema } from "effect"
 import { globSync, readdirSync, readFileSync } from "node:fs"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
-import { assert, it } from "@effect/vitest"
-import { Schema } from "effect"
 
 /** Modules that hold no noun: what the others are made with. */
 const makers = new Set(["BoundedArray", "Pattern", "SmallOrder", "Text"])

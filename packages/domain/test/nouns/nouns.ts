@@ -2,9 +2,9 @@
  * What holds for every noun: it survives its JSON, its JSON has one form, and no JSON value whatever makes its decoder
  * throw. JSON is read and written by `JsonText`, so integers up to 2^64-1 are part of it.
  */
+import * as JsonText from "@catenet/domain/values/JsonText"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Exit, Schema } from "effect"
-import * as JsonText from "@catenet/domain/values/JsonText"
 import { misreadKey } from "../../../crypto/test/misreadKey.ts"
 import { propertyRuns } from "../runs.ts"
 

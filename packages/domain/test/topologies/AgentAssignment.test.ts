@@ -1,6 +1,6 @@
+import { type Assignment, transition } from "@catenet/domain/topologies/AgentAssignment"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type Assignment, transition } from "@catenet/domain/topologies/AgentAssignment"
 import { between, history, often, refusal } from "../values/history.ts"
 
 const owners: Record<string, string> = { t1: "ada", t2: "bob" }

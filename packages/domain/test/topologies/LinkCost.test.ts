@@ -1,6 +1,6 @@
+import { linkCost } from "@catenet/domain/topologies/LinkCost"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { linkCost } from "@catenet/domain/topologies/LinkCost"
 import { between, often } from "../values/history.ts"
 
 describe("link cost", () => {

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import { type Candidate, saturatingAdd, spanningTree, usable } from "@catenet/domain/topologies/SpanningTree"
+import { assert, describe, it } from "@effect/vitest"
 import { between, often } from "../values/history.ts"
 import { candidatesOf, Links, names, parts } from "./overlays.ts"
 

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
 import { spanningTree } from "@catenet/domain/topologies/SpanningTree"
 import { suggest, withShortcuts } from "@catenet/domain/topologies/Suggest"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
 import { between, often, refusal } from "../values/history.ts"
 import { candidatesOf, Links, names } from "./overlays.ts"
 

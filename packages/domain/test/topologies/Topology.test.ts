@@ -1,6 +1,6 @@
+import { AgentKind, OverlayMode } from "@catenet/domain/topologies/Topology"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { AgentKind, OverlayMode } from "@catenet/domain/topologies/Topology"
 
 const mode = Schema.decodeUnknownResult(OverlayMode)
 

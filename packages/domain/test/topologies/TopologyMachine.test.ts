@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
 import { peersOf } from "@catenet/domain/topologies/OperatorBinding"
 import { created, roleOf, transition, withoutAgent } from "@catenet/domain/topologies/TopologyMachine"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 import { history, often, refusal } from "../values/history.ts"
 
 const agents = ["Aa", "bb", "cc", "dd"]

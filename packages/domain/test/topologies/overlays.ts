@@ -1,6 +1,6 @@
 /** Small random networks, and the naive figures that suggestions are held against. */
-import { Schema } from "effect"
 import { type Candidate } from "@catenet/domain/topologies/SpanningTree"
+import { Schema } from "effect"
 import { between } from "../values/history.ts"
 
 export const Links = Schema.Array(Schema.Struct({ a: between(0, 5), b: between(0, 5), cost: between(0, 6) })).pipe(

@@ -1,12 +1,12 @@
 /** The published vectors of everything that needs no signature. */
-import { readFileSync } from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
 import { auctionView, convene, noTurns, type Offering, type Turns } from "@catenet/domain/agents/Convene"
-import { linkCost } from "@catenet/domain/topologies/LinkCost"
 import { commit, type Commitments, takes } from "@catenet/domain/agents/Matching"
+import { linkCost } from "@catenet/domain/topologies/LinkCost"
 import { spanningTree } from "@catenet/domain/topologies/SpanningTree"
 import { suggest, withShortcuts } from "@catenet/domain/topologies/Suggest"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { readFileSync } from "node:fs"
 
 interface Vector {
   readonly id: string

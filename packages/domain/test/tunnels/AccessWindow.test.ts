@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
 import { AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import { clear, rearm, rearmSeconds, replace } from "@catenet/domain/tunnels/AccessWindow"
 import { AccessRefused } from "@catenet/domain/tunnels/TunnelErrors"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 import { between, history, often } from "../values/history.ts"
 
 const now = Date.UTC(2026, 0, 5, 8) / 1000

@@ -1,5 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
 import {
   afterAttempt,
   alertSettings,
@@ -10,6 +8,8 @@ import {
   takeDelivery
 } from "@catenet/domain/tunnels/Alert"
 import { deliveryBudget, DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 import { between, often } from "../values/history.ts"
 
 describe("alert delivery", () => {

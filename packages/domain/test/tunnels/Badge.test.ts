@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
 import { Badge, disable, enable, face } from "@catenet/domain/tunnels/Badge"
 import { BadgeId, TunnelId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
 import { history, often } from "../values/history.ts"
 
 const tunnel = { id: Schema.decodeSync(TunnelId)("1".repeat(32)), subject: Subject.make("Ada") }

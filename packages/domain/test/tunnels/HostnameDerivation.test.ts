@@ -1,7 +1,7 @@
+import { derive, displayName, labelOf } from "@catenet/domain/tunnels/HostnameDerivation"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Hostname } from "@catenet/domain/values/Hostname"
-import { derive, displayName, labelOf } from "@catenet/domain/tunnels/HostnameDerivation"
 import { often } from "../values/history.ts"
 
 describe("derived host names", () => {

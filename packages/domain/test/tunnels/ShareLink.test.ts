@@ -1,5 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import {
   type KeptShareLink,
@@ -15,6 +13,8 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Subject } from "@catenet/domain/values/Subject"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 import { between, history, often } from "../values/history.ts"
 
 const refusal = (answer: Result.Result<unknown, { readonly code: string }>): string | undefined =>

@@ -1,6 +1,6 @@
+import { longestOutage, totals, uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { longestOutage, totals, uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { between, often } from "../values/history.ts"
 
 const minutes = 400

@@ -1,6 +1,6 @@
+import { quoted, usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { quoted, usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import { between, often } from "../values/history.ts"
 
 /** Reads one line of CSV: quoted fields with doubled quotes, and bare ones. */

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import { assert, describe, it } from "@effect/vitest"
 
 describe("audit entries", () => {
   it("hold the actor in lower case and nothing by themselves", () => {

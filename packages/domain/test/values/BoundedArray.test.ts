@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
 import { boundedArray } from "@catenet/domain/values/BoundedArray"
 import { isMalformedOnly } from "@catenet/domain/values/Pattern"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 
 let seen = 0
 const counted = Schema.Int.pipe(Schema.check(Schema.makeFilter(() => (seen++, true))))

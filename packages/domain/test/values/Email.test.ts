@@ -1,6 +1,6 @@
+import { Email } from "@catenet/domain/values/Email"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { Email } from "@catenet/domain/values/Email"
 import { propertyRuns } from "../runs.ts"
 
 const read = Schema.decodeUnknownResult(Email)

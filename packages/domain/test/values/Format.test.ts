@@ -1,6 +1,6 @@
+import { ageText, bytesText, durationText, percentText, timeText } from "@catenet/domain/values/Format"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ageText, bytesText, durationText, percentText, timeText } from "@catenet/domain/values/Format"
 import { between, often } from "./history.ts"
 
 describe("figures", () => {

@@ -1,6 +1,6 @@
+import { Hex128, Hex278, Hex32, Hex64 } from "@catenet/domain/values/Hex"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { Hex128, Hex278, Hex32, Hex64 } from "@catenet/domain/values/Hex"
 import { often } from "../runs.ts"
 
 describe("hex", () => {

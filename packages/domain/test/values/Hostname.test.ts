@@ -1,6 +1,6 @@
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { Hostname } from "@catenet/domain/values/Hostname"
 import { often } from "../runs.ts"
 
 const read = Schema.decodeUnknownResult(Hostname)

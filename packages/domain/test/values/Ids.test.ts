@@ -1,5 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { ClientIdInPath } from "@catenet/domain/identity/ServiceAccount"
 import {
   NetUuidInPath,
   ShareLinkIdInPath,
@@ -7,7 +6,8 @@ import {
   TunnelId,
   TunnelIdInPath
 } from "@catenet/domain/values/Ids"
-import { ClientIdInPath } from "@catenet/domain/identity/ServiceAccount"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
 import { propertyRuns } from "../runs.ts"
 
 const nobody = "0".repeat(32)

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Equal, Exit, Schema } from "effect"
 import * as JsonText from "@catenet/domain/values/JsonText"
 import { maxUint64, Uint64 } from "@catenet/domain/values/Numbers"
+import { assert, describe, it } from "@effect/vitest"
+import { Equal, Exit, Schema } from "effect"
 import { often } from "../runs.ts"
 
 const codec = JsonText.codec(Schema.Struct({ n: Uint64 }))

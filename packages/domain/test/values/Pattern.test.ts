@@ -1,6 +1,6 @@
+import { pattern, patternBy, isMalformedOnly, literal } from "@catenet/domain/values/Pattern"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { pattern, patternBy, isMalformedOnly, literal } from "@catenet/domain/values/Pattern"
 
 const Digit = Schema.String.check(pattern(/^[0-9]$/u, "a digit"))
 const Even = Schema.String.check(patternBy((text) => text.length % 2 === 0, "an even text", /^(?:ab)*$/u))

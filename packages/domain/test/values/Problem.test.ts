@@ -1,7 +1,7 @@
+import { Problem, problemType } from "@catenet/domain/values/Problem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { Problem, problemType } from "@catenet/domain/values/Problem"
 
 class DeskTaken extends Problem<DeskTaken>()(
   "DeskTaken",

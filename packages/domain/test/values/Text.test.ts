@@ -1,6 +1,6 @@
+import { label, line } from "@catenet/domain/values/Text"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { label, line } from "@catenet/domain/values/Text"
 import { often } from "../runs.ts"
 
 const short = label(8)

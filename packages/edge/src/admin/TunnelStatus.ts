@@ -1,6 +1,6 @@
 /** The status of a tunnel as the admin API words it. A token nobody has used is simply not connected. */
-import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { Tunnel } from "../sessions/Tunnel.ts"
 
 const seconds = (millis: number | undefined) =>

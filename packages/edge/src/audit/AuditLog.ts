@@ -2,12 +2,12 @@
  * Who connected to what, for operators who must be able to answer that (data-plane 11.3). Off unless a path is set;
  * written once a second, forgotten after the retention. Tunnels appear by the hash of their token, contents never.
  */
-import type { Socket } from "node:net"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import * as Database from "../sqlite/SqliteDatabase.ts"
-import { tunnelName } from "../routes/TunnelName.ts"
+import type { Socket } from "node:net"
 import { endpointsOf } from "../listen/Endpoints.ts"
+import { tunnelName } from "../routes/TunnelName.ts"
 import { Settings } from "../settings/Settings.ts"
+import * as Database from "../sqlite/SqliteDatabase.ts"
 
 const schemaSql = `
   create table if not exists connections (

@@ -6,8 +6,8 @@
  * To change the key, move the two files to `edge-ca-key.old.pem` and `edge-ca-cert.old.der` and restart: agents that
  * pinned the old root go on trusting the edge until that root ends, and new ones get the new root.
  */
-import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from "effect"
+import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { Settings } from "../settings/Settings.ts"
 import { PairSource } from "../tls/PairSource.ts"
 import { mintCross, mintLeaf, mintRoot, pem } from "./Certificates.ts"

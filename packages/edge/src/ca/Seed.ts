@@ -1,8 +1,8 @@
 /** The Ed25519 seeds that the edge keeps beside its published root, each made once and readable by its owner only. */
-import { randomBytes } from "node:crypto"
-import { Effect, Path, Redacted } from "effect"
-import { Settings } from "../settings/Settings.ts"
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { Effect, Path, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import { Settings } from "../settings/Settings.ts"
 import * as DurableFile from "./DurableFile.ts"
 import * as PersistedFile from "./PersistedFile.ts"
 

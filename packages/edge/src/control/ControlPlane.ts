@@ -2,10 +2,10 @@
  * The control plane as the edge calls it: the edges' routes of its API, with the admin token, ten seconds a call. And the
  * key by which the control plane knows this edge again.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { AdminAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import type { EdgesApi } from "@catenet/domain/api/EdgesApi"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Cause, Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"

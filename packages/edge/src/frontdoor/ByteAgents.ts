@@ -2,22 +2,22 @@
  * The byte protocol of data-plane section 5: one TLS connection is one admission. Agents park as slots, mesh clients and
  * peer edges are handed on, anything else is dropped without a reply, which tells the peer to step down.
  */
-import type { TLSSocket } from "node:tls"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import type { Admission } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { Context, Effect, Layer, Result } from "effect"
+import type { TLSSocket } from "node:tls"
+import { AuditLog } from "../audit/AuditLog.ts"
 import { closeGracefully } from "../listen/GracefulClose.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
-import { PeerVisitors } from "./PeerVisitors.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { Settings } from "../settings/Settings.ts"
 import { Admissions } from "../sessions/Admissions.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { SlotAgent } from "../sessions/Tunnel.ts"
 import { UnnamedParks } from "../sessions/UnnamedParks.ts"
+import { Settings } from "../settings/Settings.ts"
+import { PeerVisitors } from "./PeerVisitors.ts"
 
 type AgentAdmission = Extract<Admission, { readonly role: "A" | "K" | "B" | "L" | "F" }>
 

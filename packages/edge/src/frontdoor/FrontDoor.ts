@@ -2,18 +2,18 @@
  * Where connections arrive: the front door (all kinds, told apart by their ClientHello) and the mesh port (agents, clients
  * and peer edges). It reads a hello of any segmentation, decides, and hands the untouched connection on.
  */
-import type { Socket } from "node:net"
-import { muxAlpn } from "@catenet/wire/transport/Mux"
-import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
+import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
+import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { Context, Effect, Layer, Result } from "effect"
+import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { ByteAgents } from "./ByteAgents.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
+import { ByteAgents } from "./ByteAgents.ts"
 import { type Destination, dispatch, dispatchMesh, dispatchVisitor } from "./Dispatch.ts"
 import { PlatformHosts } from "./PlatformHosts.ts"
 import { VisitorRouter } from "./VisitorRouter.ts"

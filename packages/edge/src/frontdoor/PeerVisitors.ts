@@ -2,7 +2,6 @@
  * Visitors whom a peer edge brings (role `M`): the peer shows the admin token and names the host, hears `OK` when the host
  * is served here, and sends the visitor's bytes from the ClientHello on.
  */
-import type { TLSSocket } from "node:tls"
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Hex from "@catenet/crypto/Hex"
 import { normalHost } from "@catenet/wire/frames/HostName"
@@ -10,12 +9,13 @@ import type { PeerEdge } from "@catenet/wire/frames/Role"
 import { answerAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
-import { dispatchVisitor } from "./Dispatch.ts"
-import { VisitorRouter } from "./VisitorRouter.ts"
+import type { TLSSocket } from "node:tls"
 import { closeGracefully } from "../listen/GracefulClose.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
+import { dispatchVisitor } from "./Dispatch.ts"
+import { VisitorRouter } from "./VisitorRouter.ts"
 
 export class PeerVisitors extends Context.Service<
   PeerVisitors,

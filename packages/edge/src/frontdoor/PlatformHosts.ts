@@ -3,15 +3,15 @@
  * 1.2 row 5). Where the operator wants it, the header of the PROXY protocol goes before, so that the upstream knows the
  * visitor and not this edge alone. Without a usable certificate the untouched bytes go there.
  */
-import { connect, type Socket } from "node:net"
+import type { Address } from "@catenet/config/NetworkParser"
 import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
-import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { connect, type Socket } from "node:net"
 import { endpointsOf } from "../listen/Endpoints.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
-import type { Address } from "@catenet/config/NetworkParser"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 

@@ -4,19 +4,19 @@
  * validates a host comes through a closed window, and past the TLS of a gelb host, while the tunnel waits for it: its admission
  * is open, or an agent answers from an order of its own.
  */
-import type { Socket } from "node:net"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Clock, Context, Effect, Layer } from "effect"
+import type { Socket } from "node:net"
+import { AuditLog } from "../audit/AuditLog.ts"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { LoginGate } from "../gelb/LoginGate.ts"
 import { ResetBudget } from "../gelb/ResetBudget.ts"
+import { endpointsOf } from "../listen/Endpoints.ts"
 import { PeerEdges } from "../mesh/PeerEdges.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
 import { AgentSessions, type Attempts } from "../sessions/AgentSessions.ts"
-import { endpointsOf } from "../listen/Endpoints.ts"
 import { Settings } from "../settings/Settings.ts"
 import type { Destination } from "./Dispatch.ts"
 import * as TlsAlert from "./TlsAlert.ts"

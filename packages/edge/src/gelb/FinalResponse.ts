@@ -2,8 +2,8 @@
  * Waits for a visitor of a gelb host to speak, and answers in the place of the origin: the request head is drained first
  * (16 KiB, 3 s), so that closing does not reset the connection before the answer has arrived.
  */
-import type { TLSSocket } from "node:tls"
 import { Effect } from "effect"
+import type { TLSSocket } from "node:tls"
 import { closeGracefully } from "../listen/GracefulClose.ts"
 import { type EdgeResponse, http1 } from "./Pages.ts"
 

@@ -2,17 +2,17 @@
  * A visitor's decrypted connection as one stream for the relay: what is read from it carries the forwarding fields, what
  * is written to it goes to the visitor as it is. A request that cannot be forwarded is answered here and ends the stream.
  */
+import type { ResetCode } from "@catenet/wire/frames/MuxReason"
+import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
-import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import type { ResetCode } from "@catenet/wire/frames/MuxReason"
-import { ResponseTracker } from "./ResponseTracker.ts"
-import type { GateVerdict } from "./LoginGate.ts"
-import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
-import { RequestRewriter } from "./RequestRewriter.ts"
 import { closeGracefully, cutUnfinished } from "../listen/GracefulClose.ts"
 import { HeadTimer } from "./HeadTimer.ts"
+import type { GateVerdict } from "./LoginGate.ts"
 import { type EdgeResponse, http1, plainResponse, silentPage } from "./Pages.ts"
+import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
+import { RequestRewriter } from "./RequestRewriter.ts"
+import { ResponseTracker } from "./ResponseTracker.ts"
 
 export interface ForwardedStreamOptions {
   /** Hears of what a listener threw; the visitor has then ended. */

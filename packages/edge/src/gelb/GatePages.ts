@@ -1,7 +1,7 @@
 /** What the login gate answers to visitors: where to sign in, the cookie of a session, and pages for those who cannot pass. */
-import { hash } from "node:crypto"
-import { markup } from "@catenet/domain/values/Markup"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
+import { markup } from "@catenet/domain/values/Markup"
+import { hash } from "node:crypto"
 import { browserCookie, sessionCookie } from "./GateFields.ts"
 import { type EdgeResponse, response, page } from "./Pages.ts"
 

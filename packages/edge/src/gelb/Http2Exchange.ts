@@ -3,14 +3,14 @@
  * A request without a body that may be asked twice is asked again when the kept connection it went to broke before any
  * answer; on a new one the relay does the same.
  */
+import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { Result } from "effect"
 import { type ClientRequest, type IncomingMessage, request, type RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
-import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { Result } from "effect"
 import { toOrigin, toVisitor, trailersToOrigin, trailersToVisitor } from "./Http2Fields.ts"
-import { type EdgeResponse, offlinePage, plainResponse, silentPage } from "./Pages.ts"
 import { readRequest } from "./Http2Request.ts"
+import { type EdgeResponse, offlinePage, plainResponse, silentPage } from "./Pages.ts"
 import { safeMethods, type Visitor } from "./RequestHead.ts"
 import type { Repeatable, TunnelConnections } from "./TunnelConnections.ts"
 

@@ -2,6 +2,8 @@
  * Visitors of gelb hosts that speak HTTP/2: their connections, from the first frame to the last. Every request becomes an
  * HTTP/1.1 request to the agent, with the same fields added as on HTTP/1.
  */
+import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import {
   constants,
   type IncomingHttpHeaders,
@@ -10,8 +12,6 @@ import {
   type ServerHttp2Stream
 } from "node:http2"
 import type { TLSSocket } from "node:tls"
-import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { cutAfter } from "../listen/GracefulClose.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
 import { type Incoming, proxy, respond, TornStream, trailersOf } from "./Http2Exchange.ts"

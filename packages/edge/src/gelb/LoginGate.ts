@@ -2,18 +2,18 @@
  * The login gate of gelb hosts: who may pass is asked of the control plane, and who may not is sent to sign in. It lets
  * nobody in whom it could not ask about. A visitor comes back with a code at a path of the host that the edge answers.
  */
-import { randomBytes } from "node:crypto"
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { GateToken } from "@catenet/domain/values/Tokens"
 import { Clock, Context, Effect, FiberSet, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { randomBytes } from "node:crypto"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { Routes } from "../routes/Routes.ts"
-import { VisitorChecks, type Known } from "./VisitorChecks.ts"
 import { GatedVisits, type Visit } from "./GatedVisits.ts"
 import { browserCookie, cookieOf, sessionCookie } from "./GateFields.ts"
 import * as GatePages from "./GatePages.ts"
 import type { EdgeResponse } from "./Pages.ts"
+import { VisitorChecks, type Known } from "./VisitorChecks.ts"
 
 /** A request as far as the gate is concerned. */
 export interface GatedRequest {

@@ -1,8 +1,8 @@
 /** The few answers the edge gives in its own name to visitors of gelb hosts. Nothing of the visitor is echoed. */
-import { STATUS_CODES } from "node:http"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import { type Markup, markup } from "@catenet/domain/values/Markup"
 import { DateTime } from "effect"
+import { STATUS_CODES } from "node:http"
 
 /** An answer before it is put into the version of HTTP the visitor speaks. */
 export interface EdgeResponse {

@@ -2,9 +2,9 @@
  * HTTP/1.1 connections to the agent for one visitor that speaks HTTP/2: kept alive and used again, so that the origin
  * sees few connections; never shared between visitors.
  */
+import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Agent, type ClientRequestArgs } from "node:http"
 import { type Duplex, duplexPair } from "node:stream"
-import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 
 /**
  * Opens a relay to an agent that carries `near`; calls back when it stands. `repeatable`: what is said before the first answer

@@ -3,19 +3,19 @@
  * Bytes are noted every minute, attested every hour when they moved. A token that the control plane has not named leaves
  * records only when it has carried something or was there for a while (see `UnnamedTunnels`).
  */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
 import * as Seed from "../ca/Seed.ts"
-import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { Routes } from "../routes/Routes.ts"
+import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../settings/Settings.ts"
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
 import * as Receipts from "./Receipts.ts"
 import * as SessionStore from "./SessionStore.ts"
-import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import * as UnnamedTunnels from "./UnnamedTunnels.ts"
 
 interface OpenSession {

@@ -4,8 +4,8 @@
  * is a refusal here and not a failure elsewhere.
  */
 import type { Socket } from "node:net"
-import { addressBlock } from "./AddressBlock.ts"
 import type { Caps } from "../settings/Settings.ts"
+import { addressBlock } from "./AddressBlock.ts"
 
 /** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
 const spareDescriptors = 192

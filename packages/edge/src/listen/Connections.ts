@@ -2,8 +2,8 @@
  * Runs what serves a connection as a fiber of the surrounding scope. A defect in it ends that connection and is reported;
  * it never reaches another one.
  */
-import type { Duplex } from "node:stream"
 import { Cause, Effect, FiberSet } from "effect"
+import type { Duplex } from "node:stream"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 
 /** How a socket is handed to an effect from a callback. */

@@ -1,6 +1,6 @@
 /** Both ends of a visitor's connection, as an agent and an origin shall know them. */
-import type { Socket } from "node:net"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import type { Socket } from "node:net"
 
 /** IPv4 visitors of a dual-stack listener look like IPv6; origins shall not have to know. */
 const plain = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address)

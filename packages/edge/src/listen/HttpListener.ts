@@ -1,10 +1,10 @@
 /** An HTTP server on its own address, for operators and the control plane; visitors never reach it. */
 import type { Address } from "@catenet/config/NetworkParser"
-import { createServer } from "node:http"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError } from "effect/http"
+import { createServer } from "node:http"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { CannotListen } from "./CannotListen.ts"
 

@@ -5,8 +5,8 @@
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { Address } from "@catenet/config/NetworkParser"
-import { createServer, type Server, type Socket } from "node:net"
 import { Effect } from "effect"
+import { createServer, type Server, type Socket } from "node:net"
 import { CannotListen } from "./CannotListen.ts"
 
 /** Connections that one process takes for each turn of its loop. */

@@ -4,13 +4,13 @@
  */
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { Address } from "@catenet/config/NetworkParser"
-import { createConnection, type Socket } from "node:net"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, type Scope } from "effect"
+import { createConnection, type Socket } from "node:net"
 import type { CannotListen } from "./CannotListen.ts"
+import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
 import { canOpen } from "./Descriptors.ts"
 import * as ListenSockets from "./ListenSockets.ts"
-import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
 
 /**
  * Whether a listener accepts. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor

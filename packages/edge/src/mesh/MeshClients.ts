@@ -2,19 +2,19 @@
  * Mesh clients (role `C`, data-plane 4.2): a proof of work, a tunnel that somebody serves, a rate per tunnel, then a raw
  * pipe to the agent. Whatever is wrong, the connection is dropped without a word.
  */
-import { randomBytes } from "node:crypto"
-import type { TLSSocket } from "node:tls"
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import { challengeClient } from "@catenet/wire/transport/MeshRendezvous"
 import { Clock, Context, Effect, Layer, Result } from "effect"
+import { randomBytes } from "node:crypto"
+import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
+import { TokenBuckets } from "../listen/TokenBuckets.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { TokenBuckets } from "../listen/TokenBuckets.ts"
 
 const nonceBytes = 16
 

@@ -2,21 +2,21 @@
  * Brings a visitor whose host is not known here to the edge that serves it (role `M`, data-plane 8.8): the control plane
  * says which one, the peer proves itself with the shared CA, the visitor's bytes go there untouched.
  */
-import { connect as connectTcp, type Socket } from "node:net"
-import { connect, type TLSSocket } from "node:tls"
+import { type Address, parseAddress } from "@catenet/config/NetworkParser"
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
+import { connect as connectTcp, type Socket } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { pem } from "../ca/Certificates.ts"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
-import { type Address, parseAddress } from "@catenet/config/NetworkParser"
 import { Settings } from "../settings/Settings.ts"
 
 const dialTimeout = "10 seconds"

@@ -1,13 +1,13 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
 import { type Family, type Labels, render as text } from "@catenet/domain/values/PrometheusText"
-import type { Listener } from "../listen/Listener.ts"
-import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
-import type { WorkerStats } from "../processes/WorkerStats.ts"
-import type { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { ByteAgents } from "../frontdoor/ByteAgents.ts"
-import type { MuxAgents } from "../sessions/MuxAgents.ts"
-import type { Relays } from "../relay/Relays.ts"
+import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
+import type { Listener } from "../listen/Listener.ts"
 import type { Counters } from "../observe/Counters.ts"
+import type { WorkerStats } from "../processes/WorkerStats.ts"
+import type { Relays } from "../relay/Relays.ts"
+import type { AgentSessions } from "../sessions/AgentSessions.ts"
+import type { MuxAgents } from "../sessions/MuxAgents.ts"
 
 export interface Sources {
   readonly counters: Counters["Service"]

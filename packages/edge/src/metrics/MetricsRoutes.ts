@@ -1,8 +1,8 @@
 /** `/metrics` and `/healthz` on the metrics address, for whoever can reach it. */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { render, type Sources } from "./EdgeMetrics.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
+import { render, type Sources } from "./EdgeMetrics.ts"
 
 export const routes = (sources: Sources) =>
   HttpRouter.use(

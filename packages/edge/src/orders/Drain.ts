@@ -3,10 +3,10 @@
  * cuts what is left.
  */
 import { Effect, Schedule } from "effect"
+import { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import type { Listener } from "../listen/Listener.ts"
 import { Relays } from "../relay/Relays.ts"
-import { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import { Settings } from "../settings/Settings.ts"
 

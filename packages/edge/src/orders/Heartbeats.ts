@@ -9,8 +9,8 @@ import { native } from "@catenet/crypto/native"
 import { EdgeId, epochHeader, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { Effect, Redacted } from "effect"
-import { Settings } from "../settings/Settings.ts"
 import { ControlPlane, type ControlPlaneClient } from "../control/ControlPlane.ts"
+import { Settings } from "../settings/Settings.ts"
 import { rehydrate } from "./Rehydrate.ts"
 
 /** After a heartbeat that was not taken. */

@@ -2,15 +2,14 @@
  * What the control plane orders, wherever the order comes from (its push or the state fetched at boot). Every order is
  * idempotent and takes effect before it returns.
  */
-import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
+import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { Clock, Context, Effect, Layer } from "effect"
-
 import { LoginGate } from "../gelb/LoginGate.ts"
-import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
-import { authorizeHost, type RouteOrder } from "../routes/RouteOrder.ts"
 import { Relays } from "../relay/Relays.ts"
+import { authorizeHost, type RouteOrder } from "../routes/RouteOrder.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
+import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
 

@@ -7,9 +7,9 @@ import { cursorIn, maxPage } from "@catenet/domain/api/Page"
 import { type Authorisation, EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { Effect, Redacted, Schedule } from "effect"
 import { HttpClientError } from "effect/http"
-import { Settings } from "../settings/Settings.ts"
 import type { ControlPlaneClient } from "../control/ControlPlane.ts"
 import { Routes } from "../routes/Routes.ts"
+import { Settings } from "../settings/Settings.ts"
 import { Orders, type Restored } from "./Orders.ts"
 
 const retry = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.jittered)

@@ -2,9 +2,9 @@
  * Has a process of an edge collect its young objects as bytes pass (`BufferMemory` says why). The collector needs a flag of V8
  * and a context of its own, so it is made when the first bytes have passed; a program calls this once, a library never.
  */
+import { collectWith } from "@catenet/wire/transport/BufferMemory"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { collectWith } from "@catenet/wire/transport/BufferMemory"
 
 type Collector = (options: { readonly type: "minor" }) => void
 

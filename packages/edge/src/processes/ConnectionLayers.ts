@@ -4,8 +4,8 @@
  * services below leave open what differs between the two: settings, control plane, certificates, agent keys and audit log.
  */
 import { Layer } from "effect"
-import { FrontDoor } from "../frontdoor/FrontDoor.ts"
 import { ByteAgents } from "../frontdoor/ByteAgents.ts"
+import { FrontDoor } from "../frontdoor/FrontDoor.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"

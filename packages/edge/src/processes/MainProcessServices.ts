@@ -1,10 +1,10 @@
 /** The services that an edge has once, as a worker has them: by what the main process sends, or by asking it. */
 import { Clock, Effect, Layer, Option } from "effect"
-import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { type AuditRow, AuditLog, row } from "../audit/AuditLog.ts"
+import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { AgentKeys } from "../sessions/AgentKeys.ts"
-import { Settings } from "../settings/Settings.ts"
 import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
+import { Settings } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import { PairSource } from "../tls/PairSource.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"

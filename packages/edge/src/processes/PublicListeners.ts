@@ -1,13 +1,13 @@
 /** The public listeners of an edge, each watched from its first moment on. */
+import type { Address } from "@catenet/config/NetworkParser"
 import { Effect } from "effect"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
 import * as Redirect from "../frontdoor/Redirect.ts"
-import type { Sharing } from "../listen/ListenSockets.ts"
 import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import * as Listener from "../listen/Listener.ts"
-import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
-import type { Address } from "@catenet/config/NetworkParser"
+import type { Sharing } from "../listen/ListenSockets.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Settings } from "../settings/Settings.ts"
 
 export interface PublicListener extends Listener.Listener {

@@ -2,18 +2,18 @@
  * This process as the agent of its siblings: it registers its agents at each, takes the visitors they bring, and gives
  * them to an agent of this process only, so that no visitor travels in circles. The visitor's addresses come with it.
  */
-import { createConnection, type Socket } from "node:net"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Schedule } from "effect"
+import { createConnection, type Socket } from "node:net"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Relays } from "../relay/Relays.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgent, Tunnel } from "../sessions/Tunnel.ts"
-import { targetOf, SiblingRegistrations } from "./SiblingRegistrations.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
+import { targetOf, SiblingRegistrations } from "./SiblingRegistrations.ts"
 
 const redialEvery = "50 millis"
 const retryRefusedEvery = "1 second"

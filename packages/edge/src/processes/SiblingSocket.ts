@@ -2,13 +2,13 @@
  * Where the sibling processes of an edge come in: a Unix socket in a folder that only the owner can enter. A sibling registers
  * the agents it has, and they are then agents here, to which visitors go when none of this process can serve them.
  */
-import { randomBytes } from "node:crypto"
-import { rmSync } from "node:fs"
-import { createServer, type Socket } from "node:net"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { rmSync } from "node:fs"
+import { createServer, type Socket } from "node:net"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Routes } from "../routes/Routes.ts"
 import { refused } from "../sessions/Admissions.ts"

@@ -1,7 +1,7 @@
 /** The folder of the sockets between the processes of one edge. Only its owner can enter it; the main process removes it. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import { join } from "node:path"
 import { Effect, FileSystem } from "effect"
+import { join } from "node:path"
 
 /** Bytes of the longest path that every system takes for a Unix socket. */
 const longestPath = 103

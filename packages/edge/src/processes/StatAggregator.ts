@@ -1,11 +1,11 @@
 /** Adds what a worker reports to the figures of the main process, so that they are the figures of the edge. */
 import { Effect } from "effect"
-import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
+import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import * as Counters from "../observe/Counters.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
-import { WorkerStats } from "./WorkerStats.ts"
 import type { WorkerReport } from "./WorkerMessages.ts"
+import { WorkerStats } from "./WorkerStats.ts"
 
 export const make = Effect.fnUntraced(function* (limiter: ConnectionLimiter) {
   const counters = yield* Counters.Counters

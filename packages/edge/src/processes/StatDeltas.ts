@@ -1,7 +1,7 @@
 /** What a worker has counted since its last report. The main process adds the reports up. */
-import * as Counters from "../observe/Counters.ts"
-import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
 import type { AuditRow } from "../audit/AuditLog.ts"
+import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
+import * as Counters from "../observe/Counters.ts"
 import type { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Tunnel } from "../sessions/Tunnel.ts"
 import type { WorkerReport } from "./WorkerMessages.ts"

@@ -2,8 +2,8 @@
  * One end of the channel between the main process of an edge and a worker: messages in and out, checked by their schema. What
  * cannot be sent any more is dropped, because the other process is gone then.
  */
-import type { ChildProcess } from "node:child_process"
 import { Schema } from "effect"
+import type { ChildProcess } from "node:child_process"
 import { type ToMain, ToMain as ToMainSchema, type ToWorker, ToWorker as ToWorkerSchema } from "./WorkerMessages.ts"
 
 export interface WorkerChannel<Out, In> {

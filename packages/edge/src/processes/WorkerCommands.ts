@@ -1,10 +1,10 @@
 /** Carries out the messages of the main process, one after the other. */
 import { Effect } from "effect"
 import { Orders } from "../orders/Orders.ts"
-import type { WorkerChannel } from "./WorkerChannel.ts"
-import type { ToMain, ToWorker } from "./WorkerMessages.ts"
 import type { RouteOrder } from "../routes/RouteOrder.ts"
 import type { FromMainProcess } from "./MainProcessServices.ts"
+import type { WorkerChannel } from "./WorkerChannel.ts"
+import type { ToMain, ToWorker } from "./WorkerMessages.ts"
 
 const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: RouteOrder): Effect.Effect<void> => {
   switch (order._tag) {

@@ -2,12 +2,12 @@
  * One worker as the main process sees it, from its start to its end. It gets everything that is known, then every order. A
  * worker that does not carry an order out in time is killed, because an order must be in force once it is answered.
  */
-import type { ChildProcess } from "node:child_process"
 import { Effect } from "effect"
-import * as WorkerChannel from "./WorkerChannel.ts"
-import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
+import type { ChildProcess } from "node:child_process"
 import type { RouteOrder } from "../routes/RouteOrder.ts"
 import { startWorker } from "./Program.ts"
+import * as WorkerChannel from "./WorkerChannel.ts"
+import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
 
 const applyTimeout = "5 seconds"
 

@@ -1,12 +1,12 @@
 /** The first message to a worker: everything that this process knows at that moment. Sends certificates that change later. */
+import { type Address, formatAddress } from "@catenet/config/NetworkParser"
 import { Effect, Redacted, References } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { Routes } from "../routes/Routes.ts"
+import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
+import { Settings } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import type { Pair } from "../tls/PairSource.ts"
-import { Settings } from "../settings/Settings.ts"
-import { type Address, formatAddress } from "@catenet/config/NetworkParser"
-import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
 import type { ToWorker } from "./WorkerMessages.ts"
 
 /** Public listeners by the variable that names their address. */

@@ -2,12 +2,12 @@
  * A worker as a process: it carries out what the main process sends and ends when that has ended, however it did. Signals that
  * reach the whole group are the main process's to follow. It logs through the main process, in the form that was chosen there.
  */
-import { rmSync } from "node:fs"
 import { Cause, Effect, Logger, Queue, References } from "effect"
+import { rmSync } from "node:fs"
 import { collectBuffers } from "./BufferCollector.ts"
 import * as WorkerChannel from "./WorkerChannel.ts"
-import { severities, type ToMain, type ToWorker } from "./WorkerMessages.ts"
 import * as WorkerEdge from "./WorkerEdge.ts"
+import { severities, type ToMain, type ToWorker } from "./WorkerMessages.ts"
 
 const logger = (channel: WorkerChannel.WorkerChannel<ToMain, ToWorker>) =>
   Logger.make((options) => {

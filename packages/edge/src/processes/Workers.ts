@@ -5,14 +5,14 @@
 import { Clock, Deferred, Effect, FiberSet, Schedule } from "effect"
 import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
+import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { AgentKeys } from "../sessions/AgentKeys.ts"
 import { Settings } from "../settings/Settings.ts"
-import { WorkerStats } from "./WorkerStats.ts"
-import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
-import * as WorkerInit from "./WorkerInit.ts"
-import type { ToMain } from "./WorkerMessages.ts"
 import * as StatAggregator from "./StatAggregator.ts"
 import { WorkerHandle } from "./WorkerHandle.ts"
+import * as WorkerInit from "./WorkerInit.ts"
+import type { ToMain } from "./WorkerMessages.ts"
+import { WorkerStats } from "./WorkerStats.ts"
 
 const firstPause = 100
 const longestPause = 5_000

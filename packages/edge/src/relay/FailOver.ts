@@ -2,10 +2,10 @@
  * Gives a visitor whose agent broke before its first byte to another agent: one at a time, none twice, at most three in all,
  * and waiting for one to arrive no longer than visitors are kept waiting anyway.
  */
-import type { Duplex } from "node:stream"
 import { abort } from "@catenet/wire/transport/Abort"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { Clock, Effect, Exit } from "effect"
+import type { Duplex } from "node:stream"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered, Attempts, TunnelOffline } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"

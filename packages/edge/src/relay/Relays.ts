@@ -2,12 +2,12 @@
  * The relays that run now, by token. Bytes are counted while they flow; revocation and a closing access window cut every
  * relay of a token at once. A visitor whose agent breaks before its first byte is given to another one where that is safe.
  */
-import type { Duplex } from "node:stream"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { contained } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceEnd } from "@catenet/wire/transport/Splice"
 import { Context, Duration, Effect, Layer } from "effect"
+import type { Duplex } from "node:stream"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered } from "../sessions/AgentSessions.ts"

@@ -7,9 +7,9 @@
  * is relayed as it is. On a slot of the byte protocol the end of a killed process looks the same, since TLS sockets do not tell
  * whether the peer took its leave; only what may be done twice is repeated, so there an end counts as broken.
  */
-import type { Duplex } from "node:stream"
 import { passed } from "@catenet/wire/transport/BufferMemory"
 import type { SpliceCounters } from "@catenet/wire/transport/Splice"
+import type { Duplex } from "node:stream"
 import type { Delivered } from "../sessions/AgentSessions.ts"
 
 /** A visitor who has said more than this before any answer is not given to another agent. */

@@ -2,12 +2,12 @@
  * Which host leads to which tunnel, in what tier, and which tokens are dead. It is told by the control plane and asked
  * by everybody; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
  */
-import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { Context, Effect, Layer } from "effect"
-import { tunnelName } from "./TunnelName.ts"
-import { authorizeHost, type RouteOrder } from "./RouteOrder.ts"
 import { Settings } from "../settings/Settings.ts"
+import { authorizeHost, type RouteOrder } from "./RouteOrder.ts"
+import { tunnelName } from "./TunnelName.ts"
 
 export type Tier = "gelb" | "passthrough"
 

@@ -7,9 +7,9 @@
  */
 import { native } from "@catenet/crypto/native"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
+import { normalHost } from "@catenet/wire/frames/HostName"
 import type { RefusalCode } from "@catenet/wire/frames/MuxReason"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
-import { normalHost } from "@catenet/wire/frames/HostName"
 import { Context, Effect, Layer } from "effect"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"

@@ -5,9 +5,9 @@
  * an agent that lost its key is not locked out.
  */
 import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
-import type { Database } from "../sqlite/SqliteDatabase.ts"
-import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
+import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
+import type { Database } from "../sqlite/SqliteDatabase.ts"
 
 const lapseSeconds = 86_400
 /** Any key may prove itself for any token, so that only the tunnels seen last are kept. */

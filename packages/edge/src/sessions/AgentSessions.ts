@@ -2,9 +2,9 @@
  * All agents that are connected, by token, and how a visitor gets a stream to one of them: the least loaded multiplexed
  * agent, else the slot that waited longest, else whoever arrives within the delivery wait. Dead agents are passed over.
  */
-import type { Duplex } from "node:stream"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
+import type { Duplex } from "node:stream"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"

@@ -2,20 +2,20 @@
  * The multiplexed carrier as agents use it: one TLS connection, any number of registrations, an echo every few seconds.
  * It admits registrations and keeps them in {@link AgentSessions} until they are withdrawn, revoked or the carrier ends.
  */
-import { randomBytes } from "node:crypto"
-import type { TLSSocket } from "node:tls"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { Context, Effect, Layer, Result, Schedule } from "effect"
+import { randomBytes } from "node:crypto"
+import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { ProcessIdentity } from "./ProcessIdentity.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Admissions, refused, type AdmissionVerdict } from "./Admissions.ts"
 import { AgentKeys } from "./AgentKeys.ts"
 import { AgentSessions } from "./AgentSessions.ts"
+import { ProcessIdentity } from "./ProcessIdentity.ts"
 import type { MuxAgent } from "./Tunnel.ts"
 import { UnnamedParks } from "./UnnamedParks.ts"
 

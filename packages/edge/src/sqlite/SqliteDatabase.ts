@@ -2,10 +2,10 @@
  * The edge's own small databases, in SQLite of the runtime. One process writes them, a few rows a session, at once unless
  * the database does not take them; what is written survives the end of the process. Rows are decoded like any foreign data.
  */
+import { Effect, Schema, type Scope } from "effect"
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
-import { Effect, Schema, type Scope } from "effect"
 import * as WriteQueue from "./WriteQueue.ts"
 
 const inMemory = ":memory:"

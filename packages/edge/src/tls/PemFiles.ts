@@ -2,8 +2,8 @@
  * A certificate pair in two files, read again when they change. A pair that cannot be used is reported and the one before
  * stays in force.
  */
-import { createPrivateKey, X509Certificate } from "node:crypto"
 import { Effect, FileSystem, Option, Schedule, type Scope } from "effect"
+import { createPrivateKey, X509Certificate } from "node:crypto"
 import type { PemPair } from "../settings/Settings.ts"
 import { type Pair, PairSource } from "./PairSource.ts"
 

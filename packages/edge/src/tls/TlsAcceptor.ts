@@ -2,9 +2,9 @@
  * Terminates TLS on connections whose ClientHello was already looked at and put back. One acceptor a certificate and
  * ALPN list; the certificate may change while it runs. A handshake that fails or takes over ten seconds is dropped.
  */
+import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
-import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { cutAfter } from "../listen/GracefulClose.ts"
 import type { PairSource } from "./PairSource.ts"
 

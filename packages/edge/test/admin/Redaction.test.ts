@@ -1,12 +1,10 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
 import { redacted } from "@catenet/domain/values/Redaction"
 import * as AdminRoutes from "@catenet/edge/admin/AdminRoutes"
 import { SessionHistory } from "@catenet/edge/history/SessionHistory"
-import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
 import * as HttpListener from "@catenet/edge/listen/HttpListener"
+import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
 import { ConnectionFaults } from "@catenet/edge/observe/ConnectionFaults"
 import { Counters } from "@catenet/edge/observe/Counters"
 import { Orders } from "@catenet/edge/orders/Orders"
@@ -18,6 +16,8 @@ import { assert, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Logger, Redacted, References } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp } from "effect/observability"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 
 const secrets = {
   admin: "ad317e".repeat(11).slice(0, 64),

@@ -1,7 +1,7 @@
-import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { start, temporaryFolder, token } from "../world/World.ts"
 

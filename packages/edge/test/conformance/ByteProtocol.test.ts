@@ -2,10 +2,10 @@
  * The byte protocol of data-plane sections 5 and 17.1, played by a peer that knows nothing but the written bytes: no codec
  * of ours is used here.
  */
-import { connect as connectTcp } from "node:net"
-import { connect, type TLSSocket } from "node:tls"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { connect as connectTcp } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
 import { adminToken } from "../world/ControlPlane.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 

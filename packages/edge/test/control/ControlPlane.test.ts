@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import { ControlPlane } from "@catenet/edge/control/ControlPlane"
 import { Settings } from "@catenet/edge/settings/Settings"
+import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"

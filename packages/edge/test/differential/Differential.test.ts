@@ -3,10 +3,10 @@
  * and the edge writes nothing that names another visitor or another host. `CT_DIFFERENTIAL_CASES` sets how many for each
  * origin (20,000 for a whole run), `CT_DIFFERENTIAL_SEED` where to begin.
  */
-import { connect as connectTcp } from "node:net"
-import { connect, createSecureContext } from "node:tls"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { connect as connectTcp } from "node:net"
+import { connect, createSecureContext } from "node:tls"
 import { random } from "../fuzz/Mutation.ts"
 import { servingAgent } from "../world/Agent.ts"
 import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"

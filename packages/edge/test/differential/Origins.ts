@@ -1,9 +1,9 @@
 /** Origins in three languages, each a process that says what it understood of every request. */
+import { Effect, Schema } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { createInterface } from "node:readline"
-import { Effect, Schema } from "effect"
 
 const Seen = Schema.Struct({
   port: Schema.String,

@@ -1,7 +1,7 @@
 /** What one visitor or stranger does must not keep the visitors of other tunnels waiting. `npm run bench floods` has the figures. */
-import { createServer } from "node:http"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { createServer } from "node:http"
 import { servingAgent } from "../world/Agent.ts"
 import { start, token } from "../world/World.ts"
 import { Flooder } from "./FlooderProcess.ts"

@@ -1,7 +1,7 @@
 /** Every kind of flood that anybody on the internet can begin. */
-import { randomBytes } from "node:crypto"
 import { encodeMuxFrame } from "@catenet/wire/frames/MuxFrame"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
+import { randomBytes } from "node:crypto"
 import { http2Frame } from "../fuzz/Samples.ts"
 import { helloFor } from "../world/Hello.ts"
 import type { Flood } from "./Flood.ts"

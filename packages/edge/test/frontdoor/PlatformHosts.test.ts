@@ -1,9 +1,9 @@
-import { createServer } from "node:net"
-import { createServer as createTlsServer } from "node:tls"
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { createServer as createTlsServer } from "node:tls"
 import { readAll, tlsTo } from "../world/Agent.ts"
 import { mintPair, start, temporaryFolder } from "../world/World.ts"
 

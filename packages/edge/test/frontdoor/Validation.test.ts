@@ -1,8 +1,8 @@
-import { TLSSocket } from "node:tls"
-import type { Socket } from "node:net"
-import { assert, describe, it } from "@effect/vitest"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Socket } from "node:net"
+import { TLSSocket } from "node:tls"
 import { servingAgent, tlsTo } from "../world/Agent.ts"
 import { mintPair, start, token, type World } from "../world/World.ts"
 

@@ -3,9 +3,9 @@
  * `CT_FUZZ_CASES` sets how many, `CT_FUZZ_SEED` where to begin; what stays open is reported with the seed it came from. Where the
  * number is not set, a slow machine sends as many as it can in a minute and a half.
  */
-import { createServer } from "node:http"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { createServer } from "node:http"
 import { type MuxAgent, readAll, servingAgent, tlsTo } from "../world/Agent.ts"
 import { helloFor } from "../world/Hello.ts"
 import { eventually, start, type World } from "../world/World.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { adminToken } from "../world/ControlPlane.ts"
 import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
+import { adminToken } from "../world/ControlPlane.ts"
 import { start, token, type World } from "../world/World.ts"
 
 const T = token("1")

@@ -1,10 +1,10 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2"
 import type { Duplex } from "node:stream"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { http2, http2Fields, http2Frame } from "../fuzz/Samples.ts"
+import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { startControlPlane } from "../world/ControlPlane.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 

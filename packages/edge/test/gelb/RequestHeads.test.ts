@@ -1,6 +1,6 @@
-import type { TLSSocket } from "node:tls"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { TLSSocket } from "node:tls"
 import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
 import { readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"

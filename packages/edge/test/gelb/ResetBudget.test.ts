@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import { resetBudget } from "@catenet/edge/gelb/ResetBudget"
 import { Counters } from "@catenet/edge/observe/Counters"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 const offender = "192.0.2.1"

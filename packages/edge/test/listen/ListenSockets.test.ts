@@ -1,7 +1,7 @@
-import { once } from "node:events"
-import { connect, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
 import * as ListenSockets from "../../src/listen/ListenSockets.ts"
 
 const place = (more: Partial<ListenSockets.ListenSocketsOptions> = {}): ListenSockets.ListenSocketsOptions => ({

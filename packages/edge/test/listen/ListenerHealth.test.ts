@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
-import { TestClock } from "effect/testing"
 import * as ConnectionLimiter from "@catenet/edge/listen/ConnectionLimiter"
 import * as Listener from "@catenet/edge/listen/Listener"
 import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { TestClock } from "effect/testing"
 
 const limiter = ConnectionLimiter.make(
   { connections: 10, connectionsPerAddress: 10, browserTunnels: 10, tunnelVisitors: 10, agentConnections: 10 },

@@ -1,10 +1,10 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { assert, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
 
 const Line = Schema.fromJsonString(
   Schema.Struct({ what: Schema.String, port: Schema.Int, stalled: Schema.Array(Schema.String), cpu: Schema.Int })

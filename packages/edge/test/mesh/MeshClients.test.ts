@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
-import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { TokenBuckets } from "@catenet/edge/listen/TokenBuckets"
+import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
 import { muxAgent, readUntil, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 

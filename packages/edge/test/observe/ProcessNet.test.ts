@@ -1,7 +1,7 @@
 /** What reaches the event loop belongs to no connection: it is counted and logged, and the other visitors go on. */
-import { assert, describe, it } from "@effect/vitest"
 import { ConnectionFaults } from "@catenet/edge/observe/ConnectionFaults"
 import { Counters } from "@catenet/edge/observe/Counters"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token } from "../world/World.ts"

@@ -1,7 +1,7 @@
-import { connect, type Socket } from "node:net"
+import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
-import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
+import { connect, type Socket } from "node:net"
 import { muxAgent, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 

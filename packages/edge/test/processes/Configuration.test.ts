@@ -1,7 +1,7 @@
-import { Server } from "node:net"
+import { Settings } from "@catenet/edge/settings/Settings"
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
-import { Settings } from "@catenet/edge/settings/Settings"
+import { Server } from "node:net"
 import { start } from "../world/World.ts"
 
 const read = (variables: Record<string, string>) =>

@@ -1,9 +1,9 @@
-import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
+import { tunnelName } from "@catenet/edge/routes/TunnelName"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
-import type { CarrierStream } from "@catenet/wire/transport/Carrier"
-import { tunnelName } from "@catenet/edge/routes/TunnelName"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
 

@@ -1,8 +1,8 @@
-import { duplexPair } from "node:stream"
-import { assert, describe, it } from "@effect/vitest"
-import { Mux } from "@catenet/wire/transport/Mux"
 import { SiblingRegistrations } from "@catenet/edge/processes/SiblingRegistrations"
 import type { MuxAgent } from "@catenet/edge/sessions/Tunnel"
+import { Mux } from "@catenet/wire/transport/Mux"
+import { assert, describe, it } from "@effect/vitest"
+import { duplexPair } from "node:stream"
 import { eventually, token } from "../world/World.ts"
 
 const T = token("c")

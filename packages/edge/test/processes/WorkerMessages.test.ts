@@ -1,6 +1,6 @@
+import { ToMain, ToWorker } from "@catenet/edge/processes/WorkerMessages"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ToMain, ToWorker } from "@catenet/edge/processes/WorkerMessages"
 import { misreadKey } from "../../../crypto/test/misreadKey.ts"
 
 /** What Node does to a message on its way to another process. */

@@ -1,10 +1,10 @@
+import { AgentKeys, mostOwners } from "@catenet/edge/sessions/AgentKeys"
+import { HistoryDatabase } from "@catenet/edge/sqlite/HistoryDatabase"
+import * as Database from "@catenet/edge/sqlite/SqliteDatabase"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import * as Database from "@catenet/edge/sqlite/SqliteDatabase"
-import { HistoryDatabase } from "@catenet/edge/sqlite/HistoryDatabase"
-import { AgentKeys, mostOwners } from "@catenet/edge/sessions/AgentKeys"
 import { token } from "../world/World.ts"
 
 const T = token("1")

@@ -1,7 +1,7 @@
-import type { Duplex } from "node:stream"
 import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
+import type { Duplex } from "node:stream"
 import { type MuxAgent, muxAgent, readUntil, slotAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token, type World } from "../world/World.ts"
 

@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
 import { unnamedPerBlock } from "@catenet/edge/sessions/UnnamedParks"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
 import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
 import { eventually, start, token } from "../world/World.ts"
 

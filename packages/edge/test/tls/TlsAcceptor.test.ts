@@ -1,11 +1,11 @@
-import { createServer, connect, type AddressInfo } from "node:net"
-import { once } from "node:events"
-import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { PairSource } from "@catenet/edge/tls/PairSource"
 import * as TlsAcceptor from "@catenet/edge/tls/TlsAcceptor"
-import { helloFor } from "../world/Hello.ts"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { once } from "node:events"
+import { createServer, connect, type AddressInfo } from "node:net"
 import { tlsTo } from "../world/Agent.ts"
+import { helloFor } from "../world/Hello.ts"
 import { mintPair } from "../world/World.ts"
 
 it.live("drops a handshake that drips, and lets one that is done be silent for longer", () =>

@@ -1,14 +1,14 @@
 /** Agents that do what a test tells them, over the wire package. */
-import { connect as connectTcp } from "node:net"
-import { connect, type TLSSocket } from "node:tls"
-import type { Duplex } from "node:stream"
-import { Effect, Result } from "effect"
 import { native } from "@catenet/crypto/native"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
+import { Effect, Result } from "effect"
+import { connect as connectTcp } from "node:net"
+import type { Duplex } from "node:stream"
+import { connect, type TLSSocket } from "node:tls"
 import type { World } from "./World.ts"
 
 export const tlsTo = (port: number, ca: string, servername: string, alpn: ReadonlyArray<string> = []) =>

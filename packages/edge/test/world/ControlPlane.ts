@@ -1,6 +1,6 @@
 /** A control plane that says what a test wants it to say, over real HTTP. */
-import { createServer } from "node:http"
 import { Effect } from "effect"
+import { createServer } from "node:http"
 
 export const adminToken = "ad".repeat(32)
 
