@@ -1,4 +1,5 @@
 /** The public directory of agents: what an operator registered. It promises nobody that an agent still answers. */
+import type { HttpServerRequest } from "effect/http"
 import { DirectoryEntry, type DirectoryRegistration } from "@catenet/domain/agents/Directory"
 import { AgentNotListed } from "@catenet/domain/agents/PipelineErrors"
 import { HolderKey } from "@catenet/domain/values/Keys"
@@ -16,54 +17,64 @@ interface Search extends Page {
   readonly skill?: string
 }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const audits = yield* Audits
-  const entry = ({ cardUrl, holderPubkey, registeredAt, roleTags, skillIds }: Store.Entry) =>
-    new DirectoryEntry({
-      holder_pubkey: holderPubkey,
-      card_url: cardUrl,
-      role_tags: roleTags,
-      skill_ids: skillIds,
-      registered_at: registeredAt
-    })
-
-  return {
+export class Directory extends Context.Service<
+  Directory,
+  {
     /** Registers an agent, or replaces all that was registered under its key. */
-    register: Effect.fn("Directory.register")(
-      function* (registration: DirectoryRegistration) {
-        const { card_url, holder_pubkey, role_tags, skill_ids } = registration
-        yield* store.put({
-          holderPubkey: holder_pubkey,
-          cardUrl: card_url,
-          roleTags: role_tags,
-          skillIds: skill_ids,
-          registeredAt: yield* unixSeconds
-        })
-        yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
-      },
-      store.transaction,
-      sqlOrDie
-    ),
-
+    readonly register: (registration: DirectoryRegistration) => Effect.Effect<void>
     /** Entries by holder key. */
-    search: Effect.fn("Directory.search")(function* ({ role, skill, ...page }: Search) {
-      const found = yield* paged(
-        page,
-        HolderKey,
-        (slice) => store.search({ role, skill, ...slice }),
-        ({ holderPubkey }) => holderPubkey
-      )
-      return found.map(entry)
-    }, Effect.orDie),
-
-    get: Effect.fn("Directory.get")(function* (holder: HolderKey) {
-      const found = yield* store.find(holder)
-      return yield* Option.isSome(found) ? Effect.succeed(entry(found.value)) : new AgentNotListed()
-    }, sqlOrDie)
+    readonly search: (
+      query: Search
+    ) => Effect.Effect<ReadonlyArray<DirectoryEntry>, never, HttpServerRequest.HttpServerRequest>
+    readonly get: (holder: HolderKey) => Effect.Effect<DirectoryEntry, AgentNotListed>
   }
-})
+>()("server/agents/Directory") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const audits = yield* Audits
+    const entry = ({ cardUrl, holderPubkey, registeredAt, roleTags, skillIds }: Store.Entry) =>
+      new DirectoryEntry({
+        holder_pubkey: holderPubkey,
+        card_url: cardUrl,
+        role_tags: roleTags,
+        skill_ids: skillIds,
+        registered_at: registeredAt
+      })
 
-export class Directory extends Context.Service<Directory, Effect.Success<typeof make>>()("server/Directory") {
-  static readonly layer = Layer.effect(Directory, make)
+    return {
+      register: Effect.fn("Directory.register")(
+        function* (registration: DirectoryRegistration) {
+          const { card_url, holder_pubkey, role_tags, skill_ids } = registration
+          yield* store.put({
+            holderPubkey: holder_pubkey,
+            cardUrl: card_url,
+            roleTags: role_tags,
+            skillIds: skill_ids,
+            registeredAt: yield* unixSeconds
+          })
+          yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      search: Effect.fn("Directory.search")(function* ({ role, skill, ...page }: Search) {
+        const found = yield* paged(
+          page,
+          HolderKey,
+          (slice) => store.search({ role, skill, ...slice }),
+          ({ holderPubkey }) => holderPubkey
+        )
+        return found.map(entry)
+      }, Effect.orDie),
+
+      get: Effect.fn("Directory.get")(function* (holder: HolderKey) {
+        const found = yield* store.find(holder)
+        return yield* Option.isSome(found) ? Effect.succeed(entry(found.value)) : new AgentNotListed()
+      }, sqlOrDie)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Directory, Directory.make)
+  static readonly layer = Directory.layerNoDeps.pipe(Layer.provide([Audits.layer]))
 }

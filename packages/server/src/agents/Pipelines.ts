@@ -2,6 +2,8 @@
  * The registry of pipelines. An id belongs to whoever published under it first, account or operator, until that owner
  * withdraws it; publishing again replaces the specification.
  */
+import type { HttpServerRequest } from "effect/http"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { mostPipelinesOfAccount } from "@catenet/domain/values/Caps"
 import {
@@ -24,77 +26,96 @@ import * as Store from "./PipelineStore.ts"
 
 type Account = Caller["Service"]
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const audits = yield* Audits
+export class Pipelines extends Context.Service<
+  Pipelines,
+  {
+    /** An account publishes under its own name. */
+    readonly publish: (
+      account: Account,
+      spec: PipelineSpec
+    ) => Effect.Effect<void, LimitReached | NotPipelineOwner | RoleTagRepeated | RoleWithoutUnits>
+    /** An operator publishes for an owner. */
+    readonly publishFor: (
+      owner: Subject,
+      spec: PipelineSpec
+    ) => Effect.Effect<void, LimitReached | PipelineIdTaken | RoleTagRepeated | RoleWithoutUnits>
+    /** Takes a pipeline out of the registry; its id is free again. */
+    readonly withdraw: (account: Account, id: PipelineId) => Effect.Effect<void, NotPipelineOwner | PipelineNotFound>
+    /** All pipelines, or those of one owner, by id. */
+    readonly list: (
+      page: Page,
+      owner?: Subject | undefined
+    ) => Effect.Effect<ReadonlyArray<PublishedPipeline>, never, HttpServerRequest.HttpServerRequest>
+    readonly get: (id: PipelineId) => Effect.Effect<PipelineSpec, PipelineNotFound>
+  }
+>()("server/agents/Pipelines") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const audits = yield* Audits
 
-  const check = Effect.fnUntraced(function* ({ roles }: PipelineSpec) {
-    const tags = new Set<string>()
-    for (const { tag, units } of roles) {
-      if (tags.has(tag)) return yield* new RoleTagRepeated({ tag })
-      if (units === 0n) return yield* new RoleWithoutUnits({ tag })
-      tags.add(tag)
+    const check = Effect.fnUntraced(function* ({ roles }: PipelineSpec) {
+      const tags = new Set<string>()
+      for (const { tag, units } of roles) {
+        if (tags.has(tag)) return yield* new RoleTagRepeated({ tag })
+        if (units === 0n) return yield* new RoleWithoutUnits({ tag })
+        tags.add(tag)
+      }
+    })
+
+    /** Whether the owner has the id now. Racing first publications wait for each other; one of them gets it. */
+    const put = Effect.fnUntraced(function* (actor: string, owner: Subject, spec: PipelineSpec) {
+      yield* check(spec)
+      if (spec.operator_pubkey_hex === null) {
+        yield* Effect.logWarning("A pipeline without an operator key has no role channels.", { pipeline: spec.id })
+      }
+      yield* store.lock(owner)
+      const stored = yield* store.put({ id: spec.id, owner, spec, publishedAt: yield* unixSeconds })
+      if (Option.isNone(stored)) {
+        yield* Effect.flatMap(store.isPublished(spec.id), within("pipelines of this account", mostPipelinesOfAccount))
+        return false
+      }
+      yield* audits.append(audit("pipeline_published", actor, spec.id, owner))
+      return true
+    }, store.transaction)
+
+    const listed = ({ id, owner }: Store.Listed) => new PublishedPipeline({ id, owner })
+
+    return {
+      publish: Effect.fn("Pipelines.publish")(function* ({ subject }: Account, spec: PipelineSpec) {
+        if (!(yield* put(subject, subject, spec))) return yield* new NotPipelineOwner()
+      }, sqlOrDie),
+
+      publishFor: Effect.fn("Pipelines.publishFor")(function* (owner: Subject, spec: PipelineSpec) {
+        if (!(yield* put("operator", owner, spec))) return yield* new PipelineIdTaken()
+      }, sqlOrDie),
+
+      withdraw: Effect.fn("Pipelines.withdraw")(
+        function* ({ subject }: Account, id: PipelineId) {
+          const withdrawn = yield* store.remove(id, subject)
+          if (withdrawn.length > 0) return yield* audits.append(audit("pipeline_withdrawn", subject, id))
+          return yield* Option.isSome(yield* store.find(id)) ? new NotPipelineOwner() : new PipelineNotFound()
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      list: Effect.fn("Pipelines.list")(function* (page: Page, owner?: Subject) {
+        const found = yield* paged(
+          page,
+          PipelineId,
+          (slice) => store.list({ owner, ...slice }),
+          ({ id }) => id
+        )
+        return found.map(listed)
+      }, Effect.orDie),
+
+      get: Effect.fn("Pipelines.get")(function* (id: PipelineId) {
+        const found = yield* store.find(id)
+        return yield* Option.isSome(found) ? Effect.succeed(found.value.spec) : new PipelineNotFound()
+      }, sqlOrDie)
     }
   })
 
-  /** Whether the owner has the id now. Racing first publications wait for each other; one of them gets it. */
-  const put = Effect.fnUntraced(function* (actor: string, owner: Subject, spec: PipelineSpec) {
-    yield* check(spec)
-    if (spec.operator_pubkey_hex === null) {
-      yield* Effect.logWarning("A pipeline without an operator key has no role channels.", { pipeline: spec.id })
-    }
-    yield* store.lock(owner)
-    const stored = yield* store.put({ id: spec.id, owner, spec, publishedAt: yield* unixSeconds })
-    if (Option.isNone(stored)) {
-      yield* Effect.flatMap(store.isPublished(spec.id), within("pipelines of this account", mostPipelinesOfAccount))
-      return false
-    }
-    yield* audits.append(audit("pipeline_published", actor, spec.id, owner))
-    return true
-  }, store.transaction)
-
-  const listed = ({ id, owner }: Store.Listed) => new PublishedPipeline({ id, owner })
-
-  return {
-    /** An account publishes under its own name. */
-    publish: Effect.fn("Pipelines.publish")(function* ({ subject }: Account, spec: PipelineSpec) {
-      if (!(yield* put(subject, subject, spec))) return yield* new NotPipelineOwner()
-    }, sqlOrDie),
-
-    /** An operator publishes for an owner. */
-    publishFor: Effect.fn("Pipelines.publishFor")(function* (owner: Subject, spec: PipelineSpec) {
-      if (!(yield* put("operator", owner, spec))) return yield* new PipelineIdTaken()
-    }, sqlOrDie),
-
-    /** Takes a pipeline out of the registry; its id is free again. */
-    withdraw: Effect.fn("Pipelines.withdraw")(
-      function* ({ subject }: Account, id: PipelineId) {
-        const withdrawn = yield* store.remove(id, subject)
-        if (withdrawn.length > 0) return yield* audits.append(audit("pipeline_withdrawn", subject, id))
-        return yield* Option.isSome(yield* store.find(id)) ? new NotPipelineOwner() : new PipelineNotFound()
-      },
-      store.transaction,
-      sqlOrDie
-    ),
-
-    /** All pipelines, or those of one owner, by id. */
-    list: Effect.fn("Pipelines.list")(function* (page: Page, owner?: Subject) {
-      const found = yield* paged(
-        page,
-        PipelineId,
-        (slice) => store.list({ owner, ...slice }),
-        ({ id }) => id
-      )
-      return found.map(listed)
-    }, Effect.orDie),
-
-    get: Effect.fn("Pipelines.get")(function* (id: PipelineId) {
-      const found = yield* store.find(id)
-      return yield* Option.isSome(found) ? Effect.succeed(found.value.spec) : new PipelineNotFound()
-    }, sqlOrDie)
-  }
-})
-
-export class Pipelines extends Context.Service<Pipelines, Effect.Success<typeof make>>()("server/Pipelines") {
-  static readonly layer = Layer.effect(Pipelines, make)
+  static readonly layerNoDeps = Layer.effect(Pipelines, Pipelines.make)
+  static readonly layer = Pipelines.layerNoDeps.pipe(Layer.provide([Audits.layer]))
 }

@@ -13,29 +13,36 @@ import { sqlOrDie } from "../store/SqlOrDie.ts"
 const Record = Schema.Struct({ tenant: Tenant, agent: AgentId })
 type Record = typeof Record.Type
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const find = SqlSchema.findOneOption({
-    Request: Schema.String,
-    Result: Record,
-    execute: (tokenHash) => sql`select tenant, agent from rendezvous where token_hash = ${tokenHash}`
+export class Rendezvous extends Context.Service<
+  Rendezvous,
+  {
+    /** Stores a record under the token's hash, in place of an earlier one. */
+    readonly leave: (token: RoutingToken, record: Record) => Effect.Effect<void>
+    readonly resolve: (token: RoutingToken) => Effect.Effect<Record, RouteNotFound>
+  }
+>()("server/agents/Rendezvous") {
+  static readonly make = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const find = SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Record,
+      execute: (tokenHash) => sql`select tenant, agent from rendezvous where token_hash = ${tokenHash}`
+    })
+
+    return {
+      leave: Effect.fn("Rendezvous.leave")(function* (token: RoutingToken, { agent, tenant }: Record) {
+        yield* sql`
+          insert into rendezvous ${sql.insert({ tokenHash: hashToken(token), tenant, agent })}
+          on conflict (token_hash) do update set tenant = excluded.tenant, agent = excluded.agent`
+      }, sqlOrDie),
+
+      resolve: Effect.fn("Rendezvous.resolve")(function* (token: RoutingToken) {
+        const found = yield* find(hashToken(token))
+        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new RouteNotFound()
+      }, sqlOrDie)
+    }
   })
 
-  return {
-    /** Leaves a record, in the place of the one before. */
-    leave: Effect.fn("Rendezvous.leave")(function* (token: RoutingToken, { agent, tenant }: Record) {
-      yield* sql`
-        insert into rendezvous ${sql.insert({ tokenHash: hashToken(token), tenant, agent })}
-        on conflict (token_hash) do update set tenant = excluded.tenant, agent = excluded.agent`
-    }, sqlOrDie),
-
-    resolve: Effect.fn("Rendezvous.resolve")(function* (token: RoutingToken) {
-      const found = yield* find(hashToken(token))
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new RouteNotFound()
-    }, sqlOrDie)
-  }
-})
-
-export class Rendezvous extends Context.Service<Rendezvous, Effect.Success<typeof make>>()("server/Rendezvous") {
-  static readonly layer = Layer.effect(Rendezvous, make)
+  static readonly layerNoDeps = Layer.effect(Rendezvous, Rendezvous.make)
+  static readonly layer = Rendezvous.layerNoDeps
 }

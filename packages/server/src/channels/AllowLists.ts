@@ -1,4 +1,7 @@
 /** Whose verified e-mail addresses may claim a membership of a channel. */
+import type { HttpServerRequest } from "effect/http"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import type { NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import type { Email } from "@catenet/domain/values/Email"
@@ -14,56 +17,80 @@ import * as Store from "./ClaimStore.ts"
 
 type Account = Caller["Service"]
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const audits = yield* Audits
-  const { command, requireOwner } = yield* Channels
+export class AllowLists extends Context.Service<
+  AllowLists,
+  {
+    readonly allow: (
+      account: Account,
+      channel: ChannelId,
+      email: Email
+    ) => Effect.Effect<void, LimitReached | NotChannelOwner>
+    /** Stops later claims; a membership that was claimed stays until it is removed. */
+    readonly disallow: (account: Account, channel: ChannelId, email: Email) => Effect.Effect<void, NotChannelOwner>
+    readonly list: (
+      account: Account,
+      channel: ChannelId,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<Email>, NotChannelOwner, HttpServerRequest.HttpServerRequest>
+  }
+>()("server/channels/AllowLists") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const audits = yield* Audits
+    const { command, requireOwner } = yield* Channels
 
-  const recorded = Effect.fnUntraced(function* <E>(
-    change: Effect.Effect<ReadonlyArray<unknown>, E>,
-    action: string,
-    { subject }: Account,
-    channel: ChannelId,
-    email: Email
-  ) {
-    const changed = yield* change
-    if (changed.length > 0) yield* audits.append(audit(action, subject, channel, email))
+    const recorded = Effect.fnUntraced(function* <E>(
+      change: Effect.Effect<ReadonlyArray<unknown>, E>,
+      action: string,
+      { subject }: Account,
+      channel: ChannelId,
+      email: Email
+    ) {
+      const changed = yield* change
+      if (changed.length > 0) yield* audits.append(audit(action, subject, channel, email))
+    })
+
+    /** The new entry, if it is new. */
+    const allowed = (channel: ChannelId, email: Email) =>
+      store.allow(channel, email).pipe(
+        Effect.tap(within("addresses on the allow-list of this channel", mostAllowedOfChannel)),
+        Effect.map((rows) => rows.filter(({ isNew }) => isNew))
+      )
+
+    return {
+      allow: Effect.fn("AllowLists.allow")(
+        (account: Account, channel: ChannelId, email: Email) =>
+          command(
+            account,
+            channel,
+            recorded(allowed(channel, email), "channel_email_allowed", account, channel, email)
+          ),
+        sqlOrDie
+      ),
+
+      disallow: Effect.fn("AllowLists.disallow")(
+        (account: Account, channel: ChannelId, email: Email) =>
+          command(
+            account,
+            channel,
+            recorded(store.disallow(channel, email), "channel_email_disallowed", account, channel, email)
+          ),
+        sqlOrDie
+      ),
+
+      list: Effect.fn("AllowLists.list")(function* (account: Account, channel: ChannelId, page: Page) {
+        yield* requireOwner(account, channel)
+        const found = yield* paged(
+          page,
+          Schema.String,
+          (slice) => store.allowed({ of: channel, ...slice }),
+          ({ email }) => email
+        )
+        return found.map(({ email }) => email)
+      }, sqlOrDie)
+    }
   })
 
-  /** The new entry, if it is new. */
-  const allowed = (channel: ChannelId, email: Email) =>
-    store.allow(channel, email).pipe(
-      Effect.tap(within("addresses on the allow-list of this channel", mostAllowedOfChannel)),
-      Effect.map((rows) => rows.filter(({ isNew }) => isNew))
-    )
-
-  return {
-    allow: Effect.fn("AllowLists.allow")((account: Account, channel: ChannelId, email: Email) =>
-      command(channel, account, recorded(allowed(channel, email), "channel_email_allowed", account, channel, email))
-    ),
-
-    /** Stops later claims; a membership that was claimed stays until it is removed. */
-    disallow: Effect.fn("AllowLists.disallow")((account: Account, channel: ChannelId, email: Email) =>
-      command(
-        channel,
-        account,
-        recorded(store.disallow(channel, email), "channel_email_disallowed", account, channel, email)
-      )
-    ),
-
-    list: Effect.fn("AllowLists.list")(function* (account: Account, channel: ChannelId, page: Page) {
-      yield* requireOwner(channel, account)
-      const found = yield* paged(
-        page,
-        Schema.String,
-        (slice) => store.allowed({ of: channel, ...slice }),
-        ({ email }) => email
-      )
-      return found.map(({ email }) => email)
-    }, sqlOrDie)
-  }
-})
-
-export class AllowLists extends Context.Service<AllowLists, Effect.Success<typeof make>>()("server/AllowLists") {
-  static readonly layer = Layer.effect(AllowLists, make)
+  static readonly layerNoDeps = Layer.effect(AllowLists, AllowLists.make)
+  static readonly layer = AllowLists.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer]))
 }

@@ -2,6 +2,7 @@
  * The agent bridge: the deployment's own identity on channels, which an owner may let onto the channel of a tunnel's
  * agent. Without the identity nothing of this is there. A grant's signature and expiry are checked when it is used.
  */
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import * as CryptoGrant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -10,7 +11,12 @@ import type { Caller } from "@catenet/domain/api/Access"
 import { BridgeState } from "@catenet/domain/api/BridgeApi"
 import { type ChannelId, type Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
 import { GrantMismatch, GrantUndecodable } from "@catenet/domain/channels/ChannelErrors"
-import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured } from "@catenet/domain/tunnels/TunnelErrors"
+import {
+  BridgeCallFailed,
+  BridgeGrantMissing,
+  BridgeNotConfigured,
+  type TunnelNotFound
+} from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { BridgeMode } from "@catenet/domain/tunnels/Tunnel"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
@@ -31,115 +37,144 @@ type Account = Caller["Service"]
 
 const materialFrom = Schema.decodeSync(MemberMaterial)
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const tunnels = yield* Tunnels
-  const channels = yield* Channels
-  const members = yield* Members
-  const audits = yield* Audits
-  const logins = yield* LoginOrders
-  const dial = yield* BridgeDialer
-  const { bridgeHolderKey, bridgeNoiseKey } = yield* Settings
-
-  const identity =
-    bridgeHolderKey === undefined || bridgeNoiseKey === undefined
-      ? undefined
-      : {
-          seed: bridgeHolderKey,
-          holder: Hex.encode(native.ed25519.publicKey(Redacted.value(bridgeHolderKey))),
-          noiseKey: native.x25519.publicKey(Redacted.value(bridgeNoiseKey))
-        }
-  const configured = Effect.suspend(() =>
-    identity === undefined ? Effect.fail(new BridgeNotConfigured()) : Effect.succeed(identity)
-  )
-
-  const memberOf = ({ holder, noiseKey, seed }: NonNullable<typeof identity>, channel: ChannelId) =>
-    materialFrom({
-      holder,
-      noise_pubkey: Hex.encode(noiseKey),
-      noise_attestation: Hex.encode(NoiseAttestation.sign(native, seed, { channel: bytesOf(channel), noiseKey }))
-    })
-
-  return {
+export class Bridges extends Context.Service<
+  Bridges,
+  {
     /** How the bridge of a tunnel stands, and the keys that a grant has to name. */
-    get: Effect.fn("Bridges.get")(function* (account: Account, id: string) {
-      const { holder, noiseKey } = yield* configured
-      const { bridgeMode } = yield* tunnels.owned(id, account)
-      const found = yield* store.find(id)
-      const state = {
-        mode: bridgeMode,
-        channel: Option.isSome(found) ? found.value.channel : null,
-        bridge_holder: holder,
-        bridge_noise_pubkey: Hex.encode(noiseKey)
-      }
-      return yield* Schema.decodeEffect(BridgeState)(state)
-    }, sqlOrDie),
-
+    readonly get: (account: Account, id: string) => Effect.Effect<BridgeState, BridgeNotConfigured | TunnelNotFound>
     /** Switching the bridge on switches the tunnel's login requirement on. */
-    setMode: Effect.fn("Bridges.setMode")(
-      function* (account: Account, id: string, mode: BridgeMode) {
-        yield* tunnels.owned(id, account)
-        yield* store.setMode(id, mode)
-        yield* logins.tunnelChanged(id)
-        yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
-      },
-      store.transaction,
-      sqlOrDie
-    ),
-
+    readonly setMode: (account: Account, id: string, mode: BridgeMode) => Effect.Effect<void, TunnelNotFound>
     /** Whether there is a bridge at all, and the tunnel is the caller's: asked before a grant is looked at. */
-    admit: Effect.fn("Bridges.admit")(function* (account: Account, id: string) {
-      yield* configured
-      yield* tunnels.owned(id, account)
-    }),
-
+    readonly admit: (account: Account, id: string) => Effect.Effect<void, BridgeNotConfigured | TunnelNotFound>
     /**
      * Keeps a grant for the bridge. Where the caller owns the channel, the bridge becomes a member of it too; in
      * somebody else's channel it is let in, or not, when it calls.
      */
-    storeGrant: Effect.fn("Bridges.storeGrant")(function* (
+    readonly storeGrant: (
       account: Account,
       id: string,
-      { channel, grant }: { readonly channel: ChannelId; readonly grant: Grant }
-    ) {
-      const bridge = yield* configured
-      const read = CryptoGrant.fromHex(grant)
-      if (Result.isFailure(read)) return yield* new GrantUndecodable()
-      if (Hex.encode(read.success.channel) !== channel) return yield* new GrantMismatch({ part: "channel" })
-      if (Hex.encode(read.success.holder) !== bridge.holder) return yield* new GrantMismatch({ part: "holder" })
-      const keep = Effect.gen(function* () {
-        yield* tunnels.owned(id, account)
-        yield* store.put(id, channel, grant.toLowerCase())
-        yield* audits.append(audit("tunnel_bridge_granted", account.subject, id, channel))
-      })
-      const join = members.put(account.subject, channel, memberOf(bridge, channel))
-      yield* channels
-        .command(channel, account, Effect.andThen(keep, join))
-        .pipe(Effect.catchTag("NotChannelOwner", () => store.transaction(keep)))
-    }, sqlOrDie),
-
+      deposit: {
+        readonly channel: ChannelId
+        readonly grant: Grant
+      }
+    ) => Effect.Effect<void, BridgeNotConfigured | GrantMismatch | GrantUndecodable | LimitReached | TunnelNotFound>
     /** Calls one tool of the agent behind a tunnel. A successful probe is remembered for the fleet. */
-    call: Effect.fn("Bridges.call")(function* (
+    readonly call: (
       account: Account,
       id: string,
-      request: { readonly tool: string; readonly arguments?: Schema.Json }
-    ) {
-      yield* configured
-      yield* tunnels.owned(id, account)
-      const found = yield* store.find(id)
-      if (Option.isNone(found)) return yield* new BridgeGrantMissing()
-      const { channel, grantHex: grant } = found.value
-      const { tool } = request
-      const result = yield* Effect.mapError(
-        dial({ channel, grant, tool, arguments: request.arguments ?? {} }),
-        ({ why }) => new BridgeCallFailed({ reason: why })
-      )
-      if (Probe.tools.has(tool)) yield* store.remember(id, Probe.of(result), yield* unixSeconds)
-      return { result }
-    }, sqlOrDie)
+      request: {
+        readonly tool: string
+        readonly arguments?: Schema.Json
+      }
+    ) => Effect.Effect<
+      { readonly result: Schema.Json },
+      BridgeCallFailed | BridgeGrantMissing | BridgeNotConfigured | TunnelNotFound
+    >
   }
-})
+>()("server/channels/Bridges") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const tunnels = yield* Tunnels
+    const channels = yield* Channels
+    const members = yield* Members
+    const audits = yield* Audits
+    const logins = yield* LoginOrders
+    const dial = yield* BridgeDialer
+    const { bridgeHolderKey, bridgeNoiseKey } = yield* Settings
 
-export class Bridges extends Context.Service<Bridges, Effect.Success<typeof make>>()("server/Bridges") {
-  static readonly layer = Layer.effect(Bridges, make)
+    const identity =
+      bridgeHolderKey === undefined || bridgeNoiseKey === undefined
+        ? undefined
+        : {
+            seed: bridgeHolderKey,
+            holder: Hex.encode(native.ed25519.publicKey(Redacted.value(bridgeHolderKey))),
+            noiseKey: native.x25519.publicKey(Redacted.value(bridgeNoiseKey))
+          }
+    const configured = Effect.suspend(() =>
+      identity === undefined ? Effect.fail(new BridgeNotConfigured()) : Effect.succeed(identity)
+    )
+
+    const memberOf = ({ holder, noiseKey, seed }: NonNullable<typeof identity>, channel: ChannelId) =>
+      materialFrom({
+        holder,
+        noise_pubkey: Hex.encode(noiseKey),
+        noise_attestation: Hex.encode(NoiseAttestation.sign(native, seed, { channel: bytesOf(channel), noiseKey }))
+      })
+
+    return {
+      get: Effect.fn("Bridges.get")(function* (account: Account, id: string) {
+        const { holder, noiseKey } = yield* configured
+        const { bridgeMode } = yield* tunnels.owned(id, account)
+        const found = yield* store.find(id)
+        const state = {
+          mode: bridgeMode,
+          channel: Option.isSome(found) ? found.value.channel : null,
+          bridge_holder: holder,
+          bridge_noise_pubkey: Hex.encode(noiseKey)
+        }
+        return yield* Schema.decodeEffect(BridgeState)(state)
+      }, sqlOrDie),
+
+      setMode: Effect.fn("Bridges.setMode")(
+        function* (account: Account, id: string, mode: BridgeMode) {
+          yield* tunnels.owned(id, account)
+          yield* store.setMode(id, mode)
+          yield* logins.tunnelChanged(id)
+          yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      admit: Effect.fn("Bridges.admit")(function* (account: Account, id: string) {
+        yield* configured
+        yield* tunnels.owned(id, account)
+      }),
+
+      storeGrant: Effect.fn("Bridges.storeGrant")(function* (
+        account: Account,
+        id: string,
+        { channel, grant }: { readonly channel: ChannelId; readonly grant: Grant }
+      ) {
+        const bridge = yield* configured
+        const read = CryptoGrant.fromHex(grant)
+        if (Result.isFailure(read)) return yield* new GrantUndecodable()
+        if (Hex.encode(read.success.channel) !== channel) return yield* new GrantMismatch({ part: "channel" })
+        if (Hex.encode(read.success.holder) !== bridge.holder) return yield* new GrantMismatch({ part: "holder" })
+        const keep = Effect.gen(function* () {
+          yield* tunnels.owned(id, account)
+          yield* store.put(id, channel, grant.toLowerCase())
+          yield* audits.append(audit("tunnel_bridge_granted", account.subject, id, channel))
+        })
+        const join = members.put(account.subject, channel, memberOf(bridge, channel))
+        yield* channels
+          .command(account, channel, Effect.andThen(keep, join))
+          .pipe(Effect.catchTag("NotChannelOwner", () => store.transaction(keep)))
+      }, sqlOrDie),
+
+      call: Effect.fn("Bridges.call")(function* (
+        account: Account,
+        id: string,
+        request: { readonly tool: string; readonly arguments?: Schema.Json }
+      ) {
+        yield* configured
+        yield* tunnels.owned(id, account)
+        const found = yield* store.find(id)
+        if (Option.isNone(found)) return yield* new BridgeGrantMissing()
+        const { channel, grantHex: grant } = found.value
+        const { tool } = request
+        const result = yield* Effect.mapError(
+          dial({ channel, grant, tool, arguments: request.arguments ?? {} }),
+          ({ why }) => new BridgeCallFailed({ reason: why })
+        )
+        if (Probe.tools.has(tool)) yield* store.remember(id, Probe.of(result), yield* unixSeconds)
+        return { result }
+      }, sqlOrDie)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Bridges, Bridges.make)
+  static readonly layer = Bridges.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, Channels.layer, LoginOrders.layer, Members.layer, Tunnels.layer])
+  )
 }

@@ -14,38 +14,42 @@ import type { Place } from "./Members.ts"
 const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`
 const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorisation))
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const topologies = yield* TopologyAuthorizations
-
-  /** Edges ask in bursts. */
-  const memberAt = yield* batched(
-    Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
-      const channels = places.map(({ channel }) => channel)
-      const holders = places.map(({ holder }) => holder)
-      const rows = yield* sql<Place>`
-        select m.channel, m.holder, c.operator_pubkey, m.noise_pubkey, m.noise_attestation
-        from unnest(${channels}::text[], ${holders}::text[]) asked (channel, holder)
-        join channel_members m on m.channel = asked.channel and m.holder = asked.holder
-        join channels c on c.channel = m.channel`.withoutTransform
-      const found = new Map(Arr.zip(rows.map(keyOf), yield* decode(rows)))
-      return (place: Place) => Option.fromNullishOr(found.get(keyOf(place)))
-    })
-  )
-
-  return {
-    authorise: Effect.fn("ChannelAdmissions.authorise")(function* (place: Place) {
-      const member = yield* memberAt(place)
-      if (Option.isSome(member)) return member.value
-      const linked = yield* topologies.operatorFor(place.channel, place.holder)
-      if (Option.isSome(linked)) yield* Effect.logWarning("topology-unkeyed", place)
-      return yield* new MemberNotAdmitted()
-    }, sqlOrDie)
+export class ChannelAdmissions extends Context.Service<
+  ChannelAdmissions,
+  {
+    readonly authorise: (place: Place) => Effect.Effect<ChannelAuthorisation, MemberNotAdmitted>
   }
-})
+>()("server/channels/ChannelAdmissions") {
+  static readonly make = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const topologies = yield* TopologyAuthorizations
 
-export class ChannelAdmissions extends Context.Service<ChannelAdmissions, Effect.Success<typeof make>>()(
-  "server/ChannelAdmissions"
-) {
-  static readonly layer = Layer.effect(ChannelAdmissions, make)
+    /** Edges ask in bursts. */
+    const memberAt = yield* batched(
+      Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
+        const channels = places.map(({ channel }) => channel)
+        const holders = places.map(({ holder }) => holder)
+        const rows = yield* sql<Place>`
+          select m.channel, m.holder, c.operator_pubkey, m.noise_pubkey, m.noise_attestation
+          from unnest(${channels}::text[], ${holders}::text[]) asked (channel, holder)
+          join channel_members m on m.channel = asked.channel and m.holder = asked.holder
+          join channels c on c.channel = m.channel`.withoutTransform
+        const found = new Map(Arr.zip(rows.map(keyOf), yield* decode(rows)))
+        return (place: Place) => Option.fromNullishOr(found.get(keyOf(place)))
+      })
+    )
+
+    return {
+      authorise: Effect.fn("ChannelAdmissions.authorise")(function* (place: Place) {
+        const member = yield* memberAt(place)
+        if (Option.isSome(member)) return member.value
+        const linked = yield* topologies.operatorFor(place.channel, place.holder)
+        if (Option.isSome(linked)) yield* Effect.logWarning("topology-unkeyed", place)
+        return yield* new MemberNotAdmitted()
+      }, sqlOrDie)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(ChannelAdmissions, ChannelAdmissions.make)
+  static readonly layer = ChannelAdmissions.layerNoDeps.pipe(Layer.provide([TopologyAuthorizations.layer]))
 }

@@ -2,6 +2,9 @@
  * Claim invites: the owner prepares a membership, a link carries a token for it, and one signed-in person takes it up
  * within fifteen minutes. The invite is burned together with the claim, so a claim that fails does not lose it.
  */
+import type { HttpServerRequest } from "effect/http"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
@@ -68,65 +71,12 @@ const shown = (invite: InviteStore.Invite, now: number) =>
 
 const gone = ({ reason }: Rules.InviteGone) => new ClaimInviteGone({ reason })
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const invites = yield* InviteStore.make
-  const channels = yield* ChannelStore.make
-  const { requireOwner } = yield* Channels
-  const { land, rosterFor } = yield* Claims
-  const audits = yield* Audits
-  const { once } = yield* Idempotency
-  const { portalBaseUrl } = yield* Settings
-  const random = yield* SecureRandom.SecureRandom
-
-  const find = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-    const found = isToken(Redacted.value(token)) ? yield* invites.find(hashToken(token)) : Option.none()
-    return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ClaimInviteUnknown()
-  })
-
-  const owned = (account: Account, channel: ChannelId) =>
-    Effect.catchTag(requireOwner(channel, account), "NotChannelOwner", () => new ChannelNotFound())
-
-  const mint = Effect.fnUntraced(function* (
-    account: Account,
-    channel: ChannelId,
-    { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey }: MemberMaterial,
-    label: string | undefined
-  ) {
-    yield* channels.lock(channel)
-    yield* owned(account, channel)
-    const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-    const expiresAt = UnixSeconds.make((yield* unixSeconds) + claimInviteSeconds)
-    const row = { channel, holder, noisePubkey, noiseAttestation, expiresAt }
-    yield* invites.insert({ ...row, tokenHash: hashToken(token), label: label ?? null })
-    yield* audits.append(audit("claim_invite_minted", account.subject, channel, holder))
-    return new MintedClaimInvite({
-      invite: tokenFrom(Redacted.value(token)),
-      url: `${portalBaseUrl.origin}/portal/claim?invite=${Redacted.value(token)}`,
-      expires_at: expiresAt
-    })
-  })
-
-  /** The machine allow-lists the e-mail itself, and the attestation was verified at the mint. */
-  const judged = (verdict: ReturnType<typeof Rules.confirm>) => {
-    if (Result.isSuccess(verdict)) return Effect.void
-    switch (verdict.failure._tag) {
-      case "InviteGone":
-        return gone(verdict.failure)
-      case "NoVerifiedEmail":
-        return new VerifiedEmailRequired()
-      case "HolderClaimedByOther":
-        return new HolderClaimedElsewhere()
-      default:
-        return Effect.die(verdict.failure)
-    }
-  }
-
-  return {
+export class ClaimInvites extends Context.Service<
+  ClaimInvites,
+  {
     /** Fails as unknown unless the account owns the channel; asked before a body is looked at. */
-    requireOwner: owned,
-
-    mint: Effect.fn("ClaimInvites.mint")(function* (
+    readonly requireOwner: (account: Account, channel: ChannelId) => Effect.Effect<void, ChannelNotFound>
+    readonly mint: (
       account: Account,
       channel: ChannelId,
       request: {
@@ -134,65 +84,149 @@ const make = Effect.gen(function* () {
         readonly label: string | undefined
         readonly key: string | undefined
       }
-    ) {
-      const { key, label, material } = request
-      if (!Attestation.holds(channel, material)) return yield* new AttestationRefused()
-      const repeat =
-        key === undefined
-          ? undefined
-          : { caller: account.subject, operation: `mint-claim-invite ${channel}`, key, request: { material, label } }
-      return yield* once(repeat, MintedClaimInvite, mint(account, channel, material, label))
-    }, sqlOrDie),
-
+    ) => Effect.Effect<MintedClaimInvite, AttestationRefused | ChannelNotFound | IdempotencyKeyReused>
     /** Invites of a channel without their tokens, the one that expires first before the others. */
-    list: Effect.fn("ClaimInvites.list")(function* (account: Account, channel: ChannelId, page: Page) {
-      yield* owned(account, channel)
-      const now = yield* unixSeconds
-      const found = yield* paged(
-        page,
-        InviteStore.Position,
-        (slice) => invites.list({ channel, ...slice }),
-        ({ expiresAt, tokenHash }) => ({ expiresAt, tokenHash })
-      )
-      return found.map((invite) => shown(invite, now))
-    }, sqlOrDie),
-
+    readonly list: (
+      account: Account,
+      channel: ChannelId,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<ClaimInvite>, ChannelNotFound, HttpServerRequest.HttpServerRequest>
     /** What the invite offers. Looking claims nothing. */
-    show: Effect.fn("ClaimInvites.show")(function* (token: Redacted.Redacted) {
-      const invite = yield* find(token)
-      const now = yield* unixSeconds
-      yield* Effect.mapError(Effect.fromResult(Rules.show(stateOf(invite), now)), gone)
-      return shown(invite, now)
-    }, sqlOrDie),
-
+    readonly show: (token: Redacted.Redacted) => Effect.Effect<ClaimInvite, ClaimInviteGone | ClaimInviteUnknown>
     /** Burns the invite, allow-lists the caller's e-mail under the owner, and lands the claim; all of it or nothing. */
-    confirm: Effect.fn("ClaimInvites.confirm")(
-      function* (account: Account, token: Redacted.Redacted) {
-        const { channel } = yield* find(token)
-        yield* channels.lock(channel)
-        // Only under the lock of its channel does it stay as it is read.
-        const invite = yield* find(token)
-        const { holder, noiseAttestation: noise_attestation, noisePubkey: noise_pubkey, tokenHash } = invite
-        const now = yield* unixSeconds
-        yield* judged(Rules.confirm(stateOf(invite), yield* rosterFor(channel, account, holder), account, now))
-        if (account.email !== null)
-          yield* Effect.flatMap(
-            store.allow(channel, account.email),
-            within("addresses on the allow-list of this channel", mostAllowedOfChannel)
-          )
-        yield* invites.burn(tokenHash, now)
-        yield* land(account, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
-        return { channel }
-      },
-      store.transaction,
-      sqlOrDie
-    ),
-
+    readonly confirm: (
+      account: Account,
+      token: Redacted.Redacted
+    ) => Effect.Effect<
+      { readonly channel: ChannelId },
+      ClaimInviteGone | ClaimInviteUnknown | HolderClaimedElsewhere | LimitReached | VerifiedEmailRequired
+    >
     /** Forgets invites that have been over for long. */
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(invites.forget(now - remembered))))
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/channels/ClaimInvites") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const invites = yield* InviteStore.make
+    const channels = yield* ChannelStore.make
+    const { requireOwner } = yield* Channels
+    const { land, rosterFor } = yield* Claims
+    const audits = yield* Audits
+    const { once } = yield* Idempotency
+    const { portalBaseUrl } = yield* Settings
+    const random = yield* SecureRandom.SecureRandom
 
-export class ClaimInvites extends Context.Service<ClaimInvites, Effect.Success<typeof make>>()("server/ClaimInvites") {
-  static readonly layer = Layer.effect(ClaimInvites, make)
+    const find = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      const found = isToken(Redacted.value(token)) ? yield* invites.find(hashToken(token)) : Option.none()
+      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ClaimInviteUnknown()
+    })
+
+    const owned = (account: Account, channel: ChannelId) =>
+      Effect.catchTag(requireOwner(account, channel), "NotChannelOwner", () => new ChannelNotFound())
+
+    const mint = Effect.fnUntraced(function* (
+      account: Account,
+      channel: ChannelId,
+      { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey }: MemberMaterial,
+      label: string | undefined
+    ) {
+      yield* channels.lock(channel)
+      yield* owned(account, channel)
+      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+      const expiresAt = UnixSeconds.make((yield* unixSeconds) + claimInviteSeconds)
+      const row = { channel, holder, noisePubkey, noiseAttestation, expiresAt }
+      yield* invites.insert({ ...row, tokenHash: hashToken(token), label: label ?? null })
+      yield* audits.append(audit("claim_invite_minted", account.subject, channel, holder))
+      return new MintedClaimInvite({
+        invite: tokenFrom(Redacted.value(token)),
+        url: `${portalBaseUrl.origin}/portal/claim?invite=${Redacted.value(token)}`,
+        expires_at: expiresAt
+      })
+    })
+
+    /** The machine allow-lists the e-mail itself, and the attestation was verified at the mint. */
+    const judged = (verdict: ReturnType<typeof Rules.confirm>) => {
+      if (Result.isSuccess(verdict)) return Effect.void
+      switch (verdict.failure._tag) {
+        case "InviteGone":
+          return gone(verdict.failure)
+        case "NoVerifiedEmail":
+          return new VerifiedEmailRequired()
+        case "HolderClaimedByOther":
+          return new HolderClaimedElsewhere()
+        default:
+          return Effect.die(verdict.failure)
+      }
+    }
+
+    return {
+      requireOwner: owned,
+
+      mint: Effect.fn("ClaimInvites.mint")(function* (
+        account: Account,
+        channel: ChannelId,
+        request: {
+          readonly material: MemberMaterial
+          readonly label: string | undefined
+          readonly key: string | undefined
+        }
+      ) {
+        const { key, label, material } = request
+        if (!Attestation.holds(channel, material)) return yield* new AttestationRefused()
+        const repeat =
+          key === undefined
+            ? undefined
+            : { caller: account.subject, operation: `mint-claim-invite ${channel}`, key, request: { material, label } }
+        return yield* once(repeat, MintedClaimInvite, mint(account, channel, material, label))
+      }, sqlOrDie),
+
+      list: Effect.fn("ClaimInvites.list")(function* (account: Account, channel: ChannelId, page: Page) {
+        yield* owned(account, channel)
+        const now = yield* unixSeconds
+        const found = yield* paged(
+          page,
+          InviteStore.Position,
+          (slice) => invites.list({ channel, ...slice }),
+          ({ expiresAt, tokenHash }) => ({ expiresAt, tokenHash })
+        )
+        return found.map((invite) => shown(invite, now))
+      }, sqlOrDie),
+
+      show: Effect.fn("ClaimInvites.show")(function* (token: Redacted.Redacted) {
+        const invite = yield* find(token)
+        const now = yield* unixSeconds
+        yield* Effect.mapError(Effect.fromResult(Rules.show(stateOf(invite), now)), gone)
+        return shown(invite, now)
+      }, sqlOrDie),
+
+      confirm: Effect.fn("ClaimInvites.confirm")(
+        function* (account: Account, token: Redacted.Redacted) {
+          const { channel } = yield* find(token)
+          yield* channels.lock(channel)
+          // Only under the lock of its channel does it stay as it is read.
+          const invite = yield* find(token)
+          const { holder, noiseAttestation: noise_attestation, noisePubkey: noise_pubkey, tokenHash } = invite
+          const now = yield* unixSeconds
+          yield* judged(Rules.confirm(stateOf(invite), yield* rosterFor(channel, account, holder), account, now))
+          if (account.email !== null)
+            yield* Effect.flatMap(
+              store.allow(channel, account.email),
+              within("addresses on the allow-list of this channel", mostAllowedOfChannel)
+            )
+          yield* invites.burn(tokenHash, now)
+          yield* land(account, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
+          return { channel }
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(invites.forget(now - remembered))))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(ClaimInvites, ClaimInvites.make)
+  static readonly layer = ClaimInvites.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, Channels.layer, Claims.layer, Idempotency.layer])
+  )
 }

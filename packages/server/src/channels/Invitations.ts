@@ -14,7 +14,7 @@ import {
   InvitationRefused,
   InvitationSpent
 } from "@catenet/domain/channels/ChannelErrors"
-import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { MalformedRequest, type LimitReached } from "@catenet/domain/values/RequestErrors"
 import {
   challengeSeconds,
   type Presentation,
@@ -71,72 +71,87 @@ const read = (hex: string) =>
     ({ why }) => new MalformedRequest({ errors: [{ path: ["invitation"], message: why }] })
   )
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const channels = yield* ChannelStore.make
-  const members = yield* Members
-  const random = yield* SecureRandom.SecureRandom
+export class Invitations extends Context.Service<
+  Invitations,
+  {
+    /** A nonce for one redemption, alive for two minutes. */
+    readonly challenge: () => Effect.Effect<Challenge>
+    /** Makes the holder a member of the channel, under the channel's owner. */
+    readonly redeem: (
+      request: InvitationRedemption
+    ) => Effect.Effect<
+      void,
+      ChannelUnknown | InvitationExpired | InvitationRefused | InvitationSpent | LimitReached | MalformedRequest
+    >
+    /** Forgets challenges and invitations that nobody can use any more. */
+    readonly prune: Effect.Effect<void>
+  }
+>()("server/channels/Invitations") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const channels = yield* ChannelStore.make
+    const members = yield* Members
+    const random = yield* SecureRandom.SecureRandom
 
-  const load = Effect.fnUntraced(function* (challenge: Challenge | undefined, signature: string) {
-    const issued = challenge === undefined ? Option.none() : yield* store.findChallenge(challenge)
-    const isRedeemed = (yield* store.isRedeemed(signature)).length > 0
+    const load = Effect.fnUntraced(function* (challenge: Challenge | undefined, signature: string) {
+      const issued = challenge === undefined ? Option.none() : yield* store.findChallenge(challenge)
+      const isRedeemed = (yield* store.isRedeemed(signature)).length > 0
+      return {
+        challenges: new Map(Option.toArray(issued).map(({ issuedAt }) => [challenge ?? "", issuedAt])),
+        redeemed: new Set(isRedeemed ? [signature] : [])
+      }
+    })
+
+    /** A refusal is returned, not raised: what the attempt has spent stays spent. */
+    const attempt = Effect.fnUntraced(
+      function* (invitation: Invitation.Invitation, request: InvitationRedemption) {
+        const now = yield* unixSeconds
+        const { challenge, holder, noise_attestation, noise_pubkey } = request
+        const channel = idFrom(Hex.encode(invitation.channel))
+        const signature = Hex.encode(invitation.signature)
+        yield* channels.lock(channel)
+        const registered = Option.getOrUndefined(yield* channels.find(channel))
+        const expiresAt = Math.min(Number(invitation.expiresAt), Number.MAX_SAFE_INTEGER)
+        const presentation: Presentation = {
+          channelOwner: registered?.owner ?? null,
+          operatorSignatureValid: registered !== undefined && isSignedBy(registered.operatorPubkey, invitation, now),
+          expiresAt,
+          challenge: challenge ?? null,
+          redemptionSignatureValid: isSignedByInvitee(invitation, request),
+          attestationValid: Attestation.holds(channel, request),
+          invitation: signature,
+          holder
+        }
+        const { answer, next } = redeem(yield* load(challenge, signature), presentation, now)
+        if (challenge !== undefined && !next.challenges.has(challenge)) yield* store.spendChallenge(challenge)
+        if (Result.isFailure(answer)) return Option.some(answer.failure)
+        yield* store.markRedeemed(signature, expiresAt)
+        const invitee = `invitee:${Hex.encode(invitation.invitee)}`
+        yield* members.put(invitee, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
+        return Option.none<RedemptionRefusal>()
+      },
+      store.transaction,
+      sqlOrDie
+    )
+
     return {
-      challenges: new Map(Option.toArray(issued).map(({ issuedAt }) => [challenge ?? "", issuedAt])),
-      redeemed: new Set(isRedeemed ? [signature] : [])
+      challenge: Effect.fn("Invitations.challenge")(function* () {
+        const challenge = challengeFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+        yield* store.issue(challenge, yield* unixSeconds)
+        return challenge
+      }, sqlOrDie),
+
+      redeem: Effect.fn("Invitations.redeem")(function* (request: InvitationRedemption) {
+        const refusal = yield* attempt(yield* read(request.invitation), request)
+        if (Option.isSome(refusal)) return yield* refused(refusal.value)
+      }),
+
+      prune: Effect.flatMap(unixSeconds, (now) =>
+        Effect.asVoid(Effect.orDie(store.forget(now - challengeSeconds, now)))
+      )
     }
   })
 
-  /** A refusal is returned, not raised: what the attempt has spent stays spent. */
-  const attempt = Effect.fnUntraced(
-    function* (invitation: Invitation.Invitation, request: InvitationRedemption) {
-      const now = yield* unixSeconds
-      const { challenge, holder, noise_attestation, noise_pubkey } = request
-      const channel = idFrom(Hex.encode(invitation.channel))
-      const signature = Hex.encode(invitation.signature)
-      yield* channels.lock(channel)
-      const registered = Option.getOrUndefined(yield* channels.find(channel))
-      const expiresAt = Math.min(Number(invitation.expiresAt), Number.MAX_SAFE_INTEGER)
-      const presentation: Presentation = {
-        channelOwner: registered?.owner ?? null,
-        operatorSignatureValid: registered !== undefined && isSignedBy(registered.operatorPubkey, invitation, now),
-        expiresAt,
-        challenge: challenge ?? null,
-        redemptionSignatureValid: isSignedByInvitee(invitation, request),
-        attestationValid: Attestation.holds(channel, request),
-        invitation: signature,
-        holder
-      }
-      const { answer, next } = redeem(yield* load(challenge, signature), presentation, now)
-      if (challenge !== undefined && !next.challenges.has(challenge)) yield* store.spendChallenge(challenge)
-      if (Result.isFailure(answer)) return Option.some(answer.failure)
-      yield* store.markRedeemed(signature, expiresAt)
-      const invitee = `invitee:${Hex.encode(invitation.invitee)}`
-      yield* members.put(invitee, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
-      return Option.none<RedemptionRefusal>()
-    },
-    store.transaction,
-    sqlOrDie
-  )
-
-  return {
-    /** A nonce for one redemption, alive for two minutes. */
-    challenge: Effect.fn("Invitations.challenge")(function* () {
-      const challenge = challengeFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
-      yield* store.issue(challenge, yield* unixSeconds)
-      return challenge
-    }, sqlOrDie),
-
-    /** Makes the holder a member of the channel, under the channel's owner. */
-    redeem: Effect.fn("Invitations.redeem")(function* (request: InvitationRedemption) {
-      const refusal = yield* attempt(yield* read(request.invitation), request)
-      if (Option.isSome(refusal)) return yield* refused(refusal.value)
-    }),
-
-    /** Forgets challenges and invitations that nobody can use any more. */
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - challengeSeconds, now))))
-  }
-})
-
-export class Invitations extends Context.Service<Invitations, Effect.Success<typeof make>>()("server/Invitations") {
-  static readonly layer = Layer.effect(Invitations, make)
+  static readonly layerNoDeps = Layer.effect(Invitations, Invitations.make)
+  static readonly layer = Invitations.layerNoDeps.pipe(Layer.provide([Members.layer]))
 }

@@ -1,14 +1,18 @@
 /** Members of channels and the grants that their owner deposits for them. */
+import type { HttpServerRequest } from "effect/http"
+import type { SqlError } from "effect/sql"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import * as CryptoGrant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import type { Caller } from "@catenet/domain/api/Access"
 import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
-import type { ChannelId, Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
+import type { ChannelId, Grant, MemberMaterial, Member, DepositedGrant } from "@catenet/domain/channels/Channel"
 import {
   AttestationRefused,
   GrantMismatch,
   GrantUndecodable,
-  MemberNotFound
+  MemberNotFound,
+  type NotChannelOwner
 } from "@catenet/domain/channels/ChannelErrors"
 import type { HolderKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
@@ -29,83 +33,115 @@ export interface Place {
   readonly holder: HolderKey
 }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const audits = yield* Audits
-  const { command, requireOwner } = yield* Channels
-
-  /** Puts a member into its channel, inside the caller's transaction. Nothing is written down of one that is as it was. */
-  const put = Effect.fnUntraced(function* (actor: string, channel: ChannelId, material: MemberMaterial) {
-    const { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey } = material
-    const entry = audit("channel_member_added", actor, channel, holder)
-    const isNew = yield* audits.appendTo(store.putMember({ channel, holder, noisePubkey, noiseAttestation }), entry)
-    if (!isNew)
-      yield* Effect.flatMap(
-        store.isMember({ channel, holder }),
-        within("members of this channel", mostMembersOfChannel)
-      )
-  })
-
-  const drop = Effect.fnUntraced(function* (actor: string, { channel, holder }: Place) {
-    const entry = audit("channel_member_removed", actor, channel, holder)
-    yield* audits.appendTo(store.dropMember(channel, holder), entry)
-  })
-
-  const deposit = Effect.fnUntraced(function* (actor: string, place: Place, grant: Grant) {
-    if ((yield* store.isMember(place)).length === 0) return yield* new MemberNotFound()
-    yield* store.putGrant({ ...place, grantHex: grant })
-    yield* audits.append(audit("channel_grant_deposited", actor, place.channel, place.holder))
-  })
-
-  return {
-    put,
-
+export class Members extends Context.Service<
+  Members,
+  {
+    readonly put: (
+      actor: string,
+      channel: ChannelId,
+      material: MemberMaterial
+    ) => Effect.Effect<void, LimitReached | SqlError.SqlError>
     /** Adds a member, or replaces its Noise key and attestation. */
-    add: Effect.fn("Members.add")(function* (account: Account, channel: ChannelId, material: MemberMaterial) {
-      if (!Attestation.holds(channel, material)) return yield* new AttestationRefused()
-      yield* command(channel, account, put(account.subject, channel, material))
-    }),
-
+    readonly add: (
+      account: Account,
+      channel: ChannelId,
+      material: MemberMaterial
+    ) => Effect.Effect<void, AttestationRefused | LimitReached | NotChannelOwner>
     /** Removes a member with its grant and its claim; one that is none is removed already. */
-    remove: Effect.fn("Members.remove")((account: Account, place: Place) =>
-      command(place.channel, account, drop(account.subject, place))
-    ),
-
-    list: Effect.fn("Members.list")(function* (account: Account, channel: ChannelId, page: Page) {
-      yield* requireOwner(channel, account)
-      const found = yield* paged(
-        page,
-        Schema.String,
-        (slice) => store.members({ of: channel, ...slice }),
-        ({ holder }) => holder
-      )
-      return found.map(Store.shown)
-    }, sqlOrDie),
-
+    readonly remove: (account: Account, place: Place) => Effect.Effect<void, NotChannelOwner>
+    readonly list: (
+      account: Account,
+      channel: ChannelId,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<Member>, NotChannelOwner, HttpServerRequest.HttpServerRequest>
     /**
      * Deposits a grant for a member to pick up. Its ids must be those of the place; whether its signature holds and
      * whether it has expired is decided at the broker, each time it is used.
      */
-    depositGrant: Effect.fn("Members.depositGrant")(function* (account: Account, place: Place, grant: Grant) {
-      const read = CryptoGrant.fromHex(grant)
-      if (Result.isFailure(read)) return yield* new GrantUndecodable()
-      if (Hex.encode(read.success.channel) !== place.channel) return yield* new GrantMismatch({ part: "channel" })
-      if (Hex.encode(read.success.holder) !== place.holder) return yield* new GrantMismatch({ part: "holder" })
-      yield* command(place.channel, account, deposit(account.subject, place, grant))
-    }),
-
-    grants: Effect.fn("Members.grants")(function* (account: Account, channel: ChannelId, page: Page) {
-      yield* requireOwner(channel, account)
-      return yield* paged(
-        page,
-        Schema.String,
-        (slice) => store.grants({ of: channel, ...slice }),
-        ({ holder }) => holder
-      )
-    }, sqlOrDie)
+    readonly depositGrant: (
+      account: Account,
+      place: Place,
+      grant: Grant
+    ) => Effect.Effect<void, GrantMismatch | GrantUndecodable | MemberNotFound | NotChannelOwner>
+    readonly grants: (
+      account: Account,
+      channel: ChannelId,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<DepositedGrant>, NotChannelOwner, HttpServerRequest.HttpServerRequest>
   }
-})
+>()("server/channels/Members") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const audits = yield* Audits
+    const { command, requireOwner } = yield* Channels
 
-export class Members extends Context.Service<Members, Effect.Success<typeof make>>()("server/ChannelMembers") {
-  static readonly layer = Layer.effect(Members, make)
+    /** Puts a member into its channel, inside the caller's transaction. Nothing is written down of one that is as it was. */
+    const put = Effect.fnUntraced(function* (actor: string, channel: ChannelId, material: MemberMaterial) {
+      const { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey } = material
+      const entry = audit("channel_member_added", actor, channel, holder)
+      const isNew = yield* audits.appendTo(store.putMember({ channel, holder, noisePubkey, noiseAttestation }), entry)
+      if (!isNew)
+        yield* Effect.flatMap(
+          store.isMember({ channel, holder }),
+          within("members of this channel", mostMembersOfChannel)
+        )
+    })
+
+    const drop = Effect.fnUntraced(function* (actor: string, { channel, holder }: Place) {
+      const entry = audit("channel_member_removed", actor, channel, holder)
+      yield* audits.appendTo(store.dropMember(channel, holder), entry)
+    })
+
+    const deposit = Effect.fnUntraced(function* (actor: string, place: Place, grant: Grant) {
+      if ((yield* store.isMember(place)).length === 0) return yield* new MemberNotFound()
+      yield* store.putGrant({ ...place, grantHex: grant })
+      yield* audits.append(audit("channel_grant_deposited", actor, place.channel, place.holder))
+    })
+
+    return {
+      put,
+
+      add: Effect.fn("Members.add")(function* (account: Account, channel: ChannelId, material: MemberMaterial) {
+        if (!Attestation.holds(channel, material)) return yield* new AttestationRefused()
+        yield* command(account, channel, put(account.subject, channel, material))
+      }, sqlOrDie),
+
+      remove: Effect.fn("Members.remove")(
+        (account: Account, place: Place) => command(account, place.channel, drop(account.subject, place)),
+        sqlOrDie
+      ),
+
+      list: Effect.fn("Members.list")(function* (account: Account, channel: ChannelId, page: Page) {
+        yield* requireOwner(account, channel)
+        const found = yield* paged(
+          page,
+          Schema.String,
+          (slice) => store.members({ of: channel, ...slice }),
+          ({ holder }) => holder
+        )
+        return found.map(Store.shown)
+      }, sqlOrDie),
+
+      depositGrant: Effect.fn("Members.depositGrant")(function* (account: Account, place: Place, grant: Grant) {
+        const read = CryptoGrant.fromHex(grant)
+        if (Result.isFailure(read)) return yield* new GrantUndecodable()
+        if (Hex.encode(read.success.channel) !== place.channel) return yield* new GrantMismatch({ part: "channel" })
+        if (Hex.encode(read.success.holder) !== place.holder) return yield* new GrantMismatch({ part: "holder" })
+        yield* command(account, place.channel, deposit(account.subject, place, grant))
+      }, sqlOrDie),
+
+      grants: Effect.fn("Members.grants")(function* (account: Account, channel: ChannelId, page: Page) {
+        yield* requireOwner(account, channel)
+        return yield* paged(
+          page,
+          Schema.String,
+          (slice) => store.grants({ of: channel, ...slice }),
+          ({ holder }) => holder
+        )
+      }, sqlOrDie)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Members, Members.make)
+  static readonly layer = Members.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer]))
 }

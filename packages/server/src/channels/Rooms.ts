@@ -1,10 +1,16 @@
 /** Rooms: every pairwise channel of a full mesh, registered in one step or not at all. Opening one again adds nothing. */
+import type { HttpServerRequest } from "effect/http"
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import type { Caller } from "@catenet/domain/api/Access"
 import { ChannelId, RoomPair } from "@catenet/domain/channels/Channel"
-import { HolderRepeated, RoomPairTaken, RoomSizeOutOfRange } from "@catenet/domain/channels/ChannelErrors"
+import {
+  HolderRepeated,
+  RoomPairTaken,
+  RoomSizeOutOfRange,
+  type ChannelLimitReached
+} from "@catenet/domain/channels/ChannelErrors"
 import type { HolderKey, OperatorKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
@@ -36,57 +42,78 @@ const check = (holders: ReadonlyArray<HolderKey>) => {
   return repeated === undefined ? Effect.void : new HolderRepeated({ holder: repeated })
 }
 
-const make = Effect.gen(function* () {
-  const channels = yield* ChannelStore.make
-  const store = yield* Store.make
-  const audits = yield* Audits
-  const { checkLimit } = yield* Channels
-
-  const register = Effect.fnUntraced(function* (owner: string, operator: OperatorKey, pairs: ReadonlyArray<RoomPair>) {
-    const ids = pairs.map(({ channel }) => channel)
-    yield* channels.lockAll(ids)
-    const known = new Map((yield* channels.findAll(ids)).map((row) => [row.channel, row]))
-    for (const { a, b, channel } of pairs) {
-      const row = known.get(channel)
-      if (row !== undefined && (row.owner !== owner || row.operatorPubkey !== operator)) {
-        return yield* new RoomPairTaken({ a, b })
-      }
-    }
-    const fresh = ids.filter((channel) => !known.has(channel))
-    if (Arr.isReadonlyArrayNonEmpty(fresh)) {
-      yield* checkLimit(owner, fresh.length)
-      const createdAt = yield* unixSeconds
-      yield* channels.insert(Arr.map(fresh, (channel) => ({ channel, owner, operatorPubkey: operator, createdAt })))
-      yield* audits.append(audit("room_opened", owner, operator, `channels=${fresh.length}`))
-    }
-    if (Arr.isReadonlyArrayNonEmpty(pairs)) yield* store.put(pairs)
-  })
-
-  return {
+export class Rooms extends Context.Service<
+  Rooms,
+  {
     /** Every pair, also those that were registered before. */
-    open: Effect.fn("Rooms.open")(function* (
-      { subject }: Account,
+    readonly open: (
+      account: Account,
       operator: OperatorKey,
       holders: ReadonlyArray<HolderKey>
-    ) {
-      yield* check(holders)
-      const pairs = pairsOf(operator, holders)
-      yield* channels.transaction(register(subject, operator, pairs))
-      return pairs
-    }, sqlOrDie),
-
+    ) => Effect.Effect<
+      ReadonlyArray<RoomPair>,
+      ChannelLimitReached | HolderRepeated | RoomPairTaken | RoomSizeOutOfRange
+    >
     /** The pairs of all rooms of the account, sorted by channel. */
-    list: Effect.fn("Rooms.list")(function* ({ subject }: Account, page: Page) {
-      return yield* paged(
-        page,
-        Schema.String,
-        (slice) => store.list({ of: subject, ...slice }),
-        ({ channel }) => channel
-      )
-    }, sqlOrDie)
+    readonly list: (
+      account: Account,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<RoomPair>, never, HttpServerRequest.HttpServerRequest>
   }
-})
+>()("server/channels/Rooms") {
+  static readonly make = Effect.gen(function* () {
+    const channels = yield* ChannelStore.make
+    const store = yield* Store.make
+    const audits = yield* Audits
+    const { checkLimit } = yield* Channels
 
-export class Rooms extends Context.Service<Rooms, Effect.Success<typeof make>>()("server/Rooms") {
-  static readonly layer = Layer.effect(Rooms, make)
+    const register = Effect.fnUntraced(function* (
+      owner: string,
+      operator: OperatorKey,
+      pairs: ReadonlyArray<RoomPair>
+    ) {
+      const ids = pairs.map(({ channel }) => channel)
+      yield* channels.lockAll(ids)
+      const known = new Map((yield* channels.findAll(ids)).map((row) => [row.channel, row]))
+      for (const { a, b, channel } of pairs) {
+        const row = known.get(channel)
+        if (row !== undefined && (row.owner !== owner || row.operatorPubkey !== operator)) {
+          return yield* new RoomPairTaken({ a, b })
+        }
+      }
+      const fresh = ids.filter((channel) => !known.has(channel))
+      if (Arr.isReadonlyArrayNonEmpty(fresh)) {
+        yield* checkLimit(owner, fresh.length)
+        const createdAt = yield* unixSeconds
+        yield* channels.insert(Arr.map(fresh, (channel) => ({ channel, owner, operatorPubkey: operator, createdAt })))
+        yield* audits.append(audit("room_opened", owner, operator, `channels=${fresh.length}`))
+      }
+      if (Arr.isReadonlyArrayNonEmpty(pairs)) yield* store.put(pairs)
+    })
+
+    return {
+      open: Effect.fn("Rooms.open")(function* (
+        { subject }: Account,
+        operator: OperatorKey,
+        holders: ReadonlyArray<HolderKey>
+      ) {
+        yield* check(holders)
+        const pairs = pairsOf(operator, holders)
+        yield* channels.transaction(register(subject, operator, pairs))
+        return pairs
+      }, sqlOrDie),
+
+      list: Effect.fn("Rooms.list")(function* ({ subject }: Account, page: Page) {
+        return yield* paged(
+          page,
+          Schema.String,
+          (slice) => store.list({ of: subject, ...slice }),
+          ({ channel }) => channel
+        )
+      }, sqlOrDie)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Rooms, Rooms.make)
+  static readonly layer = Rooms.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer]))
 }

@@ -7,24 +7,28 @@ import { type HolderKey, OperatorKey } from "@catenet/domain/values/Keys"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const find = SqlSchema.findOneOption({
-    Request: Schema.Struct({ channel: Schema.String, holder: Schema.String }),
-    Result: Schema.Struct({ operatorPubkey: OperatorKey }),
-    execute: ({ channel, holder }) => sql`
-      select t.operator_pubkey from topology_edges e join topologies t on t.id = e.topology_id
-      where e.link = ${channel} and ${holder} in (e.a, e.b) limit 1`
-  })
-  return {
+export class TopologyAuthorizations extends Context.Service<
+  TopologyAuthorizations,
+  {
     /** The operator in whose name an edge admits the holder to the channel, when there is one. */
-    operatorFor: (channel: ChannelId, holder: HolderKey): Effect.Effect<Option.Option<OperatorKey>> =>
-      Effect.orDie(find({ channel, holder })).pipe(Effect.map(Option.map(({ operatorPubkey }) => operatorPubkey)))
+    readonly operatorFor: (channel: ChannelId, holder: HolderKey) => Effect.Effect<Option.Option<OperatorKey>>
   }
-})
+>()("server/channels/TopologyAuthorizations") {
+  static readonly make = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const find = SqlSchema.findOneOption({
+      Request: Schema.Struct({ channel: Schema.String, holder: Schema.String }),
+      Result: Schema.Struct({ operatorPubkey: OperatorKey }),
+      execute: ({ channel, holder }) => sql`
+        select t.operator_pubkey from topology_edges e join topologies t on t.id = e.topology_id
+        where e.link = ${channel} and ${holder} in (e.a, e.b) limit 1`
+    })
+    return {
+      operatorFor: (channel: ChannelId, holder: HolderKey): Effect.Effect<Option.Option<OperatorKey>> =>
+        Effect.orDie(find({ channel, holder })).pipe(Effect.map(Option.map(({ operatorPubkey }) => operatorPubkey)))
+    }
+  })
 
-export class TopologyAuthorizations extends Context.Service<TopologyAuthorizations, Effect.Success<typeof make>>()(
-  "server/TopologyAuthorizations"
-) {
-  static readonly layer = Layer.effect(TopologyAuthorizations, make)
+  static readonly layerNoDeps = Layer.effect(TopologyAuthorizations, TopologyAuthorizations.make)
+  static readonly layer = TopologyAuthorizations.layerNoDeps
 }

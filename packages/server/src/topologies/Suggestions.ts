@@ -27,31 +27,43 @@ const refused = (refusal: SuggestRefusal) => {
   }
 }
 
-const make = Effect.gen(function* () {
-  const agents = yield* AgentStore.make
-  const locked = yield* LockedTopology.make
-  return {
-    suggest: Effect.fn("Suggestions.suggest")(function* (
-      account: Caller["Service"],
-      id: TopologyId,
-      { links, shortcut_budget }: SuggestRequest
-    ) {
-      const topology = yield* locked.read(id, account)
-      const members = yield* agents.membersOf(id)
-      if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
-      const { mode } = topology
-      const request = { mode, agents: members.map(({ agent }) => agent), links, budget: shortcut_budget }
-      const tree = yield* Effect.mapError(Effect.fromResult(suggest(request)), refused)
-      return new Suggestion({
-        mode,
-        links: tree.links.map(([a, b]) => [HolderKey.make(a), HolderKey.make(b)] as const),
-        total_cost: tree.totalCost,
-        connected: tree.connected
-      })
-    }, sqlOrDie)
-  }
-})
+type Account = Caller["Service"]
 
-export class Suggestions extends Context.Service<Suggestions, Effect.Success<typeof make>>()("server/Suggestions") {
-  static readonly layer = Layer.effect(Suggestions, make)
+export class Suggestions extends Context.Service<
+  Suggestions,
+  {
+    readonly suggest: (
+      account: Account,
+      id: TopologyId,
+      request: SuggestRequest
+    ) => Effect.Effect<Suggestion, NothingToSuggest | ShortcutBudgetTooLarge | TooManyAgents | TopologyNotFound>
+  }
+>()("server/topologies/Suggestions") {
+  static readonly make = Effect.gen(function* () {
+    const agents = yield* AgentStore.make
+    const locked = yield* LockedTopology.make
+    return {
+      suggest: Effect.fn("Suggestions.suggest")(function* (
+        account: Account,
+        id: TopologyId,
+        { links, shortcut_budget }: SuggestRequest
+      ) {
+        const topology = yield* locked.read(id, account)
+        const members = yield* agents.membersOf(id)
+        if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
+        const { mode } = topology
+        const request = { mode, agents: members.map(({ agent }) => agent), links, budget: shortcut_budget }
+        const tree = yield* Effect.mapError(Effect.fromResult(suggest(request)), refused)
+        return new Suggestion({
+          mode,
+          links: tree.links.map(([a, b]) => [HolderKey.make(a), HolderKey.make(b)] as const),
+          total_cost: tree.totalCost,
+          connected: tree.connected
+        })
+      }, sqlOrDie)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Suggestions, Suggestions.make)
+  static readonly layer = Suggestions.layerNoDeps
 }

@@ -1,4 +1,7 @@
 /** Topologies as a whole: made, listed, seen, shared and removed. What changes inside one is in `TopologyEditor`. */
+import type { HttpServerRequest } from "effect/http"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { mostSharesOfTopology, mostTopologiesOfAccount } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
@@ -12,7 +15,7 @@ import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { roleOf, transition } from "@catenet/domain/topologies/TopologyMachine"
-import { TopologyIds } from "@catenet/domain/topologies/Topology"
+import { TopologyIds, type Topology, type PublicTopology } from "@catenet/domain/topologies/Topology"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../identity/Audits.ts"
@@ -31,123 +34,155 @@ type Account = Caller["Service"]
 const idFrom = Schema.decodeSync(TopologyId)
 const netUuidFrom = Schema.decodeSync(NetUuid)
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const queries = yield* TopologyQueries.make
-  const locked = yield* LockedTopology.make
-  const audits = yield* Audits
-  const { once } = yield* Idempotency
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
+export class Topologies extends Context.Service<
+  Topologies,
+  {
+    readonly create: (
+      account: Account,
+      key: string | undefined
+    ) => Effect.Effect<TopologyIds, IdempotencyKeyReused | TopologyLimitReached>
+    /** An account's own, oldest first. */
+    readonly list: (
+      account: Account,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<TopologyIds>, never, HttpServerRequest.HttpServerRequest>
+    /** Those of others that are shared with the session's verified address; a caller without one has none. */
+    readonly listShared: (
+      account: Account,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<TopologyIds>, never, HttpServerRequest.HttpServerRequest>
+    readonly get: (account: Account, id: TopologyId) => Effect.Effect<Topology, TopologyNotFound>
+    /** What anybody may see who knows the public id. */
+    readonly published: (netUuid: NetUuid) => Effect.Effect<PublicTopology, NetworkUnknown>
+    /** Its agents go home; what its edges authorised ends. */
+    readonly remove: (account: Account, id: TopologyId) => Effect.Effect<void, TopologyNotFound>
+    /** Nothing of an account that ends is left; agents of others go home. Part of the caller's transaction. */
+    readonly removeAllOf: (account: Account) => Effect.Effect<void>
+    /** Lets an address view it and wire its own agents. */
+    readonly share: (
+      account: Account,
+      id: TopologyId,
+      email: Email
+    ) => Effect.Effect<void, LimitReached | TopologyNotFound>
+    readonly unshare: (account: Account, id: TopologyId, email: Email) => Effect.Effect<void, ShareNotFound>
+    /** The addresses that it is shared with, in their order. */
+    readonly shares: (
+      account: Account,
+      id: TopologyId,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<Email>, TopologyNotFound, HttpServerRequest.HttpServerRequest>
+  }
+>()("server/topologies/Topologies") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const queries = yield* TopologyQueries.make
+    const locked = yield* LockedTopology.make
+    const audits = yield* Audits
+    const { once } = yield* Idempotency
+    const random = yield* SecureRandom.SecureRandom
+    const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
-  const insert = Effect.fnUntraced(function* (owner: Account["subject"]) {
-    const ids = { id: idFrom(yield* fresh), netUuid: netUuidFrom(yield* fresh) }
-    const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, mostTopologiesOfAccount)
-    if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(mostTopologiesOfAccount) })
-    yield* audits.append(audit("topology_created", owner, ids.id))
-    return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
-  }, store.transaction)
+    const insert = Effect.fnUntraced(function* (owner: Account["subject"]) {
+      const ids = { id: idFrom(yield* fresh), netUuid: netUuidFrom(yield* fresh) }
+      const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, mostTopologiesOfAccount)
+      if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(mostTopologiesOfAccount) })
+      yield* audits.append(audit("topology_created", owner, ids.id))
+      return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
+    }, store.transaction)
 
-  const idsOf = (rows: ReadonlyArray<TopologyQueries.Listed>) =>
-    rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))
-  const keyOf = ({ createdAt, id }: TopologyQueries.Listed) => ({ createdAt, id })
+    const idsOf = (rows: ReadonlyArray<TopologyQueries.Listed>) =>
+      rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))
+    const keyOf = ({ createdAt, id }: TopologyQueries.Listed) => ({ createdAt, id })
 
-  /** What belongs to the owner alone, read without a change. */
-  const asOwner = Effect.fnUntraced(function* (account: Account, id: TopologyId) {
-    const topology = yield* locked.read(id, account)
-    if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
+    /** What belongs to the owner alone, read without a change. */
+    const asOwner = Effect.fnUntraced(function* (account: Account, id: TopologyId) {
+      const topology = yield* locked.read(id, account)
+      if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
+    })
+
+    return {
+      create: Effect.fn("Topologies.create")(function* ({ subject }: Account, key: string | undefined) {
+        const repeat =
+          key === undefined ? undefined : { caller: subject, operation: "create-topology", key, request: null }
+        return yield* once(repeat, TopologyIds, insert(subject))
+      }, sqlOrDie),
+
+      list: Effect.fn("Topologies.list")(function* ({ subject }: Account, page: Page) {
+        return idsOf(yield* paged(page, TopologyQueries.After, (slice) => queries.owned({ subject, ...slice }), keyOf))
+      }, Effect.orDie),
+
+      listShared: Effect.fn("Topologies.listShared")(function* ({ email }: Account, page: Page) {
+        if (email === null) return []
+        return idsOf(yield* paged(page, TopologyQueries.After, (slice) => queries.shared({ email, ...slice }), keyOf))
+      }, Effect.orDie),
+
+      get: Effect.fn("Topologies.get")(function* ({ email, subject }: Account, id: TopologyId) {
+        const found = yield* queries.visible({ id, subject, email })
+        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TopologyNotFound()
+      }, sqlOrDie),
+
+      published: Effect.fn("Topologies.published")(function* (netUuid: NetUuid) {
+        const found = yield* queries.published(netUuid)
+        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NetworkUnknown()
+      }, sqlOrDie),
+
+      remove: Effect.fn("Topologies.remove")(
+        function* (account: Account, id: TopologyId) {
+          const topology = yield* locked.hold(id, account)
+          if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
+          yield* store.remove(id)
+          yield* audits.append(audit("topology_deleted", account.subject, id))
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      removeAllOf: Effect.fn("Topologies.removeAllOf")(function* ({ email, subject }: Account) {
+        yield* store.removeAllOf(subject, email)
+      }, sqlOrDie),
+
+      share: Effect.fn("Topologies.share")(
+        function* (account: Account, id: TopologyId, email: Email) {
+          const topology = yield* locked.hold(id, account, { email })
+          yield* Effect.mapError(
+            Effect.fromResult(transition(topology, account, { _tag: "Share", email })),
+            () => new TopologyNotFound()
+          )
+          if (topology.shares.has(email)) return
+          yield* Effect.flatMap(store.share(id, email), within("shares of this topology", mostSharesOfTopology))
+          yield* audits.append(audit("topology_shared", account.subject, id, email))
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      unshare: Effect.fn("Topologies.unshare")(
+        function* (account: Account, id: TopologyId, email: Email) {
+          const topology = yield* locked.hold(id, account, { email })
+          yield* Effect.mapError(
+            Effect.fromResult(transition(topology, account, { _tag: "Unshare", email })),
+            () => new ShareNotFound()
+          )
+          yield* store.unshare(id, email)
+          yield* audits.append(audit("topology_unshared", account.subject, id, email))
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      shares: Effect.fn("Topologies.shares")(function* (account: Account, id: TopologyId, page: Page) {
+        yield* asOwner(account, id)
+        const found = yield* paged(
+          page,
+          Email,
+          (slice) => store.shares({ id, ...slice }),
+          ({ email }) => email
+        )
+        return found.map(({ email }) => email)
+      }, sqlOrDie)
+    }
   })
 
-  return {
-    create: Effect.fn("Topologies.create")(function* ({ subject }: Account, key: string | undefined) {
-      const repeat =
-        key === undefined ? undefined : { caller: subject, operation: "create-topology", key, request: null }
-      return yield* once(repeat, TopologyIds, insert(subject))
-    }, sqlOrDie),
-
-    /** An account's own, oldest first. */
-    list: Effect.fn("Topologies.list")(function* ({ subject }: Account, page: Page) {
-      return idsOf(yield* paged(page, TopologyQueries.After, (slice) => queries.owned({ subject, ...slice }), keyOf))
-    }, Effect.orDie),
-
-    /** Those of others that are shared with the session's verified address; a caller without one has none. */
-    listShared: Effect.fn("Topologies.listShared")(function* ({ email }: Account, page: Page) {
-      if (email === null) return []
-      return idsOf(yield* paged(page, TopologyQueries.After, (slice) => queries.shared({ email, ...slice }), keyOf))
-    }, Effect.orDie),
-
-    get: Effect.fn("Topologies.get")(function* ({ email, subject }: Account, id: TopologyId) {
-      const found = yield* queries.visible({ id, subject, email })
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TopologyNotFound()
-    }, sqlOrDie),
-
-    /** What anybody may see who knows the public id. */
-    published: Effect.fn("Topologies.published")(function* (netUuid: NetUuid) {
-      const found = yield* queries.published(netUuid)
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NetworkUnknown()
-    }, sqlOrDie),
-
-    /** Its agents go home; what its edges authorised ends. */
-    remove: Effect.fn("Topologies.remove")(
-      function* (account: Account, id: TopologyId) {
-        const topology = yield* locked.hold(id, account)
-        if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
-        yield* store.remove(id)
-        yield* audits.append(audit("topology_deleted", account.subject, id))
-      },
-      store.transaction,
-      sqlOrDie
-    ),
-
-    /** Nothing of an account that ends is left; agents of others go home. Part of the caller's transaction. */
-    removeAllOf: Effect.fn("Topologies.removeAllOf")(function* ({ email, subject }: Account) {
-      yield* store.removeAllOf(subject, email)
-    }, sqlOrDie),
-
-    /** Lets an address view it and wire its own agents. */
-    share: Effect.fn("Topologies.share")(
-      function* (account: Account, id: TopologyId, email: Email) {
-        const topology = yield* locked.hold(id, account, { email })
-        yield* Effect.mapError(
-          Effect.fromResult(transition(topology, account, { _tag: "Share", email })),
-          () => new TopologyNotFound()
-        )
-        if (topology.shares.has(email)) return
-        yield* Effect.flatMap(store.share(id, email), within("shares of this topology", mostSharesOfTopology))
-        yield* audits.append(audit("topology_shared", account.subject, id, email))
-      },
-      store.transaction,
-      sqlOrDie
-    ),
-
-    unshare: Effect.fn("Topologies.unshare")(
-      function* (account: Account, id: TopologyId, email: Email) {
-        const topology = yield* locked.hold(id, account, { email })
-        yield* Effect.mapError(
-          Effect.fromResult(transition(topology, account, { _tag: "Unshare", email })),
-          () => new ShareNotFound()
-        )
-        yield* store.unshare(id, email)
-        yield* audits.append(audit("topology_unshared", account.subject, id, email))
-      },
-      store.transaction,
-      sqlOrDie
-    ),
-
-    /** The addresses that it is shared with, in their order. */
-    shares: Effect.fn("Topologies.shares")(function* (account: Account, id: TopologyId, page: Page) {
-      yield* asOwner(account, id)
-      const found = yield* paged(
-        page,
-        Email,
-        (slice) => store.shares({ id, ...slice }),
-        ({ email }) => email
-      )
-      return found.map(({ email }) => email)
-    }, sqlOrDie)
-  }
-})
-
-export class Topologies extends Context.Service<Topologies, Effect.Success<typeof make>>()("server/Topologies") {
-  static readonly layer = Layer.effect(Topologies, make)
+  static readonly layerNoDeps = Layer.effect(Topologies, Topologies.make)
+  static readonly layer = Topologies.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
 }
