@@ -26,7 +26,7 @@ export class ReplayCache {
   readonly #expiries = new Map<string, bigint>()
   #sweptAt: bigint | undefined
 
-  /** How many signatures are held, swept or not. */
+  /** How many signatures are held, pruned or not. */
   get size(): number {
     return this.#expiries.size
   }
@@ -36,7 +36,7 @@ export class ReplayCache {
    * and never stored.
    */
   fresh(signature: Uint8Array, expiresAt: bigint, now: bigint): boolean {
-    this.#sweep(now)
+    this.#prune(now)
     if (!alive(now, expiresAt)) return false
     const key = Hex.encode(signature)
     const seenUntil = this.#expiries.get(key)
@@ -45,7 +45,7 @@ export class ReplayCache {
     return true
   }
 
-  #sweep(now: bigint): void {
+  #prune(now: bigint): void {
     if (this.#sweptAt !== undefined && now - this.#sweptAt < sweepEvery) return
     this.#sweptAt = now
     for (const [key, expiresAt] of this.#expiries) if (!alive(now, expiresAt)) this.#expiries.delete(key)

@@ -156,7 +156,7 @@ const announce = (bound: Bound) =>
 const processIdentity = Layer.effect(
   ProcessIdentity,
   Effect.map(Settings, ({ processes }) => ({
-    place: processes === 1 ? undefined : { edge: randomBytes(8), process: 0, processes }
+    edgeProcess: processes === 1 ? undefined : { edge: randomBytes(8), process: 0, processes }
   }))
 )
 

@@ -170,7 +170,7 @@ describe("agents", () => {
         const enrolled = new Uint8Array(32).fill(1)
         const other = new Uint8Array(32).fill(2)
         const key = (seed: Uint8Array) => Buffer.from(native.ed25519.publicKey(seed)).toString("hex")
-        const authorisation = { token: T, hostname: tunnelHost, tier: "gelb", policy: null }
+        const authorization = { token: T, hostname: tunnelHost, tier: "gelb", policy: null }
         const world = yield* start()
         yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
         const thief = yield* servingAgent(world, T, [tunnelHost], saying("thief"))
@@ -178,7 +178,7 @@ describe("agents", () => {
           world.admin("POST", "/internal/tunnel/agent-keys", { headers: { "x-ct-routing-token": T }, body: keys })
         assert.strictEqual((yield* Effect.promise(() => name([key(enrolled)]))).status, 200)
         assert.strictEqual((yield* Effect.promise(() => thief.registration.ended)).code, "proof-required")
-        world.controlPlane.authorisations.push({ ...authorisation, agent_keys: [key(enrolled)] })
+        world.controlPlane.authorizations.push({ ...authorization, agent_keys: [key(enrolled)] })
         const restarted = yield* start({ CT_EDGE_REQUIRE_AGENT_PROOF: "1" }, { controlPlane: world.controlPlane })
         for (const edge of [world, restarted]) {
           const agent = yield* muxAgent(edge, saying("enrolled"))

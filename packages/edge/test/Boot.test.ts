@@ -33,7 +33,7 @@ describe("an edge that comes up", () => {
       const controlPlane = yield* startControlPlane
       controlPlane.page = 1
       controlPlane.revoked.push(token("6"))
-      controlPlane.authorisations.push(
+      controlPlane.authorizations.push(
         {
           token: token("7"),
           hostname: "own.example.test",
@@ -65,7 +65,7 @@ describe("an edge that comes up", () => {
   it.live("lets the first visitors of a tunnel that it restored wait for the agent, up to 3 s", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({ token: T, hostname: tunnelHost, tier: "gelb", policy: null })
+      controlPlane.authorizations.push({ token: T, hostname: tunnelHost, tier: "gelb", policy: null })
       const world = yield* start({}, { controlPlane })
       const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
       const answer = readUntil(visitor, "served")
@@ -84,7 +84,7 @@ describe("an edge that comes up", () => {
   it.live("lets nobody past a login gate that it restored, its first visitor neither", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push(gatedHost)
+      controlPlane.authorizations.push(gatedHost)
       const folder = yield* temporaryFolder
       const visited = Effect.gen(function* () {
         const world = yield* start({}, { controlPlane, folder })
@@ -103,7 +103,7 @@ describe("an edge that comes up", () => {
   it.live("closes a host that requires login where it has no wildcard certificate, to those who are there too", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({ ...gatedHost, require_login: false })
+      controlPlane.authorizations.push({ ...gatedHost, require_login: false })
       const world = yield* start({ CT_EDGE_WILDCARD_CERT: "", CT_EDGE_WILDCARD_KEY: "" }, { controlPlane })
       const agent = yield* servingAgent(
         world,
@@ -222,7 +222,7 @@ describe("an edge that comes up", () => {
   it.live("closes its ports when it leaves, lets relays finish within the grace, and sends agents away", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({ token: T, hostname: tunnelHost, tier: "gelb" })
+      controlPlane.authorizations.push({ token: T, hostname: tunnelHost, tier: "gelb" })
       const life = yield* Scope.make()
       const world = yield* start({ CT_EDGE_SHUTDOWN_GRACE_SECS: "10" }, { controlPlane }).pipe(Scope.provide(life))
       const agent = yield* servingAgent(world, T, [tunnelHost], (stream) => {

@@ -2,7 +2,7 @@
  * One attempt to register: the edge's address, then its port 443 when that is allowed. Each is dialled once with both of our
  * protocols on offer (the byte protocol alone with CT_AGENT_REGISTER_TCP_ONLY), and the one that the edge selected is spoken.
  */
-import type { Place } from "@catenet/wire/frames/MuxHello"
+import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Effect } from "effect"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
@@ -38,7 +38,7 @@ export const additionalLink = Effect.fn("Establish.additionalLink")(function* (
   address: HostPort,
   registration: Registration,
   serve: MuxLink.Serve,
-  wanted: (place: Place | undefined) => boolean
+  wanted: (edgeProcess: EdgeProcess | undefined) => boolean
 ) {
   const socket = yield* Effect.acquireRelease(
     dial(info, address, [muxAlpn]),

@@ -1,5 +1,5 @@
 /** A registration that an edge has accepted, whatever carries it. */
-import type { Place } from "@catenet/wire/frames/MuxHello"
+import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Effect, Exit, Scope } from "effect"
 
 /** Why a registration ended. `final` when the edge took it back for good. */
@@ -13,7 +13,7 @@ export interface Link {
   readonly edge: string
   readonly carrier: "mux" | "slots"
   /** Which process of the edge it leads to, where the edge has several. */
-  readonly place: Place | undefined
+  readonly edgeProcess: EdgeProcess | undefined
   /** The edge lets mesh clients in by visitor tokens. */
   readonly visitorTokens: boolean
   /** Waits for the end of the registration. */

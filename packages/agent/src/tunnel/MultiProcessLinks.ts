@@ -3,7 +3,7 @@
  * the agent connects again, in rounds that become rare, until it is linked with each; it closes a connection to a process that it
  * is linked with already. The links save visitors a hop between processes; the agent serves without them too.
  */
-import type { Place } from "@catenet/wire/frames/MuxHello"
+import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Effect, Exit, FiberHandle, Queue, Scope } from "effect"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
@@ -20,12 +20,12 @@ const pause = "100 millis"
 const firstRestMillis = 500
 const longestRestMillis = 300_000
 
-const keyOf = ({ edge, process }: Place) => `${Buffer.from(edge).toString("hex")} ${process}`
-const isSame = (a: Place, b: Place) => Buffer.from(a.edge).equals(b.edge)
+const keyOf = ({ edge, process }: EdgeProcess) => `${Buffer.from(edge).toString("hex")} ${process}`
+const isSame = (a: EdgeProcess, b: EdgeProcess) => Buffer.from(a.edge).equals(b.edge)
 
 interface Held {
   readonly link: Link
-  readonly place: Place
+  readonly edgeProcess: EdgeProcess
   readonly scope: Scope.Closeable
 }
 
@@ -41,7 +41,7 @@ export const make = Effect.fn("MultiProcessLinks.make")(function* (registration:
   const lost = yield* Queue.sliding<undefined>(1)
   const info = yield* ConnectionInfo
   const held = new Map<string, Held>()
-  let first: { readonly link: Link; readonly place: Place } | undefined
+  let first: { readonly link: Link; readonly edgeProcess: EdgeProcess } | undefined
 
   const letGo = (key: string, one: Held) =>
     Effect.suspend(() => {
@@ -49,12 +49,12 @@ export const make = Effect.fn("MultiProcessLinks.make")(function* (registration:
       return discard(one.link, one.scope)
     })
 
-  const isWanted = (place: Place | undefined) =>
+  const isWanted = (edgeProcess: EdgeProcess | undefined) =>
     first !== undefined &&
-    place !== undefined &&
-    isSame(place, first.place) &&
-    place.process !== first.place.process &&
-    !held.has(keyOf(place))
+    edgeProcess !== undefined &&
+    isSame(edgeProcess, first.edgeProcess) &&
+    edgeProcess.process !== first.edgeProcess.process &&
+    !held.has(keyOf(edgeProcess))
 
   const tryOnce = Effect.fnUntraced(function* (edge: string) {
     const address = parseHostPort(edge)
@@ -64,10 +64,10 @@ export const make = Effect.fn("MultiProcessLinks.make")(function* (registration:
       Scope.provide(scope),
       Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
     )
-    const { place } = link
-    if (place === undefined) return yield* Scope.close(scope, Exit.void)
-    const key = keyOf(place)
-    const one = { link, place, scope }
+    const { edgeProcess } = link
+    if (edgeProcess === undefined) return yield* Scope.close(scope, Exit.void)
+    const key = keyOf(edgeProcess)
+    const one = { link, edgeProcess, scope }
     const another = held.get(key)
     held.set(key, one)
     if (another !== undefined) yield* Effect.forkIn(letGo(key, another), outer)
@@ -76,15 +76,15 @@ export const make = Effect.fn("MultiProcessLinks.make")(function* (registration:
   })
 
   /** Never ends: tries to link with the missing processes in rounds, ever more rarely, and soon again after a link has ended. */
-  const connectMissing = Effect.fnUntraced(function* (edge: string, place: Place) {
-    const missing = () => held.size < place.processes - 1
+  const connectMissing = Effect.fnUntraced(function* (edge: string, edgeProcess: EdgeProcess) {
+    const missing = () => held.size < edgeProcess.processes - 1
     let rest = firstRestMillis
     for (;;) {
-      for (let tries = triesPerProcess * place.processes; tries > 0 && missing(); tries--) {
+      for (let tries = triesPerProcess * edgeProcess.processes; tries > 0 && missing(); tries--) {
         yield* Effect.sleep(pause)
         yield* Effect.ignore(tryOnce(edge))
       }
-      yield* Effect.logDebug(`connected to ${held.size + 1} of the edge's ${place.processes} processes`)
+      yield* Effect.logDebug(`connected to ${held.size + 1} of the edge's ${edgeProcess.processes} processes`)
       const found = !missing()
       if (found) yield* Queue.take(lost)
       yield* Queue.clear(lost)
@@ -97,14 +97,18 @@ export const make = Effect.fn("MultiProcessLinks.make")(function* (registration:
     links: () => Array.from(held.values(), ({ link }) => link),
     follow: Effect.fnUntraced(function* (link) {
       yield* FiberHandle.clear(connecting)
-      const place = link?.place
-      first = link === undefined || place === undefined ? undefined : { link, place }
+      const edgeProcess = link?.edgeProcess
+      first = link === undefined || edgeProcess === undefined ? undefined : { link, edgeProcess }
       if (link === undefined) return
       for (const [key, one] of Array.from(held))
-        if (place === undefined || !isSame(one.place, place) || one.place.process === place.process)
+        if (
+          edgeProcess === undefined ||
+          !isSame(one.edgeProcess, edgeProcess) ||
+          one.edgeProcess.process === edgeProcess.process
+        )
           yield* Effect.forkIn(letGo(key, one), outer)
-      if (place !== undefined && place.processes > 1)
-        yield* FiberHandle.run(connecting, connectMissing(link.edge, place))
+      if (edgeProcess !== undefined && edgeProcess.processes > 1)
+        yield* FiberHandle.run(connecting, connectMissing(link.edge, edgeProcess))
     })
   }
   return result

@@ -1,6 +1,6 @@
 /** The preferred carrier: one TLS connection on which the edge opens a stream for each client. */
 import { native } from "@catenet/crypto/native"
-import type { Place } from "@catenet/wire/frames/MuxHello"
+import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
@@ -58,15 +58,15 @@ export const requestOf = (
 })
 
 /**
- * Registers on a connected socket whose selected ALPN is ours, if the connection leads to a place that is `wanted`. Owns the
- * socket: it is closed on failure.
+ * Registers on a connected socket whose selected ALPN is ours, if the connection leads to a process that is `wanted`. The
+ * function owns the socket and closes it on failure.
  */
 export const open = Effect.fn("MuxLink.open")(function* (
   edge: string,
   socket: TLSSocket,
   registration: Registration,
   serve: Serve,
-  wanted: (place: Place | undefined) => boolean = () => true
+  wanted: (edgeProcess: EdgeProcess | undefined) => boolean = () => true
 ) {
   const { ending, fault } = yield* AgentMetrics
   guard(socket, ending(socket))
@@ -81,8 +81,8 @@ export const open = Effect.fn("MuxLink.open")(function* (
     const hello = yield* Effect.promise(() => mux.ready)
     if (Result.isFailure(hello))
       return yield* lost(`the session ended (${hello.failure.code}) ${hello.failure.sentence}`)
-    const { challenge, place } = hello.success
-    if (!wanted(place)) return yield* lost("the connection leads to where another one does")
+    const { challenge, edgeProcess } = hello.success
+    if (!wanted(edgeProcess)) return yield* lost("the connection leads to where another one does")
     const request = requestOf(registration, socket, challenge)
     const answer = yield* Effect.promise(() => mux.register(request))
     if (Result.isFailure(answer)) {
@@ -99,7 +99,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
     const link: Link = {
       edge,
       carrier: "mux",
-      place,
+      edgeProcess,
       visitorTokens: held.answer.visitorTokens === true,
       ended: Effect.raceFirst(
         Effect.flatMap(

@@ -84,7 +84,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
         return yield* refused(
           edge,
           "no",
-          "the token is revoked, the host is not authorised for it, the edge is full, or it takes only agents that prove their key, which this carrier cannot"
+          "the token is revoked, the host is not authorized for it, the edge is full, or it takes only agents that prove their key, which this carrier cannot"
         )
       const next = older[role]
       if (reason !== "closed" || next === undefined || idle.size > 0)
@@ -164,7 +164,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   return {
     edge,
     carrier: "slots",
-    place: undefined,
+    edgeProcess: undefined,
     visitorTokens: false,
     ended: Effect.map(Deferred.await(ended), (reason) => ({ reason, final: false })),
     received: () => {

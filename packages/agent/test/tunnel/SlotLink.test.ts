@@ -143,7 +143,7 @@ describe("a browser tunnel over parked slots", () => {
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "1" })
     assert.strictEqual(await agent.exited, 5)
-    await agent.said("the token is revoked, the host is not authorised for it, the edge is full, or it takes only")
+    await agent.said("the token is revoked, the host is not authorized for it, the edge is full, or it takes only")
   })
 
   it("begins again when all slots are cut, with the better carrier when the edge has learnt it", async () => {

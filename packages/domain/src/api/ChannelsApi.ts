@@ -39,7 +39,7 @@ import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 const channel = { channel: ChannelId }
 const done = HttpApiSchema.Empty(200)
 
-/** More than a room may have, which is refused by its size; nobody counts beyond. */
+/** More than a room may have: the service refuses the size by name; the schema bounds what it counts. */
 const holders = boundedArray(64, NewHolderKey)
 
 export class ChannelsApi extends HttpApiGroup.make("channels")

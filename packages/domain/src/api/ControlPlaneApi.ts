@@ -14,7 +14,7 @@ import { BridgeApi } from "./BridgeApi.ts"
 import { ChannelsApi } from "./ChannelsApi.ts"
 import { ClaimsApi } from "./ClaimsApi.ts"
 import { allowUnknownMembers } from "./DescribedRequests.ts"
-import { describePurposes } from "./DescribedRoutes.ts"
+import { describeEndpoints } from "./DescribedRoutes.ts"
 import { DirectoryApi } from "./DirectoryApi.ts"
 import { EdgesApi } from "./EdgesApi.ts"
 import { EnrollmentApi } from "./EnrollmentApi.ts"
@@ -69,7 +69,7 @@ export class ControlPlaneApi extends HttpApi.make("catenet")
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       transform: flow(
         describeLossless([SuggestRequest, Suggestion, PipelineSpec, PipelinePublication, OperatorPublication]),
-        describePurposes,
+        describeEndpoints,
         allowUnknownMembers
       )
     })

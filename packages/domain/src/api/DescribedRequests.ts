@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document with what a request may hold. A member that nobody knows is ignored, so that newer clients can talk
- * to older servers; the schemas by themselves would call it an error.
+ * The OpenAPI document with what a request may hold. The server ignores unknown members, so that newer clients can talk
+ * to older servers; the schemas alone would forbid them.
  */
 import { Option, Record } from "effect"
 import { mapped, members } from "./JsonMembers.ts"

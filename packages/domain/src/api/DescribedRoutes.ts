@@ -1,23 +1,25 @@
-/** The OpenAPI document with what every route is for, from the table of purposes. */
+/** The OpenAPI document with what every route is for, from the table of summaries. */
 import { Option, Record } from "effect"
-import { purposes } from "./EndpointSummaries.ts"
+import { endpointSummaries } from "./EndpointSummaries.ts"
 import { isRecord, mapped, type Members } from "./JsonMembers.ts"
 
-const purposeOf = (operationId: unknown): string | undefined => {
+const summaryOf = (operationId: unknown): string | undefined => {
   const [group = "", endpoint = ""] = String(operationId).split(".")
-  return Record.get(purposes, group).pipe(
+  return Record.get(endpointSummaries, group).pipe(
     Option.flatMap(({ routes }) => Record.get(routes, endpoint)),
     Option.getOrUndefined
   )
 }
 
 const named = (operation: Members) => {
-  const summary = purposeOf(operation["operationId"])
+  const summary = summaryOf(operation["operationId"])
   return summary === undefined ? operation : { ...operation, summary }
 }
 
 const tagged = (tag: unknown) => {
-  const about = isRecord(tag) ? Option.getOrUndefined(Record.get(purposes, String(tag["name"])))?.about : undefined
+  const about = isRecord(tag)
+    ? Option.getOrUndefined(Record.get(endpointSummaries, String(tag["name"])))?.about
+    : undefined
   return isRecord(tag) && about !== undefined ? { ...tag, description: about } : tag
 }
 
@@ -26,13 +28,13 @@ const tagged = (tag: unknown) => {
  *
  * @example
  * ```ts
- * import { describePurposes } from "@catenet/domain/api/DescribedRoutes"
+ * import { describeEndpoints } from "@catenet/domain/api/DescribedRoutes"
  *
- * const { tags } = describePurposes({ tags: [{ name: "badges" }] })
+ * const { tags } = describeEndpoints({ tags: [{ name: "badges" }] })
  * if (JSON.stringify(tags) !== '[{"name":"badges","description":"Badges"}]') throw new Error("no heading")
  * ```
  */
-export const describePurposes = (spec: Record<string, unknown>): Record<string, unknown> => ({
+export const describeEndpoints = (spec: Record<string, unknown>): Record<string, unknown> => ({
   ...spec,
   paths: mapped(spec["paths"], (methods) => mapped(methods, named)),
   tags: Array.isArray(spec["tags"]) ? spec["tags"].map(tagged) : spec["tags"]

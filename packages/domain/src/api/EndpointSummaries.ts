@@ -3,10 +3,10 @@
  * holds that none is without one.
  */
 
-type Purpose = { readonly about: string; readonly routes: Readonly<Record<string, string>> }
+type GroupSummaries = { readonly about: string; readonly routes: Readonly<Record<string, string>> }
 
 /** By the name of the group, and of the endpoint in it. */
-export const purposes: Readonly<Record<string, Purpose>> = {
+export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
   status: {
     about: "Status and network",
     routes: {

@@ -1,4 +1,4 @@
-/** The members of JSON objects whose shape nobody has said, as the transformations of an OpenAPI document meet them. */
+/** Reads members of JSON objects of unknown shape, for the transformations of an OpenAPI document. */
 import { Predicate } from "effect"
 
 export type Members = Readonly<Record<string, unknown>>

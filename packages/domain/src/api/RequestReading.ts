@@ -95,7 +95,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const notUtf8 = new MalformedRequest({ errors: [{ path: [], message: "Expected a body in UTF-8" }] })
 
-/** Whoever reads the text of the request gets what was sent, or dies of it; a reader by itself puts U+FFFD for the rest. */
+/** Reads the text of a request strictly: bytes that are not UTF-8 end it. The framework's reader replaces them by U+FFFD. */
 const readsStrictly = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
   const text = Effect.suspend(() => request.arrayBuffer).pipe(
     Effect.flatMap((bytes) => Effect.try({ try: () => utf8.decode(bytes), catch: () => notUtf8 }).pipe(Effect.orDie))

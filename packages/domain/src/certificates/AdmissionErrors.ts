@@ -8,7 +8,7 @@ export class NotHostnameOwner extends Problem<NotHostnameOwner>()("NotHostnameOw
   title: "Not the owner of the host name",
   detail: () =>
     "The routing token is not recorded as owner of this host name. Host names are recorded by " +
-    "POST /registry/authorize-host; one that was authorised at the edge directly is not."
+    "POST /registry/authorize-host; one that was authorized at the edge directly is not."
 }) {}
 
 /** No tunnel has this host name. */

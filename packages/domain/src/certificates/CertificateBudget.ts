@@ -1,7 +1,7 @@
 /**
  * Who gets the next certificate, and from which authority. Every authority gives every registered domain a number of
  * certificates in any seven days; issued certificates and open offers both count. The queue is first come, first served
- * per domain: a domain without head-room waits and holds up nobody else.
+ * per domain: a domain without head-room waits, and other domains go on.
  */
 import { Order } from "effect"
 import { type CertificateAuthority } from "./CertificateAuthorities.ts"

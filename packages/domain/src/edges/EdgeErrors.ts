@@ -1,7 +1,7 @@
 /** Refusals between edges and the control plane. */
 import { Problem } from "../values/Problem.ts"
 
-/** The holder is neither a keyed member of the channel nor authorised by a bound topology with a Noise key on record. */
+/** The holder is neither a keyed member of the channel nor authorized by a bound topology with a Noise key on record. */
 export class MemberNotAdmitted extends Problem<MemberNotAdmitted>()("MemberNotAdmitted", {
   status: 404,
   title: "Not admitted",

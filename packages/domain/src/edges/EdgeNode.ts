@@ -67,7 +67,7 @@ export class ReportedEdge extends Schema.Class<ReportedEdge>("ReportedEdge")({
   live: Schema.Boolean
 }) {}
 
-/** One authorisation that an edge restores at boot. A host name absent means the token alone is authorised. */
+/** One authorization that an edge restores at boot. Without a host name the token alone is authorized. */
 export class Authorisation extends Schema.Class<Authorisation>("Authorisation")({
   token: RoutingToken,
   hostname: Schema.NullOr(Hostname),

@@ -4,7 +4,7 @@ import { Hostname } from "../values/Hostname.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 
-/** The host has no login gate, or nobody has the host. */
+/** The host has no login gate, or no tunnel has the host. */
 export class HostNotGated extends Problem<HostNotGated>()("HostNotGated", {
   status: 404,
   title: "Host not gated",

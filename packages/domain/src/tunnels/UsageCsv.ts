@@ -25,8 +25,8 @@ export const quoted = (text: string): string => {
   return `"${formula.test(line) ? "'" : ""}${line.replaceAll('"', '""')}"`
 }
 
-/** One row of figures; all four are null for a tunnel without history. */
-export type UsageFigures = Pick<UsageRow, "uptime_30d_pct" | "sessions_30d" | "bytes_in_30d" | "bytes_out_30d"> & {
+/** One tunnel; its four numbers are null without history. */
+export type UsageCsvRow = Pick<UsageRow, "uptime_30d_pct" | "sessions_30d" | "bytes_in_30d" | "bytes_out_30d"> & {
   readonly tunnel: string
   readonly hostname: string | null
 }
@@ -47,7 +47,7 @@ export type UsageFigures = Pick<UsageRow, "uptime_30d_pct" | "sessions_30d" | "b
  * assert.equal(lines[2], '"new","",,,,')
  * ```
  */
-export const usageCsv = (rows: ReadonlyArray<UsageFigures>): string =>
+export const usageCsv = (rows: ReadonlyArray<UsageCsvRow>): string =>
   [
     header,
     ...rows.map((row) =>

@@ -4,7 +4,7 @@
  *
  * The lists are complete: every y of edwards25519 and every u of curve25519 whose order divides eight, and the same
  * number plus the field prime where that fits into 255 bits. The top bit is left out: it is the sign of x in the one
- * encoding, and read by nobody in the other.
+ * encoding, and ignored in the other.
  */
 
 /** The last byte of 64 hex digits, without its top bit. */

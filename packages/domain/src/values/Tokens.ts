@@ -9,11 +9,11 @@ import { pattern, patternBy } from "./Pattern.ts"
 
 const secret = (label: string) => Schema.RedactedFromValue(Hex64, { label })
 
-/** Names a tunnel at every edge: whoever has it may serve and reach the tunnel. 64 hex. */
+/** Names a tunnel at every edge: its holder may serve and reach the tunnel. 64 hex. */
 export const RoutingToken = secret("routing token")
 export type RoutingToken = typeof RoutingToken.Type
 
-/** Lets one agent enrol once for its tenant. 64 hex. */
+/** Lets one agent enroll once for its tenant. 64 hex. */
 export const JoinToken = secret("join token")
 export type JoinToken = typeof JoinToken.Type
 

@@ -1,6 +1,6 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { describePurposes } from "@catenet/domain/api/DescribedRoutes"
-import { purposes } from "@catenet/domain/api/EndpointSummaries"
+import { describeEndpoints } from "@catenet/domain/api/DescribedRoutes"
+import { endpointSummaries } from "@catenet/domain/api/EndpointSummaries"
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 
@@ -11,7 +11,7 @@ describe("what routes are for", () => {
   )
 
   it("is said of every one, and of none that is not there", () => {
-    const said = Object.entries(purposes).flatMap(([group, { routes }]) =>
+    const said = Object.entries(endpointSummaries).flatMap(([group, { routes }]) =>
       Object.keys(routes).map((endpoint) => `${group}.${endpoint}`)
     )
     assert.sameMembers(
@@ -19,16 +19,17 @@ describe("what routes are for", () => {
       operations.map(({ operationId }) => operationId)
     )
     for (const { operationId, summary } of operations) assert.match(summary ?? "", /^[A-Z].*\.$/u, operationId)
-    for (const { description, name } of tags ?? []) assert.strictEqual(description, purposes[name]?.about, name)
+    for (const { description, name } of tags ?? [])
+      assert.strictEqual(description, endpointSummaries[name]?.about, name)
     assert.sameMembers(
       (tags ?? []).map(({ name }) => name),
-      Object.keys(purposes)
+      Object.keys(endpointSummaries)
     )
   })
 
   it("is not said of what has no name here", () => {
     const spec = { paths: { "/a": { get: { operationId: "none.such" } }, "/b": 7 }, tags: [{ name: "none" }, 7] }
-    assert.deepStrictEqual(describePurposes(spec), spec)
-    assert.deepStrictEqual(describePurposes({}), { paths: {}, tags: undefined })
+    assert.deepStrictEqual(describeEndpoints(spec), spec)
+    assert.deepStrictEqual(describeEndpoints({}), { paths: {}, tags: undefined })
   })
 })

@@ -181,8 +181,8 @@ describe("what is left out", () => {
       role_tags: [],
       skill_ids: []
     })
-    const authorisation = { token: key, hostname: null }
-    assert.deepInclude(filled(EdgeNode.Authorisation, authorisation), {
+    const authorization = { token: key, hostname: null }
+    assert.deepInclude(filled(EdgeNode.Authorisation, authorization), {
       tier: "passthrough",
       policy: null
     })

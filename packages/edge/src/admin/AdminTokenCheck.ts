@@ -4,7 +4,7 @@ import { Administrator, EdgeAdminAccess } from "@catenet/domain/api/Access"
 import { AdminTokenRefused } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Layer, Redacted } from "effect"
 
-/** Lets in whoever presents `token` (64 hex). */
+/** Lets in callers that present `token` (64 hex). */
 export const layer = (token: Redacted.Redacted) => {
   const expected = Redacted.make(new Uint8Array(Buffer.from(Redacted.value(token), "hex")))
   return Layer.succeed(EdgeAdminAccess, {

@@ -70,7 +70,7 @@ export const FactsHandlers = HttpApiBuilder.group(
         sessionHistory.receipts === undefined
           ? Effect.fail(new ReceiptsDisabled({}))
           : Effect.succeed(new ReceiptKey({ alg: "ed25519", ...edge(sessionHistory.receipts) })),
-      // No member of a channel joins here, so nobody was seen.
+      // No member of a channel joins at this edge, so the list is empty.
       presence: () => Effect.succeed({ holders: [] }),
       holderPresence: () => Effect.succeed({ seen: false as const })
     })

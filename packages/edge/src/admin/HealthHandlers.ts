@@ -1,4 +1,4 @@
-/** Liveness over the admin API, open to whoever reaches its address. */
+/** Liveness over the admin API, without a token. */
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { EdgeUnhealthy } from "@catenet/domain/edges/EdgeAdminErrors"
 import { Effect } from "effect"

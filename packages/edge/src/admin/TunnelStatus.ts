@@ -1,4 +1,4 @@
-/** The status of a tunnel as the admin API words it. A token nobody has used is simply not connected. */
+/** The status of a tunnel as the admin API words it. A token that was never used reports as not connected. */
 import { TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { Tunnel } from "../sessions/Tunnel.ts"

@@ -1,7 +1,7 @@
 /**
  * The internal CA of the mesh plane (data-plane 1.3). It owns `edge-ca-key.pem` (0600) and `edge-ca-cert.der` beside the
  * published root, keeps the root's bytes stable across restarts, and renews the leaf while the process runs. It issues
- * to nobody else.
+ * no other certificate.
  *
  * To change the key, move the two files to `edge-ca-key.old.pem` and `edge-ca-cert.old.der` and restart: agents that
  * pinned the old root go on trusting the edge until that root ends, and new ones get the new root.

@@ -1,6 +1,6 @@
 /**
- * Where connections arrive: the front door (all kinds, told apart by their ClientHello) and the mesh port (agents, clients
- * and peer edges). It reads a hello of any segmentation, decides, and hands the untouched connection on.
+ * Where connections arrive: the front door (all kinds, by their ClientHello) and the mesh port (agents, clients and peer
+ * edges). It reads a hello of any segmentation, decides, and hands the untouched connection on.
  */
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { peekClientHello } from "@catenet/wire/transport/HelloPeek"

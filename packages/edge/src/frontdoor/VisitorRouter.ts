@@ -69,8 +69,8 @@ export class VisitorRouter extends Context.Service<
     }
 
     /**
-     * Without a wildcard certificate nobody can be asked to log in: a host that requires it is closed, and who is there when it
-     * begins to is cut.
+     * Without a wildcard certificate no visitor can be asked to log in: a host that requires it is closed, and its visitors
+     * are cut when it begins to require it.
      */
     const enterUnasked = (host: string, token: string, socket: Socket): "gated" | "open" => {
       if (gate.closes(host)) return "gated"

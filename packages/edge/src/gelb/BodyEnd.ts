@@ -20,7 +20,7 @@ export interface BodyWriter {
 const maxLine = 4_096
 const maxTrailers = 16_384
 const lf = 0x0a
-/** Extensions (RFC 9112 section 7.1.1) as far as they can be told from the end of the line. */
+/** Extensions (RFC 9112 section 7.1.1) as far as the end of the line delimits them. */
 const chunkSizePattern = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t \x21-\x7e\x80-\xff]*)?$/
 
 type Part = "data" | "size" | "data-end" | "trailers" | "over" | "malformed"

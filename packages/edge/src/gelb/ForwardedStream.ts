@@ -194,7 +194,7 @@ export class ForwardedStream extends Duplex {
   }
 
   /**
-   * The agent's side broke. A visitor that has heard nothing yet is told that the service does not answer; one that is in
+   * The agent's side broke. A visitor without any byte of an answer gets the page that says so; one that is in
    * the middle of an answer must see it torn.
    */
   reset(code: ResetCode) {

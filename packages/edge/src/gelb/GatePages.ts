@@ -58,7 +58,7 @@ export const noSignIn = (): EdgeResponse =>
   response(
     401,
     "text/html",
-    page("This service requires login", "Its owner lets in visitors who sign in, and nobody can sign in here now.")
+    page("This service requires login", "Its owner lets in visitors who sign in. Signing in is not possible here now.")
   )
 
 /** The control plane did not say whether the visitor may pass. */

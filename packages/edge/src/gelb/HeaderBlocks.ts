@@ -1,7 +1,7 @@
 /**
  * Finds the header block that an HTTP/2 visitor began and does not finish. Node says nothing of it: the stream is announced when
  * its block is whole. But the session counts the stream as processed when the block begins, and nothing but the rest of the block
- * may come before its end (RFC 9113 section 4.3): whoever acknowledges a PING sent meanwhile has no block open.
+ * may come before its end (RFC 9113 section 4.3): a peer that acknowledges a PING sent meanwhile has no block open.
  */
 import type { ServerHttp2Session } from "node:http2"
 

@@ -67,7 +67,7 @@ export class Http2Visit {
       agent.destroy()
       options.onClose(this)
     })
-    // An HTTP/2 connection has no halves: whoever ends it is gone.
+    // An HTTP/2 connection has no halves: a peer that ends it is gone.
     socket.allowHalfOpen = false
     socket.once("end", () => this.session.destroy())
     this.session = performServerHandshake(socket, {
@@ -125,7 +125,7 @@ export class Http2Visit {
   }
 
   /**
-   * To be called every few seconds: an idle connection is told to go; one that has said its last word, or whose visitor has
+   * To be called every few seconds: an idle connection gets GOAWAY; one that has said its last word, or whose visitor has
    * said so and moves no bytes, is cut after a few times. Node's own timeout of a session is not used: it would keep a session
    * that is gone until it fires. Nor does Node see a visitor leave once it broke the protocol behind its GOAWAY.
    */

@@ -1,6 +1,6 @@
 /**
- * The login gate of gelb hosts: who may pass is asked of the control plane, and who may not is sent to sign in. It lets
- * nobody in whom it could not ask about. A visitor comes back with a code at a path of the host that the edge answers.
+ * The login gate of gelb hosts: who may pass is asked of the control plane, and who may not is sent to sign in. It refuses a
+ * visitor whose session it could not check. A visitor comes back with a code at a path of the host that the edge answers.
  */
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
 import { Hostname } from "@catenet/domain/values/Hostname"

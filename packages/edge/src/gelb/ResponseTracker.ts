@@ -53,12 +53,12 @@ export class ResponseTracker {
   private readonly asked: Array<TrackedRequest> = []
   private verdict: boolean | undefined
 
-  /** The origin has still to answer, as far as that can be told. */
+  /** The origin still has to answer, as far as that is known. */
   get busy(): boolean {
     return this.asked.length > 0 || this.phase._tag === "Body"
   }
 
-  /** Requests without a whole answer, as far as answers can be told apart. */
+  /** Requests without a whole answer, as far as answers can be delimited. */
   get unanswered(): number {
     return this.asked.length + (this.phase._tag === "Body" ? 1 : 0)
   }
@@ -73,7 +73,7 @@ export class ResponseTracker {
     return this.asked.length
   }
 
-  /** No answer has begun that has not ended; false for good once answers can no longer be told apart. */
+  /** No answer has begun that has not ended; false for good once answers can no longer be delimited. */
   get between(): boolean {
     return this.phase._tag === "Head" && this.pending.length === 0
   }
@@ -129,7 +129,7 @@ export class ResponseTracker {
     return undefined
   }
 
-  /** Nothing can be told about requests that still wait. */
+  /** The requests that still wait can no longer be matched with answers. */
   private giveUp() {
     this.phase = { _tag: "Rest" }
     if (this.asked.some(({ upgrade }) => upgrade)) this.verdict ??= false

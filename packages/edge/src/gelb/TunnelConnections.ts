@@ -68,7 +68,7 @@ export class TunnelConnections extends Agent {
     return undefined
   }
 
-  /** What opens is given up too: nobody would end what is handed over after this. */
+  /** Connections that are opening are given up too: after this no owner would close them. */
   override destroy() {
     super.destroy()
     for (const near of this.opening) near.destroy()

@@ -134,8 +134,8 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
   }
 
   /**
-   * Other processes of this edge may have relayed what they have not told yet. A session ends when they have, or when the
-   * tunnel comes back before that.
+   * Other processes of this edge may have relayed what they have not reported yet. A session ends when they have, or
+   * when the tunnel comes back before that.
    */
   const ending = new Map<string, () => void>()
   const endSettled = (session: OpenSession, reason: SessionStore.EndReason) => {

@@ -1,4 +1,4 @@
-/** Nobody can be served: the address is taken or not ours. */
+/** A listener cannot open its address: it is taken, or it is no address of this machine. */
 import { type Address, formatAddress } from "@catenet/config/NetworkParser"
 import { Data } from "effect"
 

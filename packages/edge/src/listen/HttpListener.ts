@@ -14,7 +14,7 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
   address: Address,
   routes: Layer.Layer<A, E, R>
 ) {
-  // Nobody upgrades here; a request to do so behind another one would keep its connection for ever.
+  // This listener upgrades no connection; a request to do so behind another one would keep its connection for ever.
   const server = createServer({
     headersTimeout: 10_000,
     requestTimeout: 30_000,

@@ -14,7 +14,7 @@ const several = 16
 
 /**
  * Whether several processes listen at the address, so that the system gives each its part of the connections. `first`: this
- * one is the first, and makes sure that nobody else is there who would get a part too.
+ * one is the first, and makes sure that no other program listens there, which would get a part too.
  */
 export type Sharing = "no" | "first" | "one-of-several"
 
@@ -83,7 +83,7 @@ const shared = Effect.fn("ListenSockets.shared")(function* (options: ListenSocke
   return [first, ...others]
 })
 
-/** Opens them; they take nobody any more when the scope closes. */
+/** Opens them; they stop accepting when the scope closes. */
 export const open = Effect.fn("ListenSockets.open")(function* (options: ListenSocketsOptions) {
   const { port } = options.address
   const alone = Effect.map(listenSocket(options, port, false), (only) => [only])
@@ -93,7 +93,7 @@ export const open = Effect.fn("ListenSockets.open")(function* (options: ListenSo
   )
   return {
     port: sockets[0]?.port ?? port,
-    /** Takes nobody any more; connections that are open stay open. Idempotent. */
+    /** Stops accepting; open connections stay open. Idempotent. */
     stop: Effect.forEach(sockets, stop, { discard: true }),
     isOpen: () => sockets.some(({ server }) => server.listening)
   }

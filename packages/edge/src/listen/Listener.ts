@@ -14,7 +14,7 @@ import * as ListenSockets from "./ListenSockets.ts"
 
 /**
  * Whether a listener accepts. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor
- * left, so that nobody can be accepted; the system turns them away without a loop of ours running hot.
+ * left, so that no connection can be accepted; the system turns them away without a loop of ours running hot.
  */
 export type Trial = "accepts" | "silent" | "exhausted"
 
@@ -55,7 +55,7 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
   }
   const fault = options.ending(socket)
   guard(socket, fault)
-  // An error without a listener would end the process; whoever serves the socket learns of it by "close".
+  // An error without a listener would end the process; the code that serves the socket learns of it by "close".
   socket.on("error", () => undefined)
   if (!options.limiter.admit(socket, options.name)) return void socket.destroy()
   socket.setNoDelay(true)

@@ -21,7 +21,7 @@ import { Settings } from "../settings/Settings.ts"
 
 const dialTimeout = "10 seconds"
 const replyMillis = 10_000
-/** A host nobody has is not asked for again for so long; scanners must not reach the control plane at their own rate. */
+/** How long an unknown host is not asked for again; scanners must not reach the control plane at their own rate. */
 const missMillis = 30_000
 const maxMisses = 10_000
 

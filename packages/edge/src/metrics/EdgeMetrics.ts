@@ -102,7 +102,7 @@ export const render = (sources: Sources): string => {
       counters.frontDoorAborts
     ]),
     counter("tls_handshakes_failed_total", "TLS handshakes that failed.", [counters.handshakesFailed]),
-    counter("unknown_host_total", "Visitors of hosts nobody has.", [counters.visitorsOfUnknownHosts]),
+    counter("unknown_host_total", "Visitors of unknown hosts.", [counters.visitorsOfUnknownHosts]),
     counter("full_tunnel_total", "Visitors of tunnels that had as many as they may.", [counters.visitorsOfFullTunnels]),
     counter("offline_tunnel_total", "Visitors of tunnels without an agent.", [counters.visitorsOfOfflineTunnels]),
     counter(

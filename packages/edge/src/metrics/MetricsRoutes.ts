@@ -1,4 +1,4 @@
-/** `/metrics` and `/healthz` on the metrics address, for whoever can reach it. */
+/** `/metrics` and `/healthz` on the metrics address, without a token. */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"

@@ -14,14 +14,14 @@ import { Orders, type Restored } from "./Orders.ts"
 
 const retry = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.jittered)
 
-/** A call that did not come through is told in the words of the system. */
+/** Why a call failed: for one that did not come through, the message of the system. */
 const why = (error: Error) =>
   HttpClientError.isHttpClientError(error) && "cause" in error.reason && error.reason.cause instanceof Error
     ? error.reason.cause.message
     : error.message
 
 /** In pages, so that neither side is kept from its other work by a long one. */
-const authorisationsOf = Effect.fn("Rehydrate.authorisationsOf")(function* (
+const authorizationsOf = Effect.fn("Rehydrate.authorizationsOf")(function* (
   controlPlane: ControlPlaneClient,
   edgeId: string
 ) {
@@ -32,7 +32,7 @@ const authorisationsOf = Effect.fn("Rehydrate.authorisationsOf")(function* (
     const query = { limit: maxPage, ...(cursor === undefined ? {} : { cursor }) }
     const asked = { params, query, responseMode: "decoded-and-response" } as const
     const [page, { headers }] = yield* controlPlane.rehydrate(asked)
-    for (const authorisation of page) all.push(authorisation)
+    for (const authorization of page) all.push(authorization)
     cursor = cursorIn(headers["link"])
   } while (cursor !== undefined)
   return all
@@ -61,7 +61,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
   const routes = yield* Routes
   const apply = Effect.fnUntraced(function* (restored: Restored) {
     const revoked = yield* revokedTokens(controlPlane)
-    const authorisations = yield* authorisationsOf(controlPlane, edgeId)
+    const authorizations = yield* authorizationsOf(controlPlane, edgeId)
     for (const token of revoked) yield* restored.revoke(token)
     for (const {
       admission_until,
@@ -74,7 +74,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
       tier,
       token,
       policy
-    } of authorisations) {
+    } of authorizations) {
       const plain = Redacted.value(token)
       if (records_name !== null) yield* orders.setRecords(plain, records_name)
       yield* restored.setHttpOnly(plain, http_only)
@@ -86,12 +86,12 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
       if (policy !== null || routes.policy(plain) !== null) yield* restored.setPolicy(plain, policy)
     }
     if (when === "while it serves" && requireHostAuth) {
-      const known = new Set<string>(authorisations.map(({ token }) => Redacted.value(token)))
+      const known = new Set<string>(authorizations.map(({ token }) => Redacted.value(token)))
       const gone = routes.dump().filter(({ hostname, token }) => !known.has(token) && !restored.isNewer(hostname))
       for (const { token } of gone) yield* restored.revoke(token)
     }
     yield* Effect.logInfo("state restored from the control plane").pipe(
-      Effect.annotateLogs({ revoked: revoked.length, authorisations: authorisations.length })
+      Effect.annotateLogs({ revoked: revoked.length, authorizations: authorizations.length })
     )
   })
   yield* orders.restoring(apply)

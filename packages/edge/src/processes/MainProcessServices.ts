@@ -64,7 +64,7 @@ const audit = (main: FromMainProcess) =>
   })
 
 const processIdentity = ({ edge, index }: FromMainProcess) =>
-  Effect.map(Settings, ({ processes }) => ({ place: { edge, process: index, processes } }))
+  Effect.map(Settings, ({ processes }) => ({ edgeProcess: { edge, process: index, processes } }))
 
 export const layer = (main: FromMainProcess) =>
   Layer.effect(AuditLog, audit(main)).pipe(

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** What the one-file program is told to become a worker. */
+/** The argument that makes the one-file program a worker. */
 export const workerCommand = "edge-worker"
 
 const self = fileURLToPath(import.meta.url)

@@ -17,7 +17,7 @@ interface ChannelEnd {
   readonly on: (event: "message", listener: (message: unknown) => void) => unknown
 }
 
-/** A write that fails would be an error of the process itself; that the other one is gone is told by its end. */
+/** A failed write would be an error of the process itself; the end of the channel reports that the other process is gone. */
 const ignore = () => undefined
 
 const over = <Out extends object, In>(

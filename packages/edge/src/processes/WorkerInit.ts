@@ -22,8 +22,8 @@ export const make = Effect.fn("WorkerInit.make")(function* (
   const { leaf, root } = yield* CertificateAuthority
   const { followed } = yield* PairFiles
   const routes = yield* Routes
-  const { place } = yield* ProcessIdentity
-  const edge = Buffer.from(place?.edge ?? []).toString("hex")
+  const { edgeProcess } = yield* ProcessIdentity
+  const edge = Buffer.from(edgeProcess?.edge ?? []).toString("hex")
   const logLevel = yield* References.MinimumLogLevel
   const bound = Object.fromEntries(Array.from(addresses, ([name, address]) => [name, formatAddress(address)]))
   const variables = { ...(given === undefined ? {} : Redacted.value(given)), ...bound }

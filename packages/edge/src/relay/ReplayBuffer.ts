@@ -1,6 +1,6 @@
 /**
  * The opening of a relay: the time until the agent's first byte. What the visitor says goes to the agent and is kept, so that
- * another agent can be told the same when this one breaks. From the first byte on nothing of this is left in the way.
+ * another agent can be sent the same when this one breaks. From the agent's first byte on bytes pass without a copy.
  *
  * A broken agent is one whose stream was reset or whose carrier was lost. An end in order before the first byte is the word of
  * an origin that closed: it was reached, and asking elsewhere would only do the same again. So a multiplexed stream that ends

@@ -1,6 +1,6 @@
 /**
- * Which host leads to which tunnel, in what tier, and which tokens are dead. It is told by the control plane and asked
- * by everybody; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
+ * Which host leads to which tunnel, in what tier, and which tokens are dead. The control plane writes it, every
+ * visitor's way reads it; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
  */
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"

@@ -73,7 +73,7 @@ export class AgentKeys extends Context.Service<
   {
     /**
      * True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. Where the owner cannot be
-     * read, nobody is taken for it. A worker process has to ask the main one and answers later.
+     * read, no key is taken for it. A worker process has to ask the main one and answers later.
      */
     readonly owns: (token: string, key: string) => boolean | Promise<boolean>
     /** The owner is, or was until now, connected. */

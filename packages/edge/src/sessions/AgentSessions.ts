@@ -1,6 +1,6 @@
 /**
  * All agents that are connected, by token, and how a visitor gets a stream to one of them: the least loaded multiplexed
- * agent, else the slot that waited longest, else whoever arrives within the delivery wait. Dead agents are passed over.
+ * agent, else the slot that waited longest, else the first to arrive within the delivery wait. Dead agents are passed over.
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"

@@ -1,7 +1,7 @@
 /**
  * Whether a multiplexed agent still answers, from end to end. An agent that is silent is asked for an echo; one that does
  * not give it is cut off at once when another agent can serve its tunnel, so that visitors fail over within five seconds.
- * A tunnel with a single agent is given more time: cutting it would help nobody and would tear what an outage only delays.
+ * A tunnel with a single agent is given more time: cutting it would tear what an outage only delays.
  */
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
@@ -60,10 +60,10 @@ export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Itera
       )
     )
   }
-  const sweep = Effect.sync(() => {
+  const askAll = Effect.sync(() => {
     for (const tunnel of tunnels())
       if (hasAlternative(tunnel))
         for (const { session, sibling } of tunnel.muxes) if (sibling === undefined) ask(session)
   })
-  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("250 millis")))
+  yield* Effect.forkScoped(Effect.repeat(askAll, Schedule.spaced("250 millis")))
 })

@@ -21,7 +21,7 @@ import { UnnamedParks } from "./UnnamedParks.ts"
 
 /**
  * An agent that does not answer for {@link silenceMillis} is gone, whatever its socket says. After an outage of ten seconds TCP
- * tries again only at twenty; where another agent could serve, nobody waits for that (see `Liveness`).
+ * tries again only at twenty; where another agent could serve, no visitor waits for that (see `Liveness`).
  */
 const echoMillis = 5_000
 const silenceMillis = 24_000
@@ -59,7 +59,7 @@ export class MuxAgents extends Context.Service<
     const keys = yield* AgentKeys
     const { ending, report } = yield* ConnectionFaults
     const audit = yield* AuditLog
-    const { place } = yield* ProcessIdentity
+    const { edgeProcess } = yield* ProcessIdentity
     const unnamed = yield* UnnamedParks
     const sessions = new Set<Mux>()
     /** Those that have asked for nothing yet, in the order they came. */
@@ -151,7 +151,7 @@ export class MuxAgents extends Context.Service<
       const session: Mux = new Mux(socket, {
         side: "acceptor",
         challenge,
-        ...(place === undefined ? {} : { place }),
+        ...(edgeProcess === undefined ? {} : { edgeProcess }),
         keepAlive: { everyMillis: echoMillis, deadMillis: silenceMillis },
         limits: { maxStreams: streamsPerConnection },
         onFault: report,

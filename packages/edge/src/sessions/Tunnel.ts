@@ -69,7 +69,7 @@ export class Tunnel {
   readonly visitorToken: string
   readonly traffic: Traffic = { aToB: 0, bToA: 0 }
   readonly muxes = new Set<MuxAgent>()
-  /** Epoch milliseconds; the first is absent while nobody is connected. */
+  /** Epoch milliseconds; the first is absent while no agent is connected. */
   connectedSince: number | undefined
   lastSeen: number | undefined
   relays = 0

@@ -135,7 +135,7 @@ export class Settings extends Context.Service<
     readonly publicAddress: string
     readonly mesh: Address
     readonly frontDoor: Address | undefined
-    /** Visitors of tunnels and nobody else. */
+    /** For visitors of tunnels alone. */
     readonly browser: Address | undefined
     readonly httpRedirect: Address | undefined
     readonly admin: Address | undefined

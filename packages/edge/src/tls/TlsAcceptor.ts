@@ -17,7 +17,7 @@ export interface TlsAcceptor {
 
 export interface TlsAcceptorOptions {
   readonly pairs: PairSource
-  /** Protocols to select from, in our order; an empty list selects none and refuses nobody. */
+  /** Protocols to select from, in our order; an empty list selects none and refuses no client. */
   readonly alpn: ReadonlyArray<string>
   readonly onSecure: (socket: TLSSocket, host: string) => void
   readonly onFailure: () => void

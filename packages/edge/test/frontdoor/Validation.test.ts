@@ -96,7 +96,7 @@ describe("a visitor that offers acme-tls/1", () => {
   it.live("finds the admission that an edge restores at its start", () =>
     Effect.gen(function* () {
       const first = yield* start()
-      first.controlPlane.authorisations.push({
+      first.controlPlane.authorizations.push({
         token: T,
         hostname: tunnelHost,
         tier: "gelb",

@@ -182,7 +182,7 @@ describe("a visitor that speaks HTTP/2", () => {
   it.live("sends trailers that come while a login gate is asked", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({
+      controlPlane.authorizations.push({
         token: T,
         hostname: tunnelHost,
         tier: "gelb",

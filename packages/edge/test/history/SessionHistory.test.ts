@@ -143,7 +143,7 @@ describe("the books of an edge", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const controlPlane = yield* startControlPlane
-      controlPlane.authorisations.push({ token: T, hostname: tunnelHost, tier: "gelb", policy: null })
+      controlPlane.authorizations.push({ token: T, hostname: tunnelHost, tier: "gelb", policy: null })
       const environment = {
         ...process.env,
         CT_EDGE_LISTEN: "127.0.0.1:0",

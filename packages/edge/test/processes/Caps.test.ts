@@ -57,7 +57,7 @@ describe("two processes, each with its half of what is bounded", () => {
         // What has registered for nothing makes room for others, so only a registration holds a place.
         if (Result.isFailure(greeted)) continue
         const registered = yield* Effect.promise(() => register(T, [tunnelHost]))
-        if (Result.isSuccess(registered)) places.push(greeted.success.place?.process)
+        if (Result.isSuccess(registered)) places.push(greeted.success.edgeProcess?.process)
       }
       assert.deepStrictEqual(places.sort(), [0, 0, 1, 1])
       yield* reads("agent_connections", 4)

@@ -31,8 +31,8 @@ const answering = (body: string) => (stream: CarrierStream) =>
 const agentIn = Effect.fnUntraced(function* (index: number, serve: Parameters<typeof muxAgent>[1]) {
   for (;;) {
     const agent = yield* muxAgent(world, serve)
-    const { place } = Result.getOrThrow(yield* Effect.promise(() => agent.mux.ready))
-    if (place?.process === index) return agent
+    const { edgeProcess } = Result.getOrThrow(yield* Effect.promise(() => agent.mux.ready))
+    if (edgeProcess?.process === index) return agent
     agent.mux.close("normal")
   }
 })

@@ -15,7 +15,7 @@ const hosts = ["a.test", "b.test", "c.test"]
 const tokens = ["1", "2", "3"]
 
 describe("Routes", () => {
-  it("gives a host to whoever was authorised last, in the tier of that order", () => {
+  it("gives a host to whoever was authorized last, in the tier of that order", () => {
     const routes = routeTable(true)
     routes.authorize("a.test", { token: "1", tier: "gelb", admissionUntil: 7 })
     assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "gelb", admissionUntil: 7 })

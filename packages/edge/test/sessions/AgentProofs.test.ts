@@ -130,7 +130,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
   it.live("have to prove it at an edge that restarts", () =>
     Effect.gen(function* () {
       const before = yield* start()
-      before.controlPlane.authorisations.push({
+      before.controlPlane.authorizations.push({
         token: T,
         hostname: tunnelHost,
         tier: "gelb",

@@ -7,8 +7,8 @@ export const adminToken = "ad".repeat(32)
 export interface ScriptedControlPlane {
   readonly url: string
   readonly revoked: Array<string>
-  readonly authorisations: Array<Record<string, unknown>>
-  /** How many authorisations it tells at once, at most. */
+  readonly authorizations: Array<Record<string, unknown>>
+  /** How many authorizations it tells at once, at most. */
   page: number
   readonly heartbeats: Array<Record<string, unknown>>
   readonly requests: Array<string>
@@ -51,8 +51,8 @@ export const startControlPlane = Effect.acquireRelease(
           if (pathname === "/internal/edges/rehydrate/primary") {
             const from = Number(searchParams.get("cursor") ?? 0)
             const to = from + Math.min(plane.page, Number(searchParams.get("limit")))
-            if (to < plane.authorisations.length) response.setHeader("link", `<${pathname}?cursor=${to}>; rel="next"`)
-            return answer(200, plane.authorisations.slice(from, to))
+            if (to < plane.authorizations.length) response.setHeader("link", `<${pathname}?cursor=${to}>; rel="next"`)
+            return answer(200, plane.authorizations.slice(from, to))
           }
           if (request.url?.startsWith("/internal/edges/lookup?host=")) {
             const owner = plane.owners.get(request.url.slice("/internal/edges/lookup?host=".length))
@@ -74,7 +74,7 @@ export const startControlPlane = Effect.acquireRelease(
         const plane = {
           url: "",
           revoked: [],
-          authorisations: [],
+          authorizations: [],
           page: 1000,
           heartbeats: [],
           requests: [],

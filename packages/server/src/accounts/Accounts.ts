@@ -1,6 +1,6 @@
 /**
  * Accounts as a whole: what an operator allows them, and their end. Nothing that an account owned outlives it but its
- * credits with their ledger, which only grows; whoever signs in again finds the balance and nothing else.
+ * credits with their ledger, which only grows; a person who signs in again finds the balance and nothing else.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccountUnknown } from "@catenet/domain/billing/CreditErrors"

@@ -76,7 +76,7 @@ export class Credits extends Context.Service<
     const random = yield* SecureRandom.SecureRandom
     const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
 
-    /** The account of a subject, which is opened when it is first needed, by whoever is first. */
+    /** The account of a subject, which is opened by the first call that needs it. */
     const accountOf = Effect.fnUntraced(function* (subject: Subject) {
       const known = yield* store.ofSubject(subject)
       if (Option.isSome(known)) return known.value

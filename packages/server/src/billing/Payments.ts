@@ -42,7 +42,7 @@ export class Payments extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<PaymentIntent>, never, HttpServerRequest.HttpServerRequest>
     /** What the provider says has been paid. */
     readonly confirm: (payment: PaymentId) => Effect.Effect<void, PaymentUnknown>
-    /** Gives up payments that nobody has confirmed in time. An event that comes later is about an unknown payment. */
+    /** Gives up payments that were not confirmed in time. An event that comes later is about an unknown payment. */
     readonly prune: Effect.Effect<void>
   }
 >()("server/billing/Payments") {

@@ -41,7 +41,7 @@ export const make = Effect.gen(function* () {
       sql`delete from outbox where queue = ${Redacted.value(token)} and refused_at is not null`,
     /**
      * Locks and reads the hostnames. Of the queue each domain brings only as many as could be offered a certificate:
-     * nobody waits behind a domain whose budget is spent. Passthrough is repeated where the edge once refused it.
+     * no other domain waits behind one whose budget is spent. Passthrough is repeated where the edge once refused it.
      */
     candidates: SqlSchema.findAll({
       Request: Wanted,

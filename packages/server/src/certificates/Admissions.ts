@@ -27,9 +27,9 @@ export class Admissions extends Context.Service<
       token: RoutingToken,
       hostname: Hostname
     ) => Effect.Effect<boolean, HostnameUnknown | NotHostnameOwner>
-    /** Fails unless the token owns the hostname; one that nobody has is not told apart. */
+    /** Fails unless the token owns the hostname; the answer for an unknown hostname is the same. */
     readonly owns: (token: RoutingToken, hostname: Hostname) => Effect.Effect<void, NotHostnameOwner>
-    /** What the agent of this hostname is told. */
+    /** The answer to the agent of this hostname. */
     readonly ask: (path: {
       readonly routing_token: Redacted.Redacted
       readonly hostname: string

@@ -12,7 +12,7 @@ export class Authorities extends Context.Service<
   {
     /** What the sweep may offer, in order of preference. */
     readonly offerable: ReadonlyArray<Known>
-    /** What an agent that may issue is told about its authority; one that was offered once may be unlisted by now. */
+    /** An agent's certificate authority as its answer describes it; one that was offered once may be unlisted by now. */
     readonly describe: (name: string) => CertificateAuthority | null
   }
 >()("server/certificates/CertificateAuthorities") {

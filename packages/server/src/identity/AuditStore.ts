@@ -1,4 +1,4 @@
-/** The table of the audit log. The database lets nobody change or remove a line. */
+/** The table of the audit log. The database refuses to change or remove a line. */
 import { AuditEntry } from "@catenet/domain/identity/AuditEntry"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"

@@ -28,7 +28,7 @@ const Key = Schema.Struct({
 const Published = Schema.Struct({ keys: Schema.Array(Schema.Unknown) })
 const readKey = Schema.decodeUnknownOption(Key)
 
-/** Milliseconds between two fetches that an unknown key asks for, so that nobody can make us hammer the provider. */
+/** Milliseconds between two fetches for unknown keys, so that forged keys cause no flood of requests to the provider. */
 const coolDownMillis = 3_000
 
 /** Soon at first, then patiently. */

@@ -5,11 +5,11 @@ import { ServiceAccounts } from "./ServiceAccounts.ts"
 
 const work = Effect.gen(function* () {
   const { sweep } = yield* ServiceAccounts
-  const { serviceAccountSweepSeconds } = yield* Settings
+  const { serviceAccountCleanupSeconds } = yield* Settings
   yield* sweep().pipe(
     Effect.repeat({ while: (count) => count > 0 }),
     Effect.catchCause((cause) => Effect.logWarning("Service accounts could not be swept; it is tried again.", cause)),
-    Effect.repeat(Schedule.spaced(`${serviceAccountSweepSeconds} seconds`))
+    Effect.repeat(Schedule.spaced(`${serviceAccountCleanupSeconds} seconds`))
   )
 })
 

@@ -98,7 +98,7 @@ export const make = Effect.gen(function* () {
       update service_accounts set state = 'active'
       where client_id = ${clientId} and state = 'releasing' and place is not null`,
     drop: (clientId: string) => sql`delete from service_accounts where client_id = ${clientId} and state = 'releasing'`,
-    /** Takes rows that nobody has finished; another replica takes others. */
+    /** Takes unfinished rows; another replica takes others. */
     takeDue: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, until: Schema.Int, limit: Schema.Int }),
       Result: Client,

@@ -42,7 +42,7 @@ interface Client {
 
 /** The identity provider, to which people are sent to sign in, for one of our clients at it. */
 export interface Provider {
-  /** Where to send the browser, with what else the provider is to be told. */
+  /** Where to send the browser, with the further parameters for the provider. */
   readonly begin: (secret: Redacted.Redacted, redirectUri: URL, wishes?: Wishes) => URL
   /** Where to send the browser to be signed out at the provider too, and from there on. */
   readonly end: (idToken: string, back: URL) => URL

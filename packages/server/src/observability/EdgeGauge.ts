@@ -97,9 +97,9 @@ export const make = Effect.gen(function* () {
     }
     for (const id of known.keys()) if (!live.some((edge) => edge.id === id)) known.delete(id)
     const numbers = yield* Effect.forEach(live, numberOf, { concurrency: "unbounded" })
-    const told = numbers.flatMap(({ tunnels }) => Option.toArray(tunnels))
+    const counts = numbers.flatMap(({ tunnels }) => Option.toArray(tunnels))
     const silent = numbers.flatMap(({ id, tunnels }) => (Option.isNone(tunnels) ? [id] : []))
-    if (told.length === 0) return yield* new GaugeUnknown({ silent })
-    return { tunnels: told.reduce((sum, each) => sum + each, 0), silent } satisfies Reading
+    if (counts.length === 0) return yield* new GaugeUnknown({ silent })
+    return { tunnels: counts.reduce((sum, each) => sum + each, 0), silent } satisfies Reading
   })
 })

@@ -124,7 +124,7 @@ export const variables = {
     "Administrator of the identity provider, used when no client is given."
   ),
   administratorPassword: optional("KC_ADMIN_PASSWORD", SecretParser.secret, "The administrator's password."),
-  serviceAccountSweepSeconds: defaulted(
+  serviceAccountCleanupSeconds: defaulted(
     "CT_CP_SERVICE_ACCOUNT_TICK_SECS",
     Parser.whole(1, 3600),
     "15",
@@ -209,7 +209,7 @@ export const variables = {
   gateCookieDomain: optional(
     "CT_GATE_COOKIE_DOMAIN",
     Parser.text,
-    "Zone of the tunnels' host names. Without it nobody can sign in at a login gate, and gated hosts are closed."
+    "Zone of the tunnels' host names. Without it no visitor can sign in at a login gate, and gated hosts are closed."
   ),
   gateHostsPort: defaulted(
     "CT_GATE_HOSTS_PORT",

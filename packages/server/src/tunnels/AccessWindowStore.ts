@@ -12,7 +12,7 @@ const encode = Schema.encodeSync(AccessPolicy)
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
-    /** The policy of a tunnel that the account owns; with `lock`, nobody else changes it before the transaction ends. */
+    /** The policy of a tunnel that the account owns; with `lock`, no other transaction changes it before this one ends. */
     find: SqlSchema.findOneOption({
       Request: Schema.Struct({ id: Schema.String, subject: Schema.String, lock: Schema.Boolean }),
       Result: Restricted,

@@ -1,6 +1,6 @@
 /**
  * The hours in which visitors may come in. What is saved reaches the edge through the outbox, in the order in which it
- * was saved; the edge enforces it. That it is sent again when a hostname is authorised is `Hosts`' business.
+ * was saved; the edge enforces it. `Hosts` sends it again when a hostname is authorized.
  */
 import { type AccessPolicy, isOpen, nextChange } from "@catenet/domain/edges/AccessPolicy"
 import type { Caller } from "@catenet/domain/api/Access"
@@ -33,7 +33,7 @@ export class AccessWindows extends Context.Service<
   AccessWindows,
   {
     readonly get: (account: Account, id: TunnelId) => Effect.Effect<AccessState, TunnelNotFound>
-    /** Puts a whole policy in place. One that restricts nothing is taken for a slip: nobody opens a tunnel by it. */
+    /** Puts a whole policy in place. One that restricts nothing is refused as a slip: clearing is how a tunnel is opened. */
     readonly set: (
       account: Account,
       id: TunnelId,

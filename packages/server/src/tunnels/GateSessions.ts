@@ -1,6 +1,6 @@
 /**
  * Sessions of visitors behind login gates. A session is for one host and has a cookie of its own there: a cookie that is
- * copied to another host is worth nothing. What ends one takes effect at the next request, and is told to the edges.
+ * copied to another host is worth nothing. What ends one takes effect at the next request, and is sent to the edges.
  */
 import type { SqlError } from "effect/sql"
 import { native } from "@catenet/crypto/native"

@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
     (select o.routing_token from tunnels o where o.hostname = ${host}))`
   return {
     transaction: sql.withTransaction,
-    /** The gate of a host; nothing when visitors need not log in, or nobody has the host. */
+    /** The gate of a host; nothing when visitors need not log in, or no tunnel has the host. */
     gateOf: SqlSchema.findOneOption({
       Request: Schema.String,
       Result: Gate,

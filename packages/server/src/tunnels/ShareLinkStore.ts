@@ -57,7 +57,7 @@ export const make = Effect.gen(function* () {
         ${after === undefined ? sql`` : sql`and (created_at, id) < (${after.createdAt}, ${after.id})`}
         order by created_at desc, id desc ${limit === undefined ? sql`` : sql`limit ${limit}`}`
     }),
-    /** The link of a token, which nobody else redeems or revokes before the transaction ends. */
+    /** The link of a token; no other transaction redeems or revokes it before this one ends. */
     lockByToken: SqlSchema.findOneOption({
       Request: Schema.String,
       Result: Link,

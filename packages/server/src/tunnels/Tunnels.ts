@@ -1,6 +1,6 @@
 /**
  * Tunnels: created for an account, with a routing token that never changes and, mostly, a hostname. An id that the caller
- * does not own is an id that nobody has.
+ * does not own is answered as an unknown one.
  */
 import type { HttpServerRequest } from "effect/http"
 import type { IdempotencyKeyReused, LimitReached, RateLimited } from "@catenet/domain/values/RequestErrors"

@@ -70,11 +70,11 @@ layer(TestRealm.layer, { excludeTestServices: true })("the realm's admin REST", 
       assert.strictEqual(tokens(), before + 1)
 
       let refusals = 1
-      decide(({ path }) => (path.includes("/admin/") && refusals-- > 0 ? "unauthorised" : "pass"))
+      decide(({ path }) => (path.includes("/admin/") && refusals-- > 0 ? "unauthorized" : "pass"))
       yield* find
       assert.strictEqual(tokens(), before + 2)
 
-      decide(({ path }) => (path.includes("/admin/") ? "unauthorised" : "pass"))
+      decide(({ path }) => (path.includes("/admin/") ? "unauthorized" : "pass"))
       assert.strictEqual((yield* Effect.flip(find))._tag, "IdentityProviderFailed")
       decide(() => "pass")
     }).pipe(withClient)

@@ -61,7 +61,7 @@ export const rows = Effect.flatMap(
   (sql) => sql<{ clientId: string; state: string; owner: string }>`select client_id, state, owner from service_accounts`
 ).pipe(Effect.provide(Accounts.database), Effect.orDie)
 
-/** Lets everything that waits for the sweep be due now. */
+/** Makes everything due now that waits for the cleanup. */
 export const makeDue = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`update service_accounts set due_at = 0 where state <> 'active'`

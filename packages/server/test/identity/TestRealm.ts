@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /** `lose`: it is carried out and nobody is told. */
-export type Fate = "pass" | "refuse" | "unauthorised" | "lose" | "hang"
+export type Fate = "pass" | "refuse" | "unauthorized" | "lose" | "hang"
 
 const read = async (request: IncomingMessage) => {
   const chunks: Array<Buffer> = []
@@ -72,7 +72,7 @@ const begin = async (folder: string) => {
       switch (fate(call)) {
         case "refuse":
           return response.writeHead(500).end()
-        case "unauthorised":
+        case "unauthorized":
           return response.writeHead(401).end()
         case "hang":
           return undefined

@@ -36,9 +36,9 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel'
       })
       assert.strictEqual(made.hostname, "cam.example.test")
       const token = Redacted.value(made.routing_token)
-      const [authorised] = yield* edge.about(token, 1)
-      assert.strictEqual(authorised?.path, "/admin/authorize-host/cam.example.test?channel_tier=gelb")
-      assert.strictEqual(authorised?.admin, TestServer.adminToken)
+      const [authorized] = yield* edge.about(token, 1)
+      assert.strictEqual(authorized?.path, "/admin/authorize-host/cam.example.test?channel_tier=gelb")
+      assert.strictEqual(authorized?.admin, TestServer.adminToken)
 
       const before = yield* ask(made.routing_token, "CAM.example.test")
       assert.deepInclude(before, { status: "gelb", may_issue_now: false, assigned_ca: null, claim_deadline: null })
@@ -110,7 +110,7 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel'
   )
 })
 
-layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("authorising a hostname", (it) => {
+layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("authorizing a hostname", (it) => {
   it.effect("moves rot to gelb in that request", () =>
     Effect.gen(function* () {
       const { provisioning } = yield* TestServer.client

@@ -1,6 +1,6 @@
 /**
  * The demo tunnel and the one that waits for the user's own port, made on the first start through the routes that every
- * operator uses: provision, join token, authorise. Later starts only repeat the authorisation, which changes nothing.
+ * operator uses: provision, join token, authorize. Later starts only repeat the authorization, which changes nothing.
  */
 import { AdminAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
@@ -86,7 +86,7 @@ interface Tunnel {
   readonly hostname: string
 }
 
-/** Makes the tunnel's file unless it is there, and authorises its name. */
+/** Makes the tunnel's file unless it is there, and authorizes its name. */
 const ensureTunnel = Effect.fnUntraced(function* (
   { enrollment, provisioning }: Calls,
   settings: UpSettings,
@@ -116,7 +116,7 @@ const ensureTunnel = Effect.fnUntraced(function* (
   )
   yield* provisioning
     .authorizeHost({ params: { routing_token, hostname: host } })
-    .pipe(Effect.mapError(failed(`${hostname} cannot be authorised`)))
+    .pipe(Effect.mapError(failed(`${hostname} cannot be authorized`)))
   return variables
 })
 

@@ -123,7 +123,7 @@ it.live.skipIf(programs === undefined)("pebble validates a host by TLS-ALPN-01",
     )
     const acme = yield* Effect.promise(() => account(directory))
 
-    /** The end of one authorisation. */
+    /** The end of one authorization. */
     const validated = (answered: boolean) =>
       Effect.gen(function* () {
         const order = yield* Effect.promise(() =>
@@ -144,7 +144,7 @@ it.live.skipIf(programs === undefined)("pebble validates a host by TLS-ALPN-01",
               status = (await acme.post(url)).body.status
               return status !== "pending"
             },
-            "the authorisation ends",
+            "the authorization ends",
             20_000
           )
         )

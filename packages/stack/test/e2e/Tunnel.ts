@@ -1,4 +1,4 @@
-/** A tunnel of a test: provisioned and authorised over the control plane's routes, served by a `ct-agent` process. */
+/** A tunnel of a test: provisioned and authorized over the control plane's routes, served by a `ct-agent` process. */
 import { join } from "node:path"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import type { Ports, Spawned } from "./Stack.ts"
@@ -36,8 +36,8 @@ export const provision = async (stack: Place, hostname: string, originPort: numb
   const provisioned = await stack.admin("POST", "/admin/provision-tunnel", { subject: "tester", name, hostname })
   const token = await field(provisioned, "routing_token")
   const join_token = await field(await stack.admin("POST", "/enroll/issue", { tenant: "tester" }), "token")
-  const authorised = await stack.admin("POST", `/registry/authorize-host/${token}/${hostname}`)
-  if (authorised.status !== 200) throw new Error(`authorize-host answered ${authorised.status}`)
+  const authorized = await stack.admin("POST", `/registry/authorize-host/${token}/${hostname}`)
+  if (authorized.status !== 200) throw new Error(`authorize-host answered ${authorized.status}`)
   return {
     hostname,
     token,

@@ -14,7 +14,7 @@ export const challengeBytes = 32
 export const maxWindow = 2 ** 31 - 1
 
 /** Which of the processes of an edge took the connection. An edge of one process says nothing about it. */
-export interface Place {
+export interface EdgeProcess {
   /** 8 bytes that name the running edge. */
   readonly edge: Uint8Array
   /** From 0 to one less than `processes`. */
@@ -31,25 +31,26 @@ export interface MuxHello {
   /** Bytes the sender takes on a fresh stream before it gives credit. */
   readonly initialWindow: number
   readonly challenge?: Uint8Array
-  readonly place?: Place
+  readonly edgeProcess?: EdgeProcess
 }
 
 /** The part of an acceptor's hello that a registration needs. */
-export type Greeting = Pick<MuxHello, "challenge" | "place">
+export type AcceptorHello = Pick<MuxHello, "challenge" | "edgeProcess">
 
 const magic = Buffer.from("catenet-mux", "latin1")
-const tags = { maxStreams: 1, initialWindow: 2, challenge: 3, place: 4 } as const
+const tags = { maxStreams: 1, initialWindow: 2, challenge: 3, edgeProcess: 4 } as const
 
 const edgeBytes = 8
-const placeBytes = edgeBytes + 8
+const edgeProcessBytes = edgeBytes + 8
 /** More than any machine has; a peer that claims more is not believed. */
 const maxProcesses = 1024
 
-const encodePlace = ({ edge, process, processes }: Place) => Buffer.concat([edge, u32(process), u32(processes)])
+const encodeEdgeProcess = ({ edge, process, processes }: EdgeProcess) =>
+  Buffer.concat([edge, u32(process), u32(processes)])
 
-/** `undefined` also for an impossible place: it is a hint, so a wrong one is no reason to refuse the session. */
-const readPlace = (fields: Fields): Place | undefined => {
-  const bytes = readBytes(fields, tags.place, placeBytes)
+/** `undefined` also for impossible numbers: they are a hint, so wrong ones are no reason to refuse the session. */
+const readEdgeProcess = (fields: Fields): EdgeProcess | undefined => {
+  const bytes = readBytes(fields, tags.edgeProcess, edgeProcessBytes)
   if (bytes === undefined) return undefined
   const [process, processes] = [view(bytes).readUInt32BE(edgeBytes), view(bytes).readUInt32BE(edgeBytes + 4)]
   if (process >= processes || processes > maxProcesses) return undefined
@@ -62,7 +63,7 @@ export const encodeHello = (hello: MuxHello): Buffer => {
     [tags.initialWindow, u32(hello.initialWindow)]
   ]
   if (hello.challenge !== undefined) fields.push([tags.challenge, hello.challenge])
-  if (hello.place !== undefined) fields.push([tags.place, encodePlace(hello.place)])
+  if (hello.edgeProcess !== undefined) fields.push([tags.edgeProcess, encodeEdgeProcess(hello.edgeProcess)])
   return Buffer.concat([magic, Buffer.from([hello.lowest, hello.version]), encodeFields(fields)])
 }
 
@@ -80,14 +81,14 @@ export const decodeHello = (bytes: Uint8Array): Result.Result<MuxHello, Malforme
   if (maxStreams === undefined || initialWindow === undefined) return malformed("hello settings")
   if (initialWindow === 0 || initialWindow > maxWindow) return malformed("hello window")
   const challenge = readBytes(fields, tags.challenge, challengeBytes)
-  const place = readPlace(fields)
+  const edgeProcess = readEdgeProcess(fields)
   return Result.succeed({
     lowest,
     version,
     maxStreams,
     initialWindow,
     ...(challenge && { challenge }),
-    ...(place && { place })
+    ...(edgeProcess && { edgeProcess })
   })
 }
 

@@ -8,7 +8,7 @@ import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
 import { type ControlFrame, encodeMuxFrame, type SendableFrame } from "../frames/MuxFrame.ts"
 import { agreedVersion, challengeBytes, muxVersion } from "../frames/MuxHello.ts"
-import type { Greeting, MuxHello, Place } from "../frames/MuxHello.ts"
+import type { AcceptorHello, EdgeProcess, MuxHello } from "../frames/MuxHello.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { CloseCode, ResetCode } from "../frames/MuxReason.ts"
 import type { Refusal, RegisterRequest } from "../frames/MuxRegister.ts"
@@ -33,7 +33,7 @@ export interface MuxOptions {
   /** 32 fresh random bytes; an acceptor needs them. */
   readonly challenge?: Uint8Array
   /** Which process of an edge an acceptor is, where there are several. */
-  readonly place?: Place
+  readonly edgeProcess?: EdgeProcess
   /** Echo this often, and call the peer dead when an echo is unanswered for so long; `false` for neither. */
   readonly keepAlive?: { readonly everyMillis: number; readonly deadMillis: number } | false
   readonly helloMillis?: number
@@ -55,7 +55,7 @@ const defaultHelloMillis = 10_000
 const closingMillis = 2_000
 
 export class Mux implements CarrierSession {
-  readonly #ready = Promise.withResolvers<Result.Result<Greeting, SessionClosed>>()
+  readonly #ready = Promise.withResolvers<Result.Result<AcceptorHello, SessionClosed>>()
   readonly #drained = Promise.withResolvers<string>()
   readonly #closed = Promise.withResolvers<SessionClosed>()
   readonly ready = this.#ready.promise
@@ -108,7 +108,7 @@ export class Mux implements CarrierSession {
       maxStreams: options.onStream === undefined ? 0 : limits.maxStreams,
       initialWindow: limits.initialWindow,
       ...(options.challenge !== undefined && { challenge: options.challenge }),
-      ...(options.place !== undefined && { place: options.place })
+      ...(options.edgeProcess !== undefined && { edgeProcess: options.edgeProcess })
     }
     this.#sender = new MuxSender(carrier, this.counters, () => {
       // No closing frame: there is no room for it.

@@ -36,7 +36,7 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         maxStreams: u32,
         initialWindow: count,
         challenge: maybe(bytes(32)),
-        place: maybe(map(all({ edge: bytes(8), process: integer(0, 63) }), (at) => ({ ...at, processes: 64 })))
+        edgeProcess: maybe(map(all({ edge: bytes(8), process: integer(0, 63) }), (at) => ({ ...at, processes: 64 })))
       }),
       ({ more, ...hello }) => ({ _tag: "Hello", hello: present({ ...hello, version: hello.lowest + more }) as never })
     )
@@ -200,7 +200,7 @@ describe("versions", () => {
 
 describe("what was added to a frame later", () => {
   const hello = { lowest: 1, version: 1, maxStreams: 2, initialWindow: 3 }
-  const place = { edge: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), process: 2, processes: 3 }
+  const edgeProcess = { edge: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), process: 2, processes: 3 }
   const before = "636174656e65742d6d757801010100040000000202000400000003"
   const added = "04001001020304050607080000000200000003"
   const fromHex = (hex: string) => decodeHello(Buffer.from(hex, "hex"))
@@ -211,8 +211,8 @@ describe("what was added to a frame later", () => {
   })
 
   it("is a field that readers of before skip, as they do with any they do not know", () => {
-    assert.strictEqual(encodeHello({ ...hello, place }).toString("hex"), before + added)
-    assert.deepStrictEqual(fromHex(before + added), Result.succeed({ ...hello, place }))
+    assert.strictEqual(encodeHello({ ...hello, edgeProcess }).toString("hex"), before + added)
+    assert.deepStrictEqual(fromHex(before + added), Result.succeed({ ...hello, edgeProcess }))
     assert.deepStrictEqual(fromHex(`${before}7f000101`), Result.succeed(hello))
   })
 

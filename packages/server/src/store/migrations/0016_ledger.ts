@@ -1,6 +1,6 @@
 /**
  * The ledger keeps itself: it only grows, each of its lines moves the balance of its account, and nothing else does. A
- * balance is therefore the sum of its lines, whoever writes to the database.
+ * balance is therefore the sum of its lines, for every writer to the database.
  */
 import * as Statements from "./Statements.ts"
 

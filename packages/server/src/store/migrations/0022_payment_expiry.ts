@@ -1,4 +1,4 @@
-/** Payments that nobody has confirmed, in the order in which they are given up. */
+/** Payments that were not confirmed, in the order in which they are given up. */
 import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(

@@ -1,4 +1,4 @@
-/** Which tunnel a join token was made for, so that an edge can be told which keys may serve it. Empty: any of the tenant. */
+/** Which tunnel a join token was made for, so that an edge gets the keys that may serve it. Empty: any of the tenant. */
 import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(

@@ -1,6 +1,6 @@
 /**
- * The usual registration of a channel in one trip: nobody has it and the account has room. Everything else is decided by
- * the service, which is told that this was not the usual case.
+ * The usual registration of a channel in one trip: no account has it and this one has room. The service decides everything
+ * else: the function reports that this was not the usual case.
  */
 import * as Statements from "./Statements.ts"
 

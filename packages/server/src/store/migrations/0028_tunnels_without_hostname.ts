@@ -1,4 +1,4 @@
-/** An edge that boots is told of every tunnel without a hostname; they are few, and found without reading the others. */
+/** An edge that boots reads every tunnel without a hostname; they are few, and this index finds them alone. */
 import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(

@@ -1,7 +1,7 @@
 /**
  * The usual creation of a tunnel without a hostname in one trip: its key was not used before and the account has room.
- * What is answered for the key is kept with it. Everything else is decided by the service, which is told that this was
- * not the usual case; then nothing has changed.
+ * What is answered for the key is kept with it. The service decides everything else: the function reports that this was
+ * not the usual case, and has changed nothing.
  */
 import * as Statements from "./Statements.ts"
 

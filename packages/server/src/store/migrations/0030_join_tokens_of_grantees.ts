@@ -1,5 +1,5 @@
 /**
- * A join token that a grantee was given and nobody has redeemed goes with the grant: by whatever takes that away, and
+ * A join token that a grantee was given and that was not redeemed goes with the grant, whatever removes the grant, and
  * however close together the two are.
  */
 import * as Statements from "./Statements.ts"

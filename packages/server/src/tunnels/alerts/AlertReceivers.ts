@@ -1,5 +1,5 @@
 /**
- * Calls the receiver of an alert, and nobody else: the name is resolved first, an address that is not a public one is
+ * Calls the receiver of an alert, and no other host: the name is resolved first, an address that is not a public one is
  * refused, and the connection goes to the very address that was checked. Redirects are not followed and the answer's
  * body is not read. Plain http goes to this machine only, and only where the operator allows it: to an account it would
  * tell which ports of the server answer. For the same reason an error says no more than whether it was policy.

@@ -69,7 +69,7 @@ export const make = Effect.gen(function* () {
       Result: Stored,
       execute: (tunnelId) => sql`${alert} where a.tunnel_id = ${tunnelId}`
     }),
-    /** The same, and nobody else looks at this alert before the transaction ends. */
+    /** The same; no other transaction looks at this alert before this one ends. */
     lock: SqlSchema.findOneOption({
       Request: Schema.String,
       Result: Stored,
@@ -85,7 +85,7 @@ export const make = Effect.gen(function* () {
         returning xmax::text = '0' as created`
     }),
     remove: (tunnelId: string) => sql`delete from alerts where tunnel_id = ${tunnelId} returning tunnel_id`,
-    /** Alerts whose look is due and whose secret this process can open. Whoever takes one has put off the next look in the same statement. */
+    /** Alerts whose look is due and whose secret this process can open. The same statement puts off their next look. */
     takeDue: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, next: Schema.Int, limit: Schema.Int }),
       Result: Schema.Struct({ tunnelId: TunnelId, routingToken: RoutingToken }),

@@ -1,4 +1,4 @@
-/** The two loops of alerts: one looks at tunnels, one delivers, so that a slow receiver holds up nobody's look. */
+/** The two loops of alerts: one looks at tunnels, one delivers, so that a slow receiver delays no look. */
 import { Effect, FiberSet, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
 import { unending } from "../../runtime/RetryForever.ts"

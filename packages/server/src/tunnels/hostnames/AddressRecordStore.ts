@@ -16,7 +16,7 @@ export const make = Effect.gen(function* () {
     /** What was published for other addresses is due again. */
     review: (published: string) => sql`update address_records set due_at = 0
       where wanted and due_at is null and published is distinct from ${published}`,
-    /** From here on nobody knows what the zone has, until it is settled. */
+    /** From here on it is unknown what the zone has, until it is settled. */
     lease: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, limit: Schema.Int }),
       Result: Due,

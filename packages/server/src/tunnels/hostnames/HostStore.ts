@@ -86,7 +86,7 @@ export const hostColumns = (sql: SqlClient.SqlClient) =>
     pending_revert, logged_at`
   )
 
-/** The tunnel of a hostname, as far as authorising the hostname is concerned. */
+/** The tunnel of a hostname, as far as authorizing the hostname needs it. */
 const TunnelOfHost = Schema.Struct({
   routingToken: RoutingToken,
   accessPolicy: Schema.NullOr(AccessPolicy),
@@ -146,7 +146,7 @@ export const make = Effect.gen(function* () {
         on conflict (hostname) do update set ${sql.update(rest)}`
     },
     tunnelOf: (hostname: string, options: { readonly lock: boolean }) => tunnelOf({ hostname, ...options }),
-    /** Whether visitors of the token's tunnel have to log in, which nobody changes before the transaction ends. */
+    /** Whether visitors of the token's tunnel have to log in, which no other transaction changes before this one ends. */
     requiresLogin: (token: RoutingToken) =>
       Effect.map(
         gated(token),

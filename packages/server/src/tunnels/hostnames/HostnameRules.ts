@@ -7,7 +7,7 @@ import {
   type ProofRecord,
   proofRecords,
   reservedAs
-} from "@catenet/domain/tunnels/HostnameClaim"
+} from "@catenet/domain/tunnels/HostnameOwnership"
 import { Context, Effect, Layer } from "effect"
 import { AddressRecords } from "./AddressRecords.ts"
 import * as ConfiguredDns from "../../dns/ConfiguredDns.ts"

@@ -1,6 +1,6 @@
 /**
- * Who owns which hostname, and how the edge comes to know it. Authorising a hostname records it, moves it from rot to
- * gelb, and writes what the edge must be told; it never takes a hostname from a tunnel that has it.
+ * Who owns which hostname, and how the edge comes to know it. Authorizing a hostname records it, moves it from rot to
+ * gelb, and writes the orders to the edge; it never takes a hostname from a tunnel that has it.
  */
 import type { SqlError } from "effect/sql"
 import { EdgeUnavailable, HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
@@ -10,7 +10,7 @@ import type { Hostname } from "@catenet/domain/values/Hostname"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { type AdmissionState, type AdmissionStep, authorize } from "@catenet/domain/certificates/Admission"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
-import { ancestorsOf } from "@catenet/domain/tunnels/HostnameClaim"
+import { ancestorsOf } from "@catenet/domain/tunnels/HostnameOwnership"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { type Cause, Context, Effect, Equal, Layer, Option, Result, type Schema } from "effect"
 import { Audits } from "../../identity/Audits.ts"
@@ -104,10 +104,10 @@ export class Hosts extends Context.Service<
         onSome: (host) => host.admission
       })
       const now = yield* unixSeconds
-      const told = yield* step({ hostname, routingToken: token, edgeId, authorizedAt: now, admission }, (state, at) =>
+      const orders = yield* step({ hostname, routingToken: token, edgeId, authorizedAt: now, admission }, (state, at) =>
         Result.succeed(authorize(state, at))
       )
-      const calls = requireLogin ? told.map(gated) : told
+      const calls = requireLogin ? orders.map(gated) : orders
       const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
       const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
       return [

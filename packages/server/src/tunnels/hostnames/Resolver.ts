@@ -2,7 +2,7 @@
  * Asks the world's DNS whether one of the records that prove a host name is there: by the resolvers of the system, or by
  * those of CT_CP_DNS_RESOLVERS. Nothing is remembered between two questions.
  */
-import type { ProofRecord } from "@catenet/domain/tunnels/HostnameClaim"
+import type { ProofRecord } from "@catenet/domain/tunnels/HostnameOwnership"
 import { Context, Effect, Layer, Semaphore } from "effect"
 import * as Dns from "node:dns/promises"
 import { isIPv6 } from "node:net"

@@ -1,6 +1,6 @@
 /**
  * Exports what the edge signed about a tunnel: a header line, then one receipt a line. This service only passes them on;
- * whether they hold is for whoever verifies the file. It fails closed: no file rather than half of one.
+ * the reader of the file verifies them. It fails closed: no file rather than half of one.
  */
 import type { ReceiptsUnavailable, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import * as Export from "@catenet/crypto/receipt/Export"

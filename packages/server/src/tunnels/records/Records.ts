@@ -14,7 +14,7 @@ import { unixSeconds } from "../../runtime/Now.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
 import { anyOf, EdgeFacts, type History } from "../../edges/EdgeFacts.ts"
-import * as Figures from "./FactFormat.ts"
+import * as FactFormat from "./FactFormat.ts"
 import { gaps } from "./AgentReadiness.ts"
 import * as Store from "./RecordStore.ts"
 
@@ -81,14 +81,14 @@ export class Records extends Context.Service<
 
     const rows = Effect.fnUntraced(function* (account: Account, page: Page) {
       const now = yield* unixSeconds
-      const all = yield* known(yield* owned(account, page), Figures.mostSessions)
+      const all = yield* known(yield* owned(account, page), FactFormat.mostSessions)
       return all.map(
         ({ history, tunnel: { hostname, id, name } }) =>
-          new UsageRow({ ...Figures.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
+          new UsageRow({ ...FactFormat.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
       )
     })
 
-    /** Seconds since anybody was on the bridge's channel; null when nobody was, or the edge does not say. */
+    /** Seconds since a member was on the bridge's channel; null when none was, or the edge does not say. */
     const lastSeen = Effect.fnUntraced(function* ({ channel }: Store.Owned) {
       if (channel === null) return null
       const holders = Option.getOrElse(yield* edge.presence(channel), () => [])
@@ -99,7 +99,7 @@ export class Records extends Context.Service<
     return {
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
         const { routingToken } = yield* tunnels.owned(id, account)
-        return Figures.report(yield* edge.history(routingToken, Figures.mostSessions), yield* unixSeconds)
+        return FactFormat.report(yield* edge.history(routingToken, FactFormat.mostSessions), yield* unixSeconds)
       }, sqlOrDie),
 
       connected: Effect.fn("Records.connected")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
@@ -130,7 +130,7 @@ export class Records extends Context.Service<
               hostname: tunnel.hostname,
               online,
               transport: history._tag === "Known" ? (history.history.sessions[0]?.transport ?? null) : null,
-              uptime_7d_pct: Figures.shares(history)?.d7 ?? null,
+              uptime_7d_pct: FactFormat.shares(history)?.d7 ?? null,
               bridge_mode: tunnel.bridgeMode,
               bridge_granted: tunnel.channel !== null,
               bridge_last_seen_secs_ago: history._tag === "Silent" ? null : yield* lastSeen(tunnel),

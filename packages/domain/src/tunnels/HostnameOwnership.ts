@@ -19,7 +19,7 @@ const targetLabel = /^[0-9a-f]{32}$/u
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { isGiven } from "@catenet/domain/tunnels/HostnameClaim"
+ * import { isGiven } from "@catenet/domain/tunnels/HostnameOwnership"
  *
  * assert.ok(isGiven("cam.example.net", "example.net"))
  * assert.ok(!isGiven("a.cam.example.net", "example.net") && !isGiven("example.net", "example.net"))
@@ -33,7 +33,7 @@ export const isGiven = (hostname: string, zone: string | undefined): boolean =>
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { ancestorsOf } from "@catenet/domain/tunnels/HostnameClaim"
+ * import { ancestorsOf } from "@catenet/domain/tunnels/HostnameOwnership"
  *
  * assert.deepEqual(ancestorsOf("a.b.example"), ["b.example", "example"])
  * ```
@@ -48,7 +48,7 @@ export const ancestorsOf = (hostname: string): ReadonlyArray<string> => {
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { reservedAs } from "@catenet/domain/tunnels/HostnameClaim"
+ * import { reservedAs } from "@catenet/domain/tunnels/HostnameOwnership"
  *
  * const ours = { zones: ["t.example.net"], names: new Set(["portal.example.net"]) }
  * assert.equal(reservedAs("t.example.net", ours), "zone")
@@ -76,7 +76,7 @@ export interface ProofRecord {
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { proofRecords } from "@catenet/domain/tunnels/HostnameClaim"
+ * import { proofRecords } from "@catenet/domain/tunnels/HostnameOwnership"
  *
  * const [txt, cname] = proofRecords("www.example.org", "0".repeat(32), "t.example.net")
  * assert.equal(txt?.name, "_catenet-challenge.www.example.org")
