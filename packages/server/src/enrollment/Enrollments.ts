@@ -156,7 +156,7 @@ const make = Effect.gen(function* () {
       // The agent goes to an edge next, which should know its key by then; otherwise it is refused once and comes again.
       yield* Effect.forEach(told, outbox.deliver, { concurrency: 8, discard: true }).pipe(
         Effect.timeoutOption("2 seconds"),
-        Effect.ignore
+        Effect.ignoreCause
       )
       return tenant
     }),

@@ -8,16 +8,19 @@ import { Settings } from "../settings/Settings.ts"
 import { whileStarting } from "./Unavailable.ts"
 import * as CorkedSocket from "../fastpath/CorkedSocket.ts"
 import * as Int8 from "./Int8.ts"
+import * as LostTransaction from "./LostTransaction.ts"
 import { migrate } from "./Migrations.ts"
 
 /** The client alone, for a database whose schema is somebody else's business. */
-export const layerClient = Layer.unwrap(
-  Effect.map(Settings, (settings) =>
-    PgClient.layer({
+export const layerClient = PgClient.layerFrom(
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const client = yield* PgClient.make({
       url: settings.databaseUrl,
       stream: CorkedSocket.to(settings.databaseUrl),
       maxConnections: settings.databasePool,
-      minConnections: 1,
+      // Of one size: effect 4.1's pool that grows can leave its callers asleep for ever after a connection has failed.
+      minConnections: settings.databasePool,
       multiplex: true,
       applicationName: "catenet",
       transformQueryNames: Str.camelToSnake,
@@ -27,7 +30,8 @@ export const layerClient = Layer.unwrap(
       // A statement that hangs must not hold locks for ever; long work belongs into batches.
       startupParameters: { statement_timeout: "30s", idle_in_transaction_session_timeout: "60s" }
     })
-  )
+    return LostTransaction.failing(client)
+  })
 )
 
 const patiently = Effect.retry(migrate, {

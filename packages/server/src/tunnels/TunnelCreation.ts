@@ -125,7 +125,7 @@ export const make = Effect.gen(function* () {
 
   /** The edge is told at once when it can be reached, and later otherwise: the tunnel exists either way. */
   const tell = ({ calls, token }: typeof Made.Type) =>
-    outbox.deliver({ queue: token, ids: calls }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
+    outbox.deliver({ queue: token, ids: calls }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
 
   const settled = <A, E, R>(command: Effect.Effect<A, E, R>, hostname: Hostname | null) =>
     hostname === null

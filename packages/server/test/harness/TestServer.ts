@@ -27,6 +27,7 @@ export const replica = (variables: Variables = {}) =>
               ConfigProvider.fromUnknown({
                 CT_CONTROL_PLANE_LISTEN: "127.0.0.1:0",
                 CT_CP_DATABASE_URL: Redacted.value(url),
+                CT_CP_DATABASE_POOL: "4",
                 CT_CP_EDGE_ADMIN_TOKEN: adminToken,
                 CT_CP_SEAL_KEY: sealKey,
                 CT_CP_REQUESTS_PER_MIN: "0",

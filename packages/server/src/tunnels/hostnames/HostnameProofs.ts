@@ -123,7 +123,7 @@ export class HostnameProofs extends Context.Service<
         const { ids, token } = yield* Effect.tap(attach(id, outdated), () =>
           audits.append(audit("hostname_proved", account.subject, id, hostname))
         ).pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
-        yield* outbox.deliver({ queue: token, ids }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
+        yield* outbox.deliver({ queue: token, ids }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
       }, sqlOrDie),
 
       mayCertify: Effect.fn("HostnameProofs.mayCertify")(function* (token: RoutingToken, hostname: Hostname) {
