@@ -195,7 +195,10 @@ export class ServiceAccounts extends Context.Service<
         if (Option.isNone(yield* Effect.option(realm.configured))) return 0
         const now = yield* unixSeconds
         const due = yield* store.takeDue({ now, until: now + settleSeconds, limit: 64 })
-        yield* Effect.forEach(due, (row) => Effect.ignoreCause(end(row), { log: "Warn" }), { concurrency: 8, discard: true })
+        yield* Effect.forEach(due, (row) => Effect.ignoreCause(end(row), { log: "Warn" }), {
+          concurrency: 8,
+          discard: true
+        })
         return due.length
       }, sqlOrDie)
     }

@@ -3,7 +3,7 @@
  * makes that a defect, which would end what only handles a failed statement.
  */
 import { Effect, Predicate } from "effect"
-import { type SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { isUnavailable } from "./Unavailable.ts"
 
 const isLost = (defect: unknown): defect is SqlError.SqlError =>
