@@ -23,6 +23,7 @@ import { Traffic } from "./http/RequestMetrics.ts"
 import * as PublicPages from "./portal/legal/LegalRoutes.ts"
 import * as PortalPages from "./portal/PageRoutes.ts"
 import * as PortalForms from "./portal/FormRoutes.ts"
+import * as PortalEvents from "./portal/live/EventRoutes.ts"
 import * as PortalRoutes from "./portal/PortalRoutes.ts"
 import { Settings } from "./settings/Settings.ts"
 import { Statuses } from "./observability/Statuses.ts"
@@ -35,7 +36,8 @@ const routes = Layer.mergeAll(
   GateRoutes.layer,
   PortalRoutes.layer,
   PortalForms.layer,
-  PortalPages.layer
+  PortalPages.layer,
+  PortalEvents.layer
 )
 
 /** What is served beside the API value. */
@@ -46,7 +48,8 @@ const extra: ExtraRoutes = [
   ...GateRoutes.addresses,
   ...PortalRoutes.addresses,
   ...PortalForms.addresses,
-  ...PortalPages.addresses
+  ...PortalPages.addresses,
+  ...PortalEvents.addresses
 ]
 
 /** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */

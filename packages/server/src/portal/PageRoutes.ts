@@ -14,6 +14,7 @@ import * as ProblemPage from "./shell/ProblemPage.ts"
 import * as SignOutPage from "./pages/SignOutPage.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
 import { isLanguage, languageCookie } from "./shell/Language.ts"
+import * as Script from "./shell/Script.ts"
 import * as Stylesheet from "./shell/Stylesheet.ts"
 import * as TunnelPages from "./TunnelPages.ts"
 import * as Visits from "./shell/Visits.ts"
@@ -24,6 +25,7 @@ const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as c
 export const addresses: ExtraRoutes = [
   ["GET", "/"],
   ["GET", Stylesheet.path],
+  ["GET", Script.path],
   ["GET", "/portal/home"],
   ["GET", "/portal/tunnels"],
   ["GET", "/portal/tunnels/:id"],
@@ -43,10 +45,12 @@ export const addresses: ExtraRoutes = [
   ["POST", "/portal/account/sessions/:id/end"]
 ]
 
-const styles = HttpServerResponse.text(Stylesheet.text, {
-  contentType: "text/css; charset=utf-8",
-  headers: { "cache-control": "public, max-age=31536000, immutable" }
-})
+/** A file whose name holds its hash. */
+const unchanging = (text: string, contentType: string) =>
+  HttpServerResponse.text(text, {
+    contentType: `${contentType}; charset=utf-8`,
+    headers: { "cache-control": "public, max-age=31536000, immutable" }
+  })
 
 const parameter = (name: string) =>
   Effect.map(HttpRouter.params, (params) => Option.getOrUndefined(Record.get(params, name)) ?? "")
@@ -63,7 +67,8 @@ export const layer = HttpRouter.use(
     const account = (yield* AccountPages.make)(show)
     const served = yield* serve
 
-    yield* router.add("GET", Stylesheet.path, Effect.succeed(styles))
+    yield* router.add("GET", Stylesheet.path, Effect.succeed(unchanging(Stylesheet.text, "text/css")))
+    yield* router.add("GET", Script.path, Effect.succeed(unchanging(Script.text, "text/javascript")))
 
     const front = Effect.gen(function* () {
       const self = yield* visit

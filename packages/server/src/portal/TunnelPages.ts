@@ -22,7 +22,9 @@ import * as ConnectPage from "./pages/ConnectPage.ts"
 import * as DeleteTunnelPage from "./pages/DeleteTunnelPage.ts"
 import * as TunnelPage from "./pages/TunnelPage.ts"
 import * as TunnelsPage from "./pages/TunnelsPage.ts"
+import { Settings } from "../settings/Settings.ts"
 import type { Refused } from "./shell/Field.ts"
+import { publicAddress } from "./shell/PublicAddress.ts"
 import type { Page } from "./shell/Shell.ts"
 import type { Member, Response, Visit } from "./shell/Visits.ts"
 
@@ -54,6 +56,8 @@ export const make = Effect.gen(function* () {
   const links = yield* ShareLinks
   const bootstraps = yield* Bootstraps
   const limits = yield* Limits
+  const { gateHostsPort } = yield* Settings
+  const addressOf = ({ hostname }: Tunnel) => (hostname === null ? undefined : publicAddress(hostname, gateHostsPort))
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
@@ -85,7 +89,7 @@ export const make = Effect.gen(function* () {
   ) {
     const id = idFrom(path)
     const tunnel = yield* tunnels.get(caller, id)
-    if (!tunnel.owned) return TunnelPage.page(reader.texts, tunnel, undefined)
+    if (!tunnel.owned) return TunnelPage.page(reader.texts, tunnel, addressOf(tunnel), undefined)
     const controls = yield* Effect.all(
       {
         connected: records.connected(caller, [id]),
@@ -102,6 +106,7 @@ export const make = Effect.gen(function* () {
     return TunnelPage.page(
       reader.texts,
       tunnel,
+      addressOf(tunnel),
       {
         ...controls,
         alert: Option.getOrUndefined(controls.alert),
@@ -133,7 +138,13 @@ export const make = Effect.gen(function* () {
       Effect.die
     )
     const line = ConnectPage.lineOf(installation, Redacted.value(token), port)
-    return { page: ConnectPage.page(texts, tunnel, { line }), status: 200 }
+    const connected = tunnel.owned ? yield* records.connected(caller, [id]) : undefined
+    const facts = {
+      line,
+      isConnected: connected?.get(id) ?? undefined,
+      address: addressOf(tunnel)
+    }
+    return { page: ConnectPage.page(texts, tunnel, facts), status: 200 }
   })
 
   return (show: Show) => ({

@@ -43,6 +43,11 @@ export const variables = {
     "https://localhost",
     "Public origin, used in links."
   ),
+  agentsUrl: optional(
+    "CT_CP_AGENTS_URL",
+    NetworkParser.url,
+    "Where agents reach the control plane, for install lines; without it the public origin."
+  ),
   adminToken: optional(
     "CT_CP_EDGE_ADMIN_TOKEN",
     SecretParser.secretBytes,

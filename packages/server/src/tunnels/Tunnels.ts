@@ -117,7 +117,8 @@ export class Tunnels extends Context.Service<
     const enrollments = yield* Enrollments
     const keys = yield* AgentKeys
     const { once } = yield* Idempotency
-    const { meshEdgePort, portalBaseUrl } = yield* Settings
+    const { agentsUrl, meshEdgePort, portalBaseUrl } = yield* Settings
+    const forAgents = agentsUrl ?? portalBaseUrl
     const proofs = yield* HostnameProofs
     const rules = yield* HostnameRules
     const toTunnel = tunnelOf(rules)
@@ -200,8 +201,8 @@ export class Tunnels extends Context.Service<
               join_token,
               routing_token: tunnel.routingToken,
               agent_id: AgentId.make(tunnel.id),
-              control_plane_url: portalBaseUrl.origin,
-              edge: `${portalBaseUrl.hostname}:${meshEdgePort}`,
+              control_plane_url: forAgents.origin,
+              edge: `${forAgents.hostname}:${meshEdgePort}`,
               hostname: tunnel.hostname
             })
         )

@@ -1,7 +1,7 @@
 /** What a person sees when the stack is ready: one screen, with commands that can be copied. */
 import { relative } from "node:path"
 import { demoUser } from "./DemoUser.ts"
-import { address, url } from "./Environments.ts"
+import { address, portalUrl, url } from "./Environments.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
 import type { StackFolder } from "./StackFolder.ts"
@@ -48,11 +48,12 @@ export const banner = (facts: Facts): string => {
     "  Catenet is up. Ctrl-C ends it; the next start takes everything up again.",
     "",
     ...demoLines(facts),
+    `  The portal      ${portalUrl(settings)}/`,
+    `  Sign in as      ${demoUser.email}   password ${secrets.demoPassword}`,
     `  Control plane   ${base}/status   ${base}/docs`,
     `  Edge            ${address(settings.frontDoor)} for visitors, ${address(settings.mesh)} for agents`,
-    `  Sign in as      ${demoUser.email}   password ${secrets.demoPassword}`,
     "",
-    "  So that browsers on this machine trust the demo names, import the development root",
+    "  So that browsers on this machine trust these names, import the development root",
     `    ${near(folder.developmentRoot)}`,
     "  as an authority (Chrome: chrome://certificate-manager, Firefox: Settings > Certificates > Authorities,",
     "  macOS: security add-trusted-cert, Debian: copy it to /usr/local/share/ca-certificates as .crt and run",

@@ -11,7 +11,7 @@ import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
 import type { StackFolder } from "./StackFolder.ts"
 
-const base = ["localhost", Demo.demoHostname, Demo.ownHostname, `*.${Demo.zone}`]
+const base = ["localhost", Environments.portalHost, Demo.demoHostname, Demo.ownHostname, `*.${Demo.zone}`]
 
 /** More names would make a certificate that handshakes notice. */
 const most = 500

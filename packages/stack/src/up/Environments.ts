@@ -18,14 +18,21 @@ const edgeId = "primary"
 /** Variables of which the stack only chooses the default: an operator's value goes before. */
 export const replaceable: ReadonlySet<string> = new Set(["CT_EDGE_RECEIPTS", "CT_CP_ALERTS_LOOPBACK"])
 
-/** The provider calls itself `localhost`, the portal 127.0.0.1: two sites, as in a real deployment. */
+/** The name below which the portal is served over TLS, by the edge. Browsers resolve it to this machine by themselves. */
+export const portalHost = "portal.localhost"
+
+/** Where people open the portal. Programs of this machine use the control plane's own address, without TLS. */
+export const portalUrl = ({ frontDoor: { port } }: UpSettings) =>
+  `https://${portalHost}${port === 443 ? "" : `:${port}`}`
+
+/** The provider calls itself `localhost`: another host than the portal, as in a real deployment. */
 const issuer = ({ identityProvider }: UpSettings) => `http://localhost:${identityProvider.port}/realms/${realm}`
 
 export const ofIdentityProvider = (settings: UpSettings, folder: StackFolder, secrets: Secrets): Environment => ({
   CT_IDP_LISTEN: address(settings.identityProvider),
   CT_IDP_FOLDER: folder.idp,
   CT_IDP_REALM: realm,
-  CT_IDP_PORTAL_URL: url(settings.controlPlane),
+  CT_IDP_PORTAL_URL: portalUrl(settings),
   CT_IDP_PORTAL_CLIENT_SECRET: secrets.portalClientSecret,
   CT_IDP_GATE_CLIENT_SECRET: secrets.gateClientSecret,
   CT_IDP_MANAGER_CLIENT_SECRET: secrets.managerClientSecret,
@@ -55,13 +62,14 @@ export const ofControlPlane = (
   CT_GATE_CLIENT_ID: "catenet-gate",
   CT_GATE_CLIENT_SECRET: secrets.gateClientSecret,
   CT_GATE_ACCESS_AUD: "catenet-gate",
-  CT_PORTAL_BASE_URL: url(settings.controlPlane),
+  CT_PORTAL_BASE_URL: portalUrl(settings),
+  CT_CP_AGENTS_URL: url(settings.controlPlane),
   CT_PAYMENT_WEBHOOK_SECRET: secrets.paymentWebhookSecret,
   CT_OIDC_ISSUER: issuer(settings),
   CT_OIDC_REALM: realm,
   CT_OIDC_CLIENT_ID: "catenet-portal",
   CT_OIDC_CLIENT_SECRET: secrets.portalClientSecret,
-  CT_OIDC_REDIRECT_URI: `${url(settings.controlPlane)}/portal/callback`,
+  CT_OIDC_REDIRECT_URI: `${portalUrl(settings)}/portal/callback`,
   CT_OIDC_ACCESS_AUD: "catenet",
   KEYCLOAK_PUBLIC_URL: `http://localhost:${settings.identityProvider.port}`,
   CT_OIDC_ADMIN_CLIENT_ID: "catenet-manager",
@@ -80,7 +88,11 @@ export const ofEdge = (settings: UpSettings, folder: StackFolder, secrets: Secre
   CT_EDGE_CERT_OUT: folder.edgeRoot,
   CT_EDGE_RECEIPTS: "1",
   CT_EDGE_WILDCARD_CERT: folder.wildcardCertificate,
-  CT_EDGE_WILDCARD_KEY: folder.wildcardKey
+  CT_EDGE_WILDCARD_KEY: folder.wildcardKey,
+  CT_EDGE_PORTAL_HOST: portalHost,
+  CT_CP_PROXY_ADDR: address(settings.controlPlane),
+  CT_EDGE_PORTAL_CERT: folder.wildcardCertificate,
+  CT_EDGE_PORTAL_KEY: folder.wildcardKey
 })
 
 /** What every agent of this stack needs beside its tunnel's own variables. */

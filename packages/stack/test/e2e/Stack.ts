@@ -123,6 +123,13 @@ export const agent = (
   behind: ReadonlyArray<string> = []
 ) => new Spawned([agentProgram, ...args], env, behind)
 
+/** Runs a line that a page printed for a terminal, as it is, in a folder; `npx` finds the agent of this checkout. */
+export const pasted = (line: string, folder: string) => {
+  const words = line.replace(/ npx ct-agent$/u, "")
+  if (words === line) throw new Error(`not a line that starts an agent: ${line}`)
+  return agent([], {}, ["sh", "-c", `cd "$0" && exec env ${words} "$@"`, folder])
+}
+
 export class Stack {
   readonly folder: string
   readonly ports: Ports
@@ -183,6 +190,11 @@ export class Stack {
 
   url(path: string): string {
     return `http://127.0.0.1:${this.ports.controlPlane}${path}`
+  }
+
+  /** The portal, where people open it: over TLS, through the edge. */
+  portal(path: string): string {
+    return `https://portal.localhost:${this.ports.frontDoor}${path}`
   }
 
   async status(): Promise<Readonly<Record<string, unknown>>> {

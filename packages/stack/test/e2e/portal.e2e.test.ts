@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { httpOrigin } from "./Origins.ts"
 import { newcomer } from "./People.ts"
-import { Stack } from "./Stack.ts"
+import { pasted, Stack } from "./Stack.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
 const missing = executablePath === undefined
@@ -58,13 +61,14 @@ describe.skipIf(missing)("the portal in a browser", () => {
         javaScriptEnabled,
         colorScheme,
         locale,
+        ignoreHTTPSErrors: true,
         viewport: { width, height: 900 }
       })
       const page = await context.newPage()
       const problems: Array<string> = []
       page.on("console", (message) => problems.push(message.text()))
       page.on("request", (request) => {
-        if (!/^(?:data:|http:\/\/(?:127\.0\.0\.1|localhost):)/u.test(request.url())) problems.push(request.url())
+        if (!/^(?:data:|https:\/\/portal\.localhost:|http:\/\/localhost:)/u.test(request.url())) problems.push(request.url())
       })
       const look = async (name: string) => {
         assert.deepStrictEqual(await page.evaluate(faults), [], name)
@@ -73,7 +77,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png`, fullPage: true })
       }
       const { email, password } = await newcomer(stack, `first-${width}@catenet.localhost`)
-      await page.goto(stack.url("/"))
+      await page.goto(stack.portal("/"))
       await look("front")
       await page.locator('a[href="/portal/login"]').click()
       await page.fill("input[name=login], input[name=username]", email)
@@ -91,13 +95,38 @@ describe.skipIf(missing)("the portal in a browser", () => {
       await page.locator("tbody a").click()
       await page.waitForURL(/\/portal\/tunnels\/[0-9a-f]{32}$/u)
       await look("tunnel")
-      await page.fill("input[name=port]", "3000")
+      const id = new URL(page.url()).pathname.split("/").at(-1)
+      const origin = await httpOrigin()
+      await page.fill("input[name=port]", String(origin.port))
       await page.locator("form[action$='/install'] button").click()
-      assert.match((await page.locator("pre").textContent()) ?? "", /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx ct-agent$/u)
+      const line = (await page.locator("pre").textContent()) ?? ""
+      assert.match(line, /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx ct-agent$/u)
       await look("line")
-      await page.goto(stack.url("/portal/account"))
+      assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "down")
+      const folder = mkdtempSync(join(stack.folder, "user-"))
+      const agent = pasted(line, folder)
+      try {
+        // With the script the page sees it by itself; without, when it is opened again.
+        const isUp = async () => {
+          if (!javaScriptEnabled) await page.goto(stack.portal(`/portal/tunnels/${id}`))
+          return (await page.locator(".state[data-state=up]").count()) > 0
+        }
+        await eventually(isUp, () => `the agent's registration: ${agent.stdout}${agent.stderr}`, 30_000)
+        await look("connected")
+        const address = (await page.locator("a[href^='https://']").first().getAttribute("href")) ?? ""
+        assert.match(address, /^https:\/\/photos-/u)
+        const visitor = await context.newPage()
+        const answer = await visitor.goto(`${address}hello`)
+        assert.strictEqual(await answer?.text(), "GET /hello")
+        await visitor.close()
+      } finally {
+        await agent.stop()
+        await origin.close()
+        rmSync(folder, { recursive: true, force: true })
+      }
+      await page.goto(stack.portal("/portal/account"))
       await look("account")
-      await page.goto(stack.url("/portal/nothing"))
+      await page.goto(stack.portal("/portal/nothing"))
       await look("nothing")
       assert.deepStrictEqual(
         problems.filter((text) => !text.includes("404")),
@@ -105,7 +134,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
       )
       await page.locator("form[action='/portal/logout'] button").click()
       await page.waitForURL((url) => !url.pathname.startsWith("/portal/nothing"))
-      await page.goto(stack.url("/portal/logout"))
+      await page.goto(stack.portal("/portal/logout"))
       assert.strictEqual(new URL(page.url()).pathname, "/")
       await context.close()
     })

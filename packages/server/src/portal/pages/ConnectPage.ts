@@ -7,6 +7,7 @@ import { type Markup, markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "../shell/English.ts"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import { state } from "./AgentState.ts"
 
 /** What the agent beside the service is started with. */
 export const lineOf = (installation: Installation, token: string, port: number): string => {
@@ -16,6 +17,8 @@ export const lineOf = (installation: Installation, token: string, port: number):
     `CT_BOOTSTRAP=${token}`,
     `CT_AGENT_CP_URL=${control_plane_url}`,
     `CT_AGENT_ID=${agent_id}`,
+    // Agents of two tunnels that are started in one folder keep what they know apart.
+    `CT_AGENT_STATE_DIR=.ct-agent-${agent_id.slice(0, 8)}`,
     ...named,
     `CT_AGENT_ORIGIN=127.0.0.1:${port}`,
     "npx ct-agent"
@@ -33,7 +36,9 @@ export const form = (texts: Texts, id: string, refused?: Refused): Markup =>
 export const page = (
   texts: Texts,
   { hostname, id, name }: Tunnel,
-  facts: { readonly line: string } | { readonly refused?: Refused }
+  facts:
+    | { readonly line: string; readonly isConnected: boolean | undefined; readonly address: string | undefined }
+    | { readonly refused?: Refused }
 ): Page => ({
   title: texts.connectTitle,
   area: "tunnels",
@@ -42,7 +47,13 @@ export const page = (
     ${
       "line" in facts
         ? markup`<section class="panel" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
-            <pre tabindex="0">${facts.line}</pre><p class="hint">${texts.connectOnce}</p></section>`
+            <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.line}</pre><p class="hint">${texts.connectOnce}</p></section>
+            <section class="panel" aria-labelledby="agent"><h2 id="agent">${texts.columnState}</h2>
+            <p>${state(texts, facts.isConnected, id)}</p>
+            <p class="hint">${texts.connectWait}</p>
+            <p><a class="button" href="/portal/tunnels/${id}">${texts.open(name)}</a>${
+              facts.address === undefined ? undefined : markup` <a href="${facts.address}">${facts.address}</a>`
+            }</p></section>`
         : form(texts, id, facts.refused)
     }`
 })

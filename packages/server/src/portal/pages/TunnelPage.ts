@@ -105,7 +105,13 @@ const naming = (texts: Texts, { id, name }: Tunnel, refused: Refused | undefined
       <button>${texts.renameButton}</button></form>`
   )
 
-export const page = (texts: Texts, tunnel: Tunnel, controls: Controls | undefined, renaming?: Refused): Page => {
+export const page = (
+  texts: Texts,
+  tunnel: Tunnel,
+  address: string | undefined,
+  controls: Controls | undefined,
+  renaming?: Refused
+): Page => {
   const { hostname, id, name, status } = tunnel
   const certificate = markup`<section class="panel"><h2>${texts.settingsTitle} <span class="tier ${status}">${status}</span></h2>
     <p class="hint">${texts.tiers[status]}</p></section>`
@@ -114,7 +120,8 @@ export const page = (texts: Texts, tunnel: Tunnel, controls: Controls | undefine
     area: "tunnels",
     main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / ${name}</p>
       <div class="head"><div><h1 class="mono">${hostname ?? name}</h1>
-        <p class="lead">${controls === undefined ? texts.shared : state(texts, controls.isConnected)}</p></div></div>
+        <p class="lead">${controls === undefined ? texts.shared : state(texts, controls.isConnected, id)}</p>
+        ${address === undefined ? undefined : markup`<p><a href="${address}">${address}</a></p>`}</div></div>
       <div class="columns"><div>
         ${ConnectPage.form(texts, id)}
         ${controls === undefined ? undefined : [alerting(texts, tunnel, controls.alert), sharing(texts, tunnel, controls.links)]}

@@ -28,7 +28,7 @@ const row = (
       <span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}</span></th>
     <td data-label="${texts.columnCertificate}"><span class="tier ${status}">${status}</span></td>
     <td data-label="${texts.columnLogin}">${require_login ? texts.loginRequired : texts.loginOpen}</td>
-    <td data-label="${texts.columnState}">${state(texts, connected.get(id) ?? undefined)}</td>
+    <td data-label="${texts.columnState}">${state(texts, connected.get(id) ?? undefined, owned ? id : undefined)}</td>
   </tr>`
 
 const table = (texts: Texts, { connected, tunnels }: Facts) =>

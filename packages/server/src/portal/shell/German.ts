@@ -80,6 +80,9 @@ export const german: Texts = {
   connectOrigin: "Ersetzen Sie 127.0.0.1:8080 durch die Adresse Ihres Dienstes.",
   connectOnce:
     "Das Token gilt einmal und 15 Minuten lang. Es kann nicht noch einmal gezeigt werden; ein neues können Sie jederzeit erzeugen.",
+  connectWait: "Der Zustand ändert sich hier, sobald der Agent sich verbindet. Ohne Skript öffnen Sie den Tunnel erneut.",
+  copy: "Kopieren",
+  copied: "Kopiert",
   port: "Auf welchem Port lauscht Ihr Dienst?",
   portRefused: "Geben Sie einen Port von 1 bis 65535 an.",
   settingsTitle: "Zertifikat",

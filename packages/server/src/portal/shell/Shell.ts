@@ -4,6 +4,7 @@ import type { Subject } from "@catenet/domain/values/Subject"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "./English.ts"
 import { names } from "./Language.ts"
+import * as Script from "./Script.ts"
 import * as Stylesheet from "./Stylesheet.ts"
 
 /** Who looks at a page, and in which language. */
@@ -76,6 +77,7 @@ export const render = (reader: Reader, { area, main, title }: Page): string => {
 <title>${title} · Catenet</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${Stylesheet.path}">
+<script type="module" src="${Script.path}"></script>
 </head>
 <body>
 <a class="skip" href="#content">${texts.skip}</a>
@@ -87,8 +89,8 @@ ${body}
 
 /**
  * What a page may load, and where its forms may lead: to the portal, and from there, at sign-out, to the provider.
- * Pictures are those of the portal, and the empty icon.
+ * Pictures are those of the portal, and the empty icon; the script and what it asks for are the portal's.
  */
 export const contentPolicy = (provider: URL | undefined): string =>
-  "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; " +
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; " +
   `form-action 'self'${provider === undefined ? "" : ` ${provider.origin}`}`

@@ -1,6 +1,6 @@
 /**
  * The one style sheet of all pages, served under a name that holds its hash, so that browsers keep it for good. A page
- * allows nothing but it: no inline style, no script, no picture of another origin.
+ * allows no inline style and no picture of another origin.
  */
 import { createHash } from "node:crypto"
 

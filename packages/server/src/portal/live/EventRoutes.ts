@@ -1,0 +1,64 @@
+/** `GET /portal/events?tunnels=ID,ID`: the states of an account's tunnels as they change, as server-sent events. */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Caller } from "@catenet/domain/api/Access"
+import { TunnelId } from "@catenet/domain/values/Ids"
+import { Effect, Redacted, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import type { ExtraRoutes } from "../../http/Routes.ts"
+import { EmailDomains } from "../../identity/EmailDomains.ts"
+import { stateTexts } from "../pages/AgentState.ts"
+import * as Visits from "../shell/Visits.ts"
+import * as TunnelStates from "./TunnelStates.ts"
+
+export const addresses: ExtraRoutes = [["GET", "/portal/events"]]
+
+const isTunnelId = Schema.is(TunnelId)
+
+/** Of a server that stops, no stream goes on: a stop waits for running requests. */
+const isStopping = (request: Visits.Visit["request"]) => {
+  const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+  const server: unknown = Reflect.get(socket, "server")
+  return () => socket.destroyed || (typeof server === "object" && server !== null && Reflect.get(server, "listening") === false)
+}
+
+const empty = (status: number) => HttpServerResponse.empty({ status })
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const { visit } = yield* Visits.make
+    const domains = yield* EmailDomains
+    const states = yield* TunnelStates.make
+
+    const events = Effect.gen(function* () {
+      const { reader, request, token } = yield* visit
+      // A redirect to the provider would be followed by the browser; a stream that is refused is not asked for again.
+      if (reader.signedIn === undefined) return empty(401)
+      const { email, subject } = reader.signedIn
+      const session = Redacted.value(token)
+      if (!states.hasRoom(session)) return HttpServerResponse.setHeader(empty(429), "retry-after", "60")
+      if (request.method === "HEAD") return empty(204)
+      const ids = (new URL(request.url, "http://localhost").searchParams.get("tunnels") ?? "")
+        .split(",", TunnelStates.mostTunnels)
+        .filter(isTunnelId)
+      const caller = Caller.of({ subject, email, means: "session" })
+      return yield* domains.require({ subject, email, client: undefined }).pipe(
+        Effect.andThen(
+          states.follow(caller, ids, {
+            session,
+            isGone: isStopping(request),
+            write: (id, state) =>
+              `event: state\ndata: ${JSON.stringify({ id, state, text: stateTexts(reader.texts)[state] })}\n\n`
+          })
+        ),
+        Effect.map((stream) =>
+          HttpServerResponse.stream(stream, {
+            contentType: "text/event-stream",
+            headers: { connection: "close", "x-accel-buffering": "no" }
+          })
+        ),
+        Effect.catch(({ status }) => Effect.succeed(empty(status)))
+      )
+    })
+    yield* router.add("GET", "/portal/events", events)
+  })
+)

@@ -1,0 +1,110 @@
+/**
+ * Follows whether agents are connected, for every open page of this process together: one question to each edge every two
+ * seconds, about the tunnels that somebody looks at. The database is asked when a page opens its stream and not again.
+ */
+import type { Caller } from "@catenet/domain/api/Access"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { type Cause, Clock, Effect, Option, Queue, Redacted, Schedule, Stream } from "effect"
+import { anyOf, EdgeFacts } from "../../edges/EdgeFacts.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
+import { type State, stateOf } from "../pages/AgentState.ts"
+import * as RecordStore from "../../tunnels/records/RecordStore.ts"
+
+/** Tunnels of one stream: as many as one page of the list shows. */
+export const mostTunnels = 50
+/** Streams of one session, as many as a browser opens to one host. */
+const mostStreams = 6
+/** Tokens of one question to an edge. */
+const perQuestion = 500
+/** A browser opens an ended stream again, and the session is looked at again. */
+const lifetimeMillis = 300_000
+const heartbeatMillis = 15_000
+
+interface Watcher {
+  readonly session: string
+  readonly tokens: ReadonlyMap<string, RoutingToken>
+  readonly said: Map<string, State>
+  readonly queue: Queue.Queue<string, Cause.Done>
+  readonly write: (id: string, state: State) => string
+  readonly isGone: () => boolean
+  readonly until: number
+  beatAt: number
+}
+
+export const make = Effect.gen(function* () {
+  const facts = yield* EdgeFacts
+  const store = yield* RecordStore.make
+  const watchers = new Set<Watcher>()
+
+  const connectedOf = (tokens: ReadonlyArray<RoutingToken>) =>
+    Effect.map(facts.statuses(tokens), (statuses) => {
+      const up = new Set(
+        Option.getOrElse(statuses.known, () => []).flatMap(({ connected, token }) =>
+          connected ? [Redacted.value(token)] : []
+        )
+      )
+      return (token: RoutingToken) => anyOf(statuses, () => up.has(Redacted.value(token)))
+    })
+
+  const look = Effect.gen(function* () {
+    if (watchers.size === 0) return
+    const watched = new Map<string, RoutingToken>()
+    for (const { tokens } of watchers) for (const token of tokens.values()) watched.set(Redacted.value(token), token)
+    const all = [...watched.values()]
+    const parts = Array.from({ length: Math.ceil(all.length / perQuestion) }, (_, part) =>
+      all.slice(part * perQuestion, (part + 1) * perQuestion)
+    )
+    const found = new Map<string, State>()
+    for (const part of parts) {
+      const connected = yield* connectedOf(part)
+      for (const token of part) found.set(Redacted.value(token), stateOf(connected(token)))
+    }
+    const now = yield* Clock.currentTimeMillis
+    for (const watcher of watchers) {
+      for (const [id, token] of watcher.tokens) {
+        const state = found.get(Redacted.value(token))
+        if (state === undefined || watcher.said.get(id) === state) continue
+        watcher.said.set(id, state)
+        watcher.beatAt = now
+        Queue.offerUnsafe(watcher.queue, watcher.write(id, state))
+      }
+      if (now - watcher.beatAt >= heartbeatMillis) {
+        watcher.beatAt = now
+        Queue.offerUnsafe(watcher.queue, ":\n\n")
+      }
+      if (now >= watcher.until || watcher.isGone()) Queue.endUnsafe(watcher.queue)
+    }
+  })
+  yield* look.pipe(Effect.repeat(Schedule.spaced("2 seconds")), Effect.forkScoped)
+
+  return {
+    /** Whether a session may open one more stream. */
+    hasRoom: (session: string) =>
+      [...watchers].filter((watcher) => watcher.session === session).length < mostStreams,
+
+    /** Each change of those tunnels that the account owns, from the present state on. `isGone`: the stream is to end. */
+    follow: Effect.fnUntraced(function* (
+      { subject }: Caller["Service"],
+      ids: ReadonlyArray<string>,
+      options: Pick<Watcher, "session" | "write" | "isGone">
+    ) {
+      const found = yield* sqlOrDie(store.tokens({ subject, ids: ids.slice(0, mostTunnels) }))
+      const now = yield* Clock.currentTimeMillis
+      const queue = yield* Queue.unbounded<string, Cause.Done>()
+      const watcher: Watcher = {
+        ...options,
+        tokens: new Map(found.map(({ id, routingToken }) => [id, routingToken])),
+        said: new Map(),
+        queue,
+        until: now + lifetimeMillis,
+        beatAt: now
+      }
+      watchers.add(watcher)
+      Queue.offerUnsafe(queue, ":\n\n")
+      return Stream.fromQueue(queue).pipe(
+        Stream.ensuring(Effect.sync(() => void watchers.delete(watcher))),
+        Stream.encodeText
+      )
+    })
+  }
+})
