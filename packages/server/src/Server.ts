@@ -22,7 +22,6 @@ import { Metrics } from "./observability/Metrics.ts"
 import { Traffic } from "./http/RequestMetrics.ts"
 import * as PublicPages from "./portal/legal/LegalRoutes.ts"
 import * as PortalPages from "./portal/PageRoutes.ts"
-import * as PortalForms from "./portal/FormRoutes.ts"
 import * as PortalEvents from "./portal/live/EventRoutes.ts"
 import * as PortalRoutes from "./portal/PortalRoutes.ts"
 import { Settings } from "./settings/Settings.ts"
@@ -35,7 +34,6 @@ const routes = Layer.mergeAll(
   PublicPages.layer,
   GateRoutes.layer,
   PortalRoutes.layer,
-  PortalForms.layer,
   PortalPages.layer,
   PortalEvents.layer
 )
@@ -47,7 +45,6 @@ const extra: ExtraRoutes = [
   ...PublicPages.addresses,
   ...GateRoutes.addresses,
   ...PortalRoutes.addresses,
-  ...PortalForms.addresses,
   ...PortalPages.addresses,
   ...PortalEvents.addresses
 ]

@@ -1,47 +1,40 @@
-/** Forms of an account: credits, and memberships that are claimed. */
+/** Forms by which memberships of channels are claimed. */
 import { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted } from "effect"
 import { Claims } from "../channels/Claims.ts"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
-import { Credits } from "../billing/Credits.ts"
-import { Payments } from "../billing/Payments.ts"
-import { notice, read, seeOther, type Submit } from "./Forms.ts"
+import { read, seeOther, type Submit } from "./Forms.ts"
+import { problemTexts } from "./shell/ProblemTexts.ts"
+import * as ProblemPage from "./shell/ProblemPage.ts"
+import * as Visits from "./shell/Visits.ts"
 
 const channels = "/portal/channels"
 
-const readCredits = read(Schema.Struct({ credits: Schema.FiniteFromString.check(Schema.isInt()) }))
 const readMaterial = read(MemberMaterial)
 const readChannel = read(ChannelId)
 
 export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
   const claims = yield* Claims
   const invites = yield* ClaimInvites
-  const credits = yield* Credits
-  const payments = yield* Payments
 
   return {
-    "/portal/account/credits": ({ caller, form }) =>
-      Effect.gen(function* () {
-        const asked = yield* readCredits(form)
-        const { account } = yield* credits.mine(caller.subject)
-        const request = { account, credits: asked.credits }
-        const { payment } = yield* payments
-          .intend(caller.subject, request, undefined)
-          .pipe(Effect.catchTag(["AccountUnknown", "IdempotencyKeyReused"], (error) => Effect.die(error)))
-        return notice("Payment wanted", `It counts when the provider has confirmed it: ${payment}`, "/portal/account")
-      }),
     "/portal/claim/confirm": ({ caller, form }) =>
       Effect.as(
         invites.confirm(caller, Redacted.make(form["invite"] ?? "")),
         seeOther("/portal/channels?notice=claimed")
       ),
-    // A claim that is refused is told on the page, too.
-    "/portal/channels/:channel/claim-form": ({ at, caller, form }) =>
-      Effect.gen(function* () {
+    // What became of a claim is said on a page, also when it was refused.
+    "/portal/channels/:channel/claim-form": ({ at, caller, form, self }) => {
+      const { texts } = self.reader
+      const said = (title: string, detail: string) =>
+        show(self, ProblemPage.page({ title, detail, link: { href: channels, text: texts.back } }))
+      return Effect.gen(function* () {
         yield* claims.requireEmail(caller)
         const channel = yield* readChannel(at("channel"))
         yield* claims.claim(caller, channel, yield* readMaterial(form))
-        return notice("Claimed", "You are a member of the channel.", channels)
-      }).pipe(Effect.catch(({ detail, title }) => Effect.succeed(notice(title, detail, channels))))
+        return said(texts.claimedTitle, texts.claimedText)
+      }).pipe(Effect.catch((refusal) => Effect.succeed(said(...problemTexts(texts, refusal)))))
+    }
   } satisfies Readonly<Record<string, Submit>>
 })

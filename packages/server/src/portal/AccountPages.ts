@@ -1,62 +1,86 @@
 /** The page of an account, and its plain forms: open sessions are ended, and the account itself. */
 import { SessionNotFound } from "@catenet/domain/identity/AuthenticationErrors"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Accounts } from "../accounts/Accounts.ts"
 import { Credits } from "../billing/Credits.ts"
+import { Payments } from "../billing/Payments.ts"
 import { Sessions } from "../identity/Sessions.ts"
-import { seeOther, type Submission } from "./Forms.ts"
+import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
 import * as AccountPage from "./pages/AccountPage.ts"
+import * as OncePage from "./pages/OncePage.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
-import type { Refused } from "./shell/Field.ts"
-import type { Page } from "./shell/Shell.ts"
-import type { Member, Response, Visit } from "./shell/Visits.ts"
+import type { Sent } from "./shell/Field.ts"
+import * as Visits from "./shell/Visits.ts"
 
 const home = "/portal/account"
 const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
+const readCredits = read(Schema.Struct({ credits: Schema.FiniteFromString.check(Schema.isInt()) }))
 
 export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
   const accounts = yield* Accounts
   const credits = yield* Credits
+  const payments = yield* Payments
   const sessions = yield* Sessions
 
-  const account = Effect.fnUntraced(function* (
-    { reader, token }: Visit,
-    caller: Submission["caller"],
-    refused?: Refused
-  ) {
-    return AccountPage.page(reader.texts, {
+  const account = Effect.fnUntraced(function* (self: Visits.Visit, caller: Submission["caller"], sent?: Sent) {
+    const page = AccountPage.page(self.reader.texts, {
       account: yield* credits.mine(caller.subject),
       email: caller.email,
-      sessions: yield* sessions.list(caller.subject, token),
-      ...(refused === undefined ? {} : { refused })
+      sessions: yield* sessions.list(caller.subject, self.token),
+      sent
     })
+    return show(self, page, sent === undefined ? 200 : 400)
   })
 
-  return (show: (self: Visit, page: Page, status?: number) => Response) => ({
-    page: (self: Member) => Effect.map(account(self, self.caller), (page) => show(self, page)),
+  return {
+    pages: {
+      "/portal/account": (self) => account(self, self.caller)
+    } satisfies Readonly<Record<string, Visits.MemberPage>>,
     forms: {
-      "/portal/account/sessions/end-others": (self: Visit) => (sent: Submission) =>
-        Effect.as(sessions.closeOthers(sent.caller.subject, self.token), seeOther(home)),
-      "/portal/account/sessions/:id/end": () => (sent: Submission) =>
+      "/portal/account/credits": (sent) =>
+        Effect.gen(function* () {
+          const asked = yield* readCredits(sent.form)
+          const mine = yield* credits.mine(sent.caller.subject)
+          const { payment } = yield* payments
+            .intend(sent.caller.subject, { account: mine.account, credits: asked.credits }, undefined)
+            .pipe(Effect.catchTag(["AccountUnknown", "IdempotencyKeyReused"], (error) => Effect.die(error)))
+          const { texts } = sent.self.reader
+          const page = OncePage.page(texts, {
+            title: texts.paymentWanted,
+            detail: texts.creditsHint,
+            shown: payment,
+            back: home,
+            area: "account"
+          })
+          return show(sent.self, page)
+        }).pipe(
+          Effect.catchTags({
+            MalformedRequest: (refusal) =>
+              account(sent.self, sent.caller, sentBack(sent, "credits", refusedFields(refusal))),
+            CreditsOutOfRange: () => account(sent.self, sent.caller, sentBack(sent, "credits", ["credits"]))
+          })
+        ),
+      "/portal/account/sessions/end-others": (sent) =>
+        Effect.as(sessions.closeOthers(sent.caller.subject, sent.self.token), seeOther(home)),
+      "/portal/account/sessions/:id/end": (sent) =>
         Effect.flatMap(sessions.closeOne(sent.caller.subject, sent.at("id")), (found) =>
           found ? Effect.succeed(seeOther(home)) : new SessionNotFound()
         ),
-      "/portal/account/delete": (self: Visit) => (sent: Submission) =>
+      "/portal/account/delete": (sent) =>
         Effect.gen(function* () {
+          const { self } = sent
           const { texts } = self.reader
-          const typed = sent.form["confirm"] ?? ""
-          if (typed !== "DELETE") {
-            const refused = { typed, reason: texts.deleteAccountRefused }
-            return show(self, yield* account(self, sent.caller, refused), 400)
-          }
+          if (sent.form["confirm"] !== "DELETE")
+            return yield* account(self, sent.caller, sentBack(sent, "delete", ["confirm"]))
           yield* accounts.remove(sent.caller)
           const gone = { ...self, reader: { ...self.reader, signedIn: undefined, path: "/" } }
           const link = { href: "/", text: texts.toFront }
           const page = ProblemPage.page({ title: texts.accountDeleted, detail: texts.accountDeletedText, link })
           return HttpServerResponse.expireCookieUnsafe(show(gone, page), sessionCookie, cookie)
         })
-    }
-  })
+    } satisfies Readonly<Record<string, Submit>>
+  }
 })

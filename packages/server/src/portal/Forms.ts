@@ -5,18 +5,18 @@
 import { Caller } from "@catenet/domain/api/Access"
 import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
-import { Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Option, Record, Schema, SchemaIssue } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { EmailDomains } from "../identity/EmailDomains.ts"
-import { sessionCookie } from "./shell/SessionCookie.ts"
 import { isSameOrigin } from "../http/SameOrigin.ts"
 import { type Fields, fields } from "../http/FormBody.ts"
-import * as Notice from "../http/NoticePage.ts"
-import { type Refusal, refuse } from "../http/RefusalPages.ts"
-import { Sessions } from "../identity/Sessions.ts"
+import type { Refusal } from "../http/RefusalPages.ts"
 import { Settings } from "../settings/Settings.ts"
+import type { Sent } from "./shell/Field.ts"
+import * as Visits from "./shell/Visits.ts"
 
 export interface Submission {
+  readonly self: Visits.Visit
   readonly caller: Caller["Service"]
   /** Values of the path's parameters. */
   readonly at: (name: string) => string
@@ -26,16 +26,10 @@ export interface Submission {
 type Response = HttpServerResponse.HttpServerResponse
 
 /** What is done with a form. */
-export type Submit = (submission: Submission) => Effect.Effect<Response, Refusal>
+export type Submit = (submission: Submission) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
 
 /** The page after a form that was taken. */
 export const seeOther = (path: `/portal/${string}`): Response => HttpServerResponse.redirect(path, { status: 303 })
-
-/** What is shown once, and kept by no browser. */
-export const notice = (title: string, detail: string, back: `/portal/${string}`): Response =>
-  HttpServerResponse.text(Notice.render({ title, detail, links: [{ href: back, text: "Back" }] }), {
-    contentType: Notice.contentType
-  })
 
 const formatter = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -51,29 +45,45 @@ export const read = <A, I>(schema: Schema.Codec<A, I>) => {
     })
 }
 
+/** A field that was left empty was not filled in. */
+export const filled = (form: Fields): Fields =>
+  Object.fromEntries(Object.entries(form).filter(([, text]) => text !== ""))
+
+/** A form that was refused because of some of its fields, for the page on which it stands. */
+export const sentBack = ({ form }: Submission, name: string, refused: ReadonlyArray<string>): Sent => ({
+  form: name,
+  fields: form,
+  refused
+})
+
+/** The names of the fields that did not fit. */
+export const refusedFields = ({ errors }: MalformedRequest): ReadonlyArray<string> => [
+  ...new Set(errors.map(({ path }) => String(path[0] ?? "")))
+]
+
 /** The handler of a form. Whoever is not signed in is led to where that is done. */
 export const serve = Effect.gen(function* () {
-  const sessions = yield* Sessions
+  const { refused, visit } = yield* Visits.make
   const domains = yield* EmailDomains
   const { portalBaseUrl } = yield* Settings
   return (submit: Submit) =>
     Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const session = request.cookies[sessionCookie] ?? ""
-      const found = session === "" ? Option.none() : yield* sessions.find(Redacted.make(session))
-      if (Option.isNone(found)) return HttpServerResponse.redirect("/portal", { status: 303 })
-      const { email, subject } = found.value
+      const self = yield* visit
+      const { reader, request } = self
+      if (reader.signedIn === undefined) return HttpServerResponse.redirect("/portal", { status: 303 })
+      const { email, subject } = reader.signedIn
       const taken = Effect.gen(function* () {
         if (!isSameOrigin(request.headers, portalBaseUrl.origin)) return yield* new CrossSiteRequest()
         yield* domains.require({ subject, email, client: undefined })
         const params = yield* HttpRouter.params
         const caller = Caller.of({ subject, email, means: "session" })
         return yield* submit({
+          self,
           caller,
           at: (name) => Option.getOrUndefined(Record.get(params, name)) ?? "",
           form: yield* fields
         })
       })
-      return yield* taken.pipe(Effect.catch((refusal) => refuse(request, refusal)))
+      return yield* taken.pipe(Effect.catch((refusal) => refused(self, refusal)))
     })
 })

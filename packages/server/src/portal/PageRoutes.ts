@@ -5,8 +5,11 @@ import { HttpRouter, HttpServerError, HttpServerResponse } from "effect/http"
 import { fields } from "../http/FormBody.ts"
 import type { ExtraRoutes } from "../http/Routes.ts"
 import { Statuses } from "../observability/Statuses.ts"
+import * as AccountForms from "./AccountForms.ts"
 import * as AccountPages from "./AccountPages.ts"
-import { serve, type Submission, type Submit } from "./Forms.ts"
+import * as Addresses from "./Addresses.ts"
+import * as BridgeForms from "./BridgeForms.ts"
+import { serve, type Submit } from "./Forms.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
 import { nextPath } from "./NextPath.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
@@ -16,9 +19,10 @@ import { PortalSignIns } from "./PortalSignIns.ts"
 import { isLanguage, languageCookie } from "./shell/Language.ts"
 import * as Script from "./shell/Script.ts"
 import * as Stylesheet from "./shell/Stylesheet.ts"
+import * as RecordPages from "./RecordPages.ts"
+import * as TunnelForms from "./TunnelForms.ts"
 import * as TunnelPages from "./TunnelPages.ts"
 import * as Visits from "./shell/Visits.ts"
-import type { Refusal } from "../http/RefusalPages.ts"
 
 const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
 
@@ -26,23 +30,10 @@ export const addresses: ExtraRoutes = [
   ["GET", "/"],
   ["GET", Stylesheet.path],
   ["GET", Script.path],
-  ["GET", "/portal/home"],
-  ["GET", "/portal/tunnels"],
-  ["GET", "/portal/tunnels/:id"],
-  ["GET", "/portal/tunnels/:id/delete"],
-  ["GET", "/portal/tunnels/:id/install"],
-  ["GET", "/portal/account"],
   ["GET", "/portal/logout"],
   ["POST", "/portal/logout"],
   ["POST", "/portal/language"],
-  ["POST", "/portal/tunnels"],
-  ["POST", "/portal/tunnels/:id/rename"],
-  ["POST", "/portal/tunnels/:id/require-login"],
-  ["POST", "/portal/tunnels/:id/delete"],
-  ["POST", "/portal/tunnels/:id/install"],
-  ["POST", "/portal/account/delete"],
-  ["POST", "/portal/account/sessions/end-others"],
-  ["POST", "/portal/account/sessions/:id/end"]
+  ...Addresses.addresses
 ]
 
 /** A file whose name holds its hash. */
@@ -52,19 +43,28 @@ const unchanging = (text: string, contentType: string) =>
     headers: { "cache-control": "public, max-age=31536000, immutable" }
   })
 
-const parameter = (name: string) =>
-  Effect.map(HttpRouter.params, (params) => Option.getOrUndefined(Record.get(params, name)) ?? "")
-
 const toSignIn = () => "/portal"
 const toSignInAndBack = (path: string) => `/portal?next=${encodeURIComponent(path)}`
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const { forMembers, fromPortal, refused, show, visit } = yield* Visits.make
+    const { forMembers, fromPortal, show, visit } = yield* Visits.make
     const statuses = yield* Statuses
     const signIns = yield* PortalSignIns
-    const tunnels = (yield* TunnelPages.make)(show)
-    const account = (yield* AccountPages.make)(show)
+    const tunnels = yield* TunnelPages.make
+    const account = yield* AccountPages.make
+    const memberPages = {
+      ...tunnels.pages,
+      ...account.pages,
+      ...(yield* RecordPages.make)
+    } satisfies Readonly<Record<Addresses.PagePath, Visits.MemberPage>>
+    const forms = {
+      ...tunnels.forms,
+      ...(yield* TunnelForms.make),
+      ...(yield* BridgeForms.make),
+      ...account.forms,
+      ...(yield* AccountForms.make)
+    } satisfies Readonly<Record<Addresses.FormPath, Submit>>
     const served = yield* serve
 
     yield* router.add("GET", Stylesheet.path, Effect.succeed(unchanging(Stylesheet.text, "text/css")))
@@ -82,26 +82,15 @@ export const layer = HttpRouter.use(
     })
     yield* router.add("GET", "/", front)
 
-    yield* router.add("GET", "/portal/home", forMembers(toSignIn, tunnels.pages.list))
-    yield* router.add("GET", "/portal/tunnels", forMembers(toSignIn, tunnels.pages.list))
-    const ofTunnel = (page: (self: Visits.Member, id: string) => Effect.Effect<Visits.Response, Refusal>) =>
-      Effect.flatMap(parameter("id"), (id) => forMembers(toSignInAndBack, (self) => page(self, id)))
-    yield* router.add("GET", "/portal/tunnels/:id", ofTunnel(tunnels.pages.one))
-    yield* router.add("GET", "/portal/tunnels/:id/delete", ofTunnel(tunnels.pages.remove))
-    yield* router.add("GET", "/portal/tunnels/:id/install", ofTunnel(tunnels.pages.connect))
-    yield* router.add("GET", "/portal/account", forMembers(toSignInAndBack, account.page))
-
-    const forms = { ...tunnels.forms, ...account.forms } satisfies Readonly<
-      Record<string, (self: Visits.Visit) => (sent: Submission) => Effect.Effect<Visits.Response, Refusal>>
-    >
-    for (const [path, form] of Object.entries(forms)) {
-      const answer = Effect.flatMap(visit, (self) => {
-        const submit: Submit = (sent) =>
-          form(self)(sent).pipe(Effect.catch((refusal: Refusal) => refused(self, refusal)))
-        return served(submit)
-      })
-      yield* router.add("POST", path as `/${string}`, answer)
+    for (const path of Addresses.pages) {
+      const signIn = path === "/portal/home" || path === "/portal/tunnels" ? toSignIn : toSignInAndBack
+      const page: Visits.MemberPage = memberPages[path]
+      const answer = Effect.flatMap(HttpRouter.params, (params) =>
+        forMembers(signIn, (self) => page(self, (name) => Option.getOrUndefined(Record.get(params, name)) ?? ""))
+      )
+      yield* router.add("GET", path, answer)
     }
+    for (const path of Addresses.forms) yield* router.add("POST", path, served(forms[path]))
 
     yield* router.add(
       "GET",

@@ -1,78 +1,180 @@
-/** Forms of a tunnel's page: badge, alert, access window, share links, and the agent bridge. */
-import { ToolName } from "@catenet/domain/api/BridgeApi"
-import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
+/** Forms of a tunnel's page: who may visit and when, share links, alert, badge, the proof of its name, and its agent. */
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
-import { ShareLinkIdInPath, TunnelIdInPath } from "@catenet/domain/values/Ids"
+import { Email } from "@catenet/domain/values/Email"
+import { Subject } from "@catenet/domain/values/Subject"
+import { ShareLinkIdInPath } from "@catenet/domain/values/Ids"
 import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
+import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Effect, Redacted, Schema } from "effect"
+import { Bridges } from "../channels/Bridges.ts"
+import { unixSeconds } from "../runtime/Now.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
+import { HttpOnly } from "../tunnels/HttpOnly.ts"
+import { ShareLinks } from "../tunnels/ShareLinks.ts"
+import { Sharing } from "../tunnels/TunnelSharing.ts"
+import { Tunnels } from "../tunnels/Tunnels.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
-import { Bridges } from "../channels/Bridges.ts"
-import { ShareLinks } from "../tunnels/ShareLinks.ts"
-import { unixSeconds } from "../runtime/Now.ts"
 import { readAccessForm } from "./AccessForm.ts"
 import { readAlertForm } from "./AlertForm.ts"
-import { notice, read, seeOther, type Submission, type Submit } from "./Forms.ts"
+import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
+import * as OncePage from "./pages/OncePage.ts"
+import * as ProblemPage from "./shell/ProblemPage.ts"
+import * as TunnelDetail from "./TunnelDetail.ts"
+import * as Visits from "./shell/Visits.ts"
 
-const tunnelFrom = Schema.decodeSync(TunnelIdInPath)
 const linkFrom = Schema.decodeSync(ShareLinkIdInPath)
-const idOf = ({ at }: Submission) => tunnelFrom(at("id"))
+const idOf = ({ at }: Submission) => TunnelDetail.idFrom(at("id"))
+const back = (sent: Submission, part = ""): `/portal/${string}` => `/portal/tunnels/${idOf(sent)}${part}`
 
-const tunnels = "/portal/tunnels"
-const bridges = "/portal/agent-bridges"
-
+const readName = read(Schema.Struct({ name: TunnelName }))
+const readEmail = read(Schema.Struct({ email: Email }))
+const readGrantee = read(Schema.Struct({ grantee: Subject }))
+const readMode = read(Schema.Struct({ mode: BridgeMode }))
 const readLink = read(
   Schema.Struct({ ttl: ShareTtl, single_use: Schema.optionalKey(Schema.String), label: Schema.optionalKey(ShareLabel) })
 )
-const readDeposit = read(Schema.Struct({ channel_id: ChannelId, grant_hex: Grant }))
-const readCall = read(Schema.Struct({ tool: ToolName, arguments: Schema.optionalKey(Schema.String) }))
-const readJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
-
-/** A field that was left empty was not filled in. */
-const filled = (form: Submission["form"]) => Object.fromEntries(Object.entries(form).filter(([, text]) => text !== ""))
 
 export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const { detail } = yield* TunnelDetail.make
+  const tunnels = yield* Tunnels
+  const sharing = yield* Sharing
+  const httpOnly = yield* HttpOnly
   const badges = yield* Badges
   const alerts = yield* Alerts
   const windows = yield* AccessWindows
   const links = yield* ShareLinks
   const bridge = yield* Bridges
 
+  /** The page of the tunnel again, with what was typed and why it was refused. */
+  const again = (sent: Submission, form: string, refused: ReadonlyArray<string>) =>
+    detail(sent.self, sent.caller, sent.at("id"), sentBack(sent, form, refused))
+
+  /** A form of the tunnel's page whose fields may be refused. A tunnel of another account is not found before that. */
+  const ofPage =
+    (form: string, submit: Submit): Submit =>
+    (sent) =>
+      Effect.andThen(tunnels.owned(idOf(sent), sent.caller), submit(sent)).pipe(
+        Effect.catch((refusal) =>
+          refusal instanceof MalformedRequest ? again(sent, form, refusedFields(refusal)) : Effect.fail(refusal)
+        )
+      )
+
+  const switched =
+    (part: string, set: (sent: Submission, isOn: boolean) => Effect.Effect<unknown, TunnelNotFound>): Submit =>
+    (sent) =>
+      Effect.as(set(sent, sent.form["enabled"] !== undefined), seeOther(back(sent, part)))
+
   const badge =
     (change: "enable" | "disable"): Submit =>
     (sent) =>
-      Effect.as(badges[change](sent.caller, idOf(sent)), seeOther(`/portal/tunnels/${idOf(sent)}/uptime`))
+      Effect.as(badges[change](sent.caller, idOf(sent)), seeOther(back(sent, "/uptime")))
 
   return {
+    "/portal/tunnels/:id/rename": ofPage("rename", (sent) =>
+      Effect.gen(function* () {
+        const { name } = yield* readName({ name: sent.form["name"] ?? "" })
+        yield* tunnels.change(sent.caller, idOf(sent), new TunnelChange({ name }))
+        return seeOther(back(sent))
+      })
+    ),
+    "/portal/tunnels/:id/require-login": switched("#visitors", (sent, isOn) =>
+      tunnels.change(sent.caller, idOf(sent), new TunnelChange({ require_login: isOn }))
+    ),
+    "/portal/tunnels/:id/allow-any-login": switched("#visitors", (sent, isOn) =>
+      tunnels.change(sent.caller, idOf(sent), new TunnelChange({ allow_any_login: isOn }))
+    ),
+    "/portal/tunnels/:id/unproved-agents": switched("#certificate", (sent, isOn) =>
+      tunnels.change(sent.caller, idOf(sent), new TunnelChange({ allow_unproved_agents: isOn }))
+    ),
+    "/portal/tunnels/:id/http-only": switched("#visitors", (sent, isOn) => httpOnly.set(sent.caller, idOf(sent), isOn)),
+
+    "/portal/tunnels/:id/login-allowlist": ofPage("visitor", (sent) =>
+      Effect.gen(function* () {
+        const { email } = yield* readEmail({ email: (sent.form["email"] ?? "").trim() })
+        yield* sharing.allowVisitor(sent.caller, idOf(sent), email)
+        return seeOther(back(sent, "#visitors"))
+      })
+    ),
+    "/portal/tunnels/:id/login-allowlist/:email/remove": (sent) =>
+      Effect.gen(function* () {
+        yield* tunnels.owned(idOf(sent), sent.caller)
+        const { email } = yield* readEmail({ email: sent.at("email") })
+        yield* sharing.disallowVisitor(sent.caller, idOf(sent), email)
+        return seeOther(back(sent, "#visitors"))
+      }),
+    "/portal/tunnels/:id/access-requests/:email/dismiss": (sent) =>
+      Effect.gen(function* () {
+        yield* tunnels.owned(idOf(sent), sent.caller)
+        const { email } = yield* readEmail({ email: sent.at("email") })
+        yield* sharing.dismiss(sent.caller, idOf(sent), email)
+        return seeOther(back(sent, "#visitors"))
+      }),
+    "/portal/tunnels/:id/grants/:grantee/delete": (sent) =>
+      Effect.gen(function* () {
+        yield* tunnels.owned(idOf(sent), sent.caller)
+        const { grantee } = yield* readGrantee({ grantee: sent.at("grantee") })
+        yield* sharing.ungrant(sent.caller, idOf(sent), grantee)
+        return seeOther(back(sent, "/grants"))
+      }),
+
+    "/portal/tunnels/:id/reclaim-cert-slot": (sent) =>
+      Effect.as(tunnels.reclaim(sent.caller, idOf(sent)), seeOther(back(sent, "#certificate"))),
+    "/portal/tunnels/:id/verify-hostname": (sent) =>
+      Effect.as(tunnels.verifyHostname(sent.caller, idOf(sent)), seeOther(back(sent, "#certificate"))),
+
     "/portal/tunnels/:id/badge/enable": badge("enable"),
     "/portal/tunnels/:id/badge/disable": badge("disable"),
-    "/portal/tunnels/:id/alert": (sent) =>
-      Effect.map(alerts.save(sent.caller, idOf(sent), readAlertForm(sent.form)), ({ secret }) =>
-        secret === undefined
-          ? seeOther(tunnels)
-          : notice("Alert set", `Its secret, which is shown only now: ${Redacted.value(secret)}`, tunnels)
-      ),
+
+    "/portal/tunnels/:id/alert": ofPage("alert", (sent) => {
+      const { texts } = sent.self.reader
+      return alerts.save(sent.caller, idOf(sent), readAlertForm(sent.form)).pipe(
+        Effect.map(({ secret }) =>
+          secret === undefined
+            ? seeOther(back(sent, "#alert"))
+            : show(
+                sent.self,
+                OncePage.page(texts, {
+                  title: texts.alertSet,
+                  detail: texts.alertSecret,
+                  shown: Redacted.value(secret),
+                  back: back(sent, "#alert"),
+                  area: "tunnels"
+                })
+              )
+        ),
+        Effect.catchTag("AlertRefused", ({ field }) => again(sent, "alert", [field]))
+      )
+    }),
     "/portal/tunnels/:id/alert/test": (sent) =>
-      Effect.map(alerts.test(sent.caller, idOf(sent)), ({ detail, status }) =>
-        status === "ok" ? seeOther(tunnels) : notice("The test message was not delivered", detail, tunnels)
-      ),
-    "/portal/tunnels/:id/alert/delete": (sent) => Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(tunnels)),
-    "/portal/tunnels/:id/access": (sent) =>
+      Effect.map(alerts.test(sent.caller, idOf(sent)), (delivery) => {
+        const { texts } = sent.self.reader
+        const link = { href: back(sent, "#alert"), text: texts.back }
+        return delivery.status === "ok"
+          ? seeOther(back(sent, "#alert"))
+          : show(sent.self, ProblemPage.page({ title: texts.alertUndelivered, detail: delivery.detail, link }))
+      }),
+    "/portal/tunnels/:id/alert/delete": (sent) =>
+      Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(back(sent, "#alert"))),
+
+    "/portal/tunnels/:id/access": ofPage("access", (sent) =>
       Effect.gen(function* () {
         const id = idOf(sent)
         // All other fields are ignored.
         if (sent.form["rearm"] !== undefined) yield* windows.rearm(sent.caller, id)
         else {
-          // A tunnel of another account is not found, whatever the form says.
-          yield* windows.get(sent.caller, id)
           const policy = yield* Effect.fromResult(readAccessForm(sent.form, yield* unixSeconds))
           yield* windows.save(sent.caller, id, policy)
         }
-        return seeOther(tunnels)
-      }),
-    "/portal/tunnels/:id/access/clear": (sent) => Effect.as(windows.clear(sent.caller, idOf(sent)), seeOther(tunnels)),
-    "/portal/tunnels/:id/share-links": (sent) =>
+        return seeOther(back(sent, "#access"))
+      }).pipe(Effect.catchTag("AccessRefused", ({ field }) => again(sent, "access", [field])))
+    ),
+    "/portal/tunnels/:id/access/clear": (sent) =>
+      Effect.as(windows.clear(sent.caller, idOf(sent)), seeOther(back(sent, "#access"))),
+
+    "/portal/tunnels/:id/share-links": ofPage("share", (sent) =>
       Effect.gen(function* () {
         const { label, single_use, ttl } = yield* readLink(filled(sent.form))
         const asked = { ttl, single_use: single_use !== undefined, ...(label === undefined ? {} : { label }) }
@@ -81,28 +183,26 @@ export const make = Effect.gen(function* () {
           "IdempotencyKeyReused",
           Effect.die
         )
-        return notice("Share link", `It is shown only now: ${minted.url}`, tunnels)
-      }),
-    "/portal/tunnels/:id/share-links/:link_id/revoke": (sent) =>
-      Effect.as(links.revoke(sent.caller, idOf(sent), linkFrom(sent.at("link_id"))), seeOther(tunnels)),
-    "/portal/tunnels/:id/agent-bridge/grant": (sent) =>
-      Effect.gen(function* () {
-        yield* bridge.admit(sent.caller, idOf(sent))
-        const { channel_id: channel, grant_hex: grant } = yield* readDeposit(sent.form)
-        yield* bridge.storeGrant(sent.caller, idOf(sent), { channel, grant })
-        return seeOther(bridges)
-      }),
-    "/portal/tunnels/:id/agent-bridge/call": (sent) =>
-      Effect.gen(function* () {
-        const { arguments: text = "{}", tool } = yield* readCall(filled(sent.form))
-        const given = yield* Effect.mapError(
-          readJson(text),
-          () => new MalformedRequest({ errors: [{ path: ["arguments"], message: "Expected JSON" }] })
-        )
-        return yield* bridge.call(sent.caller, idOf(sent), { tool, arguments: given }).pipe(
-          Effect.map(({ result }) => notice(tool, JSON.stringify(result), bridges)),
-          Effect.catchTag("BridgeCallFailed", ({ detail }) => Effect.succeed(notice(tool, detail, bridges)))
-        )
+        const { texts } = sent.self.reader
+        const page = OncePage.page(texts, {
+          title: texts.shareTitle,
+          detail: texts.shareOnce,
+          shown: minted.url,
+          back: back(sent, "#share"),
+          area: "tunnels"
+        })
+        return show(sent.self, page)
       })
+    ),
+    "/portal/tunnels/:id/share-links/:link_id/revoke": (sent) =>
+      Effect.as(links.revoke(sent.caller, idOf(sent), linkFrom(sent.at("link_id"))), seeOther(back(sent, "#share"))),
+
+    "/portal/tunnels/:id/agent-bridge": ofPage("bridge", (sent) =>
+      Effect.gen(function* () {
+        const { mode } = yield* readMode({ mode: sent.form["mode"] ?? "" })
+        yield* bridge.setMode(sent.caller, idOf(sent), mode)
+        return seeOther(back(sent, "#bridge"))
+      })
+    )
   } satisfies Readonly<Record<string, Submit>>
 })

@@ -1,35 +1,32 @@
-/** The pages and the plain forms of tunnels: list, creation, one tunnel, its name, its login switch, its end. */
-import { type Installation, type Tunnel, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
-import type { Caller } from "@catenet/domain/api/Access"
+/** The pages of tunnels, and the forms that make, connect, share, renew and end one. */
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Subject } from "@catenet/domain/values/Subject"
 import * as Base64 from "@catenet/crypto/Base64"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"
-import { TunnelIdInPath } from "@catenet/domain/values/Ids"
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { HttpServerRequest } from "effect/http"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Limits } from "../http/Limits.ts"
 import { freshHex32, tokenBytes } from "../runtime/Secrets.ts"
-import { AccessWindows } from "../tunnels/AccessWindows.ts"
-import { ShareLinks } from "../tunnels/ShareLinks.ts"
+import { TokenRotations } from "../tunnels/TokenRotations.ts"
+import { Sharing } from "../tunnels/TunnelSharing.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
-import { Alerts } from "../tunnels/alerts/Alerts.ts"
-import { Badges } from "../tunnels/records/Badges.ts"
 import { Records } from "../tunnels/records/Records.ts"
-import { read, seeOther, type Submission } from "./Forms.ts"
+import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as ConnectPage from "./pages/ConnectPage.ts"
 import * as DeleteTunnelPage from "./pages/DeleteTunnelPage.ts"
-import * as TunnelPage from "./pages/TunnelPage.ts"
+import * as GrantsPage from "./pages/GrantsPage.ts"
+import * as RotateTokenPage from "./pages/RotateTokenPage.ts"
 import * as TunnelsPage from "./pages/TunnelsPage.ts"
-import { Settings } from "../settings/Settings.ts"
-import type { Refused } from "./shell/Field.ts"
-import { publicAddress } from "./shell/PublicAddress.ts"
-import type { Page } from "./shell/Shell.ts"
-import type { Member, Response, Visit } from "./shell/Visits.ts"
+import type { Refused, Sent } from "./shell/Field.ts"
+import * as TunnelDetail from "./TunnelDetail.ts"
+import * as Visits from "./shell/Visits.ts"
 
-const idFrom = Schema.decodeSync(TunnelIdInPath)
+const { idFrom } = TunnelDetail
 const readName = read(Schema.Struct({ name: TunnelName }))
+const readGrantee = read(Schema.Struct({ grantee: Subject }))
 
 /** Entries of one page of the list. */
 const perPage = 50
@@ -47,87 +44,65 @@ const nextOf = (tunnels: ReadonlyArray<Tunnel>) => {
   return `${home}?cursor=${Base64.encodeUrl(Bytes.fromText(key))}`
 }
 
+/** A second click sends the same; another name from the same form is another tunnel. */
+const onceOf = (once: string | undefined, about: string) =>
+  /^[0-9a-f]{32}$/u.test(once ?? "") ? `form ${once} ${about}` : undefined
+
 export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const { addressOf, detail } = yield* TunnelDetail.make
   const tunnels = yield* Tunnels
+  const sharing = yield* Sharing
+  const rotations = yield* TokenRotations
   const records = yield* Records
-  const alerts = yield* Alerts
-  const badges = yield* Badges
-  const windows = yield* AccessWindows
-  const links = yield* ShareLinks
   const bootstraps = yield* Bootstraps
   const limits = yield* Limits
-  const { gateHostsPort } = yield* Settings
-  const addressOf = ({ hostname }: Tunnel) => (hostname === null ? undefined : publicAddress(hostname, gateHostsPort))
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
-  type Show = (self: Visit, page: Page, status?: number) => Response
-
-  const list = Effect.fnUntraced(function* ({ reader, request }: Visit, caller: Caller["Service"], refused?: Refused) {
-    const cursor = new URL(request.url, "http://localhost").searchParams.get("cursor") ?? undefined
-    const page = { limit: perPage, ...(cursor === undefined ? {} : { cursor }) }
-    const found = yield* Effect.provideService(tunnels.list(caller, page), HttpServerRequest.HttpServerRequest, request)
-    const connected = yield* records.connected(
-      caller,
-      found.map(({ id }) => id)
-    )
-    return TunnelsPage.page(reader.texts, {
+  const list = Effect.fnUntraced(function* (
+    self: Visits.Visit,
+    caller: Submission["caller"],
+    status = 200,
+    refused?: Refused
+  ) {
+    const cursor = new URL(self.request.url, "http://localhost").searchParams.get("cursor") ?? undefined
+    const found = yield* tunnels.list(caller, { limit: perPage, ...(cursor === undefined ? {} : { cursor }) })
+    const ids = found.map(({ id }) => id)
+    const page = TunnelsPage.page(self.reader.texts, {
       tunnels: found,
-      connected,
+      connected: yield* records.connected(caller, ids),
       next: nextOf(found),
       isFirst: cursor === undefined,
       once: yield* fresh,
       refused
     })
+    return show(self, page, status)
   })
 
-  const one = Effect.fnUntraced(function* (
-    { reader, request }: Visit,
-    caller: Caller["Service"],
+  const granting = Effect.fnUntraced(function* (
+    self: Visits.Visit,
+    caller: Submission["caller"],
     path: string,
-    renaming?: Refused
+    sent?: Sent
   ) {
     const id = idFrom(path)
+    const grantees = yield* sharing.grantees(caller, id, {})
     const tunnel = yield* tunnels.get(caller, id)
-    if (!tunnel.owned) return TunnelPage.page(reader.texts, tunnel, addressOf(tunnel), undefined)
-    const controls = yield* Effect.all(
-      {
-        connected: records.connected(caller, [id]),
-        alert: alerts.get(caller, id).pipe(
-          Effect.asSome,
-          Effect.catchTag("AlertNotFound", () => Effect.succeedNone)
-        ),
-        badge: badges.get(caller, id),
-        window: windows.get(caller, id),
-        links: Effect.provideService(links.list(caller, id, {}), HttpServerRequest.HttpServerRequest, request)
-      },
-      { concurrency: "unbounded" }
-    )
-    return TunnelPage.page(
-      reader.texts,
-      tunnel,
-      addressOf(tunnel),
-      {
-        ...controls,
-        alert: Option.getOrUndefined(controls.alert),
-        isConnected: controls.connected.get(id) ?? undefined
-      },
-      renaming
-    )
+    return show(self, GrantsPage.page(self.reader.texts, { tunnel, grantees, sent }), sent === undefined ? 200 : 400)
   })
 
   /** A line for a terminal, with a token that works once. */
-  const connect = Effect.fnUntraced(function* ({ reader }: Visit, { at, caller, form }: Submission) {
+  const connect: Submit = Effect.fnUntraced(function* ({ at, caller, form, self }: Submission) {
     const id = idFrom(at("id"))
-    const { texts } = reader
+    const { texts } = self.reader
     const tunnel = yield* tunnels.get(caller, id)
     const typed = form["port"] ?? "8080"
     const port = /^\d{1,5}$/u.test(typed.trim()) ? Number(typed) : 0
-    if (port < 1 || port > 65_535) {
-      return { page: ConnectPage.page(texts, tunnel, { refused: { typed, reason: texts.portRefused } }), status: 400 }
-    }
+    if (port < 1 || port > 65_535)
+      return show(self, ConnectPage.page(texts, tunnel, { refused: { typed, reason: texts.portRefused } }), 400)
     yield* limits.take(`bootstrap ${caller.subject}`, bootstrapsPerMinute)
-    const installation: Installation = yield* tunnels.install(caller, id, undefined)
+    const installation = yield* tunnels.install(caller, id, undefined)
     const secret = Bootstrap.write({
       joinToken: tokenBytes(installation.join_token),
       routingToken: tokenBytes(installation.routing_token)
@@ -137,41 +112,49 @@ export const make = Effect.gen(function* () {
       "IdempotencyKeyReused",
       Effect.die
     )
-    const line = ConnectPage.lineOf(installation, Redacted.value(token), port)
     const connected = tunnel.owned ? yield* records.connected(caller, [id]) : undefined
     const facts = {
-      line,
+      line: ConnectPage.lineOf(installation, Redacted.value(token), port),
       isConnected: connected?.get(id) ?? undefined,
       address: addressOf(tunnel)
     }
-    return { page: ConnectPage.page(texts, tunnel, facts), status: 200 }
+    return show(self, ConnectPage.page(texts, tunnel, facts))
   })
 
-  return (show: Show) => ({
+  const ofOwner =
+    (page: (self: Visits.Member, tunnel: Tunnel) => Effect.Effect<Visits.Response>): Visits.MemberPage =>
+    (self, at) =>
+      Effect.gen(function* () {
+        const id = idFrom(at("id"))
+        yield* tunnels.owned(id, self.caller)
+        return yield* page(self, yield* tunnels.get(self.caller, id))
+      })
+
+  const first: Visits.MemberPage = (self) => list(self, self.caller)
+  return {
     pages: {
-      list: (self: Member) => Effect.map(list(self, self.caller), (page) => show(self, page)),
-      one: (self: Member, id: string) => Effect.map(one(self, self.caller, id), (page) => show(self, page)),
-      remove: (self: Member, id: string) =>
-        Effect.gen(function* () {
-          yield* tunnels.owned(idFrom(id), self.caller)
-          return show(self, DeleteTunnelPage.page(self.reader.texts, yield* tunnels.get(self.caller, idFrom(id))))
-        }),
-      connect: (self: Member, id: string) =>
-        Effect.map(tunnels.get(self.caller, idFrom(id)), (tunnel) =>
+      "/portal/home": first,
+      "/portal/tunnels": first,
+      "/portal/tunnels/:id": (self, at) => detail(self, self.caller, at("id")),
+      "/portal/tunnels/:id/delete": ofOwner((self, tunnel) =>
+        Effect.succeed(show(self, DeleteTunnelPage.page(self.reader.texts, tunnel)))
+      ),
+      "/portal/tunnels/:id/rotate-token": ofOwner((self, tunnel) =>
+        Effect.map(fresh, (once) => show(self, RotateTokenPage.page(self.reader.texts, tunnel, once)))
+      ),
+      "/portal/tunnels/:id/grants": (self, at) => granting(self, self.caller, at("id")),
+      "/portal/tunnels/:id/install": (self, at) =>
+        Effect.map(tunnels.get(self.caller, idFrom(at("id"))), (tunnel) =>
           show(self, ConnectPage.page(self.reader.texts, tunnel, {}))
         )
-    },
+    } satisfies Readonly<Record<string, Visits.MemberPage>>,
     forms: {
-      "/portal/tunnels": (self: Visit) => (sent: Submission) => {
-        const { caller, form } = sent
+      "/portal/tunnels": ({ caller, form, self }) => {
         const { texts } = self.reader
         const typed = form["name"] ?? ""
-        const again = (status: number, reason: string) =>
-          Effect.map(list(self, caller, { typed, reason }), (page) => show(self, page, status))
-        // A second click sends the same; another name from the same form is another tunnel.
-        const once = /^[0-9a-f]{32}$/u.test(form["once"] ?? "") ? `form ${form["once"]} ${typed}` : undefined
+        const again = (status: number, reason: string) => list(self, caller, status, { typed, reason })
         return readName({ name: typed }).pipe(
-          Effect.flatMap(({ name }) => tunnels.create(caller, { name }, once)),
+          Effect.flatMap(({ name }) => tunnels.create(caller, { name }, onceOf(form["once"], typed))),
           Effect.as(seeOther(home)),
           Effect.catchTags({
             MalformedRequest: () => again(400, texts.nameRefused),
@@ -181,28 +164,26 @@ export const make = Effect.gen(function* () {
           })
         )
       },
-      "/portal/tunnels/:id/rename": (self: Visit) => (sent: Submission) =>
+      "/portal/tunnels/:id/delete": ({ at, caller }) =>
+        Effect.as(tunnels.remove(caller, idFrom(at("id"))), seeOther(home)),
+      "/portal/tunnels/:id/install": connect,
+      "/portal/tunnels/:id/rotate-token": ({ at, caller, form }) =>
+        Effect.as(
+          rotations.rotate(caller, idFrom(at("id")), onceOf(form["once"], at("id"))),
+          seeOther(`/portal/tunnels/${idFrom(at("id"))}/install`)
+        ),
+      "/portal/tunnels/:id/grants": (sent) =>
         Effect.gen(function* () {
           const id = idFrom(sent.at("id"))
           yield* tunnels.owned(id, sent.caller)
-          const { name } = yield* readName({ name: sent.form["name"] ?? "" })
-          yield* tunnels.change(sent.caller, id, new TunnelChange({ name }))
-          return seeOther(`/portal/tunnels/${id}`)
+          const { grantee } = yield* readGrantee({ grantee: (sent.form["grantee"] ?? "").trim() })
+          yield* sharing.grant(sent.caller, id, grantee)
+          return seeOther(`/portal/tunnels/${id}/grants`)
         }).pipe(
-          Effect.catchTag("MalformedRequest", () => {
-            const refused = { typed: sent.form["name"] ?? "", reason: self.reader.texts.nameRefused }
-            return Effect.map(one(self, sent.caller, sent.at("id"), refused), (page) => show(self, page, 400))
-          })
-        ),
-      "/portal/tunnels/:id/require-login": () => (sent: Submission) => {
-        const id = idFrom(sent.at("id"))
-        const change = new TunnelChange({ require_login: sent.form["enabled"] !== undefined })
-        return Effect.as(tunnels.change(sent.caller, id, change), seeOther(`/portal/tunnels/${id}`))
-      },
-      "/portal/tunnels/:id/delete": () => (sent: Submission) =>
-        Effect.as(tunnels.remove(sent.caller, idFrom(sent.at("id"))), seeOther(home)),
-      "/portal/tunnels/:id/install": (self: Visit) => (sent: Submission) =>
-        Effect.map(connect(self, sent), ({ page, status }) => show(self, page, status))
-    }
-  })
+          Effect.catchTag("MalformedRequest", (refusal) =>
+            granting(sent.self, sent.caller, sent.at("id"), sentBack(sent, "grant", refusedFields(refusal)))
+          )
+        )
+    } satisfies Readonly<Record<string, Submit>>
+  }
 })

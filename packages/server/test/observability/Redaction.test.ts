@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as GateRoutes from "../../src/gate/GateRoutes.ts"
-import * as FormRoutes from "../../src/portal/FormRoutes.ts"
+import * as Addresses from "../../src/portal/Addresses.ts"
 import * as PortalRoutes from "../../src/portal/PortalRoutes.ts"
 import * as PageRoutes from "../../src/portal/PageRoutes.ts"
 import * as Server from "../../src/Server.ts"
@@ -60,7 +60,7 @@ const calls: ReadonlyArray<{ readonly method: string; readonly path: string; rea
   ...Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => ({ method, path, type: json }))
   ),
-  ...[...GateRoutes.addresses, ...PortalRoutes.addresses, ...PageRoutes.addresses, ...FormRoutes.addresses].map(
+  ...[...GateRoutes.addresses, ...PortalRoutes.addresses, ...PageRoutes.addresses, ...Addresses.addresses].map(
     ([method, path]) => ({
       method,
       path,
@@ -157,7 +157,7 @@ layer(Accounts.world(), { excludeTestServices: true, timeout: "60 seconds" })("n
         "POST /gate/request-access",
         "GET /portal",
         "GET /portal/logout",
-        ...FormRoutes.addresses.map(([method, path]) => `${method} ${path}`)
+        ...Addresses.addresses.map(([method, path]) => `${method} ${path}`)
       ])
         assert.isTrue(faulty.has(route), route)
       const texts = [...said, ...answers]

@@ -68,7 +68,8 @@ describe.skipIf(missing)("the portal in a browser", () => {
       const problems: Array<string> = []
       page.on("console", (message) => problems.push(message.text()))
       page.on("request", (request) => {
-        if (!/^(?:data:|https:\/\/portal\.localhost:|http:\/\/localhost:)/u.test(request.url())) problems.push(request.url())
+        if (!/^(?:data:|https:\/\/portal\.localhost:|http:\/\/localhost:)/u.test(request.url()))
+          problems.push(request.url())
       })
       const look = async (name: string) => {
         assert.deepStrictEqual(await page.evaluate(faults), [], name)

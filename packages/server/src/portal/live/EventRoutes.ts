@@ -18,7 +18,8 @@ const isTunnelId = Schema.is(TunnelId)
 const isStopping = (request: Visits.Visit["request"]) => {
   const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
   const server: unknown = Reflect.get(socket, "server")
-  return () => socket.destroyed || (typeof server === "object" && server !== null && Reflect.get(server, "listening") === false)
+  return () =>
+    socket.destroyed || (typeof server === "object" && server !== null && Reflect.get(server, "listening") === false)
 }
 
 const empty = (status: number) => HttpServerResponse.empty({ status })

@@ -79,8 +79,7 @@ export const make = Effect.gen(function* () {
 
   return {
     /** Whether a session may open one more stream. */
-    hasRoom: (session: string) =>
-      [...watchers].filter((watcher) => watcher.session === session).length < mostStreams,
+    hasRoom: (session: string) => [...watchers].filter((watcher) => watcher.session === session).length < mostStreams,
 
     /** Each change of those tunnels that the account owns, from the present state on. `isGone`: the stream is to end. */
     follow: Effect.fnUntraced(function* (

@@ -3,7 +3,7 @@ import type { Account } from "@catenet/domain/billing/Credits"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "../shell/English.ts"
 import type { OpenSession } from "../../identity/Sessions.ts"
-import { field, type Refused } from "../shell/Field.ts"
+import { field, type Sent, valuesOf } from "../shell/Field.ts"
 import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
 
@@ -11,7 +11,7 @@ export interface Facts {
   readonly account: Account
   readonly email: string | null
   readonly sessions: ReadonlyArray<OpenSession>
-  readonly refused?: Refused
+  readonly sent: Sent | undefined
 }
 
 const row = (texts: Texts, { createdAt, id, isThis, seenAt, userAgent }: OpenSession) =>
@@ -23,7 +23,7 @@ const row = (texts: Texts, { createdAt, id, isThis, seenAt, userAgent }: OpenSes
         : markup`<form method="post" action="/portal/account/sessions/${id}/end"><button>${texts.endSession}</button></form>`
     }</td></tr>`
 
-export const page = (texts: Texts, { account, email, refused, sessions }: Facts): Page => ({
+export const page = (texts: Texts, { account, email, sent, sessions }: Facts): Page => ({
   title: texts.account,
   area: "account",
   main: markup`<div class="head"><h1>${texts.account}</h1></div>
@@ -33,7 +33,7 @@ export const page = (texts: Texts, { account, email, refused, sessions }: Facts)
       <dt>${texts.accountId}</dt><dd class="mono">${account.account}</dd>
       <dt>${texts.balance}</dt><dd>${String(account.balance)}</dd></dl></section>
     <form class="panel" method="post" action="/portal/account/credits" aria-labelledby="credits"><h2 id="credits">${texts.creditsTitle}</h2>
-      ${field({ name: "credits", type: "number", label: texts.creditsAmount, hint: texts.creditsHint, value: "10" })}
+      ${field({ ...valuesOf(texts, sent, "credits")("credits", "10"), type: "number", label: texts.creditsAmount, hint: texts.creditsHint })}
       <button>${texts.creditsButton}</button></form>
     <section class="panel"><h2>${texts.sessionsTitle}</h2><p class="hint">${texts.sessionsText}</p>
       <table><thead><tr><th scope="col">${texts.sessionBrowser}</th><th scope="col">${texts.sessionSince}</th>
@@ -41,6 +41,6 @@ export const page = (texts: Texts, { account, email, refused, sessions }: Facts)
       <form method="post" action="/portal/account/sessions/end-others"><button>${texts.endOthers}</button></form></section>
     <form class="panel" method="post" action="/portal/account/delete" aria-labelledby="delete"><h2 id="delete">${texts.deleteAccountTitle}</h2>
       <p class="hint">${texts.deleteAccountText}</p>
-      ${field({ name: "confirm", label: texts.deleteAccountConfirm, ...(refused === undefined ? {} : { refused }) })}
+      ${field({ ...valuesOf(texts, sent, "delete")("confirm"), label: texts.deleteAccountConfirm })}
       <button class="danger">${texts.deleteAccountTitle}</button></form>`
 })

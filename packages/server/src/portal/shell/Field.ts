@@ -1,33 +1,122 @@
-/** A field of a form with its label, its hint, and, where it was refused, the sentence that says why. */
+/** Fields of forms with their labels and hints, and, where one was refused, the sentence that says why. */
 import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { Option, Record } from "effect"
+import type { Texts } from "./English.ts"
 
 export interface Refused {
   /** What was typed. */
   readonly typed: string
   readonly reason: string
+  /** Of several refused fields the first gets the focus. */
+  readonly isFirst?: boolean
 }
 
-export const field = (options: {
+/** A form that was refused: its name on the page, what was typed, and the fields that were refused. */
+export interface Sent {
+  readonly form: string
+  readonly fields: Readonly<Record<string, string | undefined>>
+  readonly refused: ReadonlyArray<string>
+}
+
+/** What stands in the fields of one form: what was typed before it was refused, else what is so now. */
+export const valuesOf =
+  (texts: Texts, sent: Sent | undefined, form: string) =>
+  (name: string, value = ""): { readonly name: string; readonly value: string; readonly refused?: Refused } => {
+    if (sent?.form !== form) return { name, value }
+    const typed = Option.getOrElse(Record.get(sent.fields, name), () => undefined) ?? ""
+    if (!sent.refused.includes(name)) return { name, value: typed }
+    const reasons: Readonly<Record<string, string>> = texts.reasons
+    const reason = Option.getOrElse(Record.get(reasons, name), () => texts.reasonUnknown)
+    return { name, value, refused: { typed, reason, isFirst: sent.refused[0] === name } }
+  }
+
+interface Labelled {
   readonly name: string
   readonly label: string
-  readonly type?: "text" | "url" | "number"
-  readonly value?: string
+  /** Where the same name stands twice on a page. */
+  readonly id?: string
   readonly hint?: string
-  readonly isOptional?: boolean
   readonly refused?: Refused | undefined
-}): Markup => {
-  const { hint, isOptional = false, label, name, refused, type = "text" } = options
-  const id = `field-${name}`
+}
+
+const attributes = ({ hint, id, name, refused }: Labelled) => {
+  const own = `field-${id ?? name}`
   const described = [
-    ...(hint === undefined ? [] : [`${id}-hint`]),
-    ...(refused === undefined ? [] : [`${id}-error`])
+    ...(hint === undefined ? [] : [`${own}-hint`]),
+    ...(refused === undefined ? [] : [`${own}-error`])
   ].join(" ")
+  return {
+    id: own,
+    description: described === "" ? undefined : markup` aria-describedby="${described}"`,
+    invalid:
+      refused === undefined
+        ? undefined
+        : markup` aria-invalid="true"${refused.isFirst === false ? undefined : markup` autofocus`}`
+  }
+}
+
+const around = (options: Labelled, control: Markup): Markup => {
+  const { hint, label, refused } = options
+  const { id } = attributes(options)
   return markup`<div class="field">
     <label for="${id}">${label}</label>
     ${hint === undefined ? undefined : markup`<span class="hint" id="${id}-hint">${hint}</span>`}
-    <input id="${id}" name="${name}" type="${type}" value="${refused?.typed ?? options.value ?? ""}" autocomplete="off"${
-      described === "" ? undefined : markup` aria-describedby="${described}"`
-    }${isOptional ? undefined : markup` required`}${refused === undefined ? undefined : markup` aria-invalid="true" autofocus`}>
+    ${control}
     ${refused === undefined ? undefined : markup`<p class="error" id="${id}-error">${refused.reason}</p>`}
   </div>`
 }
+
+export const field = (
+  options: Labelled & {
+    readonly type?: "text" | "url" | "number" | "email" | "time" | "datetime-local"
+    readonly value?: string
+    readonly isOptional?: boolean
+  }
+): Markup => {
+  const { isOptional = false, name, refused, type = "text" } = options
+  const { description, id, invalid } = attributes(options)
+  return around(
+    options,
+    markup`<input id="${id}" name="${name}" type="${type}" value="${refused?.typed ?? options.value ?? ""}" autocomplete="off"${
+      description
+    }${isOptional ? undefined : markup` required`}${invalid}>`
+  )
+}
+
+export const area = (options: Labelled & { readonly value?: string; readonly isOptional?: boolean }): Markup => {
+  const { isOptional = false, name, refused } = options
+  const { description, id, invalid } = attributes(options)
+  return around(
+    options,
+    markup`<textarea id="${id}" name="${name}" rows="4" spellcheck="false"${description}${
+      isOptional ? undefined : markup` required`
+    }${invalid}>${refused?.typed ?? options.value ?? ""}</textarea>`
+  )
+}
+
+export const choice = (
+  options: Labelled & { readonly value?: string; readonly options: ReadonlyArray<readonly [string, string]> }
+): Markup => {
+  const { name, refused, value } = options
+  const { description, id, invalid } = attributes(options)
+  const chosen = refused?.typed ?? value
+  return around(
+    options,
+    markup`<select id="${id}" name="${name}"${description}${invalid}>${options.options.map(
+      ([option, text]) =>
+        markup`<option value="${option}"${option === chosen ? markup` selected` : undefined}>${text}</option>`
+    )}</select>`
+  )
+}
+
+export const checkbox = (options: { readonly name: string; readonly label: string; readonly isChecked?: boolean }) =>
+  markup`<p><label><input type="checkbox" name="${options.name}" value="1"${
+    options.isChecked === true ? markup` checked` : undefined
+  }> ${options.label}</label></p>`
+
+/** A form of one button. */
+export const button = (action: string, text: string, kind?: "danger" | "plain"): Markup =>
+  markup`<form method="post" action="${action}"><button${kind === undefined ? undefined : markup` class="${kind}"`}>${text}</button></form>`
+
+export const panel = (title: string, body: Markup, id?: string): Markup =>
+  markup`<section class="panel"${id === undefined ? undefined : markup` id="${id}"`}><h2>${title}</h2>${body}</section>`

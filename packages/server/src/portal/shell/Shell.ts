@@ -18,7 +18,7 @@ export interface Reader {
 export interface Page {
   readonly title: string
   /** The entry of the navigation that the page belongs to. */
-  readonly area?: "tunnels" | "account"
+  readonly area?: (typeof areas)[number][0]
   readonly main: Markup
 }
 
@@ -29,6 +29,8 @@ const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
 
 const areas = [
   ["tunnels", "/portal/tunnels"],
+  ["fleet", "/portal/fleet"],
+  ["usage", "/portal/usage"],
   ["account", "/portal/account"]
 ] as const
 

@@ -98,6 +98,31 @@ pre { font-family: var(--mono); font-size: 14px; white-space: pre-wrap; overflow
   border: 1px solid var(--line); border-radius: 8px; padding: 14px; margin: 0 0 12px; user-select: all }
 details { margin-bottom: 12px }
 summary { cursor: pointer; padding: 4px 0 }
+h3 { font-size: 15px; margin: 16px 0 8px }
+ul.plain { list-style: none; margin: 0; padding: 0; display: grid; gap: 12px }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+.head > .button { flex: none }
+.address { margin: 4px 0 0 }
+.list > h2 { margin: 20px 14px 8px }
+.list > .hint, .list > p { margin: 0 14px 12px }
+.panel table { margin-bottom: 12px }
+.list table { margin-bottom: 0 }
+.panel td form { display: inline }
+tfoot > tr > * { border-top: 2px solid var(--line); border-bottom: 0; font-weight: 650; color: inherit; font-size: inherit }
+.chip { display: inline-block; padding: 2px 8px; border-radius: 8px; font-size: 13px; background: var(--ground); border: 1px solid var(--line); color: var(--soft) }
+.chip.gelb { color: var(--gelb); background: var(--gelb-ground) }
+.chip.gruen { color: var(--gruen); background: var(--gruen-ground) }
+.bars { width: 100%; max-width: 480px; height: 56px; display: block; margin-bottom: 12px }
+.bars rect { fill: var(--soft) }
+.bars .up { fill: var(--gruen) }
+.bars .partly { fill: var(--gelb) }
+.bars .down { fill: var(--rot) }
+fieldset { border: 1px solid var(--line); border-radius: 8px; margin: 0 0 12px; padding: 8px 14px; display: flex; flex-wrap: wrap; gap: 0 20px }
+fieldset p { margin: 4px 0 }
+.columns > div > form > p, .panel form p { margin-bottom: 8px }
+.panel form + form, .panel .row + .row { margin-top: 12px }
+textarea { font: 14px/1.4 var(--mono); color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 8px; padding: 8px 10px; width: 100% }
+textarea[aria-invalid] { border-color: var(--rot) }
 .languages { display: flex; gap: 12px }
 .front { max-width: 640px; margin: 0 auto; padding: 56px 20px }
 .front .brand { padding: 0; margin-bottom: 32px }

@@ -12,6 +12,7 @@ import { Settings } from "../../settings/Settings.ts"
 import { sessionCookie } from "./SessionCookie.ts"
 import * as ProblemPage from "./ProblemPage.ts"
 import { languageCookie, textsFor } from "./Language.ts"
+import { problemTexts } from "./ProblemTexts.ts"
 import { contentPolicy, type Page, type Reader, render } from "./Shell.ts"
 
 export interface Visit {
@@ -26,6 +27,12 @@ export interface Member extends Visit {
 }
 
 export type Response = HttpServerResponse.HttpServerResponse
+
+/** A page for accounts; `at` gives the values of the path's parameters. */
+export type MemberPage = (
+  self: Member,
+  at: (name: string) => string
+) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
 
 /** Whether a page is wanted, and not a problem as JSON. */
 export const wantsPage = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
@@ -64,7 +71,7 @@ export const make = Effect.gen(function* () {
     const path = signedIn === undefined ? "/" : "/portal/tunnels"
     const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
     const [title, detail] =
-      refusal instanceof TunnelNotFound ? [texts.notFoundTitle, texts.notFoundText] : [refusal.title, refusal.detail]
+      refusal instanceof TunnelNotFound ? [texts.notFoundTitle, texts.notFoundText] : problemTexts(texts, refusal)
     const response = show(
       { ...self, reader: { ...self.reader, path } },
       ProblemPage.page({ title, detail, link }),
@@ -83,7 +90,10 @@ export const make = Effect.gen(function* () {
     refused,
 
     /** A page for accounts only. Without a session it leads to the sign-in. */
-    forMembers: (signIn: (path: string) => string, page: (member: Member) => Effect.Effect<Response, Refusal>) =>
+    forMembers: (
+      signIn: (path: string) => string,
+      page: (member: Member) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
+    ) =>
       Effect.flatMap(visit, (self) => {
         const { path, signedIn } = self.reader
         if (signedIn === undefined) return Effect.succeed(HttpServerResponse.redirect(signIn(path), { status: 303 }))

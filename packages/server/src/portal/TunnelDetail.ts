@@ -1,0 +1,86 @@
+/** The page of one tunnel with everything on it, also as the answer to a form on it that was refused. */
+import type { Caller } from "@catenet/domain/api/Access"
+import { TunnelIdInPath } from "@catenet/domain/values/Ids"
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { Effect, Option, Schema } from "effect"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Settings } from "../settings/Settings.ts"
+import { AccessWindows } from "../tunnels/AccessWindows.ts"
+import { HttpOnly } from "../tunnels/HttpOnly.ts"
+import { ShareLinks } from "../tunnels/ShareLinks.ts"
+import { Sharing } from "../tunnels/TunnelSharing.ts"
+import { Tunnels } from "../tunnels/Tunnels.ts"
+import { Alerts } from "../tunnels/alerts/Alerts.ts"
+import { Badges } from "../tunnels/records/Badges.ts"
+import { Records } from "../tunnels/records/Records.ts"
+import * as TunnelPage from "./pages/TunnelPage.ts"
+import type { Sent } from "./shell/Field.ts"
+import { publicAddress } from "./shell/PublicAddress.ts"
+import * as Visits from "./shell/Visits.ts"
+
+export const idFrom = Schema.decodeSync(TunnelIdInPath)
+
+/** Deliveries of the alert that the page shows. */
+const shownDeliveries = 5
+
+export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const tunnels = yield* Tunnels
+  const records = yield* Records
+  const alerts = yield* Alerts
+  const badges = yield* Badges
+  const windows = yield* AccessWindows
+  const links = yield* ShareLinks
+  const sharing = yield* Sharing
+  const httpOnly = yield* HttpOnly
+  const { gateHostsPort, portalBaseUrl } = yield* Settings
+
+  const addressOf = ({ hostname }: Tunnel) => (hostname === null ? undefined : publicAddress(hostname, gateHostsPort))
+
+  const detail = Effect.fnUntraced(function* (
+    self: Visits.Visit,
+    caller: Caller["Service"],
+    path: string,
+    sent?: Sent
+  ) {
+    const { texts } = self.reader
+    const id = idFrom(path)
+    const tunnel = yield* tunnels.get(caller, id)
+    const status = sent === undefined ? 200 : 400
+    if (!tunnel.owned) return show(self, TunnelPage.page(texts, { tunnel, address: addressOf(tunnel), sent }), status)
+    const none = Effect.succeed([])
+    const controls = yield* Effect.all(
+      {
+        connected: records.connected(caller, [id]),
+        alert: Effect.catchTag(Effect.asSome(alerts.get(caller, id)), "AlertNotFound", () => Effect.succeedNone),
+        deliveries: Effect.catchTag(
+          alerts.deliveries(caller, id, { limit: shownDeliveries }),
+          "AlertNotFound",
+          () => none
+        ),
+        badge: badges.get(caller, id),
+        window: windows.get(caller, id),
+        links: links.list(caller, id, {}),
+        visitors: sharing.visitors(caller, id, {}),
+        requests: sharing.accessRequests(caller, id, {}),
+        httpOnly: httpOnly.get(caller, id),
+        now: unixSeconds
+      },
+      { concurrency: "unbounded" }
+    )
+    const page = TunnelPage.page(texts, {
+      tunnel,
+      address: addressOf(tunnel),
+      sent,
+      controls: {
+        ...controls,
+        alert: Option.getOrUndefined(controls.alert),
+        httpOnly: controls.httpOnly.http_only,
+        isConnected: controls.connected.get(id) ?? undefined,
+        origin: portalBaseUrl.origin
+      }
+    })
+    return show(self, page, status)
+  })
+  return { addressOf, detail }
+})

@@ -1,0 +1,65 @@
+/** `/portal/fleet`: every own tunnel in one row, from what is remembered and what the edges say. No agent is dialled. */
+import type { FleetRow } from "@catenet/domain/tunnels/Usage"
+import { ageText, percentText } from "@catenet/domain/values/Format"
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../shell/English.ts"
+import type { Page } from "../shell/Shell.ts"
+import { state } from "./AgentState.ts"
+import { silentEdges } from "./SilentEdges.ts"
+
+const presence = (texts: Texts, { bridge_granted, bridge_last_seen_secs_ago: seen, online }: FleetRow) =>
+  !bridge_granted
+    ? texts.noGrant
+    : seen !== null
+      ? texts.serving(String(seen))
+      : online === null
+        ? texts.presenceUnknown
+        : texts.notConnected
+
+const readiness = (texts: Texts, { gaps, probed_at }: FleetRow) =>
+  probed_at === null
+    ? markup`<span class="chip">${texts.notProbed}</span>`
+    : gaps.length === 0
+      ? markup`<span class="chip gruen">${texts.allOk}</span>`
+      : markup`${gaps.map((gap) => markup`<span class="chip gelb">${gap}</span> `)}`
+
+const row = (texts: Texts, fleet: FleetRow, now: number) =>
+  markup`<tr><th scope="row"><a href="/portal/tunnels/${fleet.id}">${fleet.tunnel}</a><span class="sub mono">${fleet.hostname ?? texts.noHostname}</span></th>
+    <td data-label="${texts.columnState}">${state(texts, fleet.online ?? undefined, fleet.id)}<span class="sub">${
+      fleet.transport === null ? texts.noSessions : texts.transport(fleet.transport)
+    }</span></td>
+    <td data-label="${texts.days7}">${fleet.uptime_7d_pct === null ? texts.noSessions : percentText(fleet.uptime_7d_pct)}</td>
+    <td data-label="${texts.bridgeTitle}">${texts.bridgeModeOf(fleet.bridge_mode)}<span class="sub">${presence(texts, fleet)}</span></td>
+    <td data-label="${texts.version}">${fleet.agent_version ?? texts.unknown}${
+      fleet.probed_at === null ? undefined : markup`<span class="sub">${ageText(now - fleet.probed_at)}</span>`
+    }</td>
+    <td data-label="${texts.readiness}">${readiness(texts, fleet)}</td></tr>`
+
+export const page = (texts: Texts, rows: ReadonlyArray<FleetRow>, now: number): Page => {
+  const versions = [...new Set(rows.flatMap(({ agent_version }) => agent_version ?? []))].toSorted()
+  const counts = {
+    tunnels: rows.length,
+    online: rows.filter(({ online }) => online === true).length,
+    bridges: rows.filter(
+      ({ bridge_granted, bridge_last_seen_secs_ago }) => bridge_granted && bridge_last_seen_secs_ago !== null
+    ).length,
+    gaps: rows.filter(({ gaps }) => gaps.length > 0).length
+  }
+  return {
+    title: texts.fleet,
+    area: "fleet",
+    main: markup`<div class="head"><div><h1>${texts.fleet}</h1><p class="lead">${texts.fleetLine(counts)}</p></div></div>
+      ${silentEdges(
+        texts,
+        rows.flatMap(({ silent_edges }) => silent_edges)
+      )}
+      ${versions.length > 1 ? markup`<p class="panel notice">${texts.drift(versions.join(", "))}</p>` : undefined}
+      ${
+        rows.length === 0
+          ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
+          : markup`<div class="panel list"><table><thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnState}</th>
+              <th scope="col">${texts.days7}</th><th scope="col">${texts.bridgeTitle}</th><th scope="col">${texts.version}</th>
+              <th scope="col">${texts.readiness}</th></tr></thead><tbody>${rows.map((each) => row(texts, each, now))}</tbody></table></div>`
+      }`
+  }
+}

@@ -1,0 +1,22 @@
+/** What is shown once: a secret in the answer to a form, which no browser keeps. */
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../shell/English.ts"
+import type { Page } from "../shell/Shell.ts"
+
+export const page = (
+  texts: Texts,
+  facts: {
+    readonly title: string
+    readonly detail: string
+    readonly shown: string
+    readonly back: string
+    readonly area?: Page["area"]
+  }
+): Page => ({
+  title: facts.title,
+  ...(facts.area === undefined ? {} : { area: facts.area }),
+  main: markup`<div class="head"><h1>${facts.title}</h1></div>
+    <section class="panel notice"><p>${facts.detail}</p>
+    <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.shown}</pre>
+    <p><a href="${facts.back}">${texts.back}</a></p></section>`
+})

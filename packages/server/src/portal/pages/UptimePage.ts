@@ -1,0 +1,65 @@
+/** `/portal/tunnels/:id/uptime`: how long a tunnel was served, its sessions, and its badge. A silent edge gives no number. */
+import type { Badge } from "@catenet/domain/tunnels/Badge"
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import type { SessionRecord } from "@catenet/domain/tunnels/TunnelTraffic"
+import type { UptimeReport } from "@catenet/domain/tunnels/Usage"
+import { bytesText, durationText, percentText, timeText } from "@catenet/domain/values/Format"
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../shell/English.ts"
+import { panel } from "../shell/Field.ts"
+import type { Page } from "../shell/Shell.ts"
+import { silentEdges } from "./SilentEdges.ts"
+import * as BadgePanel from "./tunnel/BadgePanel.ts"
+import * as UptimeBars from "./UptimeBars.ts"
+
+export interface Facts {
+  readonly tunnel: Tunnel
+  readonly report: UptimeReport
+  readonly badge: Badge
+  readonly now: number
+  readonly origin: string
+}
+
+const figure = (label: string, value: string) => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`
+
+const session = (
+  texts: Texts,
+  { bytes_in, bytes_out, connected_at, disconnected_at, reason, transport }: SessionRecord
+) =>
+  markup`<tr><th scope="row">${timeText(connected_at)}</th>
+    <td data-label="${texts.sessionUntil}">${disconnected_at === null ? texts.sessionOpen : timeText(disconnected_at)}</td>
+    <td data-label="${texts.sessionTransport}">${texts.transport(transport)}</td>
+    <td data-label="${texts.bytesIn}">${bytesText(bytes_in)}</td><td data-label="${texts.bytesOut}">${bytesText(bytes_out)}</td>
+    <td data-label="${texts.sessionReason}">${reason ?? "–"}</td></tr>`
+
+const figures = (texts: Texts, { now, report }: Facts) => {
+  const { bytes_in_30d, bytes_out_30d, longest_outage_30d_secs: longest, sessions, sessions_30d, uptime } = report
+  if (report.edge_silent) return markup`<p class="panel notice">${texts.uptimeSilent}</p>`
+  if (uptime === null || longest === null) return markup`<p class="panel notice">${texts.uptimeNone}</p>`
+  const bars = UptimeBars.daysOf(sessions, now)
+  return markup`<dl class="figures">
+      ${figure(texts.hours24, percentText(uptime.h24))}${figure(texts.days7, percentText(uptime.d7))}
+      ${figure(texts.days30, percentText(uptime.d30))}
+      ${figure(texts.longestOutage, longest === 0 ? texts.noneObserved : durationText(longest))}
+      ${figure(texts.sessions30, String(sessions_30d ?? 0))}
+      ${figure(texts.bytesIn30, bytesText(bytes_in_30d ?? 0))}${figure(texts.bytesOut30, bytesText(bytes_out_30d ?? 0))}</dl>
+    ${panel(texts.barsTitle, markup`${UptimeBars.picture(texts, bars)}${UptimeBars.table(texts, bars)}`)}
+    <section class="panel list"><h2>${texts.sessionsOfTunnel}</h2>
+      <table><thead><tr><th scope="col">${texts.sessionSince}</th><th scope="col">${texts.sessionUntil}</th>
+        <th scope="col">${texts.sessionTransport}</th><th scope="col">${texts.bytesIn}</th><th scope="col">${texts.bytesOut}</th>
+        <th scope="col">${texts.sessionReason}</th></tr></thead>
+      <tbody>${sessions.slice(0, 200).map((each) => session(texts, each))}</tbody></table></section>`
+}
+
+export const page = (texts: Texts, facts: Facts): Page => {
+  const { hostname, id, name } = facts.tunnel
+  return {
+    title: `${texts.uptimeTitle} · ${hostname ?? name}`,
+    area: "tunnels",
+    main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
+      <div class="head"><div><h1>${texts.uptimeTitle}</h1><p class="lead mono">${hostname ?? name}</p></div></div>
+      ${facts.report.edge_silent ? undefined : silentEdges(texts, facts.report.silent_edges)}
+      ${figures(texts, facts)}
+      ${BadgePanel.render(texts, facts.tunnel, facts)}`
+  }
+}

@@ -1,0 +1,57 @@
+/** `/portal/usage`: what every tunnel of an account carried in thirty days, with the sums. */
+import type { UsageRow } from "@catenet/domain/tunnels/Usage"
+import { bytesText, percentText } from "@catenet/domain/values/Format"
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../shell/English.ts"
+import type { Page } from "../shell/Shell.ts"
+import { silentEdges } from "./SilentEdges.ts"
+
+const orNone = (value: number | null, text: (value: number) => string) => (value === null ? "n/a" : text(value))
+
+const row = (
+  texts: Texts,
+  { bytes_in_30d, bytes_out_30d, hostname, id, sessions_30d, tunnel, uptime_30d_pct }: UsageRow
+) =>
+  markup`<tr><th scope="row"><a href="/portal/tunnels/${id}/uptime">${tunnel}</a><span class="sub mono">${hostname ?? texts.noHostname}</span></th>
+    <td data-label="${texts.days30}">${percentText(uptime_30d_pct)}</td>
+    <td data-label="${texts.sessions30}">${orNone(sessions_30d, String)}</td>
+    <td data-label="${texts.bytesIn}">${orNone(bytes_in_30d, bytesText)}</td>
+    <td data-label="${texts.bytesOut}">${orNone(bytes_out_30d, bytesText)}</td></tr>`
+
+/** Of the tunnels whose figure is known; none when no figure is. */
+const sum = (rows: ReadonlyArray<UsageRow>, of: (row: UsageRow) => number | null) => {
+  const known = rows.map(of).filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((a, b) => a + b, 0)
+}
+
+export const page = (texts: Texts, rows: ReadonlyArray<UsageRow>): Page => ({
+  title: texts.usage,
+  area: "usage",
+  main: markup`<div class="head"><div><h1>${texts.usage}</h1><p class="lead">${texts.usageText}</p></div>
+      <a class="button" href="/portal/usage.csv">${texts.usageCsv}</a></div>
+    ${silentEdges(
+      texts,
+      rows.flatMap(({ silent_edges }) => silent_edges)
+    )}
+    ${
+      rows.length === 0
+        ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
+        : markup`<div class="panel list"><table>
+            <thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.days30}</th><th scope="col">${texts.sessions30}</th>
+              <th scope="col">${texts.bytesIn}</th><th scope="col">${texts.bytesOut}</th></tr></thead>
+            <tbody>${rows.map((each) => row(texts, each))}</tbody>
+            <tfoot><tr><th scope="row">${texts.totals}</th><td></td>
+              <td data-label="${texts.sessions30}">${orNone(
+                sum(rows, (each) => each.sessions_30d),
+                String
+              )}</td>
+              <td data-label="${texts.bytesIn}">${orNone(
+                sum(rows, (each) => each.bytes_in_30d),
+                bytesText
+              )}</td>
+              <td data-label="${texts.bytesOut}">${orNone(
+                sum(rows, (each) => each.bytes_out_30d),
+                bytesText
+              )}</td></tr></tfoot></table></div>`
+    }`
+})

@@ -1,0 +1,23 @@
+/** What only the owner of a tunnel sees on its page. */
+import type { AccessState } from "@catenet/domain/api/TunnelControlsApi"
+import type { AccessRequest } from "@catenet/domain/api/TunnelsApi"
+import type { Alert, AlertDelivery } from "@catenet/domain/tunnels/Alert"
+import type { Badge } from "@catenet/domain/tunnels/Badge"
+import type { ShareLink } from "@catenet/domain/tunnels/ShareLink"
+import type { Email } from "@catenet/domain/values/Email"
+
+export interface Controls {
+  /** Undefined while every edge is silent. */
+  readonly isConnected: boolean | undefined
+  readonly alert: Alert | undefined
+  readonly deliveries: ReadonlyArray<AlertDelivery>
+  readonly badge: Badge
+  readonly window: AccessState
+  readonly links: ReadonlyArray<ShareLink>
+  readonly visitors: ReadonlyArray<Email>
+  readonly requests: ReadonlyArray<AccessRequest>
+  readonly httpOnly: boolean
+  readonly now: number
+  /** Of the portal, for addresses that are copied. */
+  readonly origin: string
+}

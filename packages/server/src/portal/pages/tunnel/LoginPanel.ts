@@ -1,0 +1,60 @@
+/** Who may visit a tunnel: the login switch, the list of addresses, and those who ask for access. */
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../../shell/English.ts"
+import { button, checkbox, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
+import { moment } from "../../shell/Moment.ts"
+import type { Controls } from "./Controls.ts"
+
+const switchOf = (texts: Texts, action: string, label: string, isOn: boolean, hint: string) =>
+  markup`<form method="post" action="${action}">${checkbox({ name: "enabled", label, isChecked: isOn })}
+    <p class="hint">${hint}</p><p><button>${texts.save}<span class="hidden"> (${label})</span></button></p></form>`
+
+const request = (texts: Texts, own: string, { at, email, note }: Controls["requests"][number]) =>
+  markup`<tr><th scope="row">${email}<span class="sub">${note}</span></th><td>${moment(at)}</td>
+    <td><form method="post" action="${own}/login-allowlist"><input type="hidden" name="email" value="${email}">
+      <button>${texts.allow(email)}</button></form></td>
+    <td>${button(`${own}/access-requests/${encodeURIComponent(email)}/dismiss`, texts.dismiss(email))}</td></tr>`
+
+const visitor = (texts: Texts, own: string, email: string) =>
+  markup`<tr><th scope="row">${email}</th>
+    <td>${button(`${own}/login-allowlist/${encodeURIComponent(email)}/remove`, texts.removeNamed(email))}</td></tr>`
+
+export const render = (
+  texts: Texts,
+  { allow_any_login, hostname, id, require_login, status }: Tunnel,
+  { httpOnly, requests, visitors }: Controls,
+  sent: Sent | undefined
+) => {
+  const own = `/portal/tunnels/${id}`
+  const truth =
+    hostname === null
+      ? texts.loginNoName
+      : status === "gruen"
+        ? texts.loginGruen
+        : require_login
+          ? texts.loginEnforced
+          : texts.loginPublic
+  return panel(
+    texts.visitorsTitle,
+    markup`<p class="notice-line">${truth}</p>
+      ${switchOf(texts, `${own}/require-login`, texts.login, require_login, texts.loginHint)}
+      ${switchOf(texts, `${own}/allow-any-login`, texts.anyLogin, allow_any_login, texts.anyLoginHint)}
+      ${switchOf(texts, `${own}/http-only`, texts.httpOnly, httpOnly, texts.httpOnlyHint)}
+      <h3>${texts.visitorsAllowed}</h3>
+      ${
+        visitors.length === 0
+          ? markup`<p class="hint">${texts.visitorsNone}</p>`
+          : markup`<table><tbody>${visitors.map((email) => visitor(texts, own, email))}</tbody></table>`
+      }
+      <form class="row" method="post" action="${own}/login-allowlist">
+        ${field({ ...valuesOf(texts, sent, "visitor")("email"), id: "visitor", type: "email", label: texts.visitorEmail })}
+        <button>${texts.visitorAdd}</button></form>
+      ${
+        requests.length === 0
+          ? undefined
+          : markup`<h3>${texts.requestsTitle}</h3><table><tbody>${requests.map((each) => request(texts, own, each))}</tbody></table>`
+      }`,
+    "visitors"
+  )
+}

@@ -1,0 +1,45 @@
+/** The share links of a tunnel: those there are, and the form for one more. */
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../../shell/English.ts"
+import { button, checkbox, choice, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
+import { moment } from "../../shell/Moment.ts"
+import type { Controls } from "./Controls.ts"
+
+const row = (texts: Texts, id: string, link: Controls["links"][number]) => {
+  const name = link.label ?? link.id.slice(0, 8)
+  return markup`<tr><th scope="row">${name}${link.single_use ? markup`<span class="sub">${texts.shareSingle}</span>` : undefined}</th>
+    <td>${texts.shareStates[link.state]}</td><td>${moment(link.expires_at)}</td><td>${
+      link.state === "active" || link.state === "opened"
+        ? button(`/portal/tunnels/${id}/share-links/${link.id}/revoke`, texts.shareRevoke(name))
+        : undefined
+    }</td></tr>`
+}
+
+export const render = (
+  texts: Texts,
+  { hostname, id, require_login, status }: Tunnel,
+  { links }: Controls,
+  sent: Sent | undefined
+) => {
+  const values = valuesOf(texts, sent, "share")
+  const form = markup`<form method="post" action="/portal/tunnels/${id}/share-links">
+    ${choice({
+      ...values("ttl", "1h"),
+      label: texts.shareTtl,
+      options: [
+        ["1h", texts.hour],
+        ["24h", texts.day],
+        ["7d", texts.week]
+      ]
+    })}
+    ${field({ ...values("label"), label: texts.shareLabel, hint: texts.shareLabelHint, isOptional: true })}
+    ${checkbox({ name: "single_use", label: texts.shareSingle })}
+    <button>${texts.shareButton}</button></form>`
+  return panel(
+    texts.shareTitle,
+    markup`${links.length === 0 ? undefined : markup`<table><tbody>${links.map((link) => row(texts, id, link))}</tbody></table>`}
+      ${require_login && hostname !== null && status === "gelb" ? form : markup`<p class="hint">${texts.shareNeeds}</p>`}`,
+    "share"
+  )
+}

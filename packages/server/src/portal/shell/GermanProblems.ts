@@ -1,0 +1,55 @@
+/** Refusals in German, by their codes: title and sentence. */
+
+export const problems: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map([
+  ["MalformedRequest", ["Angaben nicht lesbar", "Eine Angabe fehlt oder hat nicht die verlangte Form."]],
+  ["CrossSiteRequest", ["Anfrage einer anderen Seite", "Das Formular wurde nicht aus diesem Portal gesendet."]],
+  ["RateLimited", ["Zu viele Anfragen", "Warten Sie einen Augenblick und versuchen Sie es dann noch einmal."]],
+  ["BodyTooLarge", ["Zu viele Angaben", "Das Formular ist größer als erlaubt."]],
+  ["UnsupportedMediaType", ["Falsche Form", "Das Formular wurde in einer anderen Form gesendet als erwartet."]],
+  ["LimitReached", ["Limit erreicht", "Davon gibt es schon so viele wie erlaubt. Entfernen Sie zuerst etwas."]],
+  ["GrantNotFound", ["Nichts zu entfernen", "Der Tunnel hat keinen solchen Eintrag."]],
+  ["AlertNotFound", ["Keine Meldung", "Für diesen Tunnel ist keine Meldung eingerichtet."]],
+  [
+    "DeliveryBudgetSpent",
+    ["Zu viele Meldungen", "Das Konto hat seine Meldungen dieser Stunde verbraucht. Versuchen Sie es später."]
+  ],
+  ["LoginNotRequired", ["Anmeldung nicht verlangt", "Schalten Sie zuerst die Anmeldung für diesen Tunnel ein."]],
+  ["TunnelWithoutHostname", ["Kein Hostname", "Dieser Tunnel hat keinen Hostnamen, für den ein Link gelten könnte."]],
+  [
+    "ShareLinkNeedsGelb",
+    [
+      "Kein gelber Tunnel",
+      "Der Edge öffnet die Verbindungen der Besucher dieses Tunnels nicht; ein Link ließe niemanden ein."
+    ]
+  ],
+  ["ShareLinkLimitReached", ["Zu viele Links", "Es gibt schon 50 aktive Links. Beenden Sie zuerst einen."]],
+  ["ShareLinkNotFound", ["Link nicht gefunden", "Dieser Tunnel hat keinen solchen Link, der zu beenden wäre."]],
+  ["AccessRefused", ["Öffnungszeiten abgelehnt", "Eine Angabe zu den Öffnungszeiten ist nicht brauchbar."]],
+  ["AlertRefused", ["Meldung abgelehnt", "Eine Angabe zur Meldung ist nicht brauchbar."]],
+  ["ClaimNotLapsed", ["Nichts zurückzuholen", "Der Platz des Tunnels in der Warteschlange ist nicht verfallen."]],
+  ["HostnameNotProved", ["Name nicht nachgewiesen", "Das DNS zeigt keinen Eintrag, der den Namen nachweist."]],
+  ["HostnameReserved", ["Name vorbehalten", "Dieser Name kann keinem Tunnel gehören."]],
+  ["HostnameTaken", ["Name vergeben", "Dieser Name gehört schon zu einem anderen Tunnel."]],
+  ["NoHostnameToVerify", ["Kein Name nachzuweisen", "Dieser Tunnel hat keinen eigenen Namen, der nachzuweisen wäre."]],
+  [
+    "DnsUnanswered",
+    ["Das DNS antwortet nicht", "Die Einträge konnten nicht gelesen werden. Versuchen Sie es noch einmal."]
+  ],
+  [
+    "ReceiptsUnavailable",
+    ["Belege nicht verfügbar", "Die Belege können jetzt nicht ausgegeben werden. Versuchen Sie es später."]
+  ],
+  ["BridgeNotConfigured", ["Keine Brücke", "Diese Plattform hat keine Brücke eingerichtet."]],
+  ["BridgeGrantMissing", ["Keine Erlaubnis", "Für diesen Tunnel ist keine Erlaubnis der Brücke gespeichert."]],
+  ["GrantUndecodable", ["Erlaubnis nicht lesbar", "Die Erlaubnis kann nicht gelesen werden."]],
+  ["GrantMismatch", ["Erlaubnis passt nicht", "Die Erlaubnis gilt für einen anderen Kanal oder einen anderen Halter."]],
+  ["SessionNotFound", ["Sitzung nicht gefunden", "Ihr Konto hat keine solche Sitzung."]],
+  ["CreditsOutOfRange", ["Menge nicht möglich", "So viele Einheiten können nicht angefordert werden."]],
+  ["ServiceAccountNotFound", ["Dienstkonto nicht gefunden", "Ihr Konto hat kein solches Dienstkonto."]],
+  ["IdentityProviderFailed", ["Anbieter antwortet nicht", "Der Identitätsanbieter hat die Anfrage nicht angenommen."]],
+  ["IdentityProviderNotConfigured", ["Nicht eingerichtet", "Diese Plattform verwaltet keine Dienstkonten."]],
+  ["NotChannelOwner", ["Nicht Ihr Kanal", "Der Kanal gehört nicht Ihnen."]],
+  ["EmailMissing", ["Keine bestätigte E-Mail", "Ihre Sitzung hat keine bestätigte E-Mail-Adresse."]],
+  ["ClaimInviteNotFound", ["Einladung unbekannt", "Eine solche Einladung gibt es nicht."]],
+  ["ClaimInviteSpent", ["Einladung verbraucht", "Die Einladung wurde schon benutzt oder ist abgelaufen."]]
+])

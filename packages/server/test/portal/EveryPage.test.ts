@@ -1,0 +1,138 @@
+/** Rules that every page and every form of the portal keeps. One that is listed in `Addresses` is held by them. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Addresses from "../../src/portal/Addresses.ts"
+import { english } from "../../src/portal/shell/English.ts"
+import { german } from "../../src/portal/shell/German.ts"
+import { ask, person } from "../channels/Asking.ts"
+import { world } from "../harness/Accounts.ts"
+import { type As, headersOf } from "../harness/Contract.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const zone = { CT_CP_HOSTNAME_ZONE: "zone.example", CT_GATE_COOKIE_DOMAIN: "zone.example" }
+const eve = person("every-eve")
+const bob = person("every-bob")
+
+const send = (as: As, path: string, init: RequestInit = {}) =>
+  Effect.gen(function* () {
+    const own = yield* headersOf(as)
+    const response = yield* TestServer.raw(path, { ...init, headers: { accept: "text/html", ...own, ...init.headers } })
+    const text = yield* Effect.promise(() => response.text())
+    return { status: response.status, location: response.headers.get("location"), text, headers: response.headers }
+  })
+
+const post = (as: As, path: string, headers: Readonly<Record<string, string>> = {}) =>
+  send(as, path, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+    body: "name=other&port=80&grantee=other&email=a%40b.example&ttl=1h&mode=off&webhook_url=https%3A%2F%2Fa.example&threshold_minutes=5"
+  })
+
+/** Values of the parameters of an address: what the account has, or what nobody has. */
+const at = (path: string, values: Readonly<Record<string, string>>) =>
+  path.replace(/:([a-z_]+)/gu, (_, name: string) => values[name] ?? "00".repeat(16))
+const unknown = { id: "ab".repeat(16), channel: "cd".repeat(32), email: "x@y.example", grantee: "somebody" }
+
+/** What is wrong with the HTML of a page. */
+const faults = (text: string, { language }: { readonly language: string }): ReadonlyArray<string> => {
+  const ids = [...text.matchAll(/ id="([^"]+)"/gu)].map(([, id]) => id ?? "")
+  const count = (pattern: RegExp) => [...text.matchAll(pattern)].length
+  const levels = [...text.matchAll(/<h([1-6])[ >]/gu)].map(([, level]) => Number(level))
+  const labelled = new Set([...text.matchAll(/<label for="([^"]+)"/gu)].map(([, id]) => id ?? ""))
+  const controls = [
+    ...text.matchAll(/<(?:input|select|textarea)\b(?![^>]*type="(?:hidden|checkbox|radio|file)")[^>]*>/gu)
+  ]
+  return [
+    ...(text.startsWith(`<!doctype html>\n<html lang="${language}">`) ? [] : ["no language"]),
+    ...(count(/<h1[ >]/gu) === 1 ? [] : ["not one first heading"]),
+    ...(levels.some((level, index) => index > 0 && level > (levels[index - 1] ?? 0) + 1)
+      ? ["a level is left out"]
+      : []),
+    ...(count(/<main[ >]/gu) === 1 ? [] : ["not one main part"]),
+    ...(/<title>[^<]{3,} · Catenet<\/title>/u.test(text) ? [] : ["no title"]),
+    ...(ids.length === new Set(ids).size ? [] : ["an id twice"]),
+    ...(/ on[a-z]+="| style="|<style|<script(?![^>]* src="\/portal\/static\/)/u.test(text) ? ["something inline"] : []),
+    ...(/(?:src|href|action)="(?:https?:)?\/\/(?!zone|[a-z0-9-]+\.zone)/u.test(text) ? ["another origin"] : []),
+    ...(/undefined|\[object |NaN/u.test(text) ? ["something unwritten"] : []),
+    ...controls.flatMap(([control]) => {
+      const id = / id="([^"]+)"/u.exec(control)?.[1]
+      return id !== undefined && labelled.has(id) ? [] : [`no label: ${control}`]
+    }),
+    ...[...text.matchAll(/ aria-(?:describedby|labelledby)="([^"]+)"/gu)].flatMap(([, named]) =>
+      (named ?? "").split(" ").flatMap((id) => (ids.includes(id) ? [] : [`no element ${id}`]))
+    )
+  ]
+}
+
+layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("every page of the portal", (it) => {
+  it.effect("is whole in both languages, under a strict policy, and kept by no browser", () =>
+    Effect.gen(function* () {
+      const made = yield* ask(eve, "/me/tunnels", { name: "cam" })
+      const own = { id: String(made.body["id"]) }
+      const headers = yield* headersOf(eve)
+      for (const path of Addresses.pages)
+        for (const texts of [english, german]) {
+          const address = at(path, own)
+          const page = yield* send("nobody", address, { headers: { ...headers, "accept-language": texts.language } })
+          const about = `${address} ${texts.language}`
+          assert.strictEqual(page.status, 200, `${about}: ${page.text.slice(0, 300)}`)
+          assert.deepStrictEqual(faults(page.text, texts), [], about)
+          assert.strictEqual(page.headers.get("cache-control"), "no-store", about)
+          assert.match(
+            page.headers.get("content-security-policy") ?? "",
+            /^default-src 'none'; style-src 'self'; script-src 'self';/u
+          )
+          assert.notInclude(page.headers.get("content-security-policy") ?? "", "unsafe", about)
+        }
+    })
+  )
+
+  it.effect("leads to the sign-in without a session, and so does every form", () =>
+    Effect.gen(function* () {
+      for (const path of Addresses.pages) {
+        const { location, status } = yield* send("nobody", at(path, unknown))
+        assert.strictEqual(status, 303, path)
+        assert.match(location ?? "", /^\/portal(?:\?next=%2Fportal%2F|$)/u, path)
+      }
+      for (const path of Addresses.forms) {
+        const { location, status } = yield* post("nobody", at(path, unknown))
+        assert.deepStrictEqual([status, location], [303, "/portal"], path)
+      }
+    })
+  )
+
+  it.effect("says of what belongs to another account what it says of nothing, and every form does", () =>
+    Effect.gen(function* () {
+      const made = yield* ask(eve, "/me/tunnels", { name: "hers" })
+      const hers = { ...unknown, id: String(made.body["id"]) }
+      for (const [path, sent] of [
+        ...Addresses.pages.map((path) => [path, send] as const),
+        ...Addresses.forms.map((path) => [path, post] as const)
+      ]) {
+        if (!path.includes("tunnels/:id")) continue
+        const [foreign, none] = [yield* sent(bob, at(path, hers)), yield* sent(bob, at(path, unknown))]
+        if (path.endsWith("agent-bridge/grant") || path.endsWith("agent-bridge/call")) {
+          assert.deepStrictEqual([foreign.status, foreign.text], [none.status, none.text], path)
+          continue
+        }
+        assert.deepStrictEqual([foreign.status, foreign.text], [404, none.text], path)
+      }
+      const still = yield* ask(eve, `/me/tunnels/${hers.id}`)
+      assert.deepInclude(still.body, { name: "hers", require_login: false, bridge_mode: "off" })
+    })
+  )
+
+  it.effect("takes no form that another site sends", () =>
+    Effect.gen(function* () {
+      const made = yield* ask(eve, "/me/tunnels", { name: "target" })
+      for (const path of Addresses.forms)
+        for (const site of ["same-site", "cross-site"]) {
+          const answer = yield* post(eve, at(path, { ...unknown, id: String(made.body["id"]) }), {
+            "sec-fetch-site": site
+          })
+          assert.strictEqual(answer.status, 403, `${path} ${site}`)
+        }
+      assert.deepInclude((yield* ask(eve, `/me/tunnels/${String(made.body["id"])}`)).body, { name: "target" })
+    })
+  )
+})
