@@ -1,7 +1,7 @@
 /** `/portal/account`: who somebody is here, the balance, the open sessions, and the end of the account. */
 import type { Account } from "@catenet/domain/billing/Credits"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../shell/English.ts"
+import type { Texts } from "../texts/English.ts"
 import type { OpenSession } from "../../identity/Sessions.ts"
 import { field, type Sent, valuesOf } from "../shell/Field.ts"
 import { moment } from "../shell/Moment.ts"

@@ -1,6 +1,6 @@
 /** Whether an agent is connected, in a shape and a word. Undefined: it is not known. */
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../shell/English.ts"
+import type { Texts } from "../texts/English.ts"
 
 export type State = "up" | "down" | "unknown"
 

@@ -4,7 +4,7 @@
  */
 import type { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../shell/English.ts"
+import type { Texts } from "../texts/English.ts"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import { state } from "./AgentState.ts"

@@ -1,6 +1,6 @@
 /** `/`: what this is, how to sign in, and how much of it there is. */
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../shell/English.ts"
+import type { Texts } from "../texts/English.ts"
 import type { Page } from "../shell/Shell.ts"
 
 export interface Facts {

@@ -1,6 +1,6 @@
 /** What is shown once: a secret in the answer to a form, which no browser keeps. */
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../shell/English.ts"
+import type { Texts } from "../texts/English.ts"
 import type { Page } from "../shell/Shell.ts"
 
 export const page = (

@@ -3,7 +3,7 @@ import type { SessionRecord } from "@catenet/domain/tunnels/TunnelTraffic"
 import { uptime } from "@catenet/domain/tunnels/Uptime"
 import { percentText, timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../shell/English.ts"
+import type { Texts } from "../texts/English.ts"
 
 const day = 86_400
 const days = 30

@@ -1,7 +1,7 @@
 /** Fields of forms with their labels and hints, and, where one was refused, the sentence that says why. */
 import { type Markup, markup } from "@catenet/domain/values/Markup"
 import { Option, Record } from "effect"
-import type { Texts } from "./English.ts"
+import type { Texts } from "../texts/English.ts"
 
 export interface Refused {
   /** What was typed. */

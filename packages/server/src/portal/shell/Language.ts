@@ -1,6 +1,6 @@
 /** The language of a page: the one that its reader chose, else the first of the browser's that there is, else English. */
-import { english, type Texts } from "./English.ts"
-import { german } from "./German.ts"
+import { english, type Texts } from "../texts/English.ts"
+import { german } from "../texts/German.ts"
 
 const languages: ReadonlyMap<string, Texts> = new Map([
   ["en", english],

@@ -1,6 +1,6 @@
 /** What a page says of a refusal: in English as the refusal says it, in another language by its code. */
 import type { Refusal } from "../../http/RefusalPages.ts"
-import type { Texts } from "./English.ts"
+import type { Texts } from "../texts/English.ts"
 
 export const problemTexts = (texts: Texts, refusal: Refusal): readonly [title: string, detail: string] => {
   const code: unknown = Reflect.get(refusal, "_tag")

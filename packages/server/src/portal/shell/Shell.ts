@@ -2,7 +2,7 @@
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "./English.ts"
+import type { Texts } from "../texts/English.ts"
 import { names } from "./Language.ts"
 import * as Script from "./Script.ts"
 import * as Stylesheet from "./Stylesheet.ts"

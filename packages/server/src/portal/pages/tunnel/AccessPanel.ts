@@ -4,7 +4,7 @@ import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { durationText, timeText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
 import { Option, Record } from "effect"
-import type { Texts } from "../../shell/English.ts"
+import type { Texts } from "../../texts/English.ts"
 import { button, checkbox, choice, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import type { Controls } from "./Controls.ts"
 

@@ -2,7 +2,7 @@
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Badge } from "@catenet/domain/tunnels/Badge"
-import type { Texts } from "../../shell/English.ts"
+import type { Texts } from "../../texts/English.ts"
 import { button, panel } from "../../shell/Field.ts"
 
 export const render = (

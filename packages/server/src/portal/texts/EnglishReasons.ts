@@ -1,0 +1,27 @@
+/** Why a field of a form was refused, in English. */
+import type { TextsOf } from "./TextsOf.ts"
+
+export const reasonsTexts = {
+  reasonUnknown: "This value is not accepted.",
+  reasons: {
+    name: "Give a name of 1 to 60 characters, without control characters.",
+    webhook_url: "Give an https address of at most 2048 characters, without user name and password.",
+    threshold_minutes: "Give a whole number from 1 to 10080.",
+    expiry_mode: "Choose never, a moment or hours.",
+    expires_at: "Give a date and time that is to come, such as 2027-01-31T18:00.",
+    expires_in_hours: "Give a whole number from 1 to 8760.",
+    day0: "Choose one day or more.",
+    start: "Give a time from 00:00 to 23:59.",
+    end: "Give a time after the start, at most 24:00.",
+    tz_offset: "Choose one of the time zones.",
+    ttl: "Choose 1 hour, 24 hours or 7 days (ttl).",
+    label: "Give at most 60 characters.",
+    email: "Give an e-mail address.",
+    grantee: "Give the subject of an account.",
+    mode: "Choose one of the modes.",
+    credits: "Give a whole number of credits.",
+    confirm: "Nothing was deleted. Type DELETE in capital letters."
+  }
+}
+
+export type ReasonTexts = TextsOf<typeof reasonsTexts>

@@ -1,0 +1,25 @@
+/** Why a field of a form was refused, in German. */
+import type { ReasonTexts } from "./EnglishReasons.ts"
+
+export const reasonsTexts: ReasonTexts = {
+  reasonUnknown: "Dieser Wert wird nicht angenommen.",
+  reasons: {
+    name: "Geben Sie einen Namen aus 1 bis 60 Zeichen ohne Steuerzeichen an.",
+    webhook_url: "Geben Sie eine https-Adresse aus höchstens 2048 Zeichen ohne Benutzernamen und Passwort an.",
+    threshold_minutes: "Geben Sie eine ganze Zahl von 1 bis 10080 an.",
+    expiry_mode: "Wählen Sie nie, einen Zeitpunkt oder Stunden.",
+    expires_at: "Geben Sie ein Datum mit Uhrzeit an, das noch kommt, etwa 2027-01-31T18:00.",
+    expires_in_hours: "Geben Sie eine ganze Zahl von 1 bis 8760 an.",
+    day0: "Wählen Sie mindestens einen Tag.",
+    start: "Geben Sie eine Zeit von 00:00 bis 23:59 an.",
+    end: "Geben Sie eine Zeit nach dem Anfang an, höchstens 24:00.",
+    tz_offset: "Wählen Sie eine der Zeitzonen.",
+    ttl: "Wählen Sie 1 Stunde, 24 Stunden oder 7 Tage (ttl).",
+    label: "Geben Sie höchstens 60 Zeichen an.",
+    email: "Geben Sie eine E-Mail-Adresse an.",
+    grantee: "Geben Sie das Subject eines Kontos an.",
+    mode: "Wählen Sie einen der Betriebe.",
+    credits: "Geben Sie eine ganze Zahl von Einheiten an.",
+    confirm: "Es wurde nichts gelöscht. Geben Sie DELETE in Großbuchstaben ein."
+  }
+}

@@ -1,0 +1,44 @@
+/** Uptime, usage and fleet, in German. */
+import type { RecordTexts } from "./EnglishRecords.ts"
+
+export const recordsTexts: RecordTexts = {
+  uptimeTitle: "Verfügbarkeit",
+  uptimeSilent: "Der Edge antwortet jetzt nicht; über die Verfügbarkeit dieses Tunnels ist nichts bekannt.",
+  uptimeNone: "Von diesem Tunnel ist noch keine Sitzung verzeichnet.",
+  silentEdges: (ids) => `Was diese Edges wissen, fehlt hier, weil sie nicht antworten: ${ids}.`,
+  hours24: "24 Stunden",
+  days7: "7 Tage",
+  days30: "30 Tage",
+  longestOutage: "längster Ausfall, 30 Tage",
+  noneObserved: "keiner beobachtet",
+  sessions30: "Sitzungen, 30 Tage",
+  bytesIn30: "empfangen, 30 Tage",
+  bytesOut30: "gesendet, 30 Tage",
+  barsTitle: "Dreißig Tage",
+  barsLabel: "Verfügbarkeit an jedem der letzten dreißig Tage",
+  barsTable: "Als Tabelle",
+  barsDay: "Tag (UTC)",
+  sessionsOfTunnel: "Sitzungen seiner Agenten",
+  sessionUntil: "Bis (UTC)",
+  sessionOpen: "jetzt",
+  sessionTransport: "Träger",
+  sessionReason: "Beendet durch",
+  bytesIn: "Empfangen",
+  bytesOut: "Gesendet",
+  transport: (name) =>
+    name === "tcp-fallback" ? "eine Verbindung je Besucher" : name === "mux" ? "eine Verbindung" : name,
+  usageText: "Dreißig Tage Ihrer Tunnel. Gezählt ist, was der Edge weitergereicht hat.",
+  usageCsv: "Als CSV herunterladen",
+  totals: "Summe",
+  fleetLine: (counts) =>
+    `${counts.tunnels} Tunnel, ${counts.online} verbunden, ${counts.bridges} Brücken bedient, ${counts.gaps} mit Lücken.`,
+  drift: (versions) => `Agenten verschiedener Versionen sind im Einsatz: ${versions}.`,
+  noSessions: "keine Sitzungen",
+  noGrant: "keine Erlaubnis",
+  serving: (seconds) => `bedient, gesehen vor ${seconds} s`,
+  presenceUnknown: "Anwesenheit unbekannt",
+  version: "Version",
+  readiness: "Bereitschaft",
+  notProbed: "nicht befragt",
+  allOk: "alles in Ordnung"
+}
