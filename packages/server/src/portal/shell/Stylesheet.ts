@@ -78,6 +78,7 @@ dl.pairs { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 8px 2
 dl.pairs dt { color: var(--soft) }
 dl.pairs dd { margin: 0; text-align: right; overflow-wrap: anywhere }
 form { margin: 0 }
+.row { margin-bottom: 12px }
 .field { display: grid; gap: 4px; margin-bottom: 12px; max-width: 420px }
 .field label { font-weight: 600 }
 .row { display: flex; flex-wrap: wrap; gap: 8px; align-items: end }
