@@ -5,12 +5,9 @@ import {
   Channel,
   ChannelId,
   ChannelRegistration,
-  ClaimInvite,
   DepositedGrant,
-  InviteLabel,
   Member,
   MemberMaterial,
-  MintedClaimInvite,
   NewGrant,
   RoomPair
 } from "../channels/Channel.ts"
@@ -27,6 +24,7 @@ import {
   RoomPairTaken,
   RoomSizeOutOfRange
 } from "../channels/ChannelErrors.ts"
+import { ClaimInvite, InviteLabel, MintedClaimInvite } from "../channels/ClaimInvite.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { Email } from "../values/Email.ts"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "../values/Keys.ts"

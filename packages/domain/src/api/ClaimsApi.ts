@@ -1,7 +1,7 @@
 /** Taking up a membership: by a verified e-mail that the owner allow-listed, or by a claim invite. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { ChannelId, Claim, ClaimedIdentity, ClaimInvite, MemberMaterial } from "../channels/Channel.ts"
+import { ChannelId, MemberMaterial } from "../channels/Channel.ts"
 import {
   AttestationRefused,
   ClaimInviteGone,
@@ -10,6 +10,8 @@ import {
   NotAllowListed,
   NothingClaimed
 } from "../channels/ChannelErrors.ts"
+import { Claim, ClaimedIdentity } from "../channels/Claim.ts"
+import { ClaimInvite } from "../channels/ClaimInvite.ts"
 import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
 import { Metered, SameOrigin, SessionAccess } from "./Access.ts"

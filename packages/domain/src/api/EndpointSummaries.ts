@@ -2,6 +2,7 @@
  * What every group and route of the control plane is for, in a sentence, for those who read the OpenAPI document. A test
  * holds that none is without one.
  */
+import { maxRoomHolders, minRoomHolders } from "../channels/Channel.ts"
 
 type GroupSummaries = { readonly about: string; readonly routes: Readonly<Record<string, string>> }
 
@@ -134,7 +135,7 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
       listClaimInvites: "The claim invites of a channel, without their tokens.",
       mintClaimInvite: "Makes a link by which somebody takes up a prepared membership, once, within 15 minutes.",
       listRooms: "The pairs that rooms have registered.",
-      openRoom: "Registers a channel for every two of 2 to 12 holders.",
+      openRoom: `Registers a channel for every two of ${minRoomHolders} to ${maxRoomHolders} holders.`,
       depositGrant: "Keeps a signed grant for its member to fetch."
     }
   },

@@ -1,8 +1,8 @@
 /** Channel invitations across accounts: public, and gated by what the operator and the invitee have signed. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Challenge, InvitationRedemption } from "../channels/Channel.ts"
 import { ChannelUnknown, InvitationExpired, InvitationRefused, InvitationSpent } from "../channels/ChannelErrors.ts"
+import { Challenge, InvitationRedemption } from "../channels/InvitationRedemption.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
 import { Metered } from "./Access.ts"
 import { ReadsBody } from "./RequestReading.ts"

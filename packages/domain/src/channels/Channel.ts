@@ -1,6 +1,5 @@
 /** A channel between agents: its members, and what its owner deposits for them. */
 import { Schema, SchemaGetter } from "effect"
-import { Email } from "../values/Email.ts"
 import { Hex278, Hex64 } from "../values/Hex.ts"
 import {
   HolderKey,
@@ -9,14 +8,11 @@ import {
   NewOperatorKey,
   NoiseAttestation,
   NoiseKey,
-  OperatorKey,
-  Signature
+  OperatorKey
 } from "../values/Keys.ts"
-import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { Count } from "../values/Numbers.ts"
 import { patternBy } from "../values/Pattern.ts"
 import { isSmallEd25519 } from "../values/SmallOrder.ts"
-import { label } from "../values/Text.ts"
-import { ClaimInviteToken } from "../values/Tokens.ts"
 
 /** Chosen by the owner; by convention derived from the keys of its two ends. 64 hex. */
 export const ChannelId = Hex64.pipe(Schema.brand("ChannelId"))
@@ -59,8 +55,8 @@ export const Grant = Schema.String.pipe(
 )
 export type Grant = typeof Grant.Type
 
-/** A grant and an invitation are a signature, the channel, the key that they are for, and what it may do. */
-const namesGoodKey = patternBy(
+/** A grant and an invitation consist of a signature, the channel, the key that they are for, and what it may do. */
+export const namesGoodKey = patternBy(
   (record) => !isSmallEd25519(record.slice(192, 256)),
   "a record for an Ed25519 key that is not of small order"
 )
@@ -74,63 +70,12 @@ export class DepositedGrant extends Schema.Class<DepositedGrant>("DepositedGrant
   grant: Grant
 }) {}
 
-/** What a member finds when it asks for its grants: null until the owner has deposited one. */
-export class ClaimedIdentity extends Schema.Class<ClaimedIdentity>("ClaimedIdentity")({
-  holder: HolderKey,
-  grant: Schema.NullOr(Grant)
-}) {}
-
-/** An e-mail address that may claim a membership. */
-export class AllowListEntry extends Schema.Class<AllowListEntry>("AllowListEntry")({ email: Email }) {}
-
-/** What became of an allow-listed e-mail on a channel. */
-export const ClaimState = Schema.Literals(["Pending", "Claimed"])
-export type ClaimState = typeof ClaimState.Type
-
-/** A channel that the caller's verified e-mail is allow-listed for. */
-export class Claim extends Schema.Class<Claim>("Claim")({ channel: ChannelId, state: ClaimState }) {}
-
-/** Written by the owner to tell claim invites apart. */
-export const InviteLabel = label(64)
-
 /** Seconds that a claim invite lives. */
 export const claimInviteSeconds = 900
 
-/** A fresh claim invite: the token is in this answer only. */
-export class MintedClaimInvite extends Schema.Class<MintedClaimInvite>("MintedClaimInvite")({
-  invite: ClaimInviteToken,
-  url: Schema.String,
-  expires_at: UnixSeconds
-}) {}
-
-/** A claim invite without its token: for the owner's list, and for the person who follows it. */
-export class ClaimInvite extends Schema.Class<ClaimInvite>("ClaimInvite")({
-  channel: ChannelId,
-  holder: HolderKey,
-  label: Schema.NullOr(InviteLabel),
-  expires_at: UnixSeconds,
-  state: Schema.Literals(["open", "used", "expired"])
-}) {}
+/** How many holders a room has. */
+export const minRoomHolders = 2
+export const maxRoomHolders = 12
 
 /** Two holders of a room and the channel between them. */
 export class RoomPair extends Schema.Class<RoomPair>("RoomPair")({ a: HolderKey, b: HolderKey, channel: ChannelId }) {}
-
-/** A single-use nonce that is bound into a redemption; lives 120 s. */
-export const Challenge = Hex64.pipe(Schema.brand("Challenge"))
-export type Challenge = typeof Challenge.Type
-
-/** An operator-signed invitation across accounts, 139 bytes as 278 hex. */
-export const Invitation = Hex278.pipe(Schema.brand("Invitation"))
-export type Invitation = typeof Invitation.Type
-
-const NewInvitation = Invitation.check(namesGoodKey)
-
-/** The invitee redeems an invitation into a membership of `holder`. */
-export class InvitationRedemption extends Schema.Class<InvitationRedemption>("InvitationRedemption")({
-  invitation: NewInvitation,
-  redeem_sig: Signature,
-  holder: NewHolderKey,
-  noise_pubkey: NewNoiseKey,
-  noise_attestation: NoiseAttestation,
-  challenge: Schema.optionalKey(Challenge)
-}) {}

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HolderKey, OperatorKey } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
-import { ChannelId } from "./Channel.ts"
+import { ChannelId, claimInviteSeconds, maxRoomHolders, minRoomHolders } from "./Channel.ts"
 
 /** The channel belongs to another account or does not exist; one answer for both. */
 export class NotChannelOwner extends Problem<NotChannelOwner>()("NotChannelOwner", {
@@ -12,7 +12,7 @@ export class NotChannelOwner extends Problem<NotChannelOwner>()("NotChannelOwner
   detail: () => "This channel is not registered to your account."
 }) {}
 
-/** The same, on the routes where owner isolation answers 404. */
+/** As `NotChannelOwner`, on the routes where owner isolation answers 404. */
 export class ChannelNotFound extends Problem<ChannelNotFound>()("ChannelNotFound", {
   status: 404,
   title: "Channel not found",
@@ -69,20 +69,20 @@ export class GrantMismatch extends Problem<GrantMismatch>()(
   { part: Schema.Literals(["channel", "holder"]) }
 ) {}
 
-/** A grant is deposited for a member, and the holder is none. */
+/** A grant is deposited for a holder that is not a member. */
 export class MemberNotFound extends Problem<MemberNotFound>()("MemberNotFound", {
   status: 404,
   title: "Member not found",
   detail: () => "This holder is not a member of the channel."
 }) {}
 
-/** A room has 2 to 12 holders. */
+/** A room has `minRoomHolders` to `maxRoomHolders` holders. */
 export class RoomSizeOutOfRange extends Problem<RoomSizeOutOfRange>()(
   "RoomSizeOutOfRange",
   {
     status: 400,
     title: "Room size out of range",
-    detail: ({ holders }) => `A room has 2 to 12 holders, not ${holders}.`
+    detail: ({ holders }) => `A room has ${minRoomHolders} to ${maxRoomHolders} holders, not ${holders}.`
   },
   { holders: Count }
 ) {}
@@ -137,26 +137,26 @@ export class ClaimInviteUnknown extends Problem<ClaimInviteUnknown>()("ClaimInvi
   detail: () => "There is no such invite."
 }) {}
 
-/** The claim invite was used, or its 15 minutes are over. */
+/** The claim invite was used, or has expired. */
 export class ClaimInviteGone extends Problem<ClaimInviteGone>()(
   "ClaimInviteGone",
   {
     status: 410,
     title: "Invite no longer valid",
     detail: ({ reason }) =>
-      `This invite was ${reason === "used" ? "used already" : "valid for 15 minutes and has expired"}.`
+      `This invite was ${reason === "used" ? "used already" : `valid for ${claimInviteSeconds / 60} minutes and has expired`}.`
   },
   { reason: Schema.Literals(["used", "expired"]) }
 ) {}
 
-/** No channel with this id is registered by anybody. */
+/** No account has registered a channel with this id. */
 export class ChannelUnknown extends Problem<ChannelUnknown>()("ChannelUnknown", {
   status: 404,
   title: "Channel unknown",
   detail: () => "No channel with this id is registered."
 }) {}
 
-/** The invitation, the challenge, the redemption signature or the attestation does not verify; which, is not said. */
+/** The invitation, the challenge, the redemption signature or the attestation does not verify; the answer does not say which. */
 export class InvitationRefused extends Problem<InvitationRefused>()("InvitationRefused", {
   status: 403,
   title: "Invitation refused",

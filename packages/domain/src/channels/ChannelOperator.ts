@@ -2,68 +2,87 @@
  * Who owns a channel, and which key signs its grants. Changing the key ends every grant that the old one signed, and so
  * needs a confirmation; the channel and its members stay.
  */
-import { type Result } from "effect"
+import { Result } from "effect"
 import { audit, type Audit } from "../values/AuditEffect.ts"
-import { refuse, step, type Step } from "../values/Step.ts"
+import type { OperatorKey } from "../values/Keys.ts"
+import { step, type Step } from "../values/Step.ts"
+import type { Subject } from "../values/Subject.ts"
+import type { ChannelId, ChannelRegistration } from "./Channel.ts"
+import { NotChannelOwner, OperatorMismatch } from "./ChannelErrors.ts"
 
-export type ChannelRegistration =
-  { readonly _tag: "Unregistered" } | { readonly _tag: "Registered"; readonly owner: string; readonly operator: string }
-
-/** `channel` and `operator` are 64 hex in lower case. */
-export type ChannelEvent =
-  | {
-      readonly _tag: "Register"
-      readonly subject: string
-      readonly channel: string
-      readonly operator: string
-      readonly confirmRekey: boolean
-    }
-  | { readonly _tag: "Deregister"; readonly subject: string; readonly channel: string }
-
-/** `DropChannel` removes members, allow-list, stored grants, claim links and open invitations. */
-export type ChannelEffect =
-  { readonly _tag: "PutOperator"; readonly operator: string } | { readonly _tag: "DropChannel" } | Audit
-
-/** `NotOwner` also stands for a channel that is not registered. */
-export type ChannelRefusal =
-  { readonly _tag: "NotOwner" } | { readonly _tag: "OperatorDiffers"; readonly registered: string }
+/** A registered channel as it is stored. Where one may be absent, null stands for a channel that is not registered. */
+export interface StoredChannel {
+  readonly owner: Subject
+  readonly operatorPubkey: OperatorKey
+}
 
 /**
- * The machine.
+ * The audit entry of a channel that is registered for the first time.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { registered } from "@catenet/domain/channels/ChannelOperator"
+ *
+ * assert.equal(registered("ada", { channel: "c", operator_pubkey: "k" }).action, "channel_registered")
+ * ```
+ */
+export const registered = (
+  subject: Subject,
+  { channel, operator_pubkey }: Pick<ChannelRegistration, "channel" | "operator_pubkey">
+): Audit => audit("channel_registered", subject, channel, operator_pubkey)
+
+/**
+ * Registers a channel, repeats its registration, or changes its operator key. The state stays the same object where nothing
+ * changes.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { Result } from "effect"
- * import { transition } from "@catenet/domain/channels/ChannelOperator"
+ * import { register } from "@catenet/domain/channels/ChannelOperator"
  *
- * const registered = { _tag: "Registered", owner: "ada", operator: "k1" } as const
- * const rekey = { _tag: "Register", subject: "ada", channel: "c", operator: "k2", confirmRekey: false } as const
- * assert.ok(Result.isFailure(transition(registered, rekey)))
- * const { effects, next } = Result.getOrThrow(transition(registered, { ...rekey, confirmRekey: true }))
- * assert.deepEqual(next, { _tag: "Registered", owner: "ada", operator: "k2" })
- * assert.deepEqual(effects.map((effect) => effect._tag), ["PutOperator", "Audit"])
+ * const channel = "0".repeat(64)
+ * const [k1, k2] = ["1".repeat(64), "2".repeat(64)]
+ * const stored = { owner: "ada", operatorPubkey: k1 }
+ * assert.ok(Result.isFailure(register(stored, "ada", { channel, operator_pubkey: k2 })))
+ * const { effects, next } = Result.getOrThrow(register(stored, "ada", { channel, operator_pubkey: k2, confirm_rekey: true }))
+ * assert.deepEqual(next, { owner: "ada", operatorPubkey: k2 })
+ * assert.deepEqual(effects.map(({ action }) => action), ["channel_operator_rekeyed"])
  * ```
  */
-export const transition = (
-  state: ChannelRegistration,
-  event: ChannelEvent
-): Result.Result<Step<ChannelRegistration, ChannelEffect>, ChannelRefusal> => {
-  const { subject } = event
-  if (event._tag === "Deregister") {
-    if (state._tag === "Unregistered" || state.owner !== subject) return refuse({ _tag: "NotOwner" })
-    return step<ChannelRegistration, ChannelEffect>({ _tag: "Unregistered" }, { _tag: "DropChannel" })
-  }
-  const { channel, confirmRekey, operator } = event
-  const next: ChannelRegistration = { _tag: "Registered", owner: subject, operator }
-  const put: ChannelEffect = { _tag: "PutOperator", operator }
-  if (state._tag === "Unregistered") return step<ChannelRegistration, ChannelEffect>(next, put)
-  if (state.owner !== subject) return refuse({ _tag: "NotOwner" })
-  if (state.operator === operator) return step(state)
-  if (!confirmRekey) return refuse({ _tag: "OperatorDiffers", registered: state.operator })
-  const detail = `${state.operator} ${operator}`
-  return step<ChannelRegistration, ChannelEffect>(
-    next,
-    put,
-    audit("channel_operator_rekeyed", subject, channel, detail)
-  )
+export const register = (
+  stored: StoredChannel | null,
+  subject: Subject,
+  request: ChannelRegistration
+): Result.Result<Step<StoredChannel, Audit>, NotChannelOwner | OperatorMismatch> => {
+  const { channel, confirm_rekey = false, operator_pubkey: offered } = request
+  const next = { owner: subject, operatorPubkey: offered }
+  if (stored === null) return step<StoredChannel, Audit>(next, registered(subject, request))
+  if (stored.owner !== subject) return Result.fail(new NotChannelOwner())
+  const previous = stored.operatorPubkey
+  if (previous === offered) return step(stored)
+  if (!confirm_rekey) return Result.fail(new OperatorMismatch({ channel, registered: previous, offered }))
+  return step<StoredChannel, Audit>(next, audit("channel_operator_rekeyed", subject, channel, `${previous} ${offered}`))
 }
+
+/**
+ * Ends a channel, with its members, grants, allow-list, claims and invites.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { deregister } from "@catenet/domain/channels/ChannelOperator"
+ *
+ * const stored = { owner: "ada", operatorPubkey: "k" }
+ * assert.equal(Result.getOrThrow(deregister(stored, "ada", "c")).next, null)
+ * assert.ok(Result.isFailure(deregister(stored, "bob", "c")))
+ * assert.ok(Result.isFailure(deregister(null, "ada", "c")))
+ * ```
+ */
+export const deregister = (
+  stored: StoredChannel | null,
+  subject: Subject,
+  channel: ChannelId
+): Result.Result<Step<null, Audit>, NotChannelOwner> =>
+  stored?.owner === subject
+    ? step<null, Audit>(null, audit("channel_deregistered", subject, channel))
+    : Result.fail(new NotChannelOwner())

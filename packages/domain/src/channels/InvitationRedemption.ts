@@ -1,119 +1,95 @@
 /**
- * The redemption of an operator's signed invitation into a channel, by somebody without an account: which checks are made, in
- * which order, and what may be used only once. The signatures are verified elsewhere; their outcomes arrive as facts.
+ * The redemption of an operator's signed invitation into a channel, by a person without an account: which checks are made,
+ * in which order, and what may be used only once. The signatures are verified elsewhere; their outcomes arrive as facts.
  */
-import { Result } from "effect"
-import { refuse, type Step } from "../values/Step.ts"
+import { Result, Schema } from "effect"
+import { Hex278, Hex64 } from "../values/Hex.ts"
+import { NewHolderKey, NewNoiseKey, NoiseAttestation, Signature } from "../values/Keys.ts"
+import { namesGoodKey } from "./Channel.ts"
+import { ChannelUnknown, InvitationExpired, InvitationRefused, InvitationSpent } from "./ChannelErrors.ts"
 
-/** `challenges`: nonce to the unix second of its issue. `redeemed`: signatures of the invitations that were used. */
-export interface Redemptions {
-  readonly challenges: ReadonlyMap<string, number>
-  readonly redeemed: ReadonlySet<string>
-}
-
-/** A redemption as presented. `channelOwner` is null for a channel that is not registered. */
-export interface Presentation {
-  readonly channelOwner: string | null
-  readonly operatorSignatureValid: boolean
-  readonly expiresAt: number
-  readonly challenge: string | null
-  readonly redemptionSignatureValid: boolean
-  readonly attestationValid: boolean
-  readonly invitation: string
-  readonly holder: string
-}
-
-/** Adds the holder as a member, under the account that owns the channel. */
-export interface AddMember {
-  readonly _tag: "AddMember"
-  readonly owner: string
-  readonly holder: string
-}
-
-/** In the order in which they are found. */
-export type RedemptionRefusal = {
-  readonly _tag:
-    | "UnknownChannel"
-    | "BadOperatorSignature"
-    | "InvitationExpired"
-    | "BadChallenge"
-    | "BadRedemptionSignature"
-    | "BadAttestation"
-    | "AlreadyRedeemed"
-}
-
-/** A challenge is spent by the attempt that names it, whatever the answer is. */
-export interface RedemptionAttempt {
-  readonly next: Redemptions
-  readonly answer: Result.Result<AddMember, RedemptionRefusal>
-}
+/** A single-use nonce that is bound into a redemption; lives `challengeSeconds`. */
+export const Challenge = Hex64.pipe(Schema.brand("Challenge"))
+export type Challenge = typeof Challenge.Type
 
 /** Seconds a challenge may be old. */
 export const challengeSeconds = 120
 
-/** Nothing issued, nothing redeemed. */
-export const noRedemptions: Redemptions = { challenges: new Map(), redeemed: new Set() }
+/** An operator-signed invitation across accounts, 139 bytes as 278 hex. */
+export const Invitation = Hex278.pipe(Schema.brand("Invitation"))
+export type Invitation = typeof Invitation.Type
+
+const NewInvitation = Invitation.check(namesGoodKey)
+
+/** The invitee redeems an invitation into a membership of `holder`. */
+export class InvitationRedemption extends Schema.Class<InvitationRedemption>("InvitationRedemption")({
+  invitation: NewInvitation,
+  redeem_sig: Signature,
+  holder: NewHolderKey,
+  noise_pubkey: NewNoiseKey,
+  noise_attestation: NoiseAttestation,
+  challenge: Schema.optionalKey(Challenge)
+}) {}
 
 /**
- * Issues a challenge: `fresh` is a nonce that was never issued before. Challenges that are too old are forgotten.
- *
- * ```ts
- * import assert from "node:assert/strict"
- * import { issueChallenge, noRedemptions } from "@catenet/domain/channels/InvitationRedemption"
- *
- * const { next } = issueChallenge(noRedemptions, "n1", 1000)
- * assert.deepEqual([...issueChallenge(next, "n2", 1121).next.challenges.keys()], ["n2"])
- * ```
+ * What an attempt is decided by. The invitation is identified by its signature and expires with the second `expiresAt`;
+ * `challengeIssuedAt` is the unix second of the challenge that the attempt names, null where it was never issued or is spent,
+ * and undefined where the attempt names none.
  */
-export const issueChallenge = (state: Redemptions, fresh: string, now: number): Step<Redemptions, never> => {
-  const alive = [...state.challenges].filter(([, at]) => now - at <= challengeSeconds)
-  return { next: { ...state, challenges: new Map(alive).set(fresh, now) }, effects: [] }
+export interface RedemptionFacts {
+  readonly isChannelRegistered: boolean
+  readonly operatorSignatureValid: boolean
+  readonly expiresAt: number
+  readonly challengeIssuedAt: number | null | undefined
+  readonly redemptionSignatureValid: boolean
+  readonly attestationValid: boolean
+  readonly isRedeemed: boolean
 }
 
-const invitationRefusal = (p: Presentation, now: number): RedemptionRefusal["_tag"] | null => {
-  if (!p.operatorSignatureValid) return "BadOperatorSignature"
-  return now >= p.expiresAt ? "InvitationExpired" : null
-}
+/** Why a redemption is refused. `InvitationRefused` does not say which of the proofs does not hold. */
+export type RedemptionRefusal = ChannelUnknown | InvitationRefused | InvitationExpired | InvitationSpent
 
-const inviteeRefusal = (p: Presentation): RedemptionRefusal["_tag"] | null => {
-  if (!p.redemptionSignatureValid) return "BadRedemptionSignature"
-  return p.attestationValid ? null : "BadAttestation"
+/**
+ * `challengeSpent`: the attempt has spent the challenge that it names, whatever the answer is. An accepted redemption makes
+ * the holder a member and uses the invitation up.
+ */
+export interface RedemptionAttempt {
+  readonly challengeSpent: boolean
+  readonly answer: Result.Result<void, RedemptionRefusal>
 }
 
 /**
- * Redeems an invitation, which is identified by its signature and good for one membership.
+ * Redeems an invitation, which is good for one membership.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { Result } from "effect"
- * import { noRedemptions, redeem } from "@catenet/domain/channels/InvitationRedemption"
+ * import { redeem } from "@catenet/domain/channels/InvitationRedemption"
  *
- * const presentation = {
- *   channelOwner: "ada", operatorSignatureValid: true, expiresAt: 100, challenge: null,
- *   redemptionSignatureValid: true, attestationValid: true, invitation: "sig", holder: "h"
+ * const facts = {
+ *   isChannelRegistered: true, operatorSignatureValid: true, expiresAt: 100, challengeIssuedAt: 90,
+ *   redemptionSignatureValid: true, attestationValid: true, isRedeemed: false
  * }
- * const first = redeem(noRedemptions, presentation, 99)
- * assert.deepEqual(first.answer, Result.succeed({ _tag: "AddMember", owner: "ada", holder: "h" }))
- * assert.deepEqual(redeem(first.next, presentation, 99).answer, Result.fail({ _tag: "AlreadyRedeemed" }))
+ * assert.deepEqual(redeem(facts, 99), { challengeSpent: true, answer: Result.void })
+ * assert.ok(Result.isFailure(redeem({ ...facts, isRedeemed: true }, 99).answer))
+ * assert.ok(Result.isFailure(redeem(facts, 100).answer))
  * ```
  */
-export const redeem = (state: Redemptions, presentation: Presentation, now: number): RedemptionAttempt => {
-  const { challenge, channelOwner, holder, invitation } = presentation
-  if (channelOwner === null) return { next: state, answer: refuse({ _tag: "UnknownChannel" }) }
-  const early = invitationRefusal(presentation, now)
-  if (early !== null) return { next: state, answer: refuse({ _tag: early }) }
-  const challenges = new Map(state.challenges)
-  if (challenge !== null) challenges.delete(challenge)
-  const spent: Redemptions = { ...state, challenges }
-  if (challenge !== null) {
-    const issuedAt = state.challenges.get(challenge)
-    if (issuedAt === undefined || now - issuedAt > challengeSeconds)
-      return { next: spent, answer: refuse({ _tag: "BadChallenge" }) }
+export const redeem = (facts: RedemptionFacts, now: number): RedemptionAttempt => {
+  const refused = (refusal: RedemptionRefusal, challengeSpent: boolean) => ({
+    challengeSpent,
+    answer: Result.fail(refusal)
+  })
+  if (!facts.isChannelRegistered) return refused(new ChannelUnknown(), false)
+  if (!facts.operatorSignatureValid) return refused(new InvitationRefused(), false)
+  if (now >= facts.expiresAt) return refused(new InvitationExpired(), false)
+  const issuedAt = facts.challengeIssuedAt
+  const challengeSpent = issuedAt !== undefined
+  if (issuedAt === null || (issuedAt !== undefined && now - issuedAt > challengeSeconds)) {
+    return refused(new InvitationRefused(), challengeSpent)
   }
-  const late = inviteeRefusal(presentation) ?? (state.redeemed.has(invitation) ? "AlreadyRedeemed" : null)
-  if (late !== null) return { next: spent, answer: refuse({ _tag: late }) }
-  return {
-    next: { ...spent, redeemed: new Set(state.redeemed).add(invitation) },
-    answer: Result.succeed({ _tag: "AddMember", owner: channelOwner, holder })
-  }
+  if (!facts.redemptionSignatureValid || !facts.attestationValid)
+    return refused(new InvitationRefused(), challengeSpent)
+  if (facts.isRedeemed) return refused(new InvitationSpent(), challengeSpent)
+  return { challengeSpent, answer: Result.void }
 }

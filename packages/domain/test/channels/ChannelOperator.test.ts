@@ -1,17 +1,23 @@
-import { type ChannelRegistration, transition } from "@catenet/domain/channels/ChannelOperator"
+import { ChannelId, ChannelRegistration } from "@catenet/domain/channels/Channel"
+import { NotChannelOwner, OperatorMismatch } from "@catenet/domain/channels/ChannelErrors"
+import { deregister, register, type StoredChannel } from "@catenet/domain/channels/ChannelOperator"
+import { OperatorKey } from "@catenet/domain/values/Keys"
+import { Subject } from "@catenet/domain/values/Subject"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { history, often } from "../values/history.ts"
 
-const Subject = Schema.Literals(["Ada", "bob"])
+const channel = Schema.decodeSync(ChannelId)("c".repeat(64))
+const keyOf = (digit: string) => Schema.decodeSync(OperatorKey)(digit.repeat(64))
+
+const Account = Schema.Literals(["Ada", "bob"])
 const Event = Schema.Union([
   Schema.TaggedStruct("Register", {
-    subject: Subject,
-    channel: Schema.Literals(["c"]),
-    operator: Schema.Literals(["k1", "k2"]),
-    confirmRekey: Schema.Boolean
+    subject: Account,
+    operator: Schema.Literals(["1", "2"]),
+    confirm_rekey: Schema.Boolean
   }),
-  Schema.TaggedStruct("Deregister", { subject: Subject, channel: Schema.Literals(["c"]) })
+  Schema.TaggedStruct("Deregister", { subject: Account })
 ])
 
 describe("channel operators", () => {
@@ -19,42 +25,55 @@ describe("channel operators", () => {
     "the key changes only with its owner's confirmation, and every change is audited",
     [history(Event)],
     ([events]) => {
-      let state: ChannelRegistration = { _tag: "Unregistered" }
-      let owner: string | undefined
-      let key: string | undefined
+      let state: StoredChannel | null = null
+      let owner: Subject | undefined
+      let key: OperatorKey | undefined
       for (const event of events) {
-        const { subject } = event
-        const answer = transition(state, event)
+        const subject = Subject.make(event.subject)
+        const entry = (action: string, detail = "") => ({
+          _tag: "Audit" as const,
+          action,
+          actor: subject.toLowerCase(),
+          target: channel,
+          detail
+        })
         if (event._tag === "Deregister") {
-          if (owner !== subject) assert.deepStrictEqual(answer, Result.fail({ _tag: "NotOwner" }))
+          const answer = deregister(state, subject, channel)
+          if (owner !== subject) assert.deepStrictEqual(answer, Result.fail(new NotChannelOwner()))
           else {
             owner = key = undefined
-            assert.deepStrictEqual(Result.getOrThrow(answer).effects, [{ _tag: "DropChannel" }])
+            const { effects, next } = Result.getOrThrow(answer)
+            assert.deepStrictEqual(effects, [entry("channel_deregistered")])
+            state = next
           }
         } else {
-          const { confirmRekey, operator } = event
-          const put = { _tag: "PutOperator", operator } as const
+          const { confirm_rekey } = event
+          const operator_pubkey = keyOf(event.operator)
+          const request = new ChannelRegistration({ channel, operator_pubkey, confirm_rekey })
+          const answer = register(state, subject, request)
           if (owner === undefined) {
             owner = subject
-            key = operator
-            assert.deepStrictEqual(Result.getOrThrow(answer).effects, [put])
-          } else if (owner !== subject) assert.deepStrictEqual(answer, Result.fail({ _tag: "NotOwner" }))
-          else if (key === operator) assert.deepStrictEqual(Result.getOrThrow(answer).effects, [])
-          else if (!confirmRekey)
-            assert.deepStrictEqual(answer, Result.fail({ _tag: "OperatorDiffers", registered: key ?? "" }))
-          else {
-            const detail = `${key} ${operator}`
-            key = operator
-            assert.deepStrictEqual(Result.getOrThrow(answer).effects, [
-              put,
-              { _tag: "Audit", action: "channel_operator_rekeyed", actor: subject.toLowerCase(), target: "c", detail }
-            ])
+            key = operator_pubkey
+            const { effects } = Result.getOrThrow(answer)
+            assert.deepStrictEqual(effects, [entry("channel_registered", operator_pubkey)])
+          } else if (owner !== subject || key === undefined) {
+            assert.deepStrictEqual(answer, Result.fail(new NotChannelOwner()))
+          } else if (key === operator_pubkey) {
+            assert.deepStrictEqual(Result.getOrThrow(answer).effects, [])
+            assert.strictEqual(Result.getOrThrow(answer).next, state)
+          } else if (!confirm_rekey) {
+            const facts = { channel, registered: key, offered: operator_pubkey }
+            assert.deepStrictEqual(answer, Result.fail(new OperatorMismatch(facts)))
+          } else {
+            const detail = `${key} ${operator_pubkey}`
+            key = operator_pubkey
+            assert.deepStrictEqual(Result.getOrThrow(answer).effects, [entry("channel_operator_rekeyed", detail)])
           }
+          state = Result.isSuccess(answer) ? answer.success.next : state
         }
-        state = Result.isSuccess(answer) ? answer.success.next : state
-        assert.deepStrictEqual(
+        assert.deepStrictEqual<StoredChannel | null>(
           state,
-          owner === undefined ? { _tag: "Unregistered" } : { _tag: "Registered", owner, operator: key ?? "" }
+          owner === undefined || key === undefined ? null : { owner, operatorPubkey: key }
         )
       }
     },

@@ -4,6 +4,8 @@ import * as Directory from "@catenet/domain/agents/Directory"
 import * as Pipeline from "@catenet/domain/agents/Pipeline"
 import * as CreditErrors from "@catenet/domain/billing/CreditErrors"
 import * as Channel from "@catenet/domain/channels/Channel"
+import * as Claim from "@catenet/domain/channels/Claim"
+import * as ClaimInvite from "@catenet/domain/channels/ClaimInvite"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
 import { Tier } from "@catenet/domain/edges/Tier"
@@ -46,8 +48,8 @@ const words: ReadonlyArray<readonly [Noun, string]> = [
   [Alert.Alert.fields.state, "unknown up down"],
   [Alert.AlertDelivery.fields.status, "ok failed skipped"],
   [Capacity.CapacityKind, "CloudApiQuota LocalHardware"],
-  [Channel.ClaimState, "Pending Claimed"],
-  [Channel.ClaimInvite.fields.state, "open used expired"],
+  [Claim.ClaimState, "Pending Claimed"],
+  [ClaimInvite.ClaimInvite.fields.state, "open used expired"],
   [Pipeline.Service, "CodeGeneration SecurityReview SafetyCheck TextGeneration"],
   [Pipeline.SelectionPolicy, "LowestFloor RoundRobin LeastCalls"],
   [Receipt.ReceiptKey.fields.alg, "ed25519"],
@@ -97,7 +99,7 @@ const bounds: ReadonlyArray<readonly [string, Noun, ReadonlyArray<unknown>, Read
   ["peer address", EdgeNode.PeerAddress, ["x", x(255)], ["", x(256)]],
   ["edge id", EdgeNode.EdgeId, ["x", x(64), "A.z_0-9"], ["", x(65), "a b", "é"]],
   ["session", AgentStatus.AgentStatus.fields.session, ["0123456789abcdef"], ["0123456789abcde", "0123456789ABCDEF"]],
-  ["invite label", Channel.InviteLabel, ["x", x(64)], ["", x(65)]],
+  ["invite label", ClaimInvite.InviteLabel, ["x", x(64)], ["", x(65)]],
   [
     "card URL",
     Directory.CardUrl,

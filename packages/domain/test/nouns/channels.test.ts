@@ -1,6 +1,12 @@
 import * as Channel from "@catenet/domain/channels/Channel"
+import * as Claim from "@catenet/domain/channels/Claim"
+import * as ClaimInvite from "@catenet/domain/channels/ClaimInvite"
+import * as InvitationRedemption from "@catenet/domain/channels/InvitationRedemption"
 import * as Topology from "@catenet/domain/topologies/Topology"
 import { describeNouns } from "./nouns.ts"
 
 describeNouns("Channel", Channel)
+describeNouns("Claim", Claim)
+describeNouns("ClaimInvite", ClaimInvite)
+describeNouns("InvitationRedemption", InvitationRedemption)
 describeNouns("Topology", Topology)

@@ -5,14 +5,12 @@ import type { NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import type { Email } from "@catenet/domain/values/Email"
-import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { Channels } from "./Channels.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import * as Store from "./ClaimStore.ts"
 
 type Account = Caller["Service"]
@@ -39,42 +37,32 @@ export class AllowLists extends Context.Service<
     const audits = yield* Audits
     const { command, requireOwner } = yield* Channels
 
-    const recorded = Effect.fnUntraced(function* <E>(
-      change: Effect.Effect<ReadonlyArray<unknown>, E>,
-      action: string,
-      { subject }: Account,
+    /** Writes a change for the owner of the channel; `write` answers a row where it changes the list. */
+    const change = <E>(
+      account: Account,
       channel: ChannelId,
-      email: Email
-    ) {
-      const changed = yield* change
-      if (changed.length > 0) yield* audits.append(audit(action, subject, channel, email))
-    })
-
-    /** The new entry, if it is new. */
-    const allowed = (channel: ChannelId, email: Email) =>
-      store.allow(channel, email).pipe(
-        Effect.tap(within("addresses on the allow-list of this channel", mostAllowedOfChannel)),
-        Effect.map((rows) => rows.filter(({ isNew }) => isNew))
+      email: Email,
+      action: string,
+      write: Effect.Effect<ReadonlyArray<unknown>, E>
+    ) =>
+      command(
+        account,
+        channel,
+        Effect.flatMap(write, (rows) =>
+          rows.length === 0 ? Effect.void : audits.append(audit(action, account.subject, channel, email))
+        )
       )
 
     return {
       allow: Effect.fn("AllowLists.allow")(
         (account: Account, channel: ChannelId, email: Email) =>
-          command(
-            account,
-            channel,
-            recorded(allowed(channel, email), "channel_email_allowed", account, channel, email)
-          ),
+          change(account, channel, email, "channel_email_allowed", store.allow(channel, email)),
         sqlOrDie
       ),
 
       disallow: Effect.fn("AllowLists.disallow")(
         (account: Account, channel: ChannelId, email: Email) =>
-          command(
-            account,
-            channel,
-            recorded(store.disallow(channel, email), "channel_email_disallowed", account, channel, email)
-          ),
+          change(account, channel, email, "channel_email_disallowed", store.disallow(channel, email)),
         sqlOrDie
       ),
 

@@ -1,20 +1,19 @@
 /** Channels, their members and the grants that wait for members. */
 import { Channel, ChannelId, DepositedGrant, Grant, Member } from "@catenet/domain/channels/Channel"
 import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
-import { HolderKey, type NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
+import { HolderKey, type NoiseAttestation, type NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
+import { Subject } from "@catenet/domain/values/Subject"
 import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Sealing } from "../store/Sealing.ts"
 import { keysetOn, Slice } from "../store/Slice.ts"
 
-const Registered = Schema.Struct({ channel: ChannelId, owner: Schema.String, operatorPubkey: OperatorKey })
+const Registered = Schema.Struct({ channel: ChannelId, owner: Subject, operatorPubkey: OperatorKey })
 
 /** The channels of an account, and how many an operator allowed it if one did. */
 const counted = { held: Schema.Int, most: Schema.NullOr(Schema.Int) }
 const Counted = Schema.Struct(counted)
 export type Counted = typeof Counted.Type
-
-const MemberRow = Schema.Struct({ holder: HolderKey, noisePubkey: NoiseKey })
 
 const NewRow = Schema.Struct({
   channel: ChannelId,
@@ -46,18 +45,18 @@ export const make = Effect.gen(function* () {
     transaction: sql.withTransaction,
     /** Commands on one channel come one after the other, also on one that is not registered yet. */
     lock: (channel: ChannelId) => sql`select pg_advisory_xact_lock(hashtextextended(${channel}, 3))`,
-    /** Taken in one order by everybody, so that commands with common channels never wait for each other. */
+    /** Every command takes the locks in one order, so that commands with common channels never wait for each other. */
     lockAll: (channels: ReadonlyArray<ChannelId>) => sql`
       select pg_advisory_xact_lock(hashtextextended(channel, 3))
       from json_array_elements_text(${JSON.stringify(channels.toSorted())}::json) as channel`,
     /**
      * What a registration is decided by; holds the locks of the channel and of the account until the transaction ends.
-     * The owner and its key are null where nobody has registered the channel.
+     * The owner and its key are null where the channel is not registered.
      */
     toRegister: SqlSchema.findOne({
       Request: Schema.Struct({ channel: ChannelId, owner: Schema.String }),
       Result: Schema.Struct({
-        owner: Schema.NullOr(Schema.String),
+        owner: Schema.NullOr(Subject),
         operatorPubkey: Schema.NullOr(OperatorKey),
         ...counted
       }),
@@ -80,7 +79,7 @@ export const make = Effect.gen(function* () {
     rekey: (channel: ChannelId, operatorPubkey: string) =>
       sql`update channels set operator_pubkey = ${operatorPubkey} where channel = ${channel}`,
     drop: (channel: ChannelId) => sql`delete from channels where channel = ${channel}`,
-    /** Registers a channel with its audit entry where nobody has it and there is room; else nothing is changed. */
+    /** Registers a channel with its audit entry where it is not registered and there is room; else nothing is changed. */
     register: SqlSchema.findOne({
       Request: Schema.Struct({ row: NewRow, usualMost: Schema.Int, actor: Schema.String, action: Schema.String }),
       Result: Schema.Struct({ isNew: Schema.Boolean, refusal: Schema.NullOr(Schema.String) }),
@@ -126,9 +125,10 @@ export const make = Effect.gen(function* () {
       sql`delete from channel_members where channel = ${channel} and holder = ${holder} returning 1`,
     members: SqlSchema.findAll({
       Request: Slice,
-      Result: MemberRow,
+      Result: Member,
       execute: (slice) =>
         sql`select holder, noise_pubkey from channel_members where channel = ${slice.of} ${keyset("holder", slice)}`
+          .withoutTransform
     }),
     isMember: ({ channel, holder }: { readonly channel: ChannelId; readonly holder: HolderKey }) =>
       sql`select 1 from channel_members where channel = ${channel} and holder = ${holder}`,
@@ -139,7 +139,3 @@ export const make = Effect.gen(function* () {
       Effect.map(deposited(slice), (rows) => rows.map((row) => new DepositedGrant(row)))
   }
 })
-
-/** As others see a member. */
-export const shown = ({ holder, noisePubkey }: typeof MemberRow.Type) =>
-  new Member({ holder, noise_pubkey: noisePubkey })

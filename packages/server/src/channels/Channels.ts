@@ -1,19 +1,13 @@
 /**
- * The channel registry of accounts. A channel that is somebody else's and one that nobody registered are the same
+ * The channel registry of accounts. A channel of another account and a channel that is not registered have the same
  * refusal. Changing the operator key needs a confirmation and leaves its trace in the audit log.
  */
 import type { HttpServerRequest } from "effect/http"
 import type { SqlError } from "effect/sql"
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, ChannelRegistration, Channel } from "@catenet/domain/channels/Channel"
-import { ChannelLimitReached, NotChannelOwner, OperatorMismatch } from "@catenet/domain/channels/ChannelErrors"
-import { OperatorKey } from "@catenet/domain/values/Keys"
-import { audit } from "@catenet/domain/values/AuditEffect"
-import {
-  type ChannelEvent,
-  type ChannelRegistration as State,
-  transition
-} from "@catenet/domain/channels/ChannelOperator"
+import { ChannelLimitReached, NotChannelOwner, type OperatorMismatch } from "@catenet/domain/channels/ChannelErrors"
+import { deregister, register, registered } from "@catenet/domain/channels/ChannelOperator"
 import { Context, Effect, Layer, Option, Schema, type Cause } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
@@ -23,9 +17,6 @@ import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ChannelStore.ts"
 
 type Account = Caller["Service"]
-
-const entryOf = (owner: string, channel: ChannelId, operator: string) =>
-  audit("channel_registered", owner, channel, operator)
 
 export class Channels extends Context.Service<
   Channels,
@@ -67,49 +58,17 @@ export class Channels extends Context.Service<
       return held + more > limit ? Effect.fail(new ChannelLimitReached({ limit })) : Effect.void
     }
 
-    const put = Effect.fnUntraced(function* (channel: ChannelId, owner: string, operator: string) {
-      const operatorPubkey = OperatorKey.make(operator)
-      const row = { channel, owner, operatorPubkey, createdAt: yield* unixSeconds }
-      yield* audits.appendTo(store.insert([row]), entryOf(owner, channel, operatorPubkey))
-    })
-
-    const drop = Effect.fnUntraced(function* (channel: ChannelId, owner: string) {
-      yield* store.drop(channel)
-      yield* audits.append(audit("channel_deregistered", owner, channel))
-    })
-
-    /** Inside a transaction that holds the channel's lock; `room` is what a new channel needs. */
-    const step = Effect.fnUntraced(function* <E>(
-      state: State,
-      event: ChannelEvent & { readonly channel: ChannelId },
-      room: Effect.Effect<void, E>
-    ) {
-      const { channel, subject } = event
-      const { effects } = yield* Effect.fromResult(transition(state, event))
-      for (const effect of effects) {
-        if (effect._tag === "Audit") yield* audits.append(effect)
-        else if (effect._tag === "DropChannel") yield* drop(channel, subject)
-        else if (state._tag === "Registered") yield* store.rekey(channel, effect.operator)
-        else yield* Effect.andThen(room, put(channel, subject, effect.operator))
-      }
-    })
-
-    /** A registration that may be a repetition, a new key, somebody else's channel or one too many. */
+    /** A registration that repeats one, changes the key, names a channel of another account, or is one too many. */
     const registerKnown = Effect.fnUntraced(function* ({ subject }: Account, registration: ChannelRegistration) {
-      const { channel, confirm_rekey: confirmRekey = false, operator_pubkey: operator } = registration
-      const { operatorPubkey, owner, ...counted } = yield* store.toRegister({ channel, owner: subject })
-      const state: State =
-        owner === null || operatorPubkey === null
-          ? { _tag: "Unregistered" }
-          : { _tag: "Registered", owner, operator: operatorPubkey }
-      const event = { _tag: "Register", subject, channel, operator, confirmRekey } as const
-      yield* step(state, event, requireRoom(counted, 1)).pipe(
-        Effect.catchTags({
-          NotOwner: () => new NotChannelOwner(),
-          OperatorDiffers: ({ registered }) =>
-            new OperatorMismatch({ channel, registered: OperatorKey.make(registered), offered: operator })
-        })
-      )
+      const { channel } = registration
+      const { held, most, operatorPubkey, owner } = yield* store.toRegister({ channel, owner: subject })
+      const stored = owner === null || operatorPubkey === null ? null : { owner, operatorPubkey }
+      const { effects, next } = yield* Effect.fromResult(register(stored, subject, registration))
+      if (stored === null) {
+        yield* requireRoom({ held, most }, 1)
+        yield* store.insert([{ channel, ...next, createdAt: yield* unixSeconds }])
+      } else if (next !== stored) yield* store.rekey(channel, next.operatorPubkey)
+      yield* Effect.forEach(effects, audits.append, { discard: true })
     }, store.transaction)
 
     const owned = Effect.fnUntraced(function* ({ subject }: Account, channel: ChannelId) {
@@ -128,7 +87,7 @@ export class Channels extends Context.Service<
 
       register: Effect.fn("Channels.register")(function* (account: Account, registration: ChannelRegistration) {
         const { channel, operator_pubkey: operatorPubkey } = registration
-        const entry = entryOf(account.subject, channel, operatorPubkey)
+        const entry = registered(account.subject, registration)
         const row = { channel, owner: account.subject, operatorPubkey, createdAt: yield* unixSeconds }
         const written = yield* store.register({ ...entry, row, usualMost: channelsPerAccount })
         yield* audits.complain(entry, written)
@@ -138,14 +97,10 @@ export class Channels extends Context.Service<
       deregister: Effect.fn("Channels.deregister")(
         function* ({ subject }: Account, channel: ChannelId) {
           yield* store.lock(channel)
-          const found = yield* store.find(channel)
-          const state: State = Option.match(found, {
-            onNone: () => ({ _tag: "Unregistered" }),
-            onSome: ({ operatorPubkey, owner }) => ({ _tag: "Registered", owner, operator: operatorPubkey })
-          })
-          yield* step(state, { _tag: "Deregister", subject, channel }, Effect.void).pipe(
-            Effect.catchTags({ NotOwner: () => new NotChannelOwner(), OperatorDiffers: Effect.die })
-          )
+          const stored = Option.getOrNull(yield* store.find(channel))
+          const { effects } = yield* Effect.fromResult(deregister(stored, subject, channel))
+          yield* store.drop(channel)
+          yield* Effect.forEach(effects, audits.append, { discard: true })
         },
         store.transaction,
         sqlOrDie

@@ -13,9 +13,9 @@ const Invite = Schema.Struct({
   noiseAttestation: NoiseAttestation,
   label: Schema.NullOr(Schema.String),
   expiresAt: UnixSeconds,
-  usedAt: Schema.NullOr(Schema.Int)
+  usedAt: Schema.NullOr(UnixSeconds)
 })
-export type Invite = typeof Invite.Type
+type Invite = typeof Invite.Type
 
 /** Where an invite stands in the list of its channel. */
 export const Position = Schema.Struct({ expiresAt: Schema.Int, tokenHash: Schema.String })
@@ -25,13 +25,13 @@ export const make = Effect.gen(function* () {
   const invite = sql`select token_hash, channel, holder, noise_pubkey, noise_attestation, label, expires_at, used_at
     from claim_invites`
   return {
-    insert: (row: Omit<Invite, "usedAt">) => sql`insert into claim_invites ${sql.insert({ ...row })}`,
+    insert: (row: Invite) => sql`insert into claim_invites ${sql.insert({ ...row })}`,
     find: SqlSchema.findOneOption({
       Request: Schema.String,
       Result: Invite,
       execute: (tokenHash) => sql`${invite} where token_hash = ${tokenHash}`
     }),
-    burn: (tokenHash: string, now: number) =>
+    use: (tokenHash: string, now: number) =>
       sql`update claim_invites set used_at = ${now} where token_hash = ${tokenHash}`,
     list: SqlSchema.findAll({
       Request: Schema.Struct({
@@ -44,6 +44,6 @@ export const make = Effect.gen(function* () {
         ${after === undefined ? sql`` : sql`and (expires_at, token_hash) > (${after.expiresAt}, ${after.tokenHash})`}
         order by expires_at, token_hash ${limit === undefined ? sql`` : sql`limit ${limit}`}`
     }),
-    forget: (before: number) => sql`delete from claim_invites where expires_at < ${before}`
+    prune: (before: number) => sql`delete from claim_invites where expires_at < ${before}`
   }
 })

@@ -1,34 +1,35 @@
 /**
  * Claim invites: the owner prepares a membership, a link carries a token for it, and one signed-in person takes it up
- * within fifteen minutes. The invite is burned together with the claim, so a claim that fails does not lose it.
+ * within fifteen minutes. The invite is used up together with the claim, so a claim that fails does not lose it.
  */
 import type { HttpServerRequest } from "effect/http"
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
-import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Caller } from "@catenet/domain/api/Access"
+import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { type VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import {
-  type ChannelId,
-  ClaimInvite,
-  claimInviteSeconds,
-  MemberMaterial,
-  MintedClaimInvite
-} from "@catenet/domain/channels/Channel"
-import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
-import {
-  AttestationRefused,
+  type AttestationRefused,
   ChannelNotFound,
-  ClaimInviteGone,
+  type ClaimInviteGone,
   ClaimInviteUnknown,
-  HolderClaimedElsewhere
+  type HolderClaimedElsewhere
 } from "@catenet/domain/channels/ChannelErrors"
-import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { audit } from "@catenet/domain/values/AuditEffect"
-import * as Rules from "@catenet/domain/channels/ClaimInvite"
+import type { Audit } from "@catenet/domain/values/AuditEffect"
+import type { Step } from "@catenet/domain/values/Step"
+import {
+  type ClaimInvite,
+  confirm,
+  mint,
+  MintedClaimInvite,
+  show,
+  type StoredClaimInvite,
+  view
+} from "@catenet/domain/channels/ClaimInvite"
 import { ClaimInviteToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Audits } from "../identity/Audits.ts"
 import * as Attestation from "./Attestation.ts"
@@ -41,40 +42,22 @@ import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Claims } from "./Claims.ts"
 import * as InviteStore from "./ClaimInviteStore.ts"
-import { within } from "../store/Within.ts"
 import * as Store from "./ClaimStore.ts"
 
 type Account = Caller["Service"]
 
-/** Seconds for which an invite that is over is still known as used or expired. */
-const remembered = 7 * 86_400
+/** Seconds for which an expired invite is still known as used or expired: a week. */
+const rememberedSeconds = 7 * 86_400
 
 const tokenFrom = Schema.decodeSync(ClaimInviteToken)
 const isToken = Schema.is(Schema.toEncoded(ClaimInviteToken))
 
 const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
-const stateOf = (invite: InviteStore.Invite): Rules.ClaimInvite => {
-  if (invite.usedAt !== null) return { _tag: "Burned" }
-  const { channel, expiresAt, holder, label, noiseAttestation: attestation, noisePubkey } = invite
-  return { _tag: "Open", offered: { channel, holder, noisePubkey, attestation, label }, expiresAt }
-}
-
-const shown = (invite: InviteStore.Invite, now: number) =>
-  new ClaimInvite({
-    channel: invite.channel,
-    holder: invite.holder,
-    label: invite.label,
-    expires_at: invite.expiresAt,
-    state: invite.usedAt !== null ? "used" : now < invite.expiresAt ? "open" : "expired"
-  })
-
-const gone = ({ reason }: Rules.InviteGone) => new ClaimInviteGone({ reason })
-
 export class ClaimInvites extends Context.Service<
   ClaimInvites,
   {
-    /** Fails as unknown unless the account owns the channel; asked before a body is looked at. */
+    /** Fails as unknown unless the account owns the channel; a handler asks this before it reads a body. */
     readonly requireOwner: (account: Account, channel: ChannelId) => Effect.Effect<void, ChannelNotFound>
     readonly mint: (
       account: Account,
@@ -93,7 +76,7 @@ export class ClaimInvites extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ClaimInvite>, ChannelNotFound, HttpServerRequest.HttpServerRequest>
     /** What the invite offers. Looking claims nothing. */
     readonly show: (token: Redacted.Redacted) => Effect.Effect<ClaimInvite, ClaimInviteGone | ClaimInviteUnknown>
-    /** Burns the invite, allow-lists the caller's e-mail under the owner, and lands the claim; all of it or nothing. */
+    /** Uses the invite up, allow-lists the caller's e-mail under the owner, and writes the claim: all of it or nothing. */
     readonly confirm: (
       account: Account,
       token: Redacted.Redacted
@@ -101,7 +84,7 @@ export class ClaimInvites extends Context.Service<
       { readonly channel: ChannelId },
       ClaimInviteGone | ClaimInviteUnknown | HolderClaimedElsewhere | LimitReached | VerifiedEmailRequired
     >
-    /** Forgets invites that have been over for long. */
+    /** Removes invites that expired a week ago. */
     readonly prune: Effect.Effect<void>
   }
 >()("server/channels/ClaimInvites") {
@@ -110,7 +93,7 @@ export class ClaimInvites extends Context.Service<
     const invites = yield* InviteStore.make
     const channels = yield* ChannelStore.make
     const { requireOwner } = yield* Channels
-    const { land, rosterFor } = yield* Claims
+    const claims = yield* Claims
     const audits = yield* Audits
     const { once } = yield* Idempotency
     const { portalBaseUrl } = yield* Settings
@@ -124,40 +107,19 @@ export class ClaimInvites extends Context.Service<
     const owned = (account: Account, channel: ChannelId) =>
       Effect.catchTag(requireOwner(account, channel), "NotChannelOwner", () => new ChannelNotFound())
 
-    const mint = Effect.fnUntraced(function* (
-      account: Account,
-      channel: ChannelId,
-      { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey }: MemberMaterial,
-      label: string | undefined
-    ) {
+    const insert = Effect.fnUntraced(function* (account: Account, { effects, next }: Step<StoredClaimInvite, Audit>) {
+      const { channel, expiresAt } = next
       yield* channels.lock(channel)
       yield* owned(account, channel)
       const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-      const expiresAt = UnixSeconds.make((yield* unixSeconds) + claimInviteSeconds)
-      const row = { channel, holder, noisePubkey, noiseAttestation, expiresAt }
-      yield* invites.insert({ ...row, tokenHash: hashToken(token), label: label ?? null })
-      yield* audits.append(audit("claim_invite_minted", account.subject, channel, holder))
+      yield* invites.insert({ ...next, tokenHash: hashToken(token) })
+      yield* Effect.forEach(effects, audits.append, { discard: true })
       return new MintedClaimInvite({
         invite: tokenFrom(Redacted.value(token)),
         url: `${portalBaseUrl.origin}/portal/claim?invite=${Redacted.value(token)}`,
         expires_at: expiresAt
       })
     })
-
-    /** The machine allow-lists the e-mail itself, and the attestation was verified at the mint. */
-    const judged = (verdict: ReturnType<typeof Rules.confirm>) => {
-      if (Result.isSuccess(verdict)) return Effect.void
-      switch (verdict.failure._tag) {
-        case "InviteGone":
-          return gone(verdict.failure)
-        case "NoVerifiedEmail":
-          return new VerifiedEmailRequired()
-        case "HolderClaimedByOther":
-          return new HolderClaimedElsewhere()
-        default:
-          return Effect.die(verdict.failure)
-      }
-    }
 
     return {
       requireOwner: owned,
@@ -172,12 +134,14 @@ export class ClaimInvites extends Context.Service<
         }
       ) {
         const { key, label, material } = request
-        if (!Attestation.holds(channel, material)) return yield* new AttestationRefused()
+        const attestationValid = Attestation.holds(channel, material)
+        const asked = { material, attestationValid, label: label ?? null }
+        const minted = yield* Effect.fromResult(mint(channel, account.subject, asked, yield* unixSeconds))
         const repeat =
           key === undefined
             ? undefined
             : { caller: account.subject, operation: `mint-claim-invite ${channel}`, key, request: { material, label } }
-        return yield* once(repeat, MintedClaimInvite, mint(account, channel, material, label))
+        return yield* once(repeat, MintedClaimInvite, insert(account, minted))
       }, sqlOrDie),
 
       list: Effect.fn("ClaimInvites.list")(function* (account: Account, channel: ChannelId, page: Page) {
@@ -189,39 +153,33 @@ export class ClaimInvites extends Context.Service<
           (slice) => invites.list({ channel, ...slice }),
           ({ expiresAt, tokenHash }) => ({ expiresAt, tokenHash })
         )
-        return found.map((invite) => shown(invite, now))
+        return found.map((invite) => view(invite, now))
       }, sqlOrDie),
 
       show: Effect.fn("ClaimInvites.show")(function* (token: Redacted.Redacted) {
         const invite = yield* find(token)
-        const now = yield* unixSeconds
-        yield* Effect.mapError(Effect.fromResult(Rules.show(stateOf(invite), now)), gone)
-        return shown(invite, now)
+        return yield* Effect.fromResult(show(invite, yield* unixSeconds))
       }, sqlOrDie),
 
       confirm: Effect.fn("ClaimInvites.confirm")(
         function* (account: Account, token: Redacted.Redacted) {
           const { channel } = yield* find(token)
           yield* channels.lock(channel)
-          // Only under the lock of its channel does it stay as it is read.
+          // The invite is read again: it stays as it is read only under the lock of its channel.
           const invite = yield* find(token)
-          const { holder, noiseAttestation: noise_attestation, noisePubkey: noise_pubkey, tokenHash } = invite
-          const now = yield* unixSeconds
-          yield* judged(Rules.confirm(stateOf(invite), yield* rosterFor(channel, account, holder), account, now))
-          if (account.email !== null)
-            yield* Effect.flatMap(
-              store.allow(channel, account.email),
-              within("addresses on the allow-list of this channel", mostAllowedOfChannel)
-            )
-          yield* invites.burn(tokenHash, now)
-          yield* land(account, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
+          const claimedBy = yield* store.claimedBy(invite)
+          const confirmed = confirm(invite, claimedBy, account, yield* unixSeconds)
+          const { claim, email, invite: used } = yield* Effect.fromResult(confirmed)
+          yield* store.allow(channel, email)
+          yield* invites.use(invite.tokenHash, used.usedAt)
+          yield* claims.put(channel, claim)
           return { channel }
         },
         store.transaction,
         sqlOrDie
       ),
 
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(invites.forget(now - remembered))))
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(invites.prune(now - rememberedSeconds))))
     }
   })
 

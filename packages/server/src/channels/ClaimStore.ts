@@ -1,12 +1,15 @@
 /** Who may claim a membership, and who has. */
 import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
-import { ChannelId, Claim, ClaimedIdentity, Grant } from "@catenet/domain/channels/Channel"
+import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
+import { Claim, ClaimedIdentity } from "@catenet/domain/channels/Claim"
+import { Subject } from "@catenet/domain/values/Subject"
 import { Email } from "@catenet/domain/values/Email"
 import { HolderKey } from "@catenet/domain/values/Keys"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Sealing } from "../store/Sealing.ts"
 import { keysetOn, Slice } from "../store/Slice.ts"
+import { within } from "../store/Within.ts"
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -20,13 +23,23 @@ export const make = Effect.gen(function* () {
       left join channel_grants g on g.channel = l.channel and g.holder = l.holder
       where l.channel = ${channel} and l.subject = ${subject} order by l.holder`
   })
+  const claimant = SqlSchema.findOneOption({
+    Request: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
+    Result: Schema.Struct({ subject: Subject }),
+    execute: ({ channel, holder }) =>
+      sql`select subject from channel_claims where channel = ${channel} and holder = ${holder}`
+  })
   return {
     transaction: sql.withTransaction,
-    /** Whether it is new on the list; no row where there is no room. The caller holds the channel. */
-    allow: (channel: ChannelId, email: Email) => sql<{ readonly isNew: boolean }>`
+    /** A row, if it is new on the list; fails where there is no room. The caller holds the channel. */
+    allow: (channel: ChannelId, email: Email) =>
+      sql<{ readonly isNew: boolean }>`
       insert into channel_allowlist (channel, email) select ${channel}, ${email}
       where (select count(*) from channel_allowlist where channel = ${channel} and email <> ${email}) < ${mostAllowedOfChannel}
-      on conflict (channel, email) do update set email = excluded.email returning xmax = 0 as is_new`,
+      on conflict (channel, email) do update set email = excluded.email returning xmax = 0 as is_new`.pipe(
+        Effect.tap(within("addresses on the allow-list of this channel", mostAllowedOfChannel)),
+        Effect.map((rows) => rows.filter(({ isNew }) => isNew))
+      ),
     /** A row, if it was on the list. */
     disallow: (channel: ChannelId, email: Email) =>
       sql`delete from channel_allowlist where channel = ${channel} and email = ${email} returning email`,
@@ -37,13 +50,9 @@ export const make = Effect.gen(function* () {
     }),
     isAllowed: (channel: ChannelId, email: Email) =>
       sql`select 1 from channel_allowlist where channel = ${channel} and email = ${email}`,
-
-    claimantOf: SqlSchema.findOneOption({
-      Request: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
-      Result: Schema.Struct({ subject: Schema.String }),
-      execute: ({ channel, holder }) =>
-        sql`select subject from channel_claims where channel = ${channel} and holder = ${holder}`
-    }),
+    /** The account that has claimed the holder. */
+    claimedBy: (place: { readonly channel: ChannelId; readonly holder: HolderKey }) =>
+      Effect.map(claimant(place), (found) => Option.getOrNull(Option.map(found, ({ subject }) => subject))),
     putClaim: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly subject: string }) =>
       sql`insert into channel_claims ${sql.insert({ ...row })} on conflict do nothing`,
     claimsOf: SqlSchema.findAll({

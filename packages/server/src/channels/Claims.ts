@@ -6,18 +6,17 @@ import type { HttpServerRequest } from "effect/http"
 import type { SqlError } from "effect/sql"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Caller } from "@catenet/domain/api/Access"
-import type { ChannelId, MemberMaterial, Claim, ClaimedIdentity } from "@catenet/domain/channels/Channel"
+import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { type AcceptedClaim, type Claim, claim, type ClaimedIdentity } from "@catenet/domain/channels/Claim"
 import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import {
-  AttestationRefused,
-  HolderClaimedElsewhere,
-  NotAllowListed,
+  type AttestationRefused,
+  type HolderClaimedElsewhere,
+  type NotAllowListed,
   NothingClaimed
 } from "@catenet/domain/channels/ChannelErrors"
-import type { HolderKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { type ClaimRefusal, type Roster, transition } from "@catenet/domain/channels/ClaimByAllowList"
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import * as Attestation from "./Attestation.ts"
 import { Members } from "./Members.ts"
@@ -28,33 +27,12 @@ import * as Store from "./ClaimStore.ts"
 
 type Account = Caller["Service"]
 
-const refused = ({ _tag }: ClaimRefusal) => {
-  switch (_tag) {
-    case "NoVerifiedEmail":
-      return new VerifiedEmailRequired()
-    case "BadAttestation":
-      return new AttestationRefused()
-    case "NotAllowListed":
-      return new NotAllowListed()
-    case "HolderClaimedByOther":
-      return new HolderClaimedElsewhere()
-  }
-}
-
 export class Claims extends Context.Service<
   Claims,
   {
-    readonly rosterFor: (
-      channel: ChannelId,
-      account: Account,
-      holder: HolderKey
-    ) => Effect.Effect<Roster, Schema.SchemaError | SqlError.SqlError>
-    readonly land: (
-      account: Account,
-      channel: ChannelId,
-      material: MemberMaterial
-    ) => Effect.Effect<void, LimitReached | SqlError.SqlError>
-    /** Who has no verified e-mail claims nothing; asked before a body is looked at. */
+    /** Writes an accepted claim: the member, and its link to the account. Part of the caller's transaction. */
+    readonly put: (channel: ChannelId, claim: AcceptedClaim) => Effect.Effect<void, LimitReached | SqlError.SqlError>
+    /** Fails without a verified e-mail; a handler asks this before it reads a body. */
     readonly requireEmail: (account: Account) => Effect.Effect<void, VerifiedEmailRequired>
     readonly claim: (
       account: Account,
@@ -85,18 +63,7 @@ export class Claims extends Context.Service<
     const members = yield* Members
     const audits = yield* Audits
 
-    /** The part of a channel's roster that a claim of this caller for this holder looks at. */
-    const rosterFor = Effect.fnUntraced(function* (channel: ChannelId, { email }: Account, holder: HolderKey) {
-      const isAllowed = email !== null && (yield* store.isAllowed(channel, email)).length > 0
-      const claimant = yield* store.claimantOf({ channel, holder })
-      return {
-        allowed: new Set(isAllowed ? [email] : []),
-        claims: new Map(Option.toArray(claimant).map(({ subject }) => [holder, subject]))
-      } satisfies Roster
-    })
-
-    /** Writes a claim that was accepted: the member, and its link to the account. */
-    const land = Effect.fnUntraced(function* ({ subject }: Account, channel: ChannelId, material: MemberMaterial) {
+    const put = Effect.fnUntraced(function* (channel: ChannelId, { material, subject }: AcceptedClaim) {
       const { holder } = material
       yield* members.put(subject, channel, material)
       yield* store.putClaim({ channel, holder, subject })
@@ -104,21 +71,18 @@ export class Claims extends Context.Service<
     })
 
     return {
-      rosterFor,
-      land,
+      put,
 
       requireEmail: ({ email }: Account) => (email === null ? new VerifiedEmailRequired() : Effect.void),
 
       claim: Effect.fn("Claims.claim")(
         function* (account: Account, channel: ChannelId, material: MemberMaterial) {
-          const { email, subject } = account
-          const { holder, noise_attestation: attestation, noise_pubkey: noisePubkey } = material
           const attestationValid = Attestation.holds(channel, material)
           yield* channels.lock(channel)
-          const claim = { subject, email, holder, noisePubkey, attestation, attestationValid }
-          const verdict = transition(yield* rosterFor(channel, account, holder), { _tag: "Claim", claim })
-          yield* Effect.mapError(Effect.fromResult(verdict), refused)
-          yield* land(account, channel, material)
+          const isAllowed = account.email !== null && (yield* store.isAllowed(channel, account.email)).length > 0
+          const claimedBy = yield* store.claimedBy({ channel, holder: material.holder })
+          const claimed = claim({ isAllowed, claimedBy }, account, material, attestationValid)
+          yield* put(channel, yield* Effect.fromResult(claimed))
         },
         store.transaction,
         sqlOrDie

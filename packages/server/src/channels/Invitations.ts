@@ -1,25 +1,25 @@
 /**
- * Invitations across accounts: nobody signs in, everybody proves. The operator signed the invitation, the invitee signs
- * its redemption, the holder attests its Noise key. A challenge is spent by the attempt that names it, even if a later
- * check refuses.
+ * Invitations across accounts. The invitee does not sign in: the operator signed the invitation, the invitee signs its
+ * redemption, the holder attests its Noise key. A challenge is spent by the attempt that names it, even if a later check
+ * refuses.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
 import { native } from "@catenet/crypto/native"
 import * as Redemption from "@catenet/crypto/Redemption"
-import { Challenge, ChannelId, type InvitationRedemption, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
 import {
-  ChannelUnknown,
-  InvitationExpired,
-  InvitationRefused,
-  InvitationSpent
+  type ChannelUnknown,
+  type InvitationExpired,
+  type InvitationRefused,
+  type InvitationSpent
 } from "@catenet/domain/channels/ChannelErrors"
 import { MalformedRequest, type LimitReached } from "@catenet/domain/values/RequestErrors"
 import {
+  Challenge,
   challengeSeconds,
-  type Presentation,
-  redeem,
-  type RedemptionRefusal
+  type InvitationRedemption,
+  redeem
 } from "@catenet/domain/channels/InvitationRedemption"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -34,20 +34,7 @@ import * as Store from "./InvitationStore.ts"
 const challengeFrom = Schema.decodeSync(Challenge)
 const idFrom = Schema.decodeSync(ChannelId)
 
-const refused = ({ _tag }: RedemptionRefusal) => {
-  switch (_tag) {
-    case "UnknownChannel":
-      return new ChannelUnknown()
-    case "InvitationExpired":
-      return new InvitationExpired()
-    case "AlreadyRedeemed":
-      return new InvitationSpent()
-    default:
-      return new InvitationRefused()
-  }
-}
-
-/** The signature alone: expiry is another answer. */
+/** Whether the signature verifies; expiry is checked separately. */
 const isSignedBy = (operator: string, invitation: Invitation.Invitation, now: number) => {
   const verdict = Invitation.verify(native, invitation, bytesOf(operator), now)
   return Result.isSuccess(verdict) || verdict.failure._tag === "Expired"
@@ -74,7 +61,7 @@ const read = (hex: string) =>
 export class Invitations extends Context.Service<
   Invitations,
   {
-    /** A nonce for one redemption, alive for two minutes. */
+    /** Issues a nonce for one redemption, good for `challengeSeconds`. */
     readonly challenge: () => Effect.Effect<Challenge>
     /** Makes the holder a member of the channel, under the channel's owner. */
     readonly redeem: (
@@ -83,7 +70,7 @@ export class Invitations extends Context.Service<
       void,
       ChannelUnknown | InvitationExpired | InvitationRefused | InvitationSpent | LimitReached | MalformedRequest
     >
-    /** Forgets challenges and invitations that nobody can use any more. */
+    /** Removes challenges and redemptions that have expired. */
     readonly prune: Effect.Effect<void>
   }
 >()("server/channels/Invitations") {
@@ -93,16 +80,7 @@ export class Invitations extends Context.Service<
     const members = yield* Members
     const random = yield* SecureRandom.SecureRandom
 
-    const load = Effect.fnUntraced(function* (challenge: Challenge | undefined, signature: string) {
-      const issued = challenge === undefined ? Option.none() : yield* store.findChallenge(challenge)
-      const isRedeemed = (yield* store.isRedeemed(signature)).length > 0
-      return {
-        challenges: new Map(Option.toArray(issued).map(({ issuedAt }) => [challenge ?? "", issuedAt])),
-        redeemed: new Set(isRedeemed ? [signature] : [])
-      }
-    })
-
-    /** A refusal is returned, not raised: what the attempt has spent stays spent. */
+    /** A refusal is returned, not raised: the challenge that the attempt names stays spent. */
     const attempt = Effect.fnUntraced(
       function* (invitation: Invitation.Invitation, request: InvitationRedemption) {
         const now = yield* unixSeconds
@@ -112,23 +90,23 @@ export class Invitations extends Context.Service<
         yield* channels.lock(channel)
         const registered = Option.getOrUndefined(yield* channels.find(channel))
         const expiresAt = Math.min(Number(invitation.expiresAt), Number.MAX_SAFE_INTEGER)
-        const presentation: Presentation = {
-          channelOwner: registered?.owner ?? null,
+        const facts = {
+          isChannelRegistered: registered !== undefined,
           operatorSignatureValid: registered !== undefined && isSignedBy(registered.operatorPubkey, invitation, now),
           expiresAt,
-          challenge: challenge ?? null,
+          challengeIssuedAt: challenge === undefined ? undefined : yield* store.issuedAt(challenge),
           redemptionSignatureValid: isSignedByInvitee(invitation, request),
           attestationValid: Attestation.holds(channel, request),
-          invitation: signature,
-          holder
+          isRedeemed: (yield* store.isRedeemed(signature)).length > 0
         }
-        const { answer, next } = redeem(yield* load(challenge, signature), presentation, now)
-        if (challenge !== undefined && !next.challenges.has(challenge)) yield* store.spendChallenge(challenge)
-        if (Result.isFailure(answer)) return Option.some(answer.failure)
-        yield* store.markRedeemed(signature, expiresAt)
-        const invitee = `invitee:${Hex.encode(invitation.invitee)}`
-        yield* members.put(invitee, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
-        return Option.none<RedemptionRefusal>()
+        const { answer, challengeSpent } = redeem(facts, now)
+        if (challenge !== undefined && challengeSpent) yield* store.spendChallenge(challenge)
+        if (Result.isSuccess(answer)) {
+          yield* store.markRedeemed(signature, expiresAt)
+          const invitee = `invitee:${Hex.encode(invitation.invitee)}`
+          yield* members.put(invitee, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
+        }
+        return answer
       },
       store.transaction,
       sqlOrDie
@@ -142,13 +120,10 @@ export class Invitations extends Context.Service<
       }, sqlOrDie),
 
       redeem: Effect.fn("Invitations.redeem")(function* (request: InvitationRedemption) {
-        const refusal = yield* attempt(yield* read(request.invitation), request)
-        if (Option.isSome(refusal)) return yield* refused(refusal.value)
+        yield* Effect.fromResult(yield* attempt(yield* read(request.invitation), request))
       }),
 
-      prune: Effect.flatMap(unixSeconds, (now) =>
-        Effect.asVoid(Effect.orDie(store.forget(now - challengeSeconds, now)))
-      )
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - challengeSeconds, now))))
     }
   })
 

@@ -113,13 +113,12 @@ export class Members extends Context.Service<
 
       list: Effect.fn("Members.list")(function* (account: Account, channel: ChannelId, page: Page) {
         yield* requireOwner(account, channel)
-        const found = yield* paged(
+        return yield* paged(
           page,
           Schema.String,
           (slice) => store.members({ of: channel, ...slice }),
           ({ holder }) => holder
         )
-        return found.map(Store.shown)
       }, sqlOrDie),
 
       depositGrant: Effect.fn("Members.depositGrant")(function* (account: Account, place: Place, grant: Grant) {

@@ -4,7 +4,7 @@ import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import type { Caller } from "@catenet/domain/api/Access"
-import { ChannelId, RoomPair } from "@catenet/domain/channels/Channel"
+import { ChannelId, maxRoomHolders, minRoomHolders, RoomPair } from "@catenet/domain/channels/Channel"
 import {
   HolderRepeated,
   RoomPairTaken,
@@ -37,7 +37,8 @@ const pairsOf = (operator: OperatorKey, holders: ReadonlyArray<HolderKey>) =>
   )
 
 const check = (holders: ReadonlyArray<HolderKey>) => {
-  if (holders.length < 2 || holders.length > 12) return new RoomSizeOutOfRange({ holders: holders.length })
+  if (holders.length < minRoomHolders || holders.length > maxRoomHolders)
+    return new RoomSizeOutOfRange({ holders: holders.length })
   const repeated = holders.find((holder, n) => holders.indexOf(holder) !== n)
   return repeated === undefined ? Effect.void : new HolderRepeated({ holder: repeated })
 }
