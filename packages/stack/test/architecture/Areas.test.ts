@@ -13,7 +13,7 @@ const domain: Table = {
   enrollment: [],
   tunnels: ["edges", "enrollment"],
   certificates: ["tunnels", "edges"],
-  channels: [],
+  channels: ["identity"],
   topologies: ["channels"],
   agents: ["channels"],
   api: ["identity", "billing", "certificates", "edges", "enrollment", "tunnels", "channels", "topologies", "agents"]
