@@ -2,9 +2,9 @@
  * The part of Keycloak's admin REST that service accounts and gate users need: clients, their secrets, and users.
  * Statuses and bodies are Keycloak's. Callers need the role `manage-clients` or `manage-users` of `realm-management`.
  */
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { lowerAscii } from "./AsciiCase.ts"
 import * as HttpBodies from "./HttpBodies.ts"
 import * as Passwords from "./Passwords.ts"
 import type { RealmClient, RealmUser } from "./Realm.ts"

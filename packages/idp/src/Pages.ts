@@ -1,15 +1,5 @@
 /** The provider's few pages: plain HTML, no script, nothing from elsewhere. */
-
-const entities = new Map([
-  ["&", "&amp;"],
-  ["<", "&lt;"],
-  [">", "&gt;"],
-  ['"', "&quot;"],
-  ["'", "&#39;"]
-])
-
-/** Text made safe for element content and quoted attributes. */
-const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities.get(char) ?? char)
+import { Markup, markup } from "@catenet/domain/values/Markup"
 
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'sha256-STYLE'; base-uri 'none'; frame-ancestors 'none'"
@@ -22,23 +12,20 @@ export const style = [
   "[role=alert]{color:#b00020}"
 ].join("")
 
-/** A whole page; `body` is trusted markup. */
-const page = (title: string, body: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-  `<title>${escape(title)}</title><style>${style}</style></head><body><main><h1>${escape(title)}</h1>${body}</main></body></html>`
+const page = (title: string, body: Markup): string =>
+  markup`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Markup(style)}</style></head><body><main><h1>${title}</h1>${body}</main></body></html>`
+    .text
+
+const refused = markup`<p role="alert">This e-mail address and password do not belong together.</p>`
 
 export const signIn = (options: { readonly action: string; readonly name: string; readonly failed: boolean }): string =>
   page(
     "Sign in",
-    `${options.failed ? '<p role="alert">This e-mail address and password do not belong together.</p>' : ""}` +
-      `<form method="post" action="${escape(options.action)}">` +
-      `<label for="username">E-mail</label><input id="username" name="username" autocomplete="username" required value="${escape(options.name)}">` +
-      `<label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required>` +
-      `<button type="submit">Sign in</button></form>`
+    markup`${options.failed ? refused : undefined}<form method="post" action="${options.action}"><label for="username">E-mail</label><input id="username" name="username" autocomplete="username" required value="${options.name}"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required><button type="submit">Sign in</button></form>`
   )
 
-export const sentence = (title: string, text: string): string => page(title, `<p>${escape(text)}</p>`)
+export const sentence = (title: string, text: string): string => page(title, markup`<p>${text}</p>`)
 
 /** A form that the provider made, with a heading and one button for it. */
 export const confirm = (title: string, text: string, form: string, formId: string, button: string): string =>
-  page(title, `<p>${escape(text)}</p>${form}<button type="submit" form="${escape(formId)}">${escape(button)}</button>`)
+  page(title, markup`<p>${text}</p>${new Markup(form)}<button type="submit" form="${formId}">${button}</button>`)

@@ -1,9 +1,9 @@
 /** The realm's memory: one file, replaced as a whole, with the signing key, the cookie key, the clients and the users. */
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { exportJWK, generateKeyPair, type JWK } from "jose"
 import { randomBytes, randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { lowerAscii } from "./AsciiCase.ts"
 import * as Passwords from "./Passwords.ts"
 import type { DeclaredClient, DeclaredUser, RealmClient, RealmOptions, RealmUser } from "./Realm.ts"
 

@@ -2,7 +2,7 @@
  * The agent as a service of systemd or launchd, as text. The manager starts it again whenever it ends, but systemd not after an
  * exit code that asks for a change by a person (2 usage, 3 configuration, 4 refused). Pure.
  */
-
+import { markup } from "@catenet/domain/values/Markup"
 import { hardening, quoted } from "./Hardening.ts"
 
 export type Manager = "systemd" | "launchd"
@@ -42,13 +42,7 @@ ${hardening({ lowPort }).join("\n")}
 WantedBy=multi-user.target
 `
 
-const entities = new Map([
-  ["&", "&amp;"],
-  ["<", "&lt;"],
-  [">", "&gt;"]
-])
-const text = (value: string) =>
-  `<string>${value.replaceAll(/[&<>]/g, (found) => entities.get(found) ?? found)}</string>`
+const text = (value: string) => markup`<string>${value}</string>`.text
 
 const launchd = ({ command, folder }: Service) => `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

@@ -43,8 +43,8 @@ describe("a service definition", () => {
 
   it("of launchd is a property list in which no word is markup", () => {
     const list = ServiceDefinition.render("launchd", service)
-    assert.include(list, "<string>/etc/&lt;x&gt;&amp;y/ct-agent.env</string>")
-    assert.include(list, "<key>WorkingDirectory</key>\n  <string>/etc/&lt;x&gt;&amp;y</string>")
+    assert.include(list, "<string>/etc/&#60;x&#62;&#38;y/ct-agent.env</string>")
+    assert.include(list, "<key>WorkingDirectory</key>\n  <string>/etc/&#60;x&#62;&#38;y</string>")
     assert.strictEqual(list.split("<string>").length, list.split("</string>").length)
   })
 })

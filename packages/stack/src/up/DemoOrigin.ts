@@ -1,16 +1,8 @@
 /** The service behind the demo tunnel: a page that says what reached it, and an echo for those who post. */
+import { markup } from "@catenet/domain/values/Markup"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
-const entities = new Map([
-  ["&", "&amp;"],
-  ["<", "&lt;"],
-  [">", "&gt;"],
-  ['"', "&quot;"],
-  ["'", "&#39;"]
-])
-const escape = (text: string) => text.replaceAll(/[&<>"']/g, (char) => entities.get(char) ?? char)
-
-const row = ([name, value]: readonly [string, string]) => `<dt>${escape(name)}</dt><dd>${escape(value)}</dd>`
+const row = ([name, value]: readonly [string, string]) => markup`<dt>${name}</dt><dd>${value}</dd>`
 
 const page = (request: IncomingMessage) => {
   const header = (name: "host" | "x-forwarded-for" | "x-gate-email" | "user-agent") =>
@@ -22,14 +14,9 @@ const page = (request: IncomingMessage) => {
     ["Signed in as", header("x-gate-email")],
     ["Browser", header("user-agent")]
   ]
-  return (
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Hello from your machine</title></head><body><main>` +
-    `<h1>Hello from your machine</h1><p>A program on loopback answered this request. It came through the edge and the agent.</p>` +
-    `<dl>${facts
-      .filter(([, value]) => value !== "")
-      .map(row)
-      .join("")}</dl></main></body></html>`
-  )
+  const shown = facts.filter(([, value]) => value !== "").map(row)
+  return markup`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Hello from your machine</title></head><body><main><h1>Hello from your machine</h1><p>A program on loopback answered this request. It came through the edge and the agent.</p><dl>${shown}</dl></main></body></html>`
+    .text
 }
 
 const answer = (request: IncomingMessage, response: ServerResponse) => {

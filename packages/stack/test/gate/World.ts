@@ -245,7 +245,7 @@ export const browser = (edgeAt: () => Edge) => {
           at = new URL(location, at).href
           seen = yield* get(at)
         } else if (action !== undefined && email !== undefined) {
-          at = new URL(action.replaceAll("&amp;", "&"), at).href
+          at = new URL(action.replaceAll(/&amp;|&#38;/g, "&"), at).href
           seen = yield* get(at, {}, { username: email, password })
         } else return { ...seen, at, way }
       }
