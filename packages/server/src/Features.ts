@@ -2,7 +2,6 @@
  * What the server is made of: services, what they do in the background, and the routes of the API with the services that
  * each takes. A new service or group of routes is a line here, and a migration in `store/migrations/Registry.ts`.
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
 import { Context, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -47,6 +46,7 @@ import * as DnsPresence from "./certificates/DnsBrokerRoutes.ts"
 import * as DnsProvider from "./dns/ConfiguredDns.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
 import { Edges } from "./edges/Edges.ts"
+import { LiveEdges } from "./edges/LiveEdges.ts"
 import { EdgeHandlers } from "./api/EdgeHandlers.ts"
 import { AgentKeys } from "./enrollment/AgentKeys.ts"
 import { Enrollments } from "./enrollment/Enrollments.ts"
@@ -171,7 +171,7 @@ const areas = Layer.mergeAll(
   Layer.provide(DnsProvider.layer),
   Layer.provideMerge(GateSessions.layer),
   Layer.provideMerge(LoginOrders.layer.pipe(Layer.provideMerge(Outbox.layer))),
-  Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, Audits.layer, Idempotency.layer, Limits.layer))
+  Layer.provideMerge(Layer.mergeAll(EdgeAdmin.layer, LiveEdges.layer, Audits.layer, Idempotency.layer, Limits.layer))
 )
 
 /** Who calls. */
@@ -186,7 +186,7 @@ export const services = areas.pipe(
   Layer.provideMerge(callers),
   Layer.provideMerge(SecureRandom.layerWebCrypto),
   Layer.provideMerge(Database.layer),
-  Layer.provideMerge(Sealing.layer.pipe(Layer.provide(NodeFileSystem.layer)))
+  Layer.provideMerge(Sealing.layer)
 )
 
 /** What runs without a request. */

@@ -68,28 +68,6 @@ const judge = (error: unknown): EdgeUnreachable | EdgeRefused => {
     : new EdgeUnreachable({ why: status === 0 ? "its answer could not be read" : `it answered ${status}` })
 }
 
-const make = Effect.gen(function* () {
-  const clientAt = yield* EdgeClient.make
-  const edges = yield* LiveEdges
-  const reached = Effect.fnUntraced(function* (edge: string) {
-    const address = (yield* edges.all).find(({ id }) => id === edge)
-    if (address === undefined || Option.isNone(clientAt)) return yield* new EdgeUnreachable({ why: "it is not live" })
-    return yield* clientAt.value(address.url)
-  })
-  return {
-    perform: (edge: string, token: RoutingToken, call: EdgeCall) =>
-      Effect.flatMap(reached(edge), (client) =>
-        Effect.mapError(Effect.asVoid(orders(client, token, call)), judge)
-      ).pipe(
-        Effect.timeoutOrElse({
-          duration: "5 seconds",
-          orElse: () => Effect.fail(new EdgeUnreachable({ why: "it did not answer within 5 s" }))
-        }),
-        Effect.withSpan("EdgeAdmin.perform", { attributes: { call: call._tag, edge } })
-      )
-  }
-})
-
 export class EdgeAdmin extends Context.Service<
   EdgeAdmin,
   {
@@ -100,8 +78,30 @@ export class EdgeAdmin extends Context.Service<
       call: EdgeCall
     ) => Effect.Effect<void, EdgeUnreachable | EdgeRefused>
   }
->()("server/EdgeAdmin") {
+>()("server/edges/EdgeAdmin") {
+  static readonly make = Effect.gen(function* () {
+    const clientAt = yield* EdgeClient.make
+    const edges = yield* LiveEdges
+    const reached = Effect.fnUntraced(function* (edge: string) {
+      const address = (yield* edges.all).find(({ id }) => id === edge)
+      if (address === undefined || Option.isNone(clientAt)) return yield* new EdgeUnreachable({ why: "it is not live" })
+      return yield* clientAt.value(address.url)
+    })
+    return {
+      perform: (edge: string, token: RoutingToken, call: EdgeCall) =>
+        Effect.flatMap(reached(edge), (client) =>
+          Effect.mapError(Effect.asVoid(orders(client, token, call)), judge)
+        ).pipe(
+          Effect.timeoutOrElse({
+            duration: "5 seconds",
+            orElse: () => Effect.fail(new EdgeUnreachable({ why: "it did not answer within 5 s" }))
+          }),
+          Effect.withSpan("EdgeAdmin.perform", { attributes: { call: call._tag, edge } })
+        )
+    }
+  })
+
   /** On the caller's view of which edges live. */
-  static readonly layerNoDeps = Layer.effect(EdgeAdmin, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
-  static readonly layer = EdgeAdmin.layerNoDeps.pipe(Layer.provideMerge(LiveEdges.layer))
+  static readonly layerNoDeps = Layer.effect(EdgeAdmin, EdgeAdmin.make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
+  static readonly layer = EdgeAdmin.layerNoDeps.pipe(Layer.provide([LiveEdges.layer]))
 }

@@ -3,9 +3,10 @@
  * edge that does not answer within two seconds, or whose answer cannot be read, is silent: it is named, and what the
  * others say stands. Nothing is ever made up.
  */
+import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import type { TunnelHistory } from "@catenet/domain/tunnels/TunnelTraffic"
+import type { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as EdgeClient from "./EdgeClient.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
@@ -35,87 +36,96 @@ export type History =
 export const anyOf = <A>({ known, silent }: Answer<A>, holds: (known: A) => boolean): boolean | null =>
   Option.isSome(known) && holds(known.value) ? true : Option.isNone(known) || silent.length > 0 ? null : false
 
-const make = Effect.gen(function* () {
-  const clientAt = yield* EdgeClient.make
-  const edges = yield* LiveEdges
+export class EdgeFacts extends Context.Service<
+  EdgeFacts,
+  {
+    /** Whether there is an edge that this process can ask. */
+    readonly askable: Effect.Effect<boolean>
+    /** Whether the tunnel is served now, and since when. */
+    readonly status: (token: RoutingToken) => Effect.Effect<Answer<TunnelStatusReport>>
+    /** The same of many tunnels, by one question to each edge. */
+    readonly statuses: (tokens: ReadonlyArray<RoutingToken>) => Effect.Effect<Answer<ReadonlyArray<TokenStatusReport>>>
+    /** The sessions of a tunnel, newest first, at most `limit`. Uptime over several edges needs all sessions of each. */
+    readonly history: (token: RoutingToken, limit: number) => Effect.Effect<History>
+    /** The holders that were seen on a channel since the edges started; one that two edges saw stands there twice. */
+    readonly presence: (channel: ChannelId) => Effect.Effect<Option.Option<ReadonlyArray<ChannelPresence>>>
+  }
+>()("server/edges/EdgeFacts") {
+  static readonly make = Effect.gen(function* () {
+    const clientAt = yield* EdgeClient.make
+    const edges = yield* LiveEdges
 
-  const ask = Effect.fnUntraced(function* <A, E>(question: (client: EdgeClient.EdgeClient) => Effect.Effect<A, E>) {
-    const asked = Option.isNone(clientAt) ? [] : yield* edges.all
-    const answers = yield* Effect.forEach(
-      asked,
-      ({ id, url }) =>
-        Option.match(clientAt, {
-          onNone: () => Effect.succeed({ id, answer: Option.none<A>() }),
-          onSome: (at) =>
-            Effect.flatMap(at(url), question).pipe(
-              Effect.timeout(patience),
-              Effect.asSome,
-              Effect.catch(() => Effect.succeed(Option.none<A>())),
-              Effect.map((answer) => ({ id, answer }))
-            )
-        }),
-      { concurrency: "unbounded" }
-    )
+    const ask = Effect.fnUntraced(function* <A, E>(question: (client: EdgeClient.EdgeClient) => Effect.Effect<A, E>) {
+      const asked = Option.isNone(clientAt) ? [] : yield* edges.all
+      const answers = yield* Effect.forEach(
+        asked,
+        ({ id, url }) =>
+          Option.match(clientAt, {
+            onNone: () => Effect.succeed({ id, answer: Option.none<A>() }),
+            onSome: (at) =>
+              Effect.flatMap(at(url), question).pipe(
+                Effect.timeout(patience),
+                Effect.asSome,
+                Effect.catch(() => Effect.succeed(Option.none<A>())),
+                Effect.map((answer) => ({ id, answer }))
+              )
+          }),
+        { concurrency: "unbounded" }
+      )
+      return {
+        told: answers.flatMap(({ answer }) => Option.toArray(answer)),
+        silent: answers.filter(({ answer }) => Option.isNone(answer)).map(({ id }) => id)
+      }
+    })
+
+    const together =
+      <A, B>(addUp: (answers: ReadonlyArray<A>) => B) =>
+      ({ silent, told }: { readonly silent: ReadonlyArray<string>; readonly told: ReadonlyArray<A> }): Answer<B> => ({
+        silent,
+        known: told.length === 0 ? Option.none() : Option.some(addUp(told))
+      })
+
     return {
-      told: answers.flatMap(({ answer }) => Option.toArray(answer)),
-      silent: answers.filter(({ answer }) => Option.isNone(answer)).map(({ id }) => id)
+      askable: Effect.map(edges.all, (live) => live.length > 0),
+
+      status: (token: RoutingToken) =>
+        Effect.map(
+          ask(({ facts }) => facts.statusByHeader({ headers: EdgeClient.about(token) })),
+          together(AddedUp.status)
+        ),
+
+      statuses: (tokens: ReadonlyArray<RoutingToken>) =>
+        tokens.length === 0
+          ? Effect.succeed({ known: Option.some([]), silent: [] })
+          : Effect.map(
+              ask(({ facts }) => facts.statuses({ payload: { tokens: tokens.map(Redacted.value) } })),
+              together((answers) => AddedUp.statuses(answers.flat()))
+            ),
+
+      history: Effect.fnUntraced(function* (token: RoutingToken, limit: number): Effect.fn.Return<History> {
+        const most = (yield* edges.all).length > 1 ? allSessions : limit
+        const { silent, told } = yield* ask(({ facts }) =>
+          facts.historyByHeader({ headers: EdgeClient.about(token), query: { limit: most } }).pipe(
+            Effect.asSome,
+            Effect.catchTag("HistoryDisabled", () => Effect.succeed(Option.none<TunnelHistory>()))
+          )
+        )
+        if (told.length === 0) return { _tag: "Silent", silent }
+        const histories = told.flatMap(Option.toArray)
+        if (histories.length === 0) return { _tag: "Disabled", silent }
+        const history = AddedUp.history(histories, most, yield* unixSeconds)
+        return { _tag: "Known", silent, history }
+      }),
+
+      presence: (channel: ChannelId) =>
+        Effect.map(
+          ask(({ facts }) => facts.presence({ params: { channel } })),
+          ({ told }) => (told.length === 0 ? Option.none() : Option.some(told.flatMap(({ holders }) => holders)))
+        )
     }
   })
 
-  const together =
-    <A, B>(addUp: (answers: ReadonlyArray<A>) => B) =>
-    ({ silent, told }: { readonly silent: ReadonlyArray<string>; readonly told: ReadonlyArray<A> }): Answer<B> => ({
-      silent,
-      known: told.length === 0 ? Option.none() : Option.some(addUp(told))
-    })
-
-  return {
-    /** Whether there is an edge that this process can ask. */
-    askable: Effect.map(edges.all, (live) => live.length > 0),
-
-    /** Whether the tunnel is served now, and since when. */
-    status: (token: RoutingToken) =>
-      Effect.map(
-        ask(({ facts }) => facts.statusByHeader({ headers: EdgeClient.about(token) })),
-        together(AddedUp.status)
-      ),
-
-    /** The same of many tunnels, by one question to each edge. */
-    statuses: (tokens: ReadonlyArray<RoutingToken>) =>
-      tokens.length === 0
-        ? Effect.succeed({ known: Option.some([]), silent: [] })
-        : Effect.map(
-            ask(({ facts }) => facts.statuses({ payload: { tokens: tokens.map(Redacted.value) } })),
-            together((answers) => AddedUp.statuses(answers.flat()))
-          ),
-
-    /** The sessions of a tunnel, newest first, at most `limit`. Uptime over several edges needs all that they tell. */
-    history: Effect.fnUntraced(function* (token: RoutingToken, limit: number): Effect.fn.Return<History> {
-      const most = (yield* edges.all).length > 1 ? allSessions : limit
-      const { silent, told } = yield* ask(({ facts }) =>
-        facts.historyByHeader({ headers: EdgeClient.about(token), query: { limit: most } }).pipe(
-          Effect.asSome,
-          Effect.catchTag("HistoryDisabled", () => Effect.succeed(Option.none<TunnelHistory>()))
-        )
-      )
-      if (told.length === 0) return { _tag: "Silent", silent }
-      const histories = told.flatMap(Option.toArray)
-      if (histories.length === 0) return { _tag: "Disabled", silent }
-      const history = AddedUp.history(histories, most, yield* unixSeconds)
-      return { _tag: "Known", silent, history }
-    }),
-
-    /** The holders that were seen on a channel since the edges started; one that two edges saw stands there twice. */
-    presence: (channel: ChannelId) =>
-      Effect.map(
-        ask(({ facts }) => facts.presence({ params: { channel } })),
-        ({ told }) => (told.length === 0 ? Option.none() : Option.some(told.flatMap(({ holders }) => holders)))
-      )
-  }
-})
-
-export class EdgeFacts extends Context.Service<EdgeFacts, Effect.Success<typeof make>>()("server/EdgeFacts") {
   /** On the caller's view of which edges live. */
-  static readonly layerNoDeps = Layer.effect(EdgeFacts, make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
-  static readonly layer = EdgeFacts.layerNoDeps.pipe(Layer.provide(LiveEdges.layer))
+  static readonly layerNoDeps = Layer.effect(EdgeFacts, EdgeFacts.make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
+  static readonly layer = EdgeFacts.layerNoDeps.pipe(Layer.provide([LiveEdges.layer]))
 }

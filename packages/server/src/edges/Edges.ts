@@ -1,7 +1,7 @@
 /** Edge servers as the control plane knows them: who lives, with which key, and what each has to restore. */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import { native } from "@catenet/crypto/native"
-import type { Heartbeat } from "@catenet/domain/edges/EdgeNode"
+import type { Authorisation, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
@@ -13,6 +13,7 @@ import type { Hostname } from "@catenet/domain/values/Hostname"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../runtime/Now.ts"
@@ -39,74 +40,100 @@ const isWhole = ({ admin_signature, admin_url, pubkey, signature }: Heartbeat) =
   (admin_url === undefined) === (admin_signature === undefined) &&
   (admin_url === undefined || pubkey !== undefined)
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const addresses = yield* makeAddresses
-  const { home } = yield* LiveEdges
-  const audits = yield* Audits
-
-  return {
+export class Edges extends Context.Service<
+  Edges,
+  {
     /**
      * Records that an edge lives and answers the epoch that it is in, to an edge that asks for one. A key, once presented,
      * is needed from then on. The address in the settings of this process goes before what the edge says.
      */
-    heartbeat: Effect.fn("Edges.heartbeat")(function* (heartbeat: Heartbeat) {
-      const { admin_url = null, id, peer_addr, pubkey, rebuilt } = heartbeat
-      if (!isWhole(heartbeat)) return yield* new HeartbeatProofIncomplete()
-      if ((pubkey !== undefined && !proves(heartbeat)) || !provesAddress(heartbeat)) {
-        return yield* new HeartbeatRefused()
-      }
-      const seenAt = yield* unixSeconds
-      const recorded = yield* store.report({ id, peerAddr: peer_addr, pubkey: pubkey ?? null, seenAt })
-      if (Option.isNone(recorded)) return yield* new HeartbeatRefused()
-      if (rebuilt === undefined) return undefined
-      const url = home?.id === id ? home.url : admin_url
-      const entered = yield* addresses.alive({ id, url, rebuilt, now: seenAt })
-      return Option.getOrUndefined(entered)?.epoch
-    }, sqlOrDie),
-
-    list: Effect.fn("Edges.list")(function* (page: Page) {
-      const liveSince = (yield* unixSeconds) - liveSeconds
-      return yield* paged(
-        page,
-        Schema.String,
-        (slice) => store.list({ ...slice, liveSince }),
-        (edge) => edge.edge_id
-      )
-    }, Effect.orDie),
-
-    /** Forgets the pinned key; the next one presented is pinned. */
-    rebind: Effect.fn("Edges.rebind")(function* (id: string) {
-      const known = yield* Effect.orDie(store.unpin(id))
-      if (known.length === 0) return yield* new EdgeUnknown()
-      yield* audits.append(audit("edge_rebound", "operator", id))
-    }),
-
+    readonly heartbeat: (
+      heartbeat: Heartbeat
+    ) => Effect.Effect<string | undefined, HeartbeatProofIncomplete | HeartbeatRefused>
+    readonly list: (
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<ReportedEdge>, never, HttpServerRequest.HttpServerRequest>
+    /** Removes the pinned key; the next one presented is pinned. */
+    readonly rebind: (id: string) => Effect.Effect<void, EdgeUnknown>
     /** The live edge that serves a tunnel, named by its token or by one of its hostnames. */
-    lookup: Effect.fn("Edges.lookup")(function* (tunnel: { readonly token?: RoutingToken; readonly host?: Hostname }) {
-      if ((tunnel.token === undefined) === (tunnel.host === undefined)) return yield* new LookupAmbiguous()
-      const { host = null, token = null } = tunnel
-      const owner = yield* store.ownerOf({ token, host, liveSince: (yield* unixSeconds) - liveSeconds })
-      return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
-    }, sqlOrDie),
-
+    readonly lookup: (tunnel: {
+      readonly token?: RoutingToken
+      readonly host?: Hostname
+    }) => Effect.Effect<EdgeNode, LookupAmbiguous | NoLiveEdge>
     /** Everything that any edge restores before it opens its public listener, in plain, as it is answered. */
-    rehydrate: Effect.fn("Edges.rehydrate")(function* (page: Page) {
-      const known = yield* paged(page, Store.Place, store.knownTo, ({ bare, place }) => ({ bare, place }))
-      return known.map(({ bare: _bare, place: _place, ...authorisation }) => authorisation)
-    }, Effect.orDie),
-
+    readonly rehydrate: (
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<typeof Authorisation.Encoded>, never, HttpServerRequest.HttpServerRequest>
     /** Tokens that no edge may serve again, in plain as well. */
-    revokedTokens: Effect.fn("Edges.revokedTokens")(function* (page: Page) {
-      const rows = yield* paged(page, Schema.Int, store.revoked, ({ id }) => id)
-      return rows.map(({ token }) => token)
-    }, Effect.orDie),
-
-    /** Forgets revocations that protect nothing any more. */
-    prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, store.pruneRevoked)))
+    readonly revokedTokens: (
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<string>, never, HttpServerRequest.HttpServerRequest>
+    /** Deletes revocations that protect nothing any more. */
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/edges/Edges") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const addresses = yield* makeAddresses
+    const { home } = yield* LiveEdges
+    const audits = yield* Audits
 
-export class Edges extends Context.Service<Edges, Effect.Success<typeof make>>()("server/Edges") {
-  static readonly layer = Layer.effect(Edges, make)
+    return {
+      heartbeat: Effect.fn("Edges.heartbeat")(function* (heartbeat: Heartbeat) {
+        const { admin_url = null, id, peer_addr, pubkey, rebuilt } = heartbeat
+        if (!isWhole(heartbeat)) return yield* new HeartbeatProofIncomplete()
+        if ((pubkey !== undefined && !proves(heartbeat)) || !provesAddress(heartbeat)) {
+          return yield* new HeartbeatRefused()
+        }
+        const seenAt = yield* unixSeconds
+        const recorded = yield* store.report({ id, peerAddr: peer_addr, pubkey: pubkey ?? null, seenAt })
+        if (Option.isNone(recorded)) return yield* new HeartbeatRefused()
+        if (rebuilt === undefined) return undefined
+        const url = home?.id === id ? home.url : admin_url
+        const entered = yield* addresses.alive({ id, url, rebuilt, now: seenAt })
+        return Option.getOrUndefined(entered)?.epoch
+      }, sqlOrDie),
+
+      list: Effect.fn("Edges.list")(function* (page: Page) {
+        const liveSince = (yield* unixSeconds) - liveSeconds
+        return yield* paged(
+          page,
+          Schema.String,
+          (slice) => store.list({ ...slice, liveSince }),
+          (edge) => edge.edge_id
+        )
+      }, Effect.orDie),
+
+      rebind: Effect.fn("Edges.rebind")(function* (id: string) {
+        const known = yield* Effect.orDie(store.unpin(id))
+        if (known.length === 0) return yield* new EdgeUnknown()
+        yield* audits.append(audit("edge_rebound", "operator", id))
+      }),
+
+      lookup: Effect.fn("Edges.lookup")(function* (tunnel: {
+        readonly token?: RoutingToken
+        readonly host?: Hostname
+      }) {
+        if ((tunnel.token === undefined) === (tunnel.host === undefined)) return yield* new LookupAmbiguous()
+        const { host = null, token = null } = tunnel
+        const owner = yield* store.ownerOf({ token, host, liveSince: (yield* unixSeconds) - liveSeconds })
+        return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
+      }, sqlOrDie),
+
+      rehydrate: Effect.fn("Edges.rehydrate")(function* (page: Page) {
+        const known = yield* paged(page, Store.Place, store.knownTo, ({ bare, place }) => ({ bare, place }))
+        return known.map(({ bare: _bare, place: _place, ...authorisation }) => authorisation)
+      }, Effect.orDie),
+
+      revokedTokens: Effect.fn("Edges.revokedTokens")(function* (page: Page) {
+        const rows = yield* paged(page, Schema.Int, store.revoked, ({ id }) => id)
+        return rows.map(({ token }) => token)
+      }, Effect.orDie),
+
+      prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, store.pruneRevoked)))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Edges, Edges.make)
+  static readonly layer = Edges.layerNoDeps.pipe(Layer.provide([Audits.layer, LiveEdges.layer]))
 }

@@ -3,53 +3,67 @@
  * plane an address with a heartbeat. Without the edges' token this process reaches none and does no work that needs one.
  */
 import { Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { type EdgeAddress, make as makeStore } from "./EdgeAddressStore.ts"
 
-const make = Effect.gen(function* () {
-  const store = yield* makeStore
-  const { adminToken, edgeAdminUrl, edgeId } = yield* Settings
-  const home =
-    adminToken === undefined || edgeAdminUrl === undefined ? undefined : { id: edgeId, url: edgeAdminUrl.href }
-  const able = adminToken !== undefined
-
-  /** The operator's own word about where the edge of the settings is goes before what the database has of it. */
-  const read = Effect.map(Effect.flatMap(unixSeconds, store.live), (known): ReadonlyArray<EdgeAddress> =>
-    home === undefined ? known : [home, ...known.filter(({ id }) => id !== home.id)]
-  )
-  const all = yield* Effect.cachedWithTTL(
-    Effect.catchCause(read, (cause) =>
-      Effect.as(Effect.logWarning("Edges could not be looked up.", cause), home === undefined ? [] : [home])
-    ),
-    "1 second"
-  )
-
-  const configure = Effect.suspend(() =>
-    home === undefined ? Effect.void : Effect.asVoid(Effect.flatMap(unixSeconds, (now) => store.configure(home, now)))
-  )
-  // Before anything is served: a replica without the token has no other way to know of this edge.
-  yield* Effect.ignore(configure)
-
-  return {
+export class LiveEdges extends Context.Service<
+  LiveEdges,
+  {
     /** Whether this process may call edges at all. */
-    able,
+    readonly able: boolean
     /** The edge of this process's settings. */
-    home,
+    readonly home: EdgeAddress | undefined
     /** The id of the edge that new tunnels are bound to. */
-    homeId: edgeId,
+    readonly homeId: string
     /** Every live edge that this process can call, as of a second ago at most. */
-    all: able ? all : Effect.succeed<ReadonlyArray<EdgeAddress>>([]),
-    hold: Effect.asVoid(store.hold),
+    readonly all: Effect.Effect<ReadonlyArray<EdgeAddress>>
+    /** To the end of the transaction no edge comes to the set. */
+    readonly hold: Effect.Effect<void, SqlError.SqlError>
     /** Names the edge of the settings to the other replicas; to be repeated well within a day. */
-    configure,
-    /** Drops the orders of edges that are gone. */
-    prune: Effect.asVoid(Effect.flatMap(unixSeconds, store.prune))
+    readonly configure: Effect.Effect<void, SqlError.SqlError>
+    /** Deletes the orders of edges that are gone. */
+    readonly prune: Effect.Effect<void, SqlError.SqlError>
   }
-})
+>()("server/edges/LiveEdges") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* makeStore
+    const { adminToken, edgeAdminUrl, edgeId } = yield* Settings
+    const home =
+      adminToken === undefined || edgeAdminUrl === undefined ? undefined : { id: edgeId, url: edgeAdminUrl.href }
+    const able = adminToken !== undefined
 
-export class LiveEdges extends Context.Service<LiveEdges, Effect.Success<typeof make>>()("server/LiveEdges") {
-  static readonly layer = Layer.effect(LiveEdges, make)
+    /** The operator's own word about where the edge of the settings is goes before what the database has of it. */
+    const read = Effect.map(Effect.flatMap(unixSeconds, store.live), (known): ReadonlyArray<EdgeAddress> =>
+      home === undefined ? known : [home, ...known.filter(({ id }) => id !== home.id)]
+    )
+    const all = yield* Effect.cachedWithTTL(
+      Effect.catchCause(read, (cause) =>
+        Effect.as(Effect.logWarning("Edges could not be looked up.", cause), home === undefined ? [] : [home])
+      ),
+      "1 second"
+    )
+
+    const configure = Effect.suspend(() =>
+      home === undefined ? Effect.void : Effect.asVoid(Effect.flatMap(unixSeconds, (now) => store.configure(home, now)))
+    )
+    // Before anything is served: a replica without the token has no other way to know of this edge.
+    yield* Effect.ignore(configure)
+
+    return {
+      able,
+      home,
+      homeId: edgeId,
+      all: able ? all : Effect.succeed<ReadonlyArray<EdgeAddress>>([]),
+      hold: Effect.asVoid(store.hold),
+      configure,
+      prune: Effect.asVoid(Effect.flatMap(unixSeconds, store.prune))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(LiveEdges, LiveEdges.make)
+  static readonly layer = LiveEdges.layerNoDeps
 
   /** The edge of the settings and others, which live for ever, for what calls edges and has no database. */
   static readonly layerOf = (home: EdgeAddress, ...others: ReadonlyArray<EdgeAddress>) =>

@@ -4,7 +4,8 @@
  * cannot writes them all the same and takes none. What an edge refuses for good is kept, marked, and no longer stands in
  * the way.
  */
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { Context, Effect, Layer, Option, Result, type Schema } from "effect"
+import type { SqlError } from "effect/sql"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { EdgeAdmin, EdgeUnreachable, type EdgeRefused } from "./EdgeAdmin.ts"
 import { LiveEdges } from "./LiveEdges.ts"
@@ -28,110 +29,126 @@ const othersWait = "2 seconds"
 const longestWait = 60
 const backOff = (attempts: number) => Math.min(2 ** Math.min(attempts, 10) / 2, longestWait)
 
-const make = Effect.gen(function* () {
-  const edge = yield* EdgeAdmin
-  const edges = yield* LiveEdges
-  const store = yield* Store.make
-  const home = edges.home?.id ?? null
-
-  const write = Effect.fnUntraced(function* (queue: RoutingToken, calls: ReadonlyArray<EdgeCall>, own: boolean) {
-    const now = yield* unixSeconds
-    const leasedUntil = own && edges.able ? now + ownSeconds : 0
-    yield* edges.hold
-    const rows = yield* Effect.forEach(calls, (call) => store.insert({ queue, home, call, now, leasedUntil }))
-    const ids = rows.flatMap((each) => each.map(({ id }) => id))
-    if (ids.length > 0) yield* store.notify
-    return { queue, ids }
-  })
-
-  const attempt = Effect.fnUntraced(function* (row: Store.Leased) {
-    yield* edge.perform(row.edge, row.queue, row.call).pipe(
-      Effect.tapErrorTag("EdgeUnreachable", () =>
-        Effect.flatMap(unixSeconds, (now) => store.postpone(row.id, now + backOff(row.attempts)))
-      ),
-      Effect.tapErrorTag("EdgeRefused", ({ why }) =>
-        Effect.flatMap(unixSeconds, (now) => store.refuse(row.id, now, why))
-      )
-    )
-    yield* store.acknowledge(row.id)
-  })
-
-  /** Delivers the queue to one edge up to the caller's last row; another replica may be at work on an earlier one. */
-  const drain = ({ ids, queue }: DeliveryTicket, to: string): Effect.Effect<void, EdgeUnreachable | EdgeRefused> =>
-    Effect.gen(function* () {
-      const now = yield* unixSeconds
-      const next = edges.able ? yield* store.leaseFirst({ now, queue, edge: to, own: ids }) : Option.none()
-      if (Option.isSome(next)) {
-        const outcome = attempt(next.value)
-        yield* ids.includes(next.value.id) ? outcome : Effect.catchTag(outcome, "EdgeRefused", () => Effect.void)
-      } else {
-        yield* Effect.sleep("100 millis")
-      }
-      const { remaining } = yield* store.remaining({ edge: to, ids })
-      return remaining > 0
-    }).pipe(
-      Effect.repeat({ while: (more) => more }),
-      Effect.asVoid,
-      sqlOrDie,
-      Effect.timeoutOrElse({
-        duration: "10 seconds",
-        orElse: () => Effect.fail(new EdgeUnreachable({ why: "an earlier call has not been delivered yet" }))
-      })
-    )
-
-  /** Where the edge of new tunnels is among them, it decides; otherwise one edge that took the calls is enough. */
-  const deliver = Effect.fnUntraced(function* (ticket: DeliveryTicket) {
-    const all = (yield* store.edgesOf(ticket.ids)).map((row) => row.edge)
-    const decisive = all.includes(edges.homeId) ? [edges.homeId] : all
-    const others = all.filter((each) => !decisive.includes(each))
-    const outcome = (to: string) =>
-      Effect.result(Effect.tapError(drain(ticket, to), ({ message }) => Effect.logWarning(message, { edge: to })))
-    const [outcomes] = yield* Effect.all(
-      [
-        Effect.forEach(decisive, outcome, { concurrency: "unbounded" }),
-        Effect.timeoutOption(Effect.forEach(others, outcome, { concurrency: "unbounded" }), othersWait)
-      ],
-      { concurrency: 2 }
-    )
-    const failed = outcomes.find(Result.isFailure)
-    if (failed !== undefined && !outcomes.some(Result.isSuccess)) return yield* Effect.fail(failed.failure)
-  }, sqlOrDie)
-
-  const deliverDue = Effect.gen(function* () {
-    const live = (yield* edges.all).map(({ id }) => id)
-    if (live.length === 0) return 0
-    const rows = yield* store.leaseDue({ now: yield* unixSeconds, edges: live, limit: 64 })
-    yield* Effect.forEach(
-      rows,
-      (row) =>
-        attempt(row).pipe(
-          Effect.catchTag("EdgeUnreachable", (error) =>
-            Effect.logWarning(error.message, { edge: row.edge, attempt: row.attempts })
-          ),
-          Effect.catchTag("EdgeRefused", (error) =>
-            Effect.logError(error.message, { edge: row.edge, call: row.call._tag })
-          )
-        ),
-      { concurrency: 16, discard: true }
-    )
-    return rows.length
-  })
-
-  return {
+export class Outbox extends Context.Service<
+  Outbox,
+  {
     /** Whether there is an edge that this process can call. */
-    configured: Effect.map(edges.all, (live) => live.length > 0),
+    readonly configured: Effect.Effect<boolean>
     /** Writes calls in the current transaction; any replica delivers them. */
-    append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeCall>) => Effect.asVoid(write(queue, calls, false)),
+    readonly append: (
+      queue: RoutingToken,
+      ...calls: ReadonlyArray<EdgeCall>
+    ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
     /** Writes calls in the current transaction that the caller delivers itself after it, to learn how that went. */
-    appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeCall>): ReturnType<typeof write> =>
-      write(queue, calls, true),
+    readonly appendOwn: (
+      queue: RoutingToken,
+      ...calls: ReadonlyArray<EdgeCall>
+    ) => Effect.Effect<DeliveryTicket, Schema.SchemaError | SqlError.SqlError>
     /** Delivers now. What could not be delivered stays and is repeated by the worker. */
-    deliver: (ticket: DeliveryTicket) => (ticket.ids.length === 0 ? Effect.void : deliver(ticket)),
+    readonly deliver: (ticket: DeliveryTicket) => Effect.Effect<void, EdgeRefused | EdgeUnreachable>
     /** Delivers everything that is due, and what becomes due by that. */
-    deliverAll: deliverDue.pipe(Effect.repeat({ while: (count) => count > 0 }), Effect.asVoid)
+    readonly deliverAll: Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
   }
-})
+>()("server/edges/Outbox") {
+  static readonly make = Effect.gen(function* () {
+    const edge = yield* EdgeAdmin
+    const edges = yield* LiveEdges
+    const store = yield* Store.make
+    const home = edges.home?.id ?? null
 
-export class Outbox extends Context.Service<Outbox, Effect.Success<typeof make>>()("server/Outbox") {
-  static readonly layer = Layer.effect(Outbox, make)
+    const write = Effect.fnUntraced(function* (queue: RoutingToken, calls: ReadonlyArray<EdgeCall>, own: boolean) {
+      const now = yield* unixSeconds
+      const leasedUntil = own && edges.able ? now + ownSeconds : 0
+      yield* edges.hold
+      const rows = yield* Effect.forEach(calls, (call) => store.insert({ queue, home, call, now, leasedUntil }))
+      const ids = rows.flatMap((each) => each.map(({ id }) => id))
+      if (ids.length > 0) yield* store.notify
+      return { queue, ids }
+    })
+
+    const attempt = Effect.fnUntraced(function* (row: Store.Leased) {
+      yield* edge.perform(row.edge, row.queue, row.call).pipe(
+        Effect.tapErrorTag("EdgeUnreachable", () =>
+          Effect.flatMap(unixSeconds, (now) => store.postpone(row.id, now + backOff(row.attempts)))
+        ),
+        Effect.tapErrorTag("EdgeRefused", ({ why }) =>
+          Effect.flatMap(unixSeconds, (now) => store.refuse(row.id, now, why))
+        )
+      )
+      yield* store.acknowledge(row.id)
+    })
+
+    /** Delivers the queue to one edge up to the caller's last row; another replica may be at work on an earlier one. */
+    const drain = ({ ids, queue }: DeliveryTicket, to: string): Effect.Effect<void, EdgeUnreachable | EdgeRefused> =>
+      Effect.gen(function* () {
+        const now = yield* unixSeconds
+        const next = edges.able ? yield* store.leaseFirst({ now, queue, edge: to, own: ids }) : Option.none()
+        if (Option.isSome(next)) {
+          const outcome = attempt(next.value)
+          yield* ids.includes(next.value.id) ? outcome : Effect.catchTag(outcome, "EdgeRefused", () => Effect.void)
+        } else {
+          yield* Effect.sleep("100 millis")
+        }
+        const { remaining } = yield* store.remaining({ edge: to, ids })
+        return remaining > 0
+      }).pipe(
+        Effect.repeat({ while: (more) => more }),
+        Effect.asVoid,
+        sqlOrDie,
+        Effect.timeoutOrElse({
+          duration: "10 seconds",
+          orElse: () => Effect.fail(new EdgeUnreachable({ why: "an earlier call has not been delivered yet" }))
+        })
+      )
+
+    /** Where the edge of new tunnels is among them, it decides; otherwise one edge that took the calls is enough. */
+    const deliver = Effect.fnUntraced(function* (ticket: DeliveryTicket) {
+      const all = (yield* store.edgesOf(ticket.ids)).map((row) => row.edge)
+      const decisive = all.includes(edges.homeId) ? [edges.homeId] : all
+      const others = all.filter((each) => !decisive.includes(each))
+      const outcome = (to: string) =>
+        Effect.result(Effect.tapError(drain(ticket, to), ({ message }) => Effect.logWarning(message, { edge: to })))
+      const [outcomes] = yield* Effect.all(
+        [
+          Effect.forEach(decisive, outcome, { concurrency: "unbounded" }),
+          Effect.timeoutOption(Effect.forEach(others, outcome, { concurrency: "unbounded" }), othersWait)
+        ],
+        { concurrency: 2 }
+      )
+      const failed = outcomes.find(Result.isFailure)
+      if (failed !== undefined && !outcomes.some(Result.isSuccess)) return yield* Effect.fail(failed.failure)
+    }, sqlOrDie)
+
+    const deliverDue = Effect.gen(function* () {
+      const live = (yield* edges.all).map(({ id }) => id)
+      if (live.length === 0) return 0
+      const rows = yield* store.leaseDue({ now: yield* unixSeconds, edges: live, limit: 64 })
+      yield* Effect.forEach(
+        rows,
+        (row) =>
+          attempt(row).pipe(
+            Effect.catchTag("EdgeUnreachable", (error) =>
+              Effect.logWarning(error.message, { edge: row.edge, attempt: row.attempts })
+            ),
+            Effect.catchTag("EdgeRefused", (error) =>
+              Effect.logError(error.message, { edge: row.edge, call: row.call._tag })
+            )
+          ),
+        { concurrency: 16, discard: true }
+      )
+      return rows.length
+    })
+
+    return {
+      configured: Effect.map(edges.all, (live) => live.length > 0),
+      append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeCall>) => Effect.asVoid(write(queue, calls, false)),
+      appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeCall>): ReturnType<typeof write> =>
+        write(queue, calls, true),
+      deliver: (ticket: DeliveryTicket) => (ticket.ids.length === 0 ? Effect.void : deliver(ticket)),
+      deliverAll: deliverDue.pipe(Effect.repeat({ while: (count) => count > 0 }), Effect.asVoid)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Outbox, Outbox.make)
+  static readonly layer = Outbox.layerNoDeps.pipe(Layer.provide([EdgeAdmin.layer, LiveEdges.layer]))
 }

@@ -25,4 +25,4 @@ const work = Effect.gen(function* () {
 }).pipe(Effect.scoped, unending("Delivering the outbox"))
 
 /** Runs as long as the layer lives. */
-export const layer = Layer.effectDiscard(Effect.forkScoped(work))
+export const layer = Layer.effectDiscard(Effect.forkScoped(work)).pipe(Layer.provide([LiveEdges.layer, Outbox.layer]))

@@ -5,7 +5,8 @@
 import type { PublicKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, type Schema } from "effect"
+import type { SqlError } from "effect/sql"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import type { EdgeCall } from "../edges/EdgeCall.ts"
@@ -16,47 +17,59 @@ import * as Store from "../edges/AgentKeyStore.ts"
 /** The order that brings a tunnel's keys to an edge. */
 export const orderOf = ({ keys, proof }: Store.Ordered): EdgeCall => ({ _tag: "SetAgentKeys", keys, proof })
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const outbox = yield* Outbox
-  const audits = yield* Audits
+export class AgentKeys extends Context.Service<
+  AgentKeys,
+  {
+    /** Sends the keys of these tunnels to the edges, inside the transaction of the change. */
+    readonly announce: (ids: ReadonlyArray<string>) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+    /**
+     * Ends the grant of one tunnel, or all grants of an account, with the keys enrolled through it and the join tokens that
+     * were not redeemed. Answers the tunnels whose grant ended.
+     */
+    readonly endGrants: (
+      grantee: string,
+      tunnel: string | null
+    ) => Effect.Effect<ReadonlyArray<string>, Schema.SchemaError | SqlError.SqlError>
+    /** An edge saw an agent prove this key. Where it is an enrolled one, every agent of the tunnel has to from now on. */
+    readonly proved: (token: RoutingToken, key: PublicKey) => Effect.Effect<void>
+  }
+>()("server/enrollment/AgentKeys") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const outbox = yield* Outbox
+    const audits = yield* Audits
 
-  /** Tells edges how the keys of these tunnels stand now. */
-  const announce = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-    if (ids.length === 0) return
-    const orders = yield* store.orders(ids)
-    yield* Effect.forEach(orders, (ordered) => outbox.append(ordered.routingToken, orderOf(ordered)))
+    /** Tells edges how the keys of these tunnels stand now. */
+    const announce = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+      if (ids.length === 0) return
+      const orders = yield* store.orders(ids)
+      yield* Effect.forEach(orders, (ordered) => outbox.append(ordered.routingToken, orderOf(ordered)))
+    })
+
+    return {
+      announce,
+
+      endGrants: Effect.fnUntraced(function* (grantee: string, tunnel: string | null) {
+        yield* store.holdGrants(grantee, tunnel)
+        const ended = yield* store.endGrants({ grantee, tunnel })
+        yield* announce(ended.flatMap(({ enrolled, tunnelId }) => (enrolled ? [tunnelId] : [])))
+        return ended.map(({ tunnelId }) => tunnelId)
+      }),
+
+      proved: Effect.fn("AgentKeys.proved")(
+        function* (token: RoutingToken, key: PublicKey) {
+          const proved = yield* store.prove({ token, key, now: yield* unixSeconds })
+          if (Option.isNone(proved)) return
+          const { id } = proved.value
+          yield* announce([id])
+          yield* audits.append(audit("agent_proved", "edge", id, key))
+        },
+        store.transaction,
+        sqlOrDie
+      )
+    }
   })
 
-  return {
-    announce,
-
-    /**
-     * Ends the grant of one tunnel, or all grants of an account: the keys enrolled through it and the join tokens that
-     * were not redeemed go with it. Answers the tunnels whose grant ended.
-     */
-    endGrants: Effect.fnUntraced(function* (grantee: string, tunnel: string | null) {
-      yield* store.holdGrants(grantee, tunnel)
-      const ended = yield* store.endGrants({ grantee, tunnel })
-      yield* announce(ended.flatMap(({ enrolled, tunnelId }) => (enrolled ? [tunnelId] : [])))
-      return ended.map(({ tunnelId }) => tunnelId)
-    }),
-
-    /** An edge saw an agent prove this key. Where it is an enrolled one, every agent of the tunnel has to from now on. */
-    proved: Effect.fn("AgentKeys.proved")(
-      function* (token: RoutingToken, key: PublicKey) {
-        const proved = yield* store.prove({ token, key, now: yield* unixSeconds })
-        if (Option.isNone(proved)) return
-        const { id } = proved.value
-        yield* announce([id])
-        yield* audits.append(audit("agent_proved", "edge", id, key))
-      },
-      store.transaction,
-      sqlOrDie
-    )
-  }
-})
-
-export class AgentKeys extends Context.Service<AgentKeys, Effect.Success<typeof make>>()("server/AgentKeys") {
-  static readonly layer = Layer.effect(AgentKeys, make)
+  static readonly layerNoDeps = Layer.effect(AgentKeys, AgentKeys.make)
+  static readonly layer = AgentKeys.layerNoDeps.pipe(Layer.provide([Audits.layer, Outbox.layer]))
 }

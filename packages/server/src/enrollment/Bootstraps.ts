@@ -7,14 +7,17 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import { endedBootstrapSeconds, mostBootstrapTokens } from "@catenet/domain/values/Caps"
 import type { BootstrapRedemption } from "@catenet/domain/api/EnrollmentApi"
-import { type Bootstrap as State, redeem } from "@catenet/domain/enrollment/Bootstrap"
+import { type Bootstrap as State, type BootstrapRefusal, redeem } from "@catenet/domain/enrollment/Bootstrap"
 import { BootstrapProofRefused } from "@catenet/domain/enrollment/EnrollmentErrors"
+import type { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { PublicKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { HttpServerRequest } from "effect/http"
 import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
@@ -47,79 +50,97 @@ const stateOf = (token: BootstrapToken, { expiresAt, redeemedBy, sealed }: Store
 const tokenFrom = Schema.decodeSync(BootstrapToken)
 const Minted = Schema.Struct({ token: BootstrapToken })
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const audits = yield* Audits
-  const { once } = yield* Idempotency
-  const random = yield* SecureRandom.SecureRandom
-
-  /** The attempt moves the token whatever its answer is, so the answer is no failure here. */
-  const attempted = Effect.fnUntraced(
-    function* (token: BootstrapToken, by: PublicKey | null) {
-      const tokenHash = hashToken(token)
-      const row = yield* store.hold(tokenHash)
-      const before = Option.isNone(row) ? null : yield* Effect.orDie(Effect.fromResult(stateOf(token, row.value)))
-      const now = yield* unixSeconds
-      const { answer, next } = redeem(before, now, by)
-      if (next !== null && next._tag !== before?._tag)
-        yield* store.spend({ tokenHash, now, by: next._tag === "Redeemed" ? next.by : null })
-      return answer
-    },
-    store.transaction,
-    sqlOrDie
-  )
-
-  return {
+export class Bootstraps extends Context.Service<
+  Bootstraps,
+  {
     /** A token for the secret, alive for `ttl` seconds. An account may mint one for a tunnel of its own. */
-    mint: Effect.fn("Bootstraps.mint")(function* (
+    readonly mint: (
       secret: BootstrapSecret,
       ttl: number,
       key?: string,
-      actor: Subject | "operator" = "operator"
-    ) {
-      const request = { secret: Redacted.value(secret), ttl }
-      const repeat = key === undefined ? undefined : { caller: "operator", operation: "mint-bootstrap", key, request }
-      const command = Effect.gen(function* () {
-        const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
-        const createdAt = yield* unixSeconds
-        const expiresAt = Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER)
-        const tokenHash = hashToken(token)
-        const inserted = yield* store.insert({ tokenHash, sealed: seal(token, secret), createdAt, expiresAt })
-        yield* within("bootstrap tokens that still give out a secret", mostBootstrapTokens)(inserted)
-        yield* audits.append(audit("bootstrap_minted", actor, tokenHash))
-        return { token }
-      })
-      return yield* once(repeat, Minted, command)
-    }, sqlOrDie),
-
-    /** Those that still give out a secret. */
-    outstanding: Effect.fn("Bootstraps.outstanding")(function* (page: Page) {
-      const now = yield* unixSeconds
-      return yield* paged(
-        page,
-        Schema.String,
-        (slice) => store.outstanding({ ...slice, now }),
-        (token) => token.token_hash
-      )
-    }, Effect.orDie),
-
+      actor?: Subject | "operator"
+    ) => Effect.Effect<{ readonly token: BootstrapToken }, IdempotencyKeyReused | LimitReached>
+    /** Tokens that still give out a secret. */
+    readonly outstanding: (
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<OutstandingBootstrapToken>, never, HttpServerRequest.HttpServerRequest>
     /**
      * The secret, once. The first attempt spends the token, even one that comes too late; one that proves a key keeps the
      * secret for that key. The proof is looked at before the token.
      */
-    redeem: Effect.fn("Bootstraps.redeem")(function* ({ proof, pubkey, token }: typeof BootstrapRedemption.Type) {
-      if (pubkey !== undefined && !Bootstrap.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof ?? "")))
-        return yield* new BootstrapProofRefused()
-      return yield* Effect.fromResult(yield* attempted(token, pubkey ?? null))
-    }),
-
-    /** Forgets tokens that were over long ago; each is unknown from then on. */
-    prune: Effect.flatMap(unixSeconds, (now) =>
-      Effect.asVoid(Effect.orDie(store.prune({ before: now - endedBootstrapSeconds, now })))
-    )
+    readonly redeem: (
+      redemption: typeof BootstrapRedemption.Type
+    ) => Effect.Effect<BootstrapSecret, BootstrapProofRefused | BootstrapRefusal>
+    /** Deletes tokens that were over long ago; each is unknown from then on. */
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/enrollment/Bootstraps") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const audits = yield* Audits
+    const { once } = yield* Idempotency
+    const random = yield* SecureRandom.SecureRandom
 
-export class Bootstraps extends Context.Service<Bootstraps, Effect.Success<typeof make>>()("server/Bootstraps") {
-  static readonly layer = Layer.effect(Bootstraps, make)
+    /** The attempt moves the token whatever its answer is, so the answer is no failure here. */
+    const attempted = Effect.fnUntraced(
+      function* (token: BootstrapToken, by: PublicKey | null) {
+        const tokenHash = hashToken(token)
+        const row = yield* store.hold(tokenHash)
+        const before = Option.isNone(row) ? null : yield* Effect.orDie(Effect.fromResult(stateOf(token, row.value)))
+        const now = yield* unixSeconds
+        const { answer, next } = redeem(before, now, by)
+        if (next !== null && next._tag !== before?._tag)
+          yield* store.spend({ tokenHash, now, by: next._tag === "Redeemed" ? next.by : null })
+        return answer
+      },
+      store.transaction,
+      sqlOrDie
+    )
+
+    return {
+      mint: Effect.fn("Bootstraps.mint")(function* (
+        secret: BootstrapSecret,
+        ttl: number,
+        key?: string,
+        actor: Subject | "operator" = "operator"
+      ) {
+        const request = { secret: Redacted.value(secret), ttl }
+        const repeat = key === undefined ? undefined : { caller: "operator", operation: "mint-bootstrap", key, request }
+        const command = Effect.gen(function* () {
+          const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+          const createdAt = yield* unixSeconds
+          const expiresAt = Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER)
+          const tokenHash = hashToken(token)
+          const inserted = yield* store.insert({ tokenHash, sealed: seal(token, secret), createdAt, expiresAt })
+          yield* within("bootstrap tokens that still give out a secret", mostBootstrapTokens)(inserted)
+          yield* audits.append(audit("bootstrap_minted", actor, tokenHash))
+          return { token }
+        })
+        return yield* once(repeat, Minted, command)
+      }, sqlOrDie),
+
+      outstanding: Effect.fn("Bootstraps.outstanding")(function* (page: Page) {
+        const now = yield* unixSeconds
+        return yield* paged(
+          page,
+          Schema.String,
+          (slice) => store.outstanding({ ...slice, now }),
+          (token) => token.token_hash
+        )
+      }, Effect.orDie),
+
+      redeem: Effect.fn("Bootstraps.redeem")(function* ({ proof, pubkey, token }: typeof BootstrapRedemption.Type) {
+        if (pubkey !== undefined && !Bootstrap.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof ?? "")))
+          return yield* new BootstrapProofRefused()
+        return yield* Effect.fromResult(yield* attempted(token, pubkey ?? null))
+      }),
+
+      prune: Effect.flatMap(unixSeconds, (now) =>
+        Effect.asVoid(Effect.orDie(store.prune({ before: now - endedBootstrapSeconds, now })))
+      )
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Bootstraps, Bootstraps.make)
+  static readonly layer = Bootstraps.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
 }

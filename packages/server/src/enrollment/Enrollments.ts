@@ -6,7 +6,8 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import type { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import { IdempotencyKeyReused, type LimitReached } from "@catenet/domain/values/RequestErrors"
 import {
   AgentAlreadyEnrolled,
   BatchCountOutOfRange,
@@ -20,6 +21,8 @@ import { audit } from "@catenet/domain/values/AuditEffect"
 import { JoinToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { HttpServerRequest } from "effect/http"
+import type { SqlError } from "effect/sql"
 import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
@@ -44,127 +47,164 @@ export interface Redemption {
 const tokenFrom = Schema.decodeSync(JoinToken)
 const Issued = Schema.Struct({ token: JoinToken })
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const keys = yield* AgentKeyStore.make
-  const outbox = yield* Outbox
-  const audits = yield* Audits
-  const { once } = yield* Idempotency
-  const random = yield* SecureRandom.SecureRandom
-  const freshSalt = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
-  const fresh = Effect.map(freshSalt, (hex) => tokenFrom(hex))
-
-  const insert = Effect.fnUntraced(function* (to: Store.Issued, tokens: ReadonlyArray<JoinToken>) {
-    const inserted = yield* store.insert(to, yield* unixSeconds, tokens.map(hashToken))
-    yield* within("join tokens that no agent has redeemed", mostJoinTokensOfTenant)(inserted)
-  })
-
-  /** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
-  const issued = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
-    yield* insert({ tenant, tunnel: "", grantee: null }, tokens)
-    yield* audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
-    return tokens
-  })
-
-  /**
-   * Tokens that follow from the key of their batch can be given again without having been kept. They are stored when the
-   * batch is new and never again: one that was redeemed and pruned must not come back as a fresh one.
-   */
-  const derived = Effect.fnUntraced(
-    function* (tenant: string, count: number, idempotencyKey: string, secret: Redacted.Redacted<Uint8Array>) {
-      const own = yield* freshSalt
-      const batch = yield* store.claimBatch({ idempotencyKey, tenant, count, salt: own, createdAt: yield* unixSeconds })
-      if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
-      const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}${batch.salt}`))
-      const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
-      const tokens = Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
-      return batch.salt === own ? yield* issued(tenant, tokens) : tokens
-    },
-    store.transaction,
-    sqlOrDie
-  )
-
-  const spend = Effect.fnUntraced(
-    function* (redemption: Redemption) {
-      const { agent, pubkey } = redemption
-      const row = { tokenHash: hashToken(redemption.token), agent, pubkey, now: yield* unixSeconds }
-      const spent = yield* store.spend(row)
-      if (Option.isSome(spent)) {
-        yield* store.bind(spent.value, row)
-        yield* audits.append(audit("agent_enrolled", spent.value.tenant, agent, pubkey))
-        const served = yield* keys.ordersAfter(spent.value)
-        const told = yield* Effect.forEach(served, (ordered) =>
-          outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
-        )
-        return { tenant: Tenant.make(spent.value.tenant), told }
-      }
-      const before = yield* store.spentFor(row)
-      if (Option.isNone(before)) return yield* new JoinTokenUnknown()
-      const { enrolled, tenant } = before.value
-      return yield* enrolled ? new AgentAlreadyEnrolled({ tenant: Tenant.make(tenant) }) : new JoinTokenSpent()
-    },
-    store.transaction,
-    sqlOrDie
-  )
-
-  return {
+export class Enrollments extends Context.Service<
+  Enrollments,
+  {
     /** A fresh single-use join token for a tenant. Only its hash is kept. */
-    issue: Effect.fn("Enrollments.issue")(function* (tenant: string, key?: string) {
-      const repeat =
-        key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
-      const command = Effect.gen(function* () {
-        const token = yield* fresh
-        yield* issued(tenant, [token])
-        return { token }
-      })
-      return yield* once(repeat, Issued, command)
-    }, sqlOrDie),
-    /** Those that nobody has redeemed. */
-    outstanding: Effect.fn("Enrollments.outstanding")(
-      (page: Page) => paged(page, Schema.String, store.outstanding, (token) => token.token_hash),
-      Effect.orDie
-    ),
-    /** A fresh single-use join token that enrols an agent for one tunnel. A grantee's ends with the grant. */
-    issueFor: Effect.fn("Enrollments.issueFor")(function* (to: Store.Issued) {
-      const token = yield* fresh
-      yield* insert(to, [token])
-      return token
-    }),
+    readonly issue: (
+      tenant: string,
+      key?: string
+    ) => Effect.Effect<{ readonly token: JoinToken }, IdempotencyKeyReused | LimitReached>
+    /** Tokens that no agent has redeemed. */
+    readonly outstanding: (
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<OutstandingJoinToken>, never, HttpServerRequest.HttpServerRequest>
+    /**
+     * A fresh single-use join token that enrolls an agent for one tunnel, inside the caller's transaction. A grantee's ends
+     * with the grant.
+     */
+    readonly issueFor: (
+      to: Store.Issued
+    ) => Effect.Effect<JoinToken, LimitReached | Schema.SchemaError | SqlError.SqlError>
     /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
-    issueBatch: Effect.fn("Enrollments.issueBatch")(function* (options: {
+    readonly issueBatch: (options: {
       readonly tenant: string
       readonly count: number
       readonly idempotencyKey: string | undefined
       readonly secret: Redacted.Redacted<Uint8Array>
-    }) {
-      const { count, idempotencyKey, secret, tenant } = options
-      if (count < 1 || count > 100) return yield* new BatchCountOutOfRange({ count })
-      return idempotencyKey === undefined
-        ? yield* Effect.replicateEffect(fresh, count).pipe(
-            Effect.flatMap((tokens) => issued(tenant, tokens)),
-            store.transaction,
-            sqlOrDie
-          )
-        : yield* derived(tenant, count, idempotencyKey, secret)
-    }),
+    }) => Effect.Effect<ReadonlyArray<JoinToken>, BatchCountOutOfRange | IdempotencyKeyReused | LimitReached>
     /** Spends a join token and binds the agent; answers the tenant. The proof is looked at before the token. */
-    redeem: Effect.fn("Enrollments.redeem")(function* (redemption: Redemption) {
-      const { pubkey, proof, token } = redemption
-      if (!Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof)))
-        return yield* new JoinProofRefused()
-      const { tenant, told } = yield* spend(redemption)
-      // The agent goes to an edge next, which should know its key by then; otherwise it is refused once and comes again.
-      yield* Effect.forEach(told, outbox.deliver, { concurrency: 8, discard: true }).pipe(
-        Effect.timeoutOption("2 seconds"),
-        Effect.ignoreCause
-      )
-      return tenant
-    }),
-    /** Forgets tokens that are over. */
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now))))
+    readonly redeem: (
+      redemption: Redemption
+    ) => Effect.Effect<Tenant, AgentAlreadyEnrolled | JoinProofRefused | JoinTokenSpent | JoinTokenUnknown>
+    /** Deletes tokens that are over. */
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/enrollment/Enrollments") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const keys = yield* AgentKeyStore.make
+    const outbox = yield* Outbox
+    const audits = yield* Audits
+    const { once } = yield* Idempotency
+    const random = yield* SecureRandom.SecureRandom
+    const freshSalt = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
+    const fresh = Effect.map(freshSalt, (hex) => tokenFrom(hex))
 
-export class Enrollments extends Context.Service<Enrollments, Effect.Success<typeof make>>()("server/Enrollments") {
-  static readonly layer = Layer.effect(Enrollments, make)
+    const insert = Effect.fnUntraced(function* (to: Store.Issued, tokens: ReadonlyArray<JoinToken>) {
+      const inserted = yield* store.insert(to, yield* unixSeconds, tokens.map(hashToken))
+      yield* within("join tokens that no agent has redeemed", mostJoinTokensOfTenant)(inserted)
+    })
+
+    /** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
+    const issued = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
+      yield* insert({ tenant, tunnel: "", grantee: null }, tokens)
+      yield* audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
+      return tokens
+    })
+
+    /**
+     * Tokens that follow from the key of their batch can be given again without having been kept. They are stored when the
+     * batch is new and never again: one that was redeemed and pruned must not come back as a fresh one.
+     */
+    const derived = Effect.fnUntraced(
+      function* (tenant: string, count: number, idempotencyKey: string, secret: Redacted.Redacted<Uint8Array>) {
+        const own = yield* freshSalt
+        const batch = yield* store.claimBatch({
+          idempotencyKey,
+          tenant,
+          count,
+          salt: own,
+          createdAt: yield* unixSeconds
+        })
+        if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
+        const key = native.hmacSha256(
+          Redacted.value(secret),
+          Bytes.fromText(`join batch ${idempotencyKey}${batch.salt}`)
+        )
+        const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
+        const tokens = Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
+        return batch.salt === own ? yield* issued(tenant, tokens) : tokens
+      },
+      store.transaction,
+      sqlOrDie
+    )
+
+    const spend = Effect.fnUntraced(
+      function* (redemption: Redemption) {
+        const { agent, pubkey } = redemption
+        const row = { tokenHash: hashToken(redemption.token), agent, pubkey, now: yield* unixSeconds }
+        const spent = yield* store.spend(row)
+        if (Option.isSome(spent)) {
+          yield* store.bind(spent.value, row)
+          yield* audits.append(audit("agent_enrolled", spent.value.tenant, agent, pubkey))
+          const served = yield* keys.ordersAfter(spent.value)
+          const told = yield* Effect.forEach(served, (ordered) =>
+            outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
+          )
+          return { tenant: Tenant.make(spent.value.tenant), told }
+        }
+        const before = yield* store.spentFor(row)
+        if (Option.isNone(before)) return yield* new JoinTokenUnknown()
+        const { enrolled, tenant } = before.value
+        return yield* enrolled ? new AgentAlreadyEnrolled({ tenant: Tenant.make(tenant) }) : new JoinTokenSpent()
+      },
+      store.transaction,
+      sqlOrDie
+    )
+
+    return {
+      issue: Effect.fn("Enrollments.issue")(function* (tenant: string, key?: string) {
+        const repeat =
+          key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
+        const command = Effect.gen(function* () {
+          const token = yield* fresh
+          yield* issued(tenant, [token])
+          return { token }
+        })
+        return yield* once(repeat, Issued, command)
+      }, sqlOrDie),
+      outstanding: Effect.fn("Enrollments.outstanding")(
+        (page: Page) => paged(page, Schema.String, store.outstanding, (token) => token.token_hash),
+        Effect.orDie
+      ),
+      issueFor: Effect.fn("Enrollments.issueFor")(function* (to: Store.Issued) {
+        const token = yield* fresh
+        yield* insert(to, [token])
+        return token
+      }),
+      issueBatch: Effect.fn("Enrollments.issueBatch")(function* (options: {
+        readonly tenant: string
+        readonly count: number
+        readonly idempotencyKey: string | undefined
+        readonly secret: Redacted.Redacted<Uint8Array>
+      }) {
+        const { count, idempotencyKey, secret, tenant } = options
+        if (count < 1 || count > 100) return yield* new BatchCountOutOfRange({ count })
+        return idempotencyKey === undefined
+          ? yield* Effect.replicateEffect(fresh, count).pipe(
+              Effect.flatMap((tokens) => issued(tenant, tokens)),
+              store.transaction,
+              sqlOrDie
+            )
+          : yield* derived(tenant, count, idempotencyKey, secret)
+      }),
+      redeem: Effect.fn("Enrollments.redeem")(function* (redemption: Redemption) {
+        const { pubkey, proof, token } = redemption
+        if (!Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof)))
+          return yield* new JoinProofRefused()
+        const { tenant, told } = yield* spend(redemption)
+        // The agent goes to an edge next, which should know its key by then; otherwise it is refused once and comes again.
+        yield* Effect.forEach(told, outbox.deliver, { concurrency: 8, discard: true }).pipe(
+          Effect.timeoutOption("2 seconds"),
+          Effect.ignoreCause
+        )
+        return tenant
+      }),
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now))))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Enrollments, Enrollments.make)
+  static readonly layer = Enrollments.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer, Outbox.layer]))
 }

@@ -7,7 +7,8 @@ import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import type { Email } from "@catenet/domain/values/Email"
 import { GateAnswer } from "@catenet/domain/tunnels/GateVisit"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Layer, Option, type Redacted, type Schema } from "effect"
+import type { SqlError } from "effect/sql"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import { AccessTokens } from "../identity/AccessTokens.ts"
@@ -46,80 +47,97 @@ interface Identified {
 
 const unknown: Identified = { identity: Option.none(), expiresAt: null }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const requests = yield* AccessRequestStore.make
-  const sealing = yield* Sealing
-  const tokens = yield* AccessTokens
-  const { gateCookieDomain, portalBaseUrl } = yield* Settings
-
-  /** Whether an account may visit: it is on the list, any account may, or the tunnel is its own. */
-  const admits = Effect.fnUntraced(function* (gate: Store.Gate, subject: string, email: Email | null) {
-    if (gate.allowAnyLogin || gate.subject === subject) return true
-    const names = email === null ? [lowerAscii(subject)] : [lowerAscii(subject), email]
-    return (yield* store.isVisitor(gate.tunnelId, names)).length > 0
-  })
-
-  const byToken = Effect.fnUntraced(function* (host: string, bearer: Redacted.Redacted) {
-    const gate = yield* store.gateOf(host)
-    const verified = yield* Effect.option(tokens.verifyForGate(bearer))
-    if (Option.isNone(gate) || Option.isNone(verified)) return Option.none<string>()
-    return (yield* admits(gate.value, verified.value, null)) ? Option.some<string>(verified.value) : Option.none()
-  })
-
-  const gated = Effect.fnUntraced(function* (host: string) {
-    const gate = yield* store.gateOf(host)
-    return yield* Option.isSome(gate) ? Effect.succeed(gate.value) : new HostNotGated()
-  })
-
-  /** An e-mail address, an account without one, or `share:` and the id of a link. */
-  const bySession = Effect.fnUntraced(function* (host: string, session: Visit["session"]) {
-    const found = yield* store.visit({ tokenHash: hashToken(session), host, now: yield* unixSeconds })
-    if (Option.isNone(found)) return Option.none<Identified>()
-    const { email, expiresAt, requireLogin, shareLinkId, subject } = found.value
-    if (!requireLogin) return Option.some<Identified>({ identity: Option.some(""), expiresAt: null })
-    if (expiresAt === null) return Option.some(unknown)
-    return Option.some({ identity: Option.some(inAscii(email ?? subject ?? `share:${shareLinkId}`)), expiresAt })
-  })
-
-  return {
-    admits,
+export class Gate extends Context.Service<
+  Gate,
+  {
+    /** Whether an account may visit: it is on the list, any account may, or the tunnel is its own. */
+    readonly admits: (
+      gate: Store.Gate,
+      subject: string,
+      email: Email | null
+    ) => Effect.Effect<boolean, Schema.SchemaError | SqlError.SqlError>
     /** The gate of a host, where it has one. */
-    of: (host: string) => gated(host).pipe(sqlOrDie),
-
+    readonly of: (host: string) => Effect.Effect<Store.Gate, HostNotGated>
     /** Whether a host belongs to a tunnel, gated or not. */
-    knows: (host: string) => Effect.orDie(Effect.map(store.isHost(host), (rows) => rows.length > 0)),
-
-    /** For a proxy. A host that is nobody's has no gate. */
-    identify: Effect.fn("Gate.identify")(function* ({ bearer, host, session }: Visit) {
-      const found = yield* bySession(host, session)
-      if (Option.isNone(found)) return Option.some("")
-      const { identity } = found.value
-      return Option.isNone(identity) && Option.isSome(bearer) ? yield* byToken(host, bearer.value) : identity
-    }, sqlOrDie),
-
-    /** For an edge, which asks about hosts that it serves only: one that is nobody's has lost its owner, and is closed. */
-    answer: Effect.fn("Gate.answer")(function* (host: string, session: Visit["session"]) {
-      const { expiresAt, identity } = Option.getOrElse(yield* bySession(host, session), () => unknown)
-      return new GateAnswer({
-        identity: Option.getOrNull(identity),
-        expires_at: expiresAt === null ? null : UnixSeconds.make(expiresAt),
-        sign_in: gateCookieDomain === undefined ? null : new URL("/gate/start", portalBaseUrl).href
-      })
-    }, sqlOrDie),
-
+    readonly knows: (host: string) => Effect.Effect<boolean>
+    /** For a proxy. A host that belongs to no tunnel has no gate. */
+    readonly identify: (visit: Visit) => Effect.Effect<Option.Option<string>>
+    /** For an edge, which asks about hosts that it serves only: one that belongs to no tunnel lost its owner, and is closed. */
+    readonly answer: (host: string, session: Visit["session"]) => Effect.Effect<GateAnswer>
     /** Leaves a request to be let in with the owner. Asking again changes nothing. */
-    request: Effect.fn("Gate.request")(function* (host: string, { email, from, note }: Asked) {
-      const { tunnelId } = yield* gated(host)
-      const block = sealing.pseudonym("tunnel_access_requests.block", from)
-      yield* requests.add({ tunnelId, email, note, at: yield* unixSeconds, block })
-    }, sqlOrDie),
-
-    /** Forgets requests that have waited too long. */
-    prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, requests.forget)))
+    readonly request: (host: string, asked: Asked) => Effect.Effect<void, HostNotGated>
+    /** Deletes requests that have waited too long. */
+    readonly prune: Effect.Effect<void>
   }
-})
+>()("server/gate/Gate") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const requests = yield* AccessRequestStore.make
+    const sealing = yield* Sealing
+    const tokens = yield* AccessTokens
+    const { gateCookieDomain, portalBaseUrl } = yield* Settings
 
-export class Gate extends Context.Service<Gate, Effect.Success<typeof make>>()("server/Gate") {
-  static readonly layer = Layer.effect(Gate, make)
+    /** Whether an account may visit: it is on the list, any account may, or the tunnel is its own. */
+    const admits = Effect.fnUntraced(function* (gate: Store.Gate, subject: string, email: Email | null) {
+      if (gate.allowAnyLogin || gate.subject === subject) return true
+      const names = email === null ? [lowerAscii(subject)] : [lowerAscii(subject), email]
+      return (yield* store.isVisitor(gate.tunnelId, names)).length > 0
+    })
+
+    const byToken = Effect.fnUntraced(function* (host: string, bearer: Redacted.Redacted) {
+      const gate = yield* store.gateOf(host)
+      const verified = yield* Effect.option(tokens.verifyForGate(bearer))
+      if (Option.isNone(gate) || Option.isNone(verified)) return Option.none<string>()
+      return (yield* admits(gate.value, verified.value, null)) ? Option.some<string>(verified.value) : Option.none()
+    })
+
+    const gated = Effect.fnUntraced(function* (host: string) {
+      const gate = yield* store.gateOf(host)
+      return yield* Option.isSome(gate) ? Effect.succeed(gate.value) : new HostNotGated()
+    })
+
+    /** An e-mail address, an account without one, or `share:` and the id of a link. */
+    const bySession = Effect.fnUntraced(function* (host: string, session: Visit["session"]) {
+      const found = yield* store.visit({ tokenHash: hashToken(session), host, now: yield* unixSeconds })
+      if (Option.isNone(found)) return Option.none<Identified>()
+      const { email, expiresAt, requireLogin, shareLinkId, subject } = found.value
+      if (!requireLogin) return Option.some<Identified>({ identity: Option.some(""), expiresAt: null })
+      if (expiresAt === null) return Option.some(unknown)
+      return Option.some({ identity: Option.some(inAscii(email ?? subject ?? `share:${shareLinkId}`)), expiresAt })
+    })
+
+    return {
+      admits,
+      of: (host: string) => gated(host).pipe(sqlOrDie),
+
+      knows: (host: string) => Effect.orDie(Effect.map(store.isHost(host), (rows) => rows.length > 0)),
+
+      identify: Effect.fn("Gate.identify")(function* ({ bearer, host, session }: Visit) {
+        const found = yield* bySession(host, session)
+        if (Option.isNone(found)) return Option.some("")
+        const { identity } = found.value
+        return Option.isNone(identity) && Option.isSome(bearer) ? yield* byToken(host, bearer.value) : identity
+      }, sqlOrDie),
+
+      answer: Effect.fn("Gate.answer")(function* (host: string, session: Visit["session"]) {
+        const { expiresAt, identity } = Option.getOrElse(yield* bySession(host, session), () => unknown)
+        return new GateAnswer({
+          identity: Option.getOrNull(identity),
+          expires_at: expiresAt === null ? null : UnixSeconds.make(expiresAt),
+          sign_in: gateCookieDomain === undefined ? null : new URL("/gate/start", portalBaseUrl).href
+        })
+      }, sqlOrDie),
+
+      request: Effect.fn("Gate.request")(function* (host: string, { email, from, note }: Asked) {
+        const { tunnelId } = yield* gated(host)
+        const block = sealing.pseudonym("tunnel_access_requests.block", from)
+        yield* requests.add({ tunnelId, email, note, at: yield* unixSeconds, block })
+      }, sqlOrDie),
+
+      prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, requests.forget)))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Gate, Gate.make)
+  static readonly layer = Gate.layerNoDeps.pipe(Layer.provide([AccessTokens.layer]))
 }

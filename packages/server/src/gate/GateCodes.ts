@@ -41,46 +41,57 @@ export interface Aim {
   readonly browser: string
 }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const { gateHostsPort } = yield* Settings
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.map(random.randomBytes(32), (bytes) => Tokens.urlText(Redacted.make(bytes)))
-
-  return {
+export class GateCodes extends Context.Service<
+  GateCodes,
+  {
     /** The address to which the browser of a visitor is sent. */
-    mint: Effect.fn("GateCodes.mint")(function* ({ browser, host, path }: Aim, visitor: Store.Visitor) {
-      const code = yield* fresh
-      const codeExpiresAt = (yield* unixSeconds) + codeLifetime
-      yield* store.keep({ ...visitor, codeHash: hashToken(code), browser, host, path: inAscii(path), codeExpiresAt })
-      const address = new URL(entryPath, `https://${host}:${gateHostsPort}`)
-      address.searchParams.set("code", Redacted.value(code))
-      return address.href
-    }, sqlOrDie),
-
+    readonly mint: (aim: Aim, visitor: Store.Visitor) => Effect.Effect<string>
     /** Opens the visitor's session at the host. */
-    redeem: Effect.fn("GateCodes.redeem")(function* (shown: {
+    readonly redeem: (shown: {
       readonly host: string
       readonly code: Redacted.Redacted
       readonly browser: string
-    }) {
-      const session = yield* fresh
-      const now = yield* unixSeconds
-      const { browser, code, host } = shown
-      const found = yield* store.exchange({
-        host,
-        browser,
-        codeHash: hashToken(code),
-        tokenHash: hashToken(session),
-        now
-      })
-      if (Option.isNone(found)) return yield* new GateCodeRefused()
-      const { expiresAt, path } = found.value
-      return entryFrom({ session: Redacted.value(session), seconds: expiresAt - now, path })
-    }, sqlOrDie)
+    }) => Effect.Effect<GateEntry, GateCodeRefused>
   }
-})
+>()("server/gate/GateCodes") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const { gateHostsPort } = yield* Settings
+    const random = yield* SecureRandom.SecureRandom
+    const fresh = Effect.map(random.randomBytes(32), (bytes) => Tokens.urlText(Redacted.make(bytes)))
 
-export class GateCodes extends Context.Service<GateCodes, Effect.Success<typeof make>>()("server/gate/GateCodes") {
-  static readonly layer = Layer.effect(GateCodes, make)
+    return {
+      mint: Effect.fn("GateCodes.mint")(function* ({ browser, host, path }: Aim, visitor: Store.Visitor) {
+        const code = yield* fresh
+        const codeExpiresAt = (yield* unixSeconds) + codeLifetime
+        yield* store.keep({ ...visitor, codeHash: hashToken(code), browser, host, path: inAscii(path), codeExpiresAt })
+        const address = new URL(entryPath, `https://${host}:${gateHostsPort}`)
+        address.searchParams.set("code", Redacted.value(code))
+        return address.href
+      }, sqlOrDie),
+
+      redeem: Effect.fn("GateCodes.redeem")(function* (shown: {
+        readonly host: string
+        readonly code: Redacted.Redacted
+        readonly browser: string
+      }) {
+        const session = yield* fresh
+        const now = yield* unixSeconds
+        const { browser, code, host } = shown
+        const found = yield* store.exchange({
+          host,
+          browser,
+          codeHash: hashToken(code),
+          tokenHash: hashToken(session),
+          now
+        })
+        if (Option.isNone(found)) return yield* new GateCodeRefused()
+        const { expiresAt, path } = found.value
+        return entryFrom({ session: Redacted.value(session), seconds: expiresAt - now, path })
+      }, sqlOrDie)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(GateCodes, GateCodes.make)
+  static readonly layer = GateCodes.layerNoDeps
 }

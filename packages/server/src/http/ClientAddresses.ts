@@ -38,47 +38,6 @@ const forElements = (header: string) =>
     .map((element) => /(?:^|;)\s*for=(?:"([^"]*)"|([^;\s"]*))\s*(?:;|$)/iu.exec(element.trim()))
     .map((match) => match?.[1] ?? match?.[2] ?? "")
 
-const make = Effect.gen(function* () {
-  const { trustedProxies = [] } = yield* Settings
-  const isTrusted = trusts(trustedProxies)
-
-  /** The first address from the right that is no trusted proxy's; nothing where one cannot be read. */
-  const behind = (hops: ReadonlyArray<string>): string | undefined => {
-    for (const [index, hop] of [...hops.entries()].toReversed()) {
-      const address = parse(hop)
-      if (address === undefined) return undefined
-      const text = NetAddress.formatIp(address)
-      if (index === 0 || !isTrusted(text)) return text
-    }
-    return undefined
-  }
-
-  const of = ({ headers, remoteAddress }: Request): string => {
-    const own = Option.getOrElse(remoteAddress, () => "unknown")
-    if (trustedProxies.length === 0 || !isTrusted(own)) return own
-    const { "x-forwarded-for": listed, forwarded: elements } = headers
-    const said = [
-      ...(listed === undefined ? [] : [behind(listed.split(","))]),
-      ...(elements === undefined ? [] : [behind(forElements(elements))])
-    ]
-    const [first] = said
-    // A proxy writes one of the two and may pass the other on as the client sent it: they count when they agree.
-    return first !== undefined && said.every((each) => each === first) ? first : own
-  }
-
-  return {
-    of,
-    budgetKey: (request: Request): string => {
-      const text = of(request)
-      const address = parse(text)
-      if (address === undefined) return text
-      return NetAddress.isIpv4Address(address)
-        ? NetAddress.formatIp(address)
-        : IpNetwork.format(IpNetwork.fromAddressUnsafe(address, 64))
-    }
-  }
-})
-
 export class ClientAddresses extends Context.Service<
   ClientAddresses,
   {
@@ -87,5 +46,46 @@ export class ClientAddresses extends Context.Service<
     readonly budgetKey: (request: Request) => string
   }
 >()("server/http/ClientAddresses") {
-  static readonly layer = Layer.effect(ClientAddresses, make)
+  static readonly make = Effect.gen(function* () {
+    const { trustedProxies = [] } = yield* Settings
+    const isTrusted = trusts(trustedProxies)
+
+    /** The first address from the right that is no trusted proxy's; nothing where one cannot be read. */
+    const behind = (hops: ReadonlyArray<string>): string | undefined => {
+      for (const [index, hop] of [...hops.entries()].toReversed()) {
+        const address = parse(hop)
+        if (address === undefined) return undefined
+        const text = NetAddress.formatIp(address)
+        if (index === 0 || !isTrusted(text)) return text
+      }
+      return undefined
+    }
+
+    const of = ({ headers, remoteAddress }: Request): string => {
+      const own = Option.getOrElse(remoteAddress, () => "unknown")
+      if (trustedProxies.length === 0 || !isTrusted(own)) return own
+      const { "x-forwarded-for": listed, forwarded: elements } = headers
+      const said = [
+        ...(listed === undefined ? [] : [behind(listed.split(","))]),
+        ...(elements === undefined ? [] : [behind(forElements(elements))])
+      ]
+      const [first] = said
+      // A proxy writes one of the two and may pass the other on as the client sent it: they count when they agree.
+      return first !== undefined && said.every((each) => each === first) ? first : own
+    }
+
+    return {
+      of,
+      budgetKey: (request: Request): string => {
+        const text = of(request)
+        const address = parse(text)
+        if (address === undefined) return text
+        return NetAddress.isIpv4Address(address)
+          ? NetAddress.formatIp(address)
+          : IpNetwork.format(IpNetwork.fromAddressUnsafe(address, 64))
+      }
+    }
+  })
+
+  static readonly layer = Layer.effect(ClientAddresses, ClientAddresses.make)
 }

@@ -35,43 +35,6 @@ const hashesOf = ({ caller, key, operation, request }: Once) => ({
 const sealingKeyOf = ({ caller, key, operation }: Once) => digest("seal", caller, operation, key)
 const associated = Bytes.fromText("catenet idempotent answer v1")
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const random = yield* SecureRandom.SecureRandom
-
-  const seal = Effect.fnUntraced(function* <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) {
-    const nonce = yield* random.randomBytes(12)
-    const text = Bytes.fromText(JSON.stringify(yield* Effect.orDie(Schema.encodeEffect(answer)(result))))
-    return { nonce, sealed: native.chacha20poly1305.seal(sealingKeyOf(request), nonce, associated, text) }
-  })
-
-  const once = <A, I, E, R>(request: Once | undefined, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) => {
-    if (request === undefined) return store.transaction(command)
-    const { keyHash, requestHash } = hashesOf(request)
-
-    return Effect.gen(function* () {
-      const claimed = yield* store.claim({ keyHash, requestHash, createdAt: yield* unixSeconds })
-      if (claimed.length > 0) {
-        const result = yield* command
-        yield* store.complete(keyHash, yield* seal(request, answer, result))
-        return result
-      }
-      const stored = yield* Effect.catchTag(store.find(keyHash), "NoSuchElementError", Effect.die)
-      if (stored.requestHash !== requestHash) return yield* new IdempotencyKeyReused()
-      const opened = native.chacha20poly1305.open(sealingKeyOf(request), stored.nonce, associated, stored.sealed)
-      const text = yield* Effect.orDie(Effect.fromResult(Result.flatMap(opened, Bytes.toText)))
-      return yield* Effect.orDie(Schema.decodeUnknownEffect(answer)(JSON.parse(text)))
-    }).pipe(store.transaction)
-  }
-
-  return {
-    once,
-    kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A): Effect.Effect<Store.Kept> =>
-      Effect.map(seal(request, answer, result), (sealed) => ({ ...hashesOf(request), ...sealed })),
-    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
-  }
-})
-
 export class Idempotency extends Context.Service<
   Idempotency,
   {
@@ -90,6 +53,47 @@ export class Idempotency extends Context.Service<
     readonly prune: Effect.Effect<void>
   }
 >()("server/http/Idempotency") {
-  static readonly layerNoDeps = Layer.effect(Idempotency, make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Database.layer, SecureRandom.layerWebCrypto]))
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const random = yield* SecureRandom.SecureRandom
+
+    const seal = Effect.fnUntraced(function* <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) {
+      const nonce = yield* random.randomBytes(12)
+      const text = Bytes.fromText(JSON.stringify(yield* Effect.orDie(Schema.encodeEffect(answer)(result))))
+      return { nonce, sealed: native.chacha20poly1305.seal(sealingKeyOf(request), nonce, associated, text) }
+    })
+
+    const once = <A, I, E, R>(
+      request: Once | undefined,
+      answer: Schema.Codec<A, I>,
+      command: Effect.Effect<A, E, R>
+    ) => {
+      if (request === undefined) return store.transaction(command)
+      const { keyHash, requestHash } = hashesOf(request)
+
+      return Effect.gen(function* () {
+        const claimed = yield* store.claim({ keyHash, requestHash, createdAt: yield* unixSeconds })
+        if (claimed.length > 0) {
+          const result = yield* command
+          yield* store.complete(keyHash, yield* seal(request, answer, result))
+          return result
+        }
+        const stored = yield* Effect.catchTag(store.find(keyHash), "NoSuchElementError", Effect.die)
+        if (stored.requestHash !== requestHash) return yield* new IdempotencyKeyReused()
+        const opened = native.chacha20poly1305.open(sealingKeyOf(request), stored.nonce, associated, stored.sealed)
+        const text = yield* Effect.orDie(Effect.fromResult(Result.flatMap(opened, Bytes.toText)))
+        return yield* Effect.orDie(Schema.decodeUnknownEffect(answer)(JSON.parse(text)))
+      }).pipe(store.transaction)
+    }
+
+    return {
+      once,
+      kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A): Effect.Effect<Store.Kept> =>
+        Effect.map(seal(request, answer, result), (sealed) => ({ ...hashesOf(request), ...sealed })),
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Idempotency, Idempotency.make)
+  static readonly layer = Idempotency.layerNoDeps.pipe(Layer.provide([Database.layer, SecureRandom.layerWebCrypto]))
 }

@@ -9,31 +9,6 @@ import { unixSeconds } from "../runtime/Now.ts"
 import * as Database from "../store/Database.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const count = SqlSchema.findOne({
-    Request: Schema.Struct({ key: Schema.String, minute: Schema.Int }),
-    Result: Schema.Struct({ count: Schema.Int }),
-    execute: (row) => sql`insert into request_counts as c ${sql.insert({ ...row, count: 1 })}
-      on conflict (key) do update set minute = excluded.minute,
-        count = case when c.minute = excluded.minute then least(c.count, 1000000000) + 1 else 1 end
-      returning count`
-  })
-
-  return {
-    take: Effect.fn("Limits.take")(function* (key: string, most: number) {
-      if (most === 0) return
-      const now = yield* unixSeconds
-      const used = yield* count({ key, minute: Math.floor(now / 60) })
-      if (used.count > most) return yield* new RateLimited({ retry_after: 60 - (now % 60) })
-    }, sqlOrDie),
-
-    prune: Effect.flatMap(unixSeconds, (now) =>
-      Effect.asVoid(Effect.orDie(sql`delete from request_counts where minute < ${Math.floor(now / 60)}`))
-    )
-  }
-})
-
 export class Limits extends Context.Service<
   Limits,
   {
@@ -43,6 +18,31 @@ export class Limits extends Context.Service<
     readonly prune: Effect.Effect<void>
   }
 >()("server/http/Limits") {
-  static readonly layerNoDeps = Layer.effect(Limits, make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide(Database.layer))
+  static readonly make = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const count = SqlSchema.findOne({
+      Request: Schema.Struct({ key: Schema.String, minute: Schema.Int }),
+      Result: Schema.Struct({ count: Schema.Int }),
+      execute: (row) => sql`insert into request_counts as c ${sql.insert({ ...row, count: 1 })}
+        on conflict (key) do update set minute = excluded.minute,
+          count = case when c.minute = excluded.minute then least(c.count, 1000000000) + 1 else 1 end
+        returning count`
+    })
+
+    return {
+      take: Effect.fn("Limits.take")(function* (key: string, most: number) {
+        if (most === 0) return
+        const now = yield* unixSeconds
+        const used = yield* count({ key, minute: Math.floor(now / 60) })
+        if (used.count > most) return yield* new RateLimited({ retry_after: 60 - (now % 60) })
+      }, sqlOrDie),
+
+      prune: Effect.flatMap(unixSeconds, (now) =>
+        Effect.asVoid(Effect.orDie(sql`delete from request_counts where minute < ${Math.floor(now / 60)}`))
+      )
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(Limits, Limits.make)
+  static readonly layer = Limits.layerNoDeps.pipe(Layer.provide(Database.layer))
 }

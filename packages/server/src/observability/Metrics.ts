@@ -49,35 +49,35 @@ const work = (left: Store.Work, now: number): ReadonlyArray<Family> => [
   )
 ]
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const status = yield* Status.make
-  const traffic = yield* Traffic
-  const keys = yield* KeySet
-  const startedAt = (yield* Clock.currentTimeMillis) / 1000
-
-  const stored = Effect.gen(function* () {
-    const now = yield* unixSeconds
-    const counted = yield* status.counts()
-    const left = yield* store.work({ liveSince: now - liveSeconds })
-    return [...counts(counted), ...work(left, now)]
-  }).pipe(Effect.timeout("5 seconds"), Effect.option)
-
-  return {
-    page: Effect.map(stored, (found) =>
-      render([
-        gauge("database_up", "Whether the database could be read.", { value: Option.isSome(found) ? 1 : 0 }),
-        gauge("oidc_up", "Whether a key is known that verifies access tokens.", { value: keys.usable() ? 1 : 0 }),
-        ...Option.getOrElse(found, (): ReadonlyArray<Family> => []),
-        ...traffic.families(),
-        ...Process.families(startedAt)
-      ])
-    )
-  }
-})
-
 export class Metrics extends Context.Service<Metrics, { readonly page: Effect.Effect<string> }>()(
   "server/observability/Metrics"
 ) {
-  static readonly layer = Layer.effect(Metrics, make)
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const status = yield* Status.make
+    const traffic = yield* Traffic
+    const keys = yield* KeySet
+    const startedAt = (yield* Clock.currentTimeMillis) / 1000
+
+    const stored = Effect.gen(function* () {
+      const now = yield* unixSeconds
+      const counted = yield* status.counts()
+      const left = yield* store.work({ liveSince: now - liveSeconds })
+      return [...counts(counted), ...work(left, now)]
+    }).pipe(Effect.timeout("5 seconds"), Effect.option)
+
+    return {
+      page: Effect.map(stored, (found) =>
+        render([
+          gauge("database_up", "Whether the database could be read.", { value: Option.isSome(found) ? 1 : 0 }),
+          gauge("oidc_up", "Whether a key is known that verifies access tokens.", { value: keys.usable() ? 1 : 0 }),
+          ...Option.getOrElse(found, (): ReadonlyArray<Family> => []),
+          ...traffic.families(),
+          ...Process.families(startedAt)
+        ])
+      )
+    }
+  })
+
+  static readonly layer = Layer.effect(Metrics, Metrics.make)
 }

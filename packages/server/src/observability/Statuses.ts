@@ -28,88 +28,6 @@ const unknown: Facts = {
   agents_directory: 0
 }
 
-const make = Effect.gen(function* () {
-  const store = yield* Store.make
-  const gauge = yield* EdgeGauge.make
-  const keys = yield* KeySet
-  const clock = yield* Clock.Clock
-  const started = clock.currentTimeMillisUnsafe()
-  const scope = yield* Effect.scope
-
-  const read = Effect.gen(function* () {
-    const { accounts, agents, directory, hosts, payments, pipelines } = yield* store.counts()
-    const { silent, tunnels } = yield* Effect.catchTag(gauge, "GaugeUnknown", ({ silent }) =>
-      Effect.succeed({ tunnels: hosts, silent })
-    )
-    return {
-      ready: true,
-      tunnels,
-      ...(silent.length === 0 ? {} : { silent_edges: silent }),
-      agents,
-      accounts,
-      payments_confirmed: payments,
-      pipelines_published: pipelines,
-      agents_directory: directory
-    }
-  }).pipe(
-    Effect.timeout("5 seconds"),
-    Effect.orElseSucceed(() => unknown)
-  )
-
-  let facts = yield* read
-  let readAt = yield* Clock.currentTimeMillis
-  const refresh = Effect.gen(function* () {
-    facts = yield* read
-    readAt = yield* Clock.currentTimeMillis
-  })
-  let reading: Fiber.Fiber<void> | undefined
-  /** One for all who ask meanwhile. */
-  const refreshing = Effect.suspend(() =>
-    reading !== undefined && reading.pollUnsafe() === undefined
-      ? Effect.succeed(reading)
-      : Effect.map(Effect.forkIn(refresh, scope), (fiber) => (reading = fiber))
-  )
-
-  const encode = Schema.encodeSync(Schema.fromJsonString(Status))
-  const answerAt = (uptime: number, oidc: boolean) =>
-    HttpServerResponse.text(
-      encode(
-        new Status({
-          ...facts,
-          uptime_seconds: uptime,
-          oidc_enabled: oidc
-        })
-      ),
-      { contentType: "application/json" }
-    )
-  let answered = { uptime: -1, facts, oidc: false, answer: answerAt(0, false) }
-
-  /** The answer as it is sent, made once a second at most. */
-  const responseAt = (now: number) => {
-    const uptime = Math.floor((now - started) / 1000)
-    const oidc = keys.usable()
-    if (answered.uptime !== uptime || answered.facts !== facts || answered.oidc !== oidc) {
-      answered = { uptime, facts, oidc, answer: answerAt(uptime, oidc) }
-    }
-    return answered.answer
-  }
-
-  return {
-    cached: () => {
-      const now = clock.currentTimeMillisUnsafe()
-      return now - readAt < freshMillis ? responseAt(now) : undefined
-    },
-    answer: Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const age = now - readAt
-      if (age < freshMillis) return Effect.succeed(responseAt(now))
-      if (age < worthlessMillis) return Effect.as(refreshing, responseAt(now))
-      return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, responseAt))
-    }),
-    counts: () => facts,
-    ready: Effect.timeout(store.ping, "2 seconds")
-  }
-})
-
 export class Statuses extends Context.Service<
   Statuses,
   {
@@ -122,5 +40,89 @@ export class Statuses extends Context.Service<
     readonly ready: Effect.Effect<unknown, SqlError.SqlError | Cause.TimeoutError>
   }
 >()("server/observability/Statuses") {
-  static readonly layer = Layer.effect(Statuses, make).pipe(Layer.provide([OutgoingHttp.layerToEdges, LiveEdges.layer]))
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const gauge = yield* EdgeGauge.make
+    const keys = yield* KeySet
+    const clock = yield* Clock.Clock
+    const started = clock.currentTimeMillisUnsafe()
+    const scope = yield* Effect.scope
+
+    const read = Effect.gen(function* () {
+      const { accounts, agents, directory, hosts, payments, pipelines } = yield* store.counts()
+      const { silent, tunnels } = yield* Effect.catchTag(gauge, "GaugeUnknown", ({ silent }) =>
+        Effect.succeed({ tunnels: hosts, silent })
+      )
+      return {
+        ready: true,
+        tunnels,
+        ...(silent.length === 0 ? {} : { silent_edges: silent }),
+        agents,
+        accounts,
+        payments_confirmed: payments,
+        pipelines_published: pipelines,
+        agents_directory: directory
+      }
+    }).pipe(
+      Effect.timeout("5 seconds"),
+      Effect.orElseSucceed(() => unknown)
+    )
+
+    let facts = yield* read
+    let readAt = yield* Clock.currentTimeMillis
+    const refresh = Effect.gen(function* () {
+      facts = yield* read
+      readAt = yield* Clock.currentTimeMillis
+    })
+    let reading: Fiber.Fiber<void> | undefined
+    /** One for all who ask meanwhile. */
+    const refreshing = Effect.suspend(() =>
+      reading !== undefined && reading.pollUnsafe() === undefined
+        ? Effect.succeed(reading)
+        : Effect.map(Effect.forkIn(refresh, scope), (fiber) => (reading = fiber))
+    )
+
+    const encode = Schema.encodeSync(Schema.fromJsonString(Status))
+    const answerAt = (uptime: number, oidc: boolean) =>
+      HttpServerResponse.text(
+        encode(
+          new Status({
+            ...facts,
+            uptime_seconds: uptime,
+            oidc_enabled: oidc
+          })
+        ),
+        { contentType: "application/json" }
+      )
+    let answered = { uptime: -1, facts, oidc: false, answer: answerAt(0, false) }
+
+    /** The answer as it is sent, made once a second at most. */
+    const responseAt = (now: number) => {
+      const uptime = Math.floor((now - started) / 1000)
+      const oidc = keys.usable()
+      if (answered.uptime !== uptime || answered.facts !== facts || answered.oidc !== oidc) {
+        answered = { uptime, facts, oidc, answer: answerAt(uptime, oidc) }
+      }
+      return answered.answer
+    }
+
+    return {
+      cached: () => {
+        const now = clock.currentTimeMillisUnsafe()
+        return now - readAt < freshMillis ? responseAt(now) : undefined
+      },
+      answer: Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const age = now - readAt
+        if (age < freshMillis) return Effect.succeed(responseAt(now))
+        if (age < worthlessMillis) return Effect.as(refreshing, responseAt(now))
+        return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, responseAt))
+      }),
+      counts: () => facts,
+      ready: Effect.timeout(store.ping, "2 seconds")
+    }
+  })
+
+  static readonly layer = Layer.effect(Statuses, Statuses.make).pipe(
+    Layer.provide([OutgoingHttp.layerToEdges, LiveEdges.layer])
+  )
 }

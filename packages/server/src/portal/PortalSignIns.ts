@@ -1,5 +1,10 @@
 /** People sign in to the portal at the identity provider. A session knows an address only when the provider has verified it. */
-import { SignInNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
+import {
+  type EmailDomainRefused,
+  type SignInFailed,
+  SignInNotConfigured,
+  type SignInRefused
+} from "@catenet/domain/identity/AuthenticationErrors"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { EmailDomains } from "../identity/EmailDomains.ts"
@@ -15,60 +20,79 @@ export interface Returned extends BegunSignIns.Returned {
   readonly userAgent: string
 }
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const sessions = yield* Sessions
-  const { forPortal: signIns } = yield* SignIns
-  const domains = yield* EmailDomains
-  const { oidcRedirectUri, portalBaseUrl } = yield* Settings
-  const provider = Effect.mapError(Effect.fromOption(signIns), () => new SignInNotConfigured())
+export class PortalSignIns extends Context.Service<
+  PortalSignIns,
+  {
+    readonly available: boolean
+    /** Begins a sign-in. Answers what the browser keeps and where it goes; `register` opens the form for new people. */
+    readonly begin: (
+      next: string,
+      wishes: Wishes,
+      register: boolean
+    ) => Effect.Effect<{ readonly secret: Redacted.Redacted; readonly url: URL }, SignInNotConfigured>
+    /** Finishes it: a session of the person, and the address that the person asked for. */
+    readonly finish: (
+      returned: Returned
+    ) => Effect.Effect<
+      { readonly session: Redacted.Redacted; readonly next: string },
+      EmailDomainRefused | SignInFailed | SignInNotConfigured | SignInRefused
+    >
+    /** Ends a session here. Answers where its browser is signed out at the provider, when there is one to ask. */
+    readonly end: (session: Redacted.Redacted) => Effect.Effect<Option.Option<URL>>
+    /** Deletes sign-ins that were not finished. */
+    readonly prune: Effect.Effect<void>
+  }
+>()("server/portal/PortalSignIns") {
+  static readonly make = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const sessions = yield* Sessions
+    const { forPortal: signIns } = yield* SignIns
+    const domains = yield* EmailDomains
+    const { oidcRedirectUri, portalBaseUrl } = yield* Settings
+    const provider = Effect.mapError(Effect.fromOption(signIns), () => new SignInNotConfigured())
 
-  const begun = yield* BegunSignIns.make(oidcRedirectUri ?? new URL("/portal/callback", portalBaseUrl), {
-    keep: (row: { readonly next: string; readonly secretHash: string; readonly expiresAt: number }) =>
-      sql`insert into portal_sign_ins ${sql.insert(row)}`,
-    take: SqlSchema.findOneOption({
-      Request: Schema.Struct({ secretHash: Schema.String, now: Schema.Int }),
-      Result: Schema.Struct({ next: Schema.String }),
-      execute: ({ now, secretHash }) =>
-        sql`delete from portal_sign_ins where secret_hash = ${secretHash} and expires_at > ${now} returning next`
+    const begun = yield* BegunSignIns.make(oidcRedirectUri ?? new URL("/portal/callback", portalBaseUrl), {
+      keep: (row: { readonly next: string; readonly secretHash: string; readonly expiresAt: number }) =>
+        sql`insert into portal_sign_ins ${sql.insert(row)}`,
+      take: SqlSchema.findOneOption({
+        Request: Schema.Struct({ secretHash: Schema.String, now: Schema.Int }),
+        Result: Schema.Struct({ next: Schema.String }),
+        execute: ({ now, secretHash }) =>
+          sql`delete from portal_sign_ins where secret_hash = ${secretHash} and expires_at > ${now} returning next`
+      })
     })
+
+    return {
+      available: Option.isSome(signIns),
+
+      begin: Effect.fn("PortalSignIns.begin")(function* (next: string, wishes: Wishes, register: boolean) {
+        const { secret, url } = yield* begun.begin(yield* provider, { next }, wishes)
+        if (register) url.pathname = url.pathname.replace(/[^/]*$/u, "registrations")
+        return { secret, url }
+      }, sqlOrDie),
+
+      finish: Effect.fn("PortalSignIns.finish")(function* (returned: Returned) {
+        const { aim, person } = yield* begun.finish(yield* provider, returned)
+        yield* domains.require({ ...person, client: undefined })
+        if (person.email !== null) yield* domains.record(person.subject, person.email)
+        return { session: yield* sessions.open({ ...person, userAgent: returned.userAgent }), next: aim.next }
+      }, sqlOrDie),
+
+      end: Effect.fn("PortalSignIns.end")(function* (session: Redacted.Redacted) {
+        const idToken = yield* sessions.close(session)
+        return Option.map(Option.all({ idToken, signIns }), (known) =>
+          known.signIns.end(known.idToken, new URL("/portal", portalBaseUrl))
+        )
+      }),
+
+      prune: Effect.flatMap(unixSeconds, (now) =>
+        Effect.asVoid(Effect.orDie(sql`delete from portal_sign_ins where expires_at <= ${now}`))
+      )
+    }
   })
 
-  return {
-    available: Option.isSome(signIns),
-
-    /** Begins a sign-in. Answers what the browser keeps and where it goes; `register` opens the form for new people. */
-    begin: Effect.fn("PortalSignIns.begin")(function* (next: string, wishes: Wishes, register: boolean) {
-      const { secret, url } = yield* begun.begin(yield* provider, { next }, wishes)
-      if (register) url.pathname = url.pathname.replace(/[^/]*$/u, "registrations")
-      return { secret, url }
-    }, sqlOrDie),
-
-    /** Finishes it: a session of whoever signed in, and where they wanted to go. */
-    finish: Effect.fn("PortalSignIns.finish")(function* (returned: Returned) {
-      const { aim, person } = yield* begun.finish(yield* provider, returned)
-      yield* domains.require({ ...person, client: undefined })
-      if (person.email !== null) yield* domains.record(person.subject, person.email)
-      return { session: yield* sessions.open({ ...person, userAgent: returned.userAgent }), next: aim.next }
-    }, sqlOrDie),
-
-    /** Ends a session here. Answers where its browser is signed out at the provider, when there is one to ask. */
-    end: Effect.fn("PortalSignIns.end")(function* (session: Redacted.Redacted) {
-      const idToken = yield* sessions.close(session)
-      return Option.map(Option.all({ idToken, signIns }), (known) =>
-        known.signIns.end(known.idToken, new URL("/portal", portalBaseUrl))
-      )
-    }),
-
-    /** Forgets sign-ins that were not finished. */
-    prune: Effect.flatMap(unixSeconds, (now) =>
-      Effect.asVoid(Effect.orDie(sql`delete from portal_sign_ins where expires_at <= ${now}`))
-    )
-  }
-})
-
-export class PortalSignIns extends Context.Service<PortalSignIns, Effect.Success<typeof make>>()(
-  "server/PortalSignIns"
-) {
-  static readonly layer = Layer.effect(PortalSignIns, make)
+  static readonly layerNoDeps = Layer.effect(PortalSignIns, PortalSignIns.make)
+  static readonly layer = PortalSignIns.layerNoDeps.pipe(
+    Layer.provide([EmailDomains.layer, Sessions.layer, SignIns.layer])
+  )
 }

@@ -25,31 +25,25 @@ const readKeys = Effect.gen(function* () {
 
 type Secret = Redacted.Redacted<Uint8Array>
 
-const make = ([first, ...others]: readonly [Secret, ...ReadonlyArray<Secret>]) => {
+type Secrets = readonly [Secret, ...ReadonlyArray<Secret>]
+
+const sealingWith = ([first, ...others]: Secrets): Sealing["Service"] => {
   const keyFrom = (secret: Secret) => SealedText.keyOf(native, Redacted.value(secret))
   const current = keyFrom(first)
   const keys = [current, ...others.map(keyFrom)]
 
   const seal = (place: Place, text: string) => SealedText.seal(native, current, place, text)
 
-  /** Text from before sealing is read as it stands; it is sealed at the next start (`Reseal`). */
-  const open = (
-    place: Place,
-    stored: string
-  ): Result.Result<string, SealedText.SealKeyMissing | SealedText.SealBroken> =>
+  const open: Sealing["Service"]["open"] = (place, stored) =>
     SealedText.keyIdOf(stored) === undefined ? Result.succeed(stored) : SealedText.open(native, keys, place, stored)
 
   return {
     seal,
     open,
-    /** What is stored of a text that is only compared and easy to guess, such as an address. A new first key makes others. */
     pseudonym: (place: string, text: string) => SealedText.pseudonym(native, current, place, text),
-    /** What every text sealed now begins with. */
     prefix: SealedText.prefixOf(current),
-    /** The ids of all keys, the one that seals first. */
     keyIds: keys.map(({ id }) => id),
-    /** A column: sealed text in the database, a value of `schema` here. */
-    column: <A>(place: Place, schema: Schema.Codec<A, string>): Schema.Codec<A, string> =>
+    column: (place, schema) =>
       Schema.String.pipe(
         Schema.decodeTo(schema, {
           decode: SchemaGetter.transformEffect((stored: string) =>
@@ -63,14 +57,33 @@ const make = ([first, ...others]: readonly [Secret, ...ReadonlyArray<Secret>]) =
   }
 }
 
-const fromSettings = Effect.gen(function* () {
-  const [first, ...others] = yield* readKeys
-  // The form of both variables wants one key at least.
-  return first === undefined ? yield* Effect.die("no seal key") : make([first, ...others])
-})
+export class Sealing extends Context.Service<
+  Sealing,
+  {
+    readonly seal: (place: Place, text: string) => string
+    /** Text from before sealing is read as it stands; it is sealed at the next start (`Reseal`). */
+    readonly open: (
+      place: Place,
+      stored: string
+    ) => Result.Result<string, SealedText.SealKeyMissing | SealedText.SealBroken>
+    /** What is stored of a text that is only compared and easy to guess, such as an address. A new first key makes others. */
+    readonly pseudonym: (place: string, text: string) => string
+    /** What every text sealed now begins with. */
+    readonly prefix: string
+    /** The ids of all keys, the one that seals first. */
+    readonly keyIds: ReadonlyArray<string>
+    /** A column: sealed text in the database, a value of `schema` here. */
+    readonly column: <A>(place: Place, schema: Schema.Codec<A, string>) => Schema.Codec<A, string>
+  }
+>()("server/store/Sealing") {
+  static readonly make = Effect.gen(function* () {
+    const [first, ...others] = yield* readKeys
+    // The pattern of both variables wants one key at least.
+    return first === undefined ? yield* Effect.die("no seal key") : sealingWith([first, ...others])
+  })
 
-export class Sealing extends Context.Service<Sealing, ReturnType<typeof make>>()("server/store/Sealing") {
-  static readonly layer = Layer.effect(Sealing, fromSettings)
+  static readonly layerNoDeps = Layer.effect(Sealing, Sealing.make)
+  static readonly layer = Sealing.layerNoDeps
   /** With keys of the caller's: the first one seals, all open. */
-  static readonly layerOf = (...keys: readonly [Secret, ...ReadonlyArray<Secret>]) => Layer.succeed(Sealing, make(keys))
+  static readonly layerOf = (...keys: Secrets) => Layer.succeed(Sealing, sealingWith(keys))
 }
