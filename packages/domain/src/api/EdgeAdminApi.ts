@@ -36,7 +36,7 @@ const tier = {
 }
 
 /** A holder seen on a channel. `parked_now`: seen within the last 60 s. */
-class ChannelPresence extends Schema.Class<ChannelPresence>("ChannelPresence")({
+export class ChannelPresence extends Schema.Class<ChannelPresence>("ChannelPresence")({
   holder: HolderKey,
   parked_now: Schema.Boolean,
   last_seen_secs_ago: Count
