@@ -1,32 +1,40 @@
 /**
- * The token with which a new agent enrols: good for one enrolment, until it is revoked. The token itself is unknown here; its
- * record is looked up by hash.
+ * The token with which a new agent enrolls: good for one enrollment. The token itself is unknown here; its record is looked
+ * up by hash. A token that is taken back, or was given through a grant that ended, is deleted before it is redeemed, and is
+ * unknown from then on.
  */
-import { type Result } from "effect"
-import { refuse, step, type Step } from "../values/Step.ts"
+import { Result } from "effect"
+import { type Audit, audit } from "../values/AuditEffect.ts"
+import type { PublicKey } from "../values/Keys.ts"
+import { step, type Step } from "../values/Step.ts"
+import type { AgentId, Tenant } from "./Agent.ts"
+import { AgentAlreadyEnrolled, JoinProofRefused, JoinTokenSpent, JoinTokenUnknown } from "./EnrollmentErrors.ts"
 
+/**
+ * `keys`: with which the agent that redeemed the token may serve now. A key that was replaced, or whose grant ended, is not
+ * among them.
+ */
 export type JoinToken =
-  | { readonly _tag: "Issued"; readonly tenant: string }
-  | { readonly _tag: "Redeemed"; readonly tenant: string; readonly agent: string }
-  | { readonly _tag: "Revoked" }
+  | { readonly _tag: "Issued"; readonly tenant: Tenant }
+  | { readonly _tag: "Redeemed"; readonly tenant: Tenant; readonly keys: ReadonlyArray<PublicKey> }
 
-/** An enrolment as presented. `proofValid`: the agent's key signed the token. */
-export interface Enrolment {
-  readonly agent: string
-  readonly pubkey: string
+/** An enrollment as presented. `proofValid`: the agent's key signed the token. */
+export interface Enrollment {
+  readonly agent: AgentId
+  readonly pubkey: PublicKey
   readonly proofValid: boolean
 }
 
 /** Binds an agent id to its tenant and key, replacing an earlier binding of that id. */
 export interface BindAgent {
   readonly _tag: "BindAgent"
-  readonly agent: string
-  readonly tenant: string
-  readonly pubkey: string
+  readonly agent: AgentId
+  readonly tenant: Tenant
+  readonly pubkey: PublicKey
 }
 
-/** In the order in which they are found. A revoked token is as unknown as one that never was. */
-export type EnrolmentRefusal = { readonly _tag: "BadProof" | "UnknownToken" | "AlreadyUsed" }
+/** In the order in which they are found. */
+export type EnrollmentRefusal = JoinProofRefused | JoinTokenUnknown | JoinTokenSpent | AgentAlreadyEnrolled
 
 /**
  * Redeems a token; `null` stands for a token that is not on record. The new state and the binding belong in one transaction.
@@ -36,32 +44,26 @@ export type EnrolmentRefusal = { readonly _tag: "BadProof" | "UnknownToken" | "A
  * import { Result } from "effect"
  * import { redeem } from "@catenet/domain/enrollment/JoinToken"
  *
- * const enrolment = { agent: "pi", pubkey: "ab".repeat(32), proofValid: true }
- * const { next } = Result.getOrThrow(redeem({ _tag: "Issued", tenant: "home" }, enrolment))
- * assert.deepEqual(next, { _tag: "Redeemed", tenant: "home", agent: "pi" })
- * assert.deepEqual(Result.flip(redeem(next, enrolment)), Result.succeed({ _tag: "AlreadyUsed" }))
+ * const enrollment = { agent: "pi", pubkey: "ab".repeat(32), proofValid: true }
+ * const { next } = Result.getOrThrow(redeem({ _tag: "Issued", tenant: "home" }, enrollment))
+ * assert.deepEqual(next, { _tag: "Redeemed", tenant: "home", keys: [enrollment.pubkey] })
+ * const stranger = { ...enrollment, pubkey: "cd".repeat(32) }
+ * assert.equal(Result.getOrThrow(Result.flip(redeem(next, stranger)))._tag, "JoinTokenSpent")
+ * assert.equal(Result.getOrThrow(Result.flip(redeem(next, enrollment)))._tag, "AgentAlreadyEnrolled")
  * ```
  */
 export const redeem = (
   token: JoinToken | null,
-  { agent, proofValid, pubkey }: Enrolment
-): Result.Result<Step<JoinToken, BindAgent>, EnrolmentRefusal> => {
-  if (!proofValid) return refuse({ _tag: "BadProof" })
-  if (token === null || token._tag === "Revoked") return refuse({ _tag: "UnknownToken" })
-  if (token._tag === "Redeemed") return refuse({ _tag: "AlreadyUsed" })
+  { agent, proofValid, pubkey }: Enrollment
+): Result.Result<Step<JoinToken, BindAgent | Audit>, EnrollmentRefusal> => {
+  if (!proofValid) return Result.fail(new JoinProofRefused())
+  if (token === null) return Result.fail(new JoinTokenUnknown())
   const { tenant } = token
-  return step<JoinToken, BindAgent>({ _tag: "Redeemed", tenant, agent }, { _tag: "BindAgent", agent, tenant, pubkey })
+  if (token._tag === "Redeemed")
+    return Result.fail(token.keys.includes(pubkey) ? new AgentAlreadyEnrolled({ tenant }) : new JoinTokenSpent())
+  return step<JoinToken, BindAgent | Audit>(
+    { _tag: "Redeemed", tenant, keys: [pubkey] },
+    { _tag: "BindAgent", agent, tenant, pubkey },
+    audit("agent_enrolled", tenant, agent, pubkey)
+  )
 }
-
-/**
- * Takes a token back. One that was redeemed stays redeemed: the agent it admitted is removed elsewhere.
- *
- * ```ts
- * import assert from "node:assert/strict"
- * import { revoke } from "@catenet/domain/enrollment/JoinToken"
- *
- * assert.deepEqual(revoke({ _tag: "Issued", tenant: "home" }), { _tag: "Revoked" })
- * assert.equal(revoke({ _tag: "Redeemed", tenant: "home", agent: "pi" })._tag, "Redeemed")
- * ```
- */
-export const revoke = (token: JoinToken): JoinToken => (token._tag === "Issued" ? { _tag: "Revoked" } : token)

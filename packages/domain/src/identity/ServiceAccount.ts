@@ -2,10 +2,9 @@
 import { Result, Schema, SchemaGetter } from "effect"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
-import { type Step } from "../values/Step.ts"
 import { label } from "../values/Text.ts"
 import { ClientSecret } from "../values/Tokens.ts"
-import { IdentityProviderFailed, ServiceAccountLimitReached } from "./ServiceAccountErrors.ts"
+import { ServiceAccountLimitReached } from "./ServiceAccountErrors.ts"
 
 /** Made by the service: `sa-` and 32 hex. */
 export const ClientId = Schema.String.check(pattern(/^sa-[0-9a-f]{32}$/u, "sa- and 32 hex digits")).pipe(
@@ -42,64 +41,41 @@ export class CreatedServiceAccount extends Schema.Class<CreatedServiceAccount>("
   secret: ClientSecret
 }) {}
 
-/** `reserved`: client id to the unix second of the reservation. */
-export interface Quota {
-  readonly reserved: ReadonlyMap<ClientId, number>
-  readonly active: ReadonlySet<ClientId>
+/**
+ * A place of an owner: `reservedAt` is null where its service account exists, or is being deleted at the provider. A
+ * reservation becomes an account once the provider has made the client.
+ */
+export interface Place {
+  readonly place: number
+  readonly reservedAt: number | null
 }
 
-/** `Release` gives a place back: the provider failed, or the service account was deleted. */
-export type QuotaEvent =
-  | { readonly _tag: "Reserve"; readonly clientId: ClientId }
-  | { readonly _tag: "Activate"; readonly clientId: ClientId }
-  | { readonly _tag: "Release"; readonly clientId: ClientId }
-
-/** A reservation that is too old is lost: the client that was made at the provider has to be deleted there. */
-export type QuotaRefusal = ServiceAccountLimitReached | IdentityProviderFailed
-
-/** Seconds a reservation holds. */
+/** Seconds a reservation holds. A client of one that is too old is deleted at the provider. */
 export const reservationSeconds = 600
 
-/** No service account yet. */
-export const emptyQuota: Quota = { reserved: new Map(), active: new Set() }
-
 /**
- * The machine of the places. A place is reserved before the identity provider is asked, so that two requests at once
+ * Reserves the lowest free place. A place is reserved before the identity provider is asked, so that two requests at once
  * cannot take the last one; a reservation that is never completed is given back by time.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { Result } from "effect"
- * import { emptyQuota, transition } from "@catenet/domain/identity/ServiceAccount"
+ * import { reserve } from "@catenet/domain/identity/ServiceAccount"
  *
- * const clientId = `sa-${"0".repeat(32)}`
- * const reserved = Result.getOrThrow(transition(emptyQuota, { _tag: "Reserve", clientId }, 1000)).next
- * assert.ok(Result.getOrThrow(transition(reserved, { _tag: "Activate", clientId }, 1599)).next.active.has(clientId))
- * assert.ok(Result.isFailure(transition(reserved, { _tag: "Activate", clientId }, 1600)))
+ * const taken = [{ place: 1, reservedAt: null }, { place: 2, reservedAt: 1000 }]
+ * assert.deepEqual(reserve(taken, 1599), Result.succeed({ place: 3, reservedAt: 1599 }))
+ * assert.deepEqual(reserve(taken, 1600), Result.succeed({ place: 2, reservedAt: 1600 }))
  * ```
  */
-export const transition = (
-  quota: Quota,
-  { _tag, clientId }: QuotaEvent,
+export const reserve = (
+  places: ReadonlyArray<Place>,
   now: number
-): Result.Result<Step<Quota, never>, QuotaRefusal> => {
-  const reserved = new Map([...quota.reserved].filter(([, at]) => now - at < reservationSeconds))
-  const { active } = quota
-  switch (_tag) {
-    case "Reserve": {
-      const taken = new Set([...active, ...reserved.keys()])
-      if (taken.size >= maxServiceAccounts) {
-        return Result.fail(new ServiceAccountLimitReached({ limit: maxServiceAccounts }))
-      }
-      return Result.succeed({ next: { active, reserved: reserved.set(clientId, now) }, effects: [] })
-    }
-    case "Activate": {
-      if (!reserved.delete(clientId)) return Result.fail(new IdentityProviderFailed())
-      return Result.succeed({ next: { active: new Set(active).add(clientId), reserved }, effects: [] })
-    }
-    case "Release": {
-      reserved.delete(clientId)
-      return Result.succeed({ next: { active: active.difference(new Set([clientId])), reserved }, effects: [] })
-    }
-  }
+): Result.Result<{ readonly place: number; readonly reservedAt: number }, ServiceAccountLimitReached> => {
+  const held = places.filter(({ reservedAt }) => reservedAt === null || now - reservedAt < reservationSeconds)
+  const taken = new Set(held.map(({ place }) => place))
+  let place = 1
+  while (taken.has(place)) place++
+  return place > maxServiceAccounts
+    ? Result.fail(new ServiceAccountLimitReached({ limit: maxServiceAccounts }))
+    : Result.succeed({ place, reservedAt: now })
 }

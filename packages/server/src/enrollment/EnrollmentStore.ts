@@ -5,6 +5,8 @@ import {
   redeemedJoinTokenSeconds,
   unusedJoinTokenSeconds
 } from "@catenet/domain/values/Caps"
+import { type AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import { PublicKey } from "@catenet/domain/values/Keys"
 import { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -25,12 +27,20 @@ const Batch = Schema.Struct({
 const Issued = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String, grantee: Schema.NullOr(Schema.String) })
 export type Issued = typeof Issued.Type
 
-const Redemption = Schema.Struct({
-  tokenHash: Schema.String,
-  agent: Schema.String,
-  pubkey: Schema.String,
-  now: Schema.Int
+const Held = Schema.Struct({
+  ...Issued.fields,
+  tenant: Tenant,
+  /** The agent that redeemed the token. */
+  redeemedBy: Schema.NullOr(Schema.String)
 })
+export type Held = typeof Held.Type
+
+interface Binding {
+  readonly tokenHash: string
+  readonly agent: AgentId
+  readonly pubkey: PublicKey
+  readonly now: number
+}
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -56,22 +66,34 @@ export const make = Effect.gen(function* () {
         returning tenant, count, salt`
     }),
     /**
-     * Whom it was for, when this call is the one that spends the token. Racing calls wait here for each other. A grant is
-     * held before its token, in the order in which the end of a grant takes them.
+     * The token, held until the transaction ends: racing calls wait here for each other. A grant is held before its token,
+     * in the order in which the end of a grant takes them.
      */
-    spend: SqlSchema.findOneOption({
-      Request: Redemption,
-      Result: Issued,
-      execute: ({ tokenHash, agent, now }) => sql`
+    hold: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Held,
+      execute: (tokenHash) => sql`
         with granted as materialized (
           select g.tunnel_id from join_tokens j join tunnel_grants g on g.tunnel_id = j.tunnel and g.grantee = j.grantee
-          where j.token_hash = ${tokenHash} for key share of g),
-        wanted as materialized (
-          select token_hash, grantee from join_tokens where token_hash = ${tokenHash} and redeemed_at is null
-            and (grantee is null or exists (select 1 from granted)) for update)
-        update join_tokens j set redeemed_at = ${now}, redeemed_by = ${agent}, grantee = null
-        from wanted w where j.token_hash = w.token_hash returning j.tenant, j.tunnel, w.grantee`
+          where j.token_hash = ${tokenHash} for key share of g)
+        select tenant, tunnel, grantee, redeemed_by from join_tokens
+        where token_hash = ${tokenHash} and (grantee is null or exists (select 1 from granted)) for update`
     }),
+    /** The keys of the agent that redeemed a token: those that it may serve with now. */
+    keysOf: SqlSchema.findAll({
+      Request: Held.mapFields(Struct.pick(["tenant", "tunnel", "redeemedBy"])),
+      Result: Schema.Struct({ pubkey: PublicKey }),
+      execute: ({ redeemedBy, tenant, tunnel }) =>
+        sql`select pubkey from agents where tenant = ${tenant} and agent = ${redeemedBy} and tunnel = ${tunnel}`
+    }),
+    /** Marks a token that is held as redeemed, and binds the agent with its key. */
+    bind: ({ grantee, tenant, tunnel }: Held, row: Binding) => sql`
+      with spent as (
+        update join_tokens set redeemed_at = ${row.now}, redeemed_by = ${row.agent}, grantee = null
+        where token_hash = ${row.tokenHash})
+      insert into agents (tenant, agent, tunnel, grantee, pubkey, bound_at)
+      values (${tenant}, ${row.agent}, ${tunnel}, ${grantee}, ${row.pubkey}, ${row.now})
+      on conflict on constraint agents_once do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
     outstanding: SqlSchema.findAll({
       Request: SliceOfAll,
       Result: OutstandingJoinToken,
@@ -79,21 +101,6 @@ export const make = Effect.gen(function* () {
         sql`select token_hash, tenant, nullif(tunnel, '') as tunnel, created_at from join_tokens
           where redeemed_at is null ${keysetOn(sql)("token_hash", slice)}`.withoutTransform
     }),
-    /** Whom a spent token was for, and whether this key is the one that it enrolled and that may still serve. */
-    spentFor: SqlSchema.findOneOption({
-      Request: Redemption.mapFields(Struct.pick(["tokenHash", "pubkey"])),
-      Result: Schema.Struct({ tenant: Schema.String, enrolled: Schema.Boolean }),
-      execute: ({ pubkey, tokenHash }) => sql`
-        select t.tenant, exists (
-          select 1 from agents a
-          where a.tenant = t.tenant and a.agent = t.redeemed_by and a.tunnel = t.tunnel and a.pubkey = ${pubkey}
-        ) as enrolled
-        from join_tokens t where t.token_hash = ${tokenHash}`
-    }),
-    bind: ({ grantee, tenant, tunnel }: Issued, row: typeof Redemption.Type) => sql`
-      insert into agents (tenant, agent, tunnel, grantee, pubkey, bound_at)
-      values (${tenant}, ${row.agent}, ${tunnel}, ${grantee}, ${row.pubkey}, ${row.now})
-      on conflict on constraint agents_once do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
     /**
      * A pruned token is unknown and stays so: no batch gives it again. The count of redemptions stays what it was.
      */

@@ -1,6 +1,6 @@
 /**
- * How an agent becomes one of ours: an operator issues a join token for a tenant, the agent redeems it once with a
- * proof that it holds the key it enrols with.
+ * How an agent is enrolled: an operator issues a join token for a tenant, the agent redeems it once with a proof that it
+ * holds the key it enrolls with.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Proof from "@catenet/crypto/Enrollment"
@@ -8,14 +8,15 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import type { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import { IdempotencyKeyReused, type LimitReached } from "@catenet/domain/values/RequestErrors"
+import { BatchCountOutOfRange } from "@catenet/domain/enrollment/EnrollmentErrors"
 import {
-  AgentAlreadyEnrolled,
-  BatchCountOutOfRange,
-  JoinProofRefused,
-  JoinTokenSpent,
-  JoinTokenUnknown
-} from "@catenet/domain/enrollment/EnrollmentErrors"
-import { Tenant } from "@catenet/domain/enrollment/Agent"
+  type Enrollment,
+  type EnrollmentRefusal,
+  type JoinToken as State,
+  redeem
+} from "@catenet/domain/enrollment/JoinToken"
+import type { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import type { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { mostJoinTokensOfTenant } from "@catenet/domain/values/Caps"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { JoinToken } from "@catenet/domain/values/Tokens"
@@ -37,11 +38,9 @@ import * as Store from "./EnrollmentStore.ts"
 
 export interface Redemption {
   readonly token: JoinToken
-  readonly agent: string
-  /** 64 hex. */
-  readonly pubkey: string
-  /** 128 hex. */
-  readonly proof: string
+  readonly agent: AgentId
+  readonly pubkey: PublicKey
+  readonly proof: Signature
 }
 
 const tokenFrom = Schema.decodeSync(JoinToken)
@@ -74,9 +73,7 @@ export class Enrollments extends Context.Service<
       readonly secret: Redacted.Redacted<Uint8Array>
     }) => Effect.Effect<ReadonlyArray<JoinToken>, BatchCountOutOfRange | IdempotencyKeyReused | LimitReached>
     /** Spends a join token and binds the agent; answers the tenant. The proof is looked at before the token. */
-    readonly redeem: (
-      redemption: Redemption
-    ) => Effect.Effect<Tenant, AgentAlreadyEnrolled | JoinProofRefused | JoinTokenSpent | JoinTokenUnknown>
+    readonly redeem: (redemption: Redemption) => Effect.Effect<Tenant, EnrollmentRefusal>
     /** Deletes tokens that are over. */
     readonly prune: Effect.Effect<void>
   }
@@ -130,24 +127,30 @@ export class Enrollments extends Context.Service<
       sqlOrDie
     )
 
+    const stateOf = Effect.fnUntraced(function* (held: Store.Held) {
+      const { redeemedBy, tenant } = held
+      if (redeemedBy === null) return { _tag: "Issued", tenant } satisfies State
+      const keys = yield* store.keysOf(held)
+      return { _tag: "Redeemed", tenant, keys: keys.map(({ pubkey }) => pubkey) } satisfies State
+    })
+
     const spend = Effect.fnUntraced(
-      function* (redemption: Redemption) {
-        const { agent, pubkey } = redemption
-        const row = { tokenHash: hashToken(redemption.token), agent, pubkey, now: yield* unixSeconds }
-        const spent = yield* store.spend(row)
-        if (Option.isSome(spent)) {
-          yield* store.bind(spent.value, row)
-          yield* audits.append(audit("agent_enrolled", spent.value.tenant, agent, pubkey))
-          const served = yield* keys.ordersAfter(spent.value)
-          const told = yield* Effect.forEach(served, (ordered) =>
-            outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
-          )
-          return { tenant: Tenant.make(spent.value.tenant), told }
+      function* (token: JoinToken, enrollment: Enrollment) {
+        const tokenHash = hashToken(token)
+        const found = yield* store.hold(tokenHash)
+        const before = Option.isSome(found) ? yield* stateOf(found.value) : null
+        const { effects, next } = yield* Effect.fromResult(redeem(before, enrollment))
+        const held = yield* Effect.fromOption(found)
+        const now = yield* unixSeconds
+        for (const effect of effects) {
+          if (effect._tag === "Audit") yield* audits.append(effect)
+          else yield* store.bind(held, { ...effect, tokenHash, now })
         }
-        const before = yield* store.spentFor(row)
-        if (Option.isNone(before)) return yield* new JoinTokenUnknown()
-        const { enrolled, tenant } = before.value
-        return yield* enrolled ? new AgentAlreadyEnrolled({ tenant: Tenant.make(tenant) }) : new JoinTokenSpent()
+        const served = yield* keys.ordersAfter(held)
+        const tickets = yield* Effect.forEach(served, (ordered) =>
+          outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
+        )
+        return { tenant: next.tenant, tickets }
       },
       store.transaction,
       sqlOrDie
@@ -190,12 +193,14 @@ export class Enrollments extends Context.Service<
           : yield* derived(tenant, count, idempotencyKey, secret)
       }),
       redeem: Effect.fn("Enrollments.redeem")(function* (redemption: Redemption) {
-        const { pubkey, proof, token } = redemption
-        if (!Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof)))
-          return yield* new JoinProofRefused()
-        const { tenant, told } = yield* spend(redemption)
+        const { agent, proof, pubkey, token } = redemption
+        const proofValid = Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof))
+        const enrollment = { agent, pubkey, proofValid }
+        // Nothing is read for a proof that does not hold.
+        if (!proofValid) yield* Effect.fromResult(redeem(null, enrollment))
+        const { tenant, tickets } = yield* spend(token, enrollment)
         // The agent goes to an edge next, which should know its key by then; otherwise it is refused once and comes again.
-        yield* Effect.forEach(told, outbox.deliver, { concurrency: 8, discard: true }).pipe(
+        yield* Effect.forEach(tickets, outbox.deliver, { concurrency: 8, discard: true }).pipe(
           Effect.timeoutOption("2 seconds"),
           Effect.ignoreCause
         )

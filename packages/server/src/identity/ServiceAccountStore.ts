@@ -15,7 +15,7 @@ const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-const Place = Schema.Struct({ clientId: ClientId, state: State, place: Schema.Int, createdAt: Schema.Int })
+const Place = Schema.Struct({ place: Schema.Int, reservedAt: Schema.NullOr(Schema.Int) })
 
 const Own = Schema.Struct({ owner: Schema.String, clientId: Schema.String })
 const Due = Schema.Struct({ owner: Schema.String, now: Schema.Int, until: Schema.Int })
@@ -50,7 +50,7 @@ export const make = Effect.gen(function* () {
       Request: Schema.String,
       Result: Place,
       execute: (owner) => sql`
-        select client_id, state, place, created_at from service_accounts
+        select place, case when state = 'pending' then created_at end as reserved_at from service_accounts
         where owner = ${owner} and place is not null order by place`
     }),
     reserve: (row: Reservation) => sql`insert into service_accounts ${sql.insert({ ...row, state: "pending" })}`,

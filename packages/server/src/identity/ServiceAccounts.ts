@@ -8,16 +8,16 @@ import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import {
   IdentityProviderFailed,
   type IdentityProviderNotConfigured,
+  type ServiceAccountLimitReached,
   ServiceAccountNotFound
 } from "@catenet/domain/identity/ServiceAccountErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import {
   ClientId,
   CreatedServiceAccount,
-  type QuotaRefusal,
   reservationSeconds,
-  type ServiceAccount,
-  transition
+  reserve,
+  type ServiceAccount
 } from "@catenet/domain/identity/ServiceAccount"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
@@ -44,7 +44,10 @@ export class ServiceAccounts extends Context.Service<
       owner: Subject,
       name: string,
       key: string | undefined
-    ) => Effect.Effect<CreatedServiceAccount, IdempotencyKeyReused | IdentityProviderNotConfigured | QuotaRefusal>
+    ) => Effect.Effect<
+      CreatedServiceAccount,
+      IdempotencyKeyReused | IdentityProviderFailed | IdentityProviderNotConfigured | ServiceAccountLimitReached
+    >
     readonly list: (
       owner: Subject,
       page: Page
@@ -80,7 +83,7 @@ export class ServiceAccounts extends Context.Service<
     const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
     /** A reserved row, or the one that was reserved with the same key before. */
-    const reserve = Effect.fnUntraced(function* (owner: Subject, name: string, keyHash: string | null) {
+    const reserved = Effect.fnUntraced(function* (owner: Subject, name: string, keyHash: string | null) {
       yield* store.lock(owner)
       const earlier = keyHash === null ? Option.none<Store.Row>() : yield* store.withKey({ owner, keyHash })
       if (Option.isSome(earlier)) {
@@ -88,17 +91,8 @@ export class ServiceAccounts extends Context.Service<
       }
       const now = yield* unixSeconds
       yield* store.lapse({ owner, now, until: now + settleSeconds })
-      const places = yield* store.places(owner)
+      const { place } = yield* Effect.fromResult(reserve(yield* store.places(owner), now))
       const clientId = clientIdFrom(`sa-${yield* fresh}`)
-      const pending = places.filter(({ state }) => state === "pending")
-      const quota = {
-        reserved: new Map(pending.map((each) => [each.clientId, each.createdAt])),
-        active: new Set(places.filter(({ state }) => state !== "pending").map((each) => each.clientId))
-      }
-      yield* Effect.fromResult(transition(quota, { _tag: "Reserve", clientId }, now))
-      const taken = new Set(places.map(({ place }) => place))
-      let place = 1
-      while (taken.has(place)) place++
       const dueAt = now + reservationSeconds
       yield* store.reserve({ clientId, owner, name, place, keyHash, createdAt: now, dueAt })
       return { clientId, name, state: "pending" as const, internalId: null }
@@ -148,7 +142,7 @@ export class ServiceAccounts extends Context.Service<
       create: Effect.fn("ServiceAccounts.create")(function* (owner: Subject, name: string, key: string | undefined) {
         yield* realm.configured
         const keyHash = key === undefined ? null : sha256Hex(JSON.stringify([owner, key]))
-        const row = yield* reserve(owner, name, keyHash)
+        const row = yield* reserved(owner, name, keyHash)
         const secret =
           row.state === "active" && row.internalId !== null
             ? realm.secret(row.internalId)

@@ -115,6 +115,22 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that
     })
   )
 
+  it.effect("makes a join token unknown that it was given, and leaves one that was redeemed as spent", () =>
+    Effect.gen(function* () {
+      const { guest, install, ungrant } = yield* shared("gil")
+      const redeemed = yield* install(guest)
+      const open = yield* install(guest)
+      yield* enrol(redeemed, 8)
+      const again = yield* Effect.flip(enrol(redeemed, 8))
+      assert.strictEqual(again._tag, "AgentAlreadyEnrolled")
+      yield* ungrant
+      const unknown = yield* Effect.flip(enrol(open, 8))
+      assert.deepInclude(unknown, { _tag: "JoinTokenUnknown", status: 404 })
+      const spent = yield* Effect.flip(enrol(redeemed, 8))
+      assert.deepInclude(spent, { _tag: "JoinTokenSpent", status: 409 })
+    })
+  )
+
   it.effect("while its join token is redeemed, leaves either no key or a key that it drops", () =>
     Effect.gen(function* () {
       const { guest, id, install } = yield* shared("di")
