@@ -1,6 +1,7 @@
 /**
- * Holds four conventions, each in the packages that `conventions.json` names:
+ * Holds five conventions, each in the packages that `conventions.json` names:
  * - a service has its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
+ * - a file that exports one service is named after it;
  * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
  * - a test reads no clock and waits for no timer of its own (`Date.now`, `setTimeout`, `sleep`), but for the files that the list
  *   names with the reason;
@@ -8,12 +9,12 @@
  * `--fix` puts imports in order.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..")
-const { importOrder, noTimersInTests, realTimeInTests, serviceIdiom } = JSON.parse(
+const { importOrder, noTimersInTests, realTimeInTests, serviceIdiom, serviceNames } = JSON.parse(
   readFileSync(join(root, "tools/lint/conventions.json"), "utf8")
 )
 const fix = process.argv.includes("--fix")
@@ -49,6 +50,15 @@ for (const file of serviceIdiom.flatMap((name) => filesOf(name, ["src"]))) {
     if (/^Effect\.Success<|Shape\b/.test(name))
       found.push(`${placeOf(source, type)}: the interface of a service stands in its class head, not in ${name}`)
   })
+}
+
+for (const file of serviceNames.flatMap((name) => filesOf(name, ["src"]))) {
+  const source = sourceOf(file)
+  const isExported = (node) => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+  const services = source.statements.filter((node) => interfaceOf(node) !== undefined && isExported(node))
+  const [service] = services
+  if (services.length === 1 && service.name.text !== basename(file, ".ts"))
+    found.push(`${placeOf(source, service)}: the file of the service ${service.name.text} is ${service.name.text}.ts`)
 }
 
 /** Packages before files, files of folders further up before those of this one. */

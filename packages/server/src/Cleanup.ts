@@ -16,7 +16,7 @@ import { Gate } from "./gate/Gate.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
 import { Sessions } from "./identity/Sessions.ts"
-import { Deliveries } from "./tunnels/alerts/AlertDeliveries.ts"
+import { AlertDeliveries } from "./tunnels/alerts/AlertDeliveries.ts"
 import { GateSessions } from "./tunnels/GateSessions.ts"
 import { ShareLinks } from "./tunnels/ShareLinks.ts"
 
@@ -32,7 +32,7 @@ const services = [
   Edges,
   Enrollments,
   Bootstraps,
-  Deliveries,
+  AlertDeliveries,
   Gate,
   GateSessions,
   ShareLinks

@@ -15,12 +15,12 @@ import { EmailDomains } from "./identity/EmailDomains.ts"
 import * as Metered from "./http/Metered.ts"
 import * as SameOrigin from "./http/SameOrigin.ts"
 import { Admissions } from "./certificates/Admissions.ts"
-import { Authorities } from "./certificates/CertificateAuthorities.ts"
+import { CertificateAuthorities } from "./certificates/CertificateAuthorities.ts"
 import { AddressRecords } from "./tunnels/hostnames/AddressRecords.ts"
 import * as AddressRecordsWorker from "./tunnels/hostnames/AddressRecordWorker.ts"
 import { AdmissionHandlers } from "./api/AdmissionHandlers.ts"
-import { Sweep } from "./certificates/AdmissionSweep.ts"
-import * as AdmissionSweep from "./certificates/AdmissionSweepLoop.ts"
+import { AdmissionSweep } from "./certificates/AdmissionSweep.ts"
+import * as AdmissionSweepLoop from "./certificates/AdmissionSweepLoop.ts"
 import * as AlertWatcher from "./tunnels/alerts/AlertWatcher.ts"
 import { Audits } from "./identity/Audits.ts"
 import * as AuditRetention from "./identity/AuditRetention.ts"
@@ -41,7 +41,7 @@ import { Claims } from "./channels/Claims.ts"
 import { ClaimHandlers } from "./api/ClaimHandlers.ts"
 import { Credits } from "./billing/Credits.ts"
 import { CreditHandlers } from "./api/CreditHandlers.ts"
-import { Challenges } from "./certificates/DnsChallenges.ts"
+import { DnsChallenges } from "./certificates/DnsChallenges.ts"
 import * as DnsPresence from "./certificates/DnsBrokerRoutes.ts"
 import * as DnsProvider from "./dns/ConfiguredDns.ts"
 import { EdgeAdmin } from "./edges/EdgeAdmin.ts"
@@ -90,12 +90,12 @@ import { Topologies } from "./topologies/Topologies.ts"
 import { TunnelControlHandlers } from "./api/TunnelControlHandlers.ts"
 import { TunnelHandlers } from "./api/TunnelHandlers.ts"
 import { TokenRotations } from "./tunnels/TokenRotations.ts"
-import { Sharing } from "./tunnels/TunnelSharing.ts"
+import { TunnelSharing } from "./tunnels/TunnelSharing.ts"
 import { Tunnels } from "./tunnels/Tunnels.ts"
 import * as Cleanup from "./Cleanup.ts"
 import { AccessWindows } from "./tunnels/AccessWindows.ts"
 import { Alerts } from "./tunnels/alerts/Alerts.ts"
-import { Deliveries } from "./tunnels/alerts/AlertDeliveries.ts"
+import { AlertDeliveries } from "./tunnels/alerts/AlertDeliveries.ts"
 import { Outages } from "./tunnels/alerts/Outages.ts"
 import { Badges } from "./tunnels/records/Badges.ts"
 import { Bridges } from "./channels/Bridges.ts"
@@ -137,18 +137,18 @@ const controls = Layer.mergeAll(
   Records.layer,
   Receipts.layer,
   Bridges.layer.pipe(Layer.provide(channels))
-).pipe(Layer.provideMerge(Layer.mergeAll(Deliveries.layer, GateCodes.layer, EdgeFacts.layer)))
+).pipe(Layer.provideMerge(Layer.mergeAll(AlertDeliveries.layer, GateCodes.layer, EdgeFacts.layer)))
 
 /** The services of the areas, each using only what stands below it. */
 const areas = Layer.mergeAll(
   Statuses.layer,
   Bootstraps.layer,
   Edges.layer,
-  Layer.mergeAll(Challenges.layer, Sweep.layer).pipe(
+  Layer.mergeAll(DnsChallenges.layer, AdmissionSweep.layer).pipe(
     Layer.provideMerge(Admissions.layer),
-    Layer.provide(Authorities.layer)
+    Layer.provide(CertificateAuthorities.layer)
   ),
-  Sharing.layer,
+  TunnelSharing.layer,
   TokenRotations.layer,
   controls,
   Credits.layer,
@@ -195,7 +195,7 @@ export const background = Layer.mergeAll(
   AddressRecordsWorker.layer,
   AlertWatcher.layer,
   ServiceAccountsSweep.layer,
-  AdmissionSweep.layer,
+  AdmissionSweepLoop.layer,
   AuditRetention.layer,
   Reseal.layer,
   Cleanup.layer
@@ -223,8 +223,8 @@ export const handlers = Layer.flatMap(services, (all) => {
     StatusHandlers.pipe(Layer.provide(only(Statuses))),
     EnrollmentHandlers.pipe(Layer.provide(only(Bootstraps, Enrollments))),
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
-    AdmissionHandlers.pipe(Layer.provide(only(Admissions, Challenges))),
-    TunnelHandlers.pipe(Layer.provide(only(Sharing, TokenRotations, Tunnels))),
+    AdmissionHandlers.pipe(Layer.provide(only(Admissions, DnsChallenges))),
+    TunnelHandlers.pipe(Layer.provide(only(TunnelSharing, TokenRotations, Tunnels))),
     TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, HttpOnly, ShareLinks))),
     RecordHandlers.pipe(Layer.provide(only(Receipts, Records))),
     BridgeHandlers.pipe(Layer.provide(only(Bridges))),

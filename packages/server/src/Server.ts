@@ -19,7 +19,7 @@ import * as Middleware from "./http/Middleware.ts"
 import * as CachedResponses from "./fastpath/CachedResponses.ts"
 import * as MetricsHttp from "./observability/MetricsRoutes.ts"
 import { Metrics } from "./observability/Metrics.ts"
-import { Traffic } from "./http/RequestMetrics.ts"
+import { RequestMetrics } from "./http/RequestMetrics.ts"
 import * as PublicPages from "./portal/legal/LegalRoutes.ts"
 import * as PortalPages from "./portal/PageRoutes.ts"
 import * as PortalEvents from "./portal/live/EventRoutes.ts"
@@ -57,7 +57,7 @@ const makeApp = Effect.gen(function* () {
     Effect.provideService(HttpRouter.RouterConfig, wholeParameters)
   )
   const { portalBaseUrl } = yield* Settings
-  const traffic = yield* Traffic
+  const traffic = yield* RequestMetrics
   const middleware = Middleware.make({ extra, origin: portalBaseUrl.origin, traffic })
   return {
     handled: middleware(routed),
@@ -85,8 +85,8 @@ class App extends Context.Service<
     Layer.provide([
       Features.handlers,
       Features.services,
-      Metrics.layer.pipe(Layer.provide([Features.services, Traffic.layer])),
-      Traffic.layer,
+      Metrics.layer.pipe(Layer.provide([Features.services, RequestMetrics.layer])),
+      RequestMetrics.layer,
       NodeHttpServer.layerHttpServices
     ])
   )

@@ -2,7 +2,7 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Challenges } from "../certificates/DnsChallenges.ts"
+import { DnsChallenges } from "../certificates/DnsChallenges.ts"
 import { setRetryAfter } from "../http/RetryAfter.ts"
 import { Admissions } from "../certificates/Admissions.ts"
 
@@ -11,7 +11,7 @@ export const AdmissionHandlers = HttpApiBuilder.group(
   "admission",
   Effect.fn(function* (handlers) {
     const admissions = yield* Admissions
-    const challenges = yield* Challenges
+    const challenges = yield* DnsChallenges
     return handlers.handleAll({
       admission: ({ params }) => admissions.ask(params),
       issuanceComplete: ({ params }) => admissions.complete(params),

@@ -3,7 +3,7 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Sharing } from "../tunnels/TunnelSharing.ts"
+import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { TokenRotations } from "../tunnels/TokenRotations.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 
@@ -12,7 +12,7 @@ export const TunnelHandlers = HttpApiBuilder.group(
   "tunnels",
   Effect.fn(function* (handlers) {
     const tunnels = yield* Tunnels
-    const sharing = yield* Sharing
+    const sharing = yield* TunnelSharing
     const rotations = yield* TokenRotations
     return handlers.handleAll({
       list: ({ query }) => Caller.use((caller) => tunnels.list(caller, query)),

@@ -11,15 +11,15 @@ import { authorizeHost } from "../edges/EdgeCall.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import * as Registry from "../tunnels/hostnames/HostStore.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { Authorities } from "./CertificateAuthorities.ts"
+import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 import * as Store from "./AdmissionSweepStore.ts"
 
 /** Those that are in the queue of a domain, or come into it in this tick. */
 const waits = ({ admission }: { readonly admission: AdmissionState }) =>
   admission._tag === "Rot" || (admission._tag === "Gelb" && admission.slot._tag !== "Offered")
 
-export class Sweep extends Context.Service<
-  Sweep,
+export class AdmissionSweep extends Context.Service<
+  AdmissionSweep,
   {
     /** Sweeps once, unless another replica is at it. Answers how many hostnames were dealt with. */
     readonly tick: () => Effect.Effect<number>
@@ -29,7 +29,7 @@ export class Sweep extends Context.Service<
     const store = yield* Store.make
     const registry = yield* Registry.make
     const outbox = yield* Outbox
-    const { offerable } = yield* Authorities
+    const { offerable } = yield* CertificateAuthorities
     const perDomain = offerable.reduce((sum, { weeklyBudget }) => sum + weeklyBudget, 0)
 
     const perform = ({ hostname, routingToken }: Registry.Host, effect: AdmissionEffect, now: number) => {
@@ -50,7 +50,7 @@ export class Sweep extends Context.Service<
     })
 
     return {
-      tick: Effect.fn("Sweep.tick")(
+      tick: Effect.fn("AdmissionSweep.tick")(
         function* () {
           if (!(yield* store.lock()).mine) return 0
           const now = yield* unixSeconds
@@ -73,6 +73,6 @@ export class Sweep extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Sweep, Sweep.make)
-  static readonly layer = Sweep.layerNoDeps.pipe(Layer.provide([Authorities.layer, Outbox.layer]))
+  static readonly layerNoDeps = Layer.effect(AdmissionSweep, AdmissionSweep.make)
+  static readonly layer = AdmissionSweep.layerNoDeps.pipe(Layer.provide([CertificateAuthorities.layer, Outbox.layer]))
 }

@@ -14,7 +14,7 @@ import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { Hosts } from "../tunnels/hostnames/Hosts.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "../tunnels/hostnames/HostStore.ts"
-import { Authorities } from "./CertificateAuthorities.ts"
+import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 
 const readToken = Schema.decodeOption(RoutingToken)
 const readHostname = Schema.decodeOption(Hostname)
@@ -44,7 +44,7 @@ export class Admissions extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const hosts = yield* Hosts
     const outbox = yield* Outbox
-    const authorities = yield* Authorities
+    const authorities = yield* CertificateAuthorities
     const proofs = yield* HostnameProofs
     const { tunnelOf } = yield* Store.make
 
@@ -129,6 +129,6 @@ export class Admissions extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Admissions, Admissions.make)
   static readonly layer = Admissions.layerNoDeps.pipe(
-    Layer.provide([Authorities.layer, HostnameProofs.layer, Hosts.layer, Outbox.layer])
+    Layer.provide([CertificateAuthorities.layer, HostnameProofs.layer, Hosts.layer, Outbox.layer])
   )
 }

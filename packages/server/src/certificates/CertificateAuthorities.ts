@@ -7,8 +7,8 @@ import { type CertificateAuthority as Known, offerable } from "@catenet/domain/c
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Settings } from "../settings/Settings.ts"
 
-export class Authorities extends Context.Service<
-  Authorities,
+export class CertificateAuthorities extends Context.Service<
+  CertificateAuthorities,
   {
     /** What the sweep may offer, in order of preference. */
     readonly offerable: ReadonlyArray<Known>
@@ -43,6 +43,6 @@ export class Authorities extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Authorities, Authorities.make)
-  static readonly layer = Authorities.layerNoDeps
+  static readonly layerNoDeps = Layer.effect(CertificateAuthorities, CertificateAuthorities.make)
+  static readonly layer = CertificateAuthorities.layerNoDeps
 }

@@ -27,8 +27,8 @@ const mostAtOnce = 32
 /** Seconds after which a place will be free again, more or less. */
 const retryAfter = 5
 
-export class Challenges extends Context.Service<
-  Challenges,
+export class DnsChallenges extends Context.Service<
+  DnsChallenges,
   {
     /** Publishes a challenge and waits until it is seen. Repeating it replaces the value. */
     readonly set: (request: {
@@ -92,7 +92,7 @@ export class Challenges extends Context.Service<
     const isOurs = (hostname: Hostname) => provider.zone !== undefined && isWithin(hostname, provider.zone)
 
     return {
-      set: Effect.fn("Challenges.set")(function* (request: {
+      set: Effect.fn("DnsChallenges.set")(function* (request: {
         readonly token: RoutingToken
         readonly hostname: Hostname
         readonly value: string
@@ -103,7 +103,7 @@ export class Challenges extends Context.Service<
         yield* publish(request.hostname, request.value)
       }),
 
-      clear: Effect.fn("Challenges.clear")(function* (request: {
+      clear: Effect.fn("DnsChallenges.clear")(function* (request: {
         readonly token: RoutingToken
         readonly hostname: Hostname
       }) {
@@ -116,8 +116,8 @@ export class Challenges extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Challenges, Challenges.make)
-  static readonly layer = Challenges.layerNoDeps.pipe(
+  static readonly layerNoDeps = Layer.effect(DnsChallenges, DnsChallenges.make)
+  static readonly layer = DnsChallenges.layerNoDeps.pipe(
     Layer.provide([Admissions.layer, ConfiguredDns.layer, HostnameProofs.layer])
   )
 }

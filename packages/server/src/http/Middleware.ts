@@ -6,7 +6,7 @@ import { redact } from "@catenet/domain/values/Redaction"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Traffic } from "./RequestMetrics.ts"
+import type { RequestMetrics } from "./RequestMetrics.ts"
 import { requestIdOf } from "../fastpath/SecuredResponse.ts"
 import * as Failures from "./Failures.ts"
 import * as Routes from "./Routes.ts"
@@ -45,7 +45,7 @@ export const make = (options: {
   /** The public origin of the service. */
   readonly origin: string
   /** Where answers are counted. */
-  readonly traffic: Traffic["Service"]
+  readonly traffic: RequestMetrics["Service"]
 }) => {
   const { traffic } = options
   const methodsOf = Routes.methodsOf(options.extra)

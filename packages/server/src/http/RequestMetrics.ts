@@ -19,8 +19,8 @@ interface Seen {
 
 const known: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-export class Traffic extends Context.Service<
-  Traffic,
+export class RequestMetrics extends Context.Service<
+  RequestMetrics,
   {
     /** The moment at which a request came, for `add`. */
     readonly now: () => bigint
@@ -89,5 +89,5 @@ export class Traffic extends Context.Service<
     }
   })
 
-  static readonly layer = Layer.effect(Traffic, Traffic.make)
+  static readonly layer = Layer.effect(RequestMetrics, RequestMetrics.make)
 }

@@ -10,7 +10,7 @@ import * as Status from "./StatusStore.ts"
 import { type Family, render, type Sample } from "@catenet/domain/values/PrometheusText"
 import * as Process from "./ProcessMetrics.ts"
 import * as Store from "./MetricsStore.ts"
-import { Traffic } from "../http/RequestMetrics.ts"
+import { RequestMetrics } from "../http/RequestMetrics.ts"
 
 const gauge = (name: string, help: string, ...samples: ReadonlyArray<Sample>): Family => ({
   name: `catenet_${name}`,
@@ -55,7 +55,7 @@ export class Metrics extends Context.Service<Metrics, { readonly page: Effect.Ef
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
     const status = yield* Status.make
-    const traffic = yield* Traffic
+    const traffic = yield* RequestMetrics
     const keys = yield* KeySet
     const startedAt = (yield* Clock.currentTimeMillis) / 1000
 

@@ -20,8 +20,8 @@ import { Tunnels } from "./Tunnels.ts"
 
 type Account = Caller["Service"]
 
-export class Sharing extends Context.Service<
-  Sharing,
+export class TunnelSharing extends Context.Service<
+  TunnelSharing,
   {
     readonly grant: (
       account: Account,
@@ -147,8 +147,8 @@ export class Sharing extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Sharing, Sharing.make)
-  static readonly layer = Sharing.layerNoDeps.pipe(
+  static readonly layerNoDeps = Layer.effect(TunnelSharing, TunnelSharing.make)
+  static readonly layer = TunnelSharing.layerNoDeps.pipe(
     Layer.provide([AgentKeys.layer, Audits.layer, LoginOrders.layer, Tunnels.layer])
   )
 }

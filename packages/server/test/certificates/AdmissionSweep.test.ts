@@ -6,8 +6,8 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
 import { Audits } from "../../src/identity/Audits.ts"
 import { Admissions } from "../../src/certificates/Admissions.ts"
-import { Authorities } from "../../src/certificates/CertificateAuthorities.ts"
-import { Sweep } from "../../src/certificates/AdmissionSweep.ts"
+import { CertificateAuthorities } from "../../src/certificates/CertificateAuthorities.ts"
+import { AdmissionSweep } from "../../src/certificates/AdmissionSweep.ts"
 import * as SweepLoop from "../../src/certificates/AdmissionSweepLoop.ts"
 import { AddressRecords } from "../../src/tunnels/hostnames/AddressRecords.ts"
 import * as DnsProvider from "../../src/dns/ConfiguredDns.ts"
@@ -46,12 +46,12 @@ const settings = (variables: Readonly<Record<string, string>>) =>
 
 const replica = (
   variables: Readonly<Record<string, string>> = {},
-  loop: Layer.Layer<never, never, Settings | Sweep> = Layer.empty
+  loop: Layer.Layer<never, never, Settings | AdmissionSweep> = Layer.empty
 ) =>
   Layer.fresh(
     loop.pipe(
-      Layer.provideMerge(Layer.mergeAll(Sweep.layer, Admissions.layer)),
-      Layer.provide(Authorities.layer),
+      Layer.provideMerge(Layer.mergeAll(AdmissionSweep.layer, Admissions.layer)),
+      Layer.provide(CertificateAuthorities.layer),
       Layer.provide(HostnameProofs.layer),
       Layer.provideMerge(Hosts.layer),
       Layer.provide(Layer.mergeAll(Resolver.layer, Limits.layerNoDeps, HostnameRules.layer)),
@@ -102,7 +102,7 @@ const read = (like: string) =>
       select hostname, status, claim, ca, lapses, pending_revert from hosts where hostname like ${like} order by queued_at, hostname`
   )
 
-const tick = Effect.flatMap(Sweep, (sweep) => sweep.tick())
+const tick = Effect.flatMap(AdmissionSweep, (sweep) => sweep.tick())
 
 /** The tick on three replicas at once, some times. */
 const together = (times: number, variables: Readonly<Record<string, string>> = {}) =>

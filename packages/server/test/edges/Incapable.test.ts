@@ -5,7 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, References, Schema } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
-import { Deliveries } from "../../src/tunnels/alerts/AlertDeliveries.ts"
+import { AlertDeliveries } from "../../src/tunnels/alerts/AlertDeliveries.ts"
 import { Outages } from "../../src/tunnels/alerts/Outages.ts"
 import { Audits } from "../../src/identity/Audits.ts"
 import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
@@ -31,7 +31,7 @@ const replica = (kind: "able" | "incapable" | "other seal key") =>
   Layer.fresh(
     Layer.mergeAll(Worker.layer, Outages.layer, ServiceAccounts.layer).pipe(
       Layer.provideMerge(Outbox.layer),
-      Layer.provideMerge(Layer.mergeAll(Deliveries.layer, EdgeFacts.layer, EdgeAdmin.layer)),
+      Layer.provideMerge(Layer.mergeAll(AlertDeliveries.layer, EdgeFacts.layer, EdgeAdmin.layer)),
       Layer.provide(Layer.mergeAll(Audits.layer, Idempotency.layerNoDeps, RealmAdmin.layer)),
       Layer.provide(kind === "other seal key" ? otherSealing : TestServer.sealing),
       Layer.provide(SecureRandom.layerWebCrypto),
@@ -130,11 +130,11 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a replica th
           without
         )
         const leased = yield* Effect.provide(
-          Effect.flatMap(Deliveries, ({ lease }) => lease(9)),
+          Effect.flatMap(AlertDeliveries, ({ lease }) => lease(9)),
           without
         )
         assert.deepStrictEqual([leased.length, (yield* due)[0]?.due], [0, 1])
-        return yield* Effect.flatMap(Deliveries, ({ lease }) => lease(9))
+        return yield* Effect.flatMap(AlertDeliveries, ({ lease }) => lease(9))
       }).pipe(Effect.provide(withKey), Effect.provide(TestServer.sealing))
       assert.deepStrictEqual(
         took.map(({ messageId }) => messageId),

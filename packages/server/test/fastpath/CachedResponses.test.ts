@@ -4,7 +4,7 @@ import { HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as CachedResponses from "../../src/fastpath/CachedResponses.ts"
-import { Traffic } from "../../src/http/RequestMetrics.ts"
+import { RequestMetrics } from "../../src/http/RequestMetrics.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const answers = {
@@ -14,7 +14,7 @@ const answers = {
 
 /** A server that leaves to itself what the front does not answer. */
 const served = Effect.gen(function* () {
-  const front = yield* CachedResponses.preHandler(answers, yield* Traffic)
+  const front = yield* CachedResponses.preHandler(answers, yield* RequestMetrics)
   const server = createServer((request, response) => {
     if (!front(request, response)) response.writeHead(404).end("others")
   })
@@ -37,11 +37,11 @@ describe("an answer that stands ready", () => {
       assert.strictEqual(answer.headers.get("x-kind"), "standing")
       assert.strictEqual(answer.headers.get("content-length"), "5")
       assert.strictEqual(yield* textOf(answer), "ready")
-      const [counted] = (yield* Traffic).families()
+      const [counted] = (yield* RequestMetrics).families()
       assert.deepStrictEqual(counted?.samples, [
         { labels: { method: "GET", route: "/ready", status: "200" }, value: 1 }
       ])
-    }).pipe(Effect.scoped, Effect.provide(Traffic.layer))
+    }).pipe(Effect.scoped, Effect.provide(RequestMetrics.layer))
   )
 
   it.live("leaves to others what is stale, another path, another method, or has a body", () =>
@@ -59,14 +59,18 @@ describe("an answer that stands ready", () => {
         others.map(() => "others")
       )
       assert.strictEqual((yield* ask("/ready", { method: "HEAD" })).status, 404)
-    }).pipe(Effect.scoped, Effect.provide(Traffic.layer))
+    }).pipe(Effect.scoped, Effect.provide(RequestMetrics.layer))
   )
 
   it.live("is none while every request has its line in the log", () =>
     Effect.gen(function* () {
       const ask = yield* served
       assert.strictEqual(yield* Effect.flatMap(ask("/ready"), textOf), "others")
-    }).pipe(Effect.scoped, Effect.provide(Traffic.layer), Effect.provideService(References.MinimumLogLevel, "Debug"))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(RequestMetrics.layer),
+      Effect.provideService(References.MinimumLogLevel, "Debug")
+    )
   )
 })
 

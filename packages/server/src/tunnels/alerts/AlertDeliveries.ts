@@ -22,7 +22,7 @@ import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./AlertDeliveryStore.ts"
-import { Receivers } from "./AlertReceivers.ts"
+import { AlertReceivers } from "./AlertReceivers.ts"
 
 /** Seconds for which the log is kept: thirty days. */
 const keptFor = 30 * 86_400
@@ -54,8 +54,8 @@ interface Destination {
   readonly secret: AlertSecret
 }
 
-export class Deliveries extends Context.Service<
-  Deliveries,
+export class AlertDeliveries extends Context.Service<
+  AlertDeliveries,
   {
     /** Whether the account has a delivery left, which it keeps until the caller's transaction ends. */
     readonly mayDeliver: (subject: string) => Effect.Effect<boolean, Schema.SchemaError | SqlError.SqlError>
@@ -89,7 +89,7 @@ export class Deliveries extends Context.Service<
 >()("server/tunnels/alerts/AlertDeliveries") {
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
-    const receivers = yield* Receivers
+    const receivers = yield* AlertReceivers
     const random = yield* SecureRandom.SecureRandom
 
     /** Fails when the account has no delivery left. Nothing else takes one before the transaction ends. */
@@ -156,7 +156,7 @@ export class Deliveries extends Context.Service<
 
       skip: (report: Report) => Effect.asVoid(record(report, "skipped", "the account's budget is spent")),
 
-      reserve: Effect.fn("Deliveries.reserve")(function* (report: Report, destination: Destination) {
+      reserve: Effect.fn("AlertDeliveries.reserve")(function* (report: Report, destination: Destination) {
         yield* take(report.subject)
         const named = yield* record(report, "failed", said.failed)
         return sqlOrDie(send(report, named, destination, []))
@@ -164,7 +164,7 @@ export class Deliveries extends Context.Service<
 
       lease: (limit: number) => Effect.flatMap(unixSeconds, (now) => store.lease({ now, limit })),
 
-      deliver: Effect.fn("Deliveries.deliver")(function* (pending: Store.Pending) {
+      deliver: Effect.fn("AlertDeliveries.deliver")(function* (pending: Store.Pending) {
         const { at, messageId, name, secret, webhookUrl } = pending
         const destination =
           name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
@@ -179,6 +179,6 @@ export class Deliveries extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Deliveries, Deliveries.make)
-  static readonly layer = Deliveries.layerNoDeps.pipe(Layer.provide([Receivers.layer]))
+  static readonly layerNoDeps = Layer.effect(AlertDeliveries, AlertDeliveries.make)
+  static readonly layer = AlertDeliveries.layerNoDeps.pipe(Layer.provide([AlertReceivers.layer]))
 }

@@ -75,8 +75,8 @@ const post = (url: URL, to: Address, { body, headers }: Message) =>
     return Effect.sync(() => void sent.destroy())
   })
 
-export class Receivers extends Context.Service<
-  Receivers,
+export class AlertReceivers extends Context.Service<
+  AlertReceivers,
   {
     /** Posts a message once; answers the receiver's status. */
     readonly post: (
@@ -92,7 +92,7 @@ export class Receivers extends Context.Service<
       return alertsLoopback ? isLoopback : () => false
     }
     return {
-      post: Effect.fn("Receivers.post")(
+      post: Effect.fn("AlertReceivers.post")(
         function* (webhookUrl: string, message: Message) {
           const url = new URL(webhookUrl)
           return yield* post(url, yield* checked(url, mayCall(url)), message)
@@ -102,6 +102,6 @@ export class Receivers extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Receivers, Receivers.make)
-  static readonly layer = Receivers.layerNoDeps
+  static readonly layerNoDeps = Layer.effect(AlertReceivers, AlertReceivers.make)
+  static readonly layer = AlertReceivers.layerNoDeps
 }

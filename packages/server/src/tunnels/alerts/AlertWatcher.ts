@@ -2,7 +2,7 @@
 import { Effect, FiberSet, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
 import { unending } from "../../runtime/RetryForever.ts"
-import { Deliveries } from "./AlertDeliveries.ts"
+import { AlertDeliveries } from "./AlertDeliveries.ts"
 import { Outages } from "./Outages.ts"
 
 /** Deliveries that one replica makes at the same time. */
@@ -17,7 +17,7 @@ const looking = Effect.gen(function* () {
 })
 
 const delivering = Effect.gen(function* () {
-  const { deliver, lease } = yield* Deliveries
+  const { deliver, lease } = yield* AlertDeliveries
   const running = yield* FiberSet.make<void>()
   yield* Effect.gen(function* () {
     const free = atOnce - (yield* FiberSet.size(running))

@@ -14,7 +14,7 @@ import { unixSeconds } from "../../runtime/Now.ts"
 import { freshHex64 } from "../../runtime/Secrets.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
-import { Deliveries } from "./AlertDeliveries.ts"
+import { AlertDeliveries } from "./AlertDeliveries.ts"
 import * as Store from "./AlertStore.ts"
 
 type Account = Caller["Service"]
@@ -54,7 +54,7 @@ export class Alerts extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
     const tunnels = yield* Tunnels
-    const deliveries = yield* Deliveries
+    const deliveries = yield* AlertDeliveries
     const audits = yield* Audits
     const random = yield* SecureRandom.SecureRandom
 
@@ -124,5 +124,5 @@ export class Alerts extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Alerts, Alerts.make)
-  static readonly layer = Alerts.layerNoDeps.pipe(Layer.provide([Audits.layer, Deliveries.layer, Tunnels.layer]))
+  static readonly layer = Alerts.layerNoDeps.pipe(Layer.provide([Audits.layer, AlertDeliveries.layer, Tunnels.layer]))
 }

@@ -5,13 +5,15 @@
  */
 import type { SqlError } from "effect/sql"
 import type { TunnelId } from "@catenet/domain/values/Ids"
+import type { AlertEvent } from "@catenet/domain/tunnels/Alert"
 import { type Evidence, look, observed } from "@catenet/domain/tunnels/Outage"
+import type { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { anyOf, EdgeFacts } from "../../edges/EdgeFacts.ts"
 import { Settings } from "../../settings/Settings.ts"
-import { Deliveries } from "./AlertDeliveries.ts"
+import { AlertDeliveries } from "./AlertDeliveries.ts"
 import * as Store from "./AlertStore.ts"
 
 const batch = 64
@@ -26,7 +28,7 @@ export class Outages extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
     const edge = yield* EdgeFacts
-    const deliveries = yield* Deliveries
+    const deliveries = yield* AlertDeliveries
     const { alertIntervalSeconds } = yield* Settings
 
     const evidenceOf = Effect.fnUntraced(function* (token: RoutingToken): Effect.fn.Return<Evidence> {
@@ -49,10 +51,10 @@ export class Outages extends Context.Service<
       const mayDeliver = wished.effects.length === 0 || (yield* deliveries.mayDeliver(subject))
       const { effects, next } = mayDeliver ? wished : look(watch, { evidence, thresholdSeconds, mayDeliver }, now)
       if (next !== watch) yield* store.watch(tunnelId, next)
-      for (const { _tag, event, ...rest } of effects) {
-        const since = "since" in rest ? rest.since : watch.since
-        const report = { subject, tunnelId, event, since, thresholdSeconds }
-        yield* _tag === "Deliver" ? deliveries.enqueue(report) : deliveries.skip(report)
+      const report = (event: AlertEvent, since: UnixSeconds) => ({ subject, tunnelId, event, since, thresholdSeconds })
+      for (const effect of effects) {
+        if (effect._tag === "Deliver") yield* deliveries.enqueue(report(effect.event, effect.since))
+        else yield* deliveries.skip(report(effect.event, watch.since))
       }
     }, store.transaction)
 
@@ -79,5 +81,5 @@ export class Outages extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Outages, Outages.make)
-  static readonly layer = Outages.layerNoDeps.pipe(Layer.provide([Deliveries.layer, EdgeFacts.layer]))
+  static readonly layer = Outages.layerNoDeps.pipe(Layer.provide([AlertDeliveries.layer, EdgeFacts.layer]))
 }
