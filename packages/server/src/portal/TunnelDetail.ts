@@ -8,7 +8,7 @@ import { Settings } from "../settings/Settings.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { HttpOnly } from "../tunnels/HttpOnly.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
-import { Sharing } from "../tunnels/TunnelSharing.ts"
+import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
@@ -31,7 +31,7 @@ export const make = Effect.gen(function* () {
   const badges = yield* Badges
   const windows = yield* AccessWindows
   const links = yield* ShareLinks
-  const sharing = yield* Sharing
+  const sharing = yield* TunnelSharing
   const httpOnly = yield* HttpOnly
   const { gateHostsPort, portalBaseUrl } = yield* Settings
 

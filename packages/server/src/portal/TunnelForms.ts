@@ -12,7 +12,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { HttpOnly } from "../tunnels/HttpOnly.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
-import { Sharing } from "../tunnels/TunnelSharing.ts"
+import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
@@ -40,7 +40,7 @@ export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const { detail } = yield* TunnelDetail.make
   const tunnels = yield* Tunnels
-  const sharing = yield* Sharing
+  const sharing = yield* TunnelSharing
   const httpOnly = yield* HttpOnly
   const badges = yield* Badges
   const alerts = yield* Alerts

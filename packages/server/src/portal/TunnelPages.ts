@@ -11,7 +11,7 @@ import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Limits } from "../http/Limits.ts"
 import { freshHex32, tokenBytes } from "../runtime/Secrets.ts"
 import { TokenRotations } from "../tunnels/TokenRotations.ts"
-import { Sharing } from "../tunnels/TunnelSharing.ts"
+import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { Records } from "../tunnels/records/Records.ts"
 import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
@@ -52,7 +52,7 @@ export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const { addressOf, detail } = yield* TunnelDetail.make
   const tunnels = yield* Tunnels
-  const sharing = yield* Sharing
+  const sharing = yield* TunnelSharing
   const rotations = yield* TokenRotations
   const records = yield* Records
   const bootstraps = yield* Bootstraps
