@@ -1,10 +1,14 @@
 /** The ways in which tests of all packages wait for something that happens in real time, by looking again. */
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 
 /** Reads until the value holds, and gives that value; dies after a minute. */
-export const until = <A, E, R>(read: Effect.Effect<A, E, R>, holds: (value: A) => boolean): Effect.Effect<A, E, R> =>
+export const until = <A, E, R>(
+  read: Effect.Effect<A, E, R>,
+  holds: (value: A) => boolean,
+  pause: Duration.Input = "20 millis"
+): Effect.Effect<A, E, R> =>
   read.pipe(
-    Effect.tap((value) => (holds(value) ? Effect.void : Effect.sleep("20 millis"))),
+    Effect.tap((value) => (holds(value) ? Effect.void : Effect.sleep(pause))),
     Effect.repeat({ until: holds }),
     Effect.timeout("60 seconds"),
     Effect.catchTag("TimeoutError", Effect.die)

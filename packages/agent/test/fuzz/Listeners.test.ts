@@ -12,6 +12,7 @@ import { SecureRandom } from "effect/crypto"
 import { writeFile } from "node:fs/promises"
 import { type AddressInfo, connect, type Server, type Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
+import { until } from "../../../domain/test/Eventually.ts"
 import { mutate, type Random, random } from "../../../edge/test/fuzz/Mutation.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as ConnectFaults from "../../src/connect/ConnectFaults.ts"
@@ -265,10 +266,10 @@ const program = Effect.gen(function* () {
 
   // Nothing is left over, and everybody still serves.
   for (const socket of ours) socket.destroy()
-  yield* Effect.sync(() => metrics.tasksLive() + sockets() - before).pipe(
-    Effect.repeat({ until: (left) => left <= 0, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeout(bound)
-  )
+  yield* until(
+    Effect.sync(() => metrics.tasksLive() + sockets() - before),
+    (left) => left <= 0
+  ).pipe(Effect.timeout(bound))
   const health = yield* Effect.promise(() => fetch(`http://127.0.0.1:${endpoints.port}/metrics`))
   assert.strictEqual(health.status, 200)
   const honest = connect({ port: listener?.port ?? 0, host: "127.0.0.1" })

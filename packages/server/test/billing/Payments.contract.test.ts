@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import { accountOf, event, imbalances, intend, post, second, signed, world } from "./Customers.ts"
 import * as Contract from "../harness/Contract.ts"
@@ -99,11 +100,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("payments", (
       yield* age(made, 400)
       // A replica that starts forgets what is over.
       yield* second
-      yield* sql`select 1 from payment_intents where payment = ${old}`.pipe(
-        Effect.tap((rows) => (rows.length > 0 ? Effect.sleep("50 millis") : Effect.void)),
-        Effect.repeat({ until: (rows) => rows.length === 0 }),
-        Effect.timeout("60 seconds")
-      )
+      yield* until(sql`select 1 from payment_intents where payment = ${old}`, (rows) => rows.length === 0)
       assert.strictEqual((yield* event(old)).status, 404)
       assert.strictEqual((yield* event(young)).status, 200)
       assert.strictEqual((yield* event(made)).status, 200)

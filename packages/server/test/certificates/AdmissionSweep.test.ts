@@ -4,6 +4,7 @@ import { offerSeconds } from "@catenet/domain/certificates/Admission"
 import { Clock, ConfigProvider, Effect, Layer, Redacted, References } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import { Audits } from "../../src/identity/Audits.ts"
 import { Admissions } from "../../src/certificates/Admissions.ts"
 import { CertificateAuthorities } from "../../src/certificates/CertificateAuthorities.ts"
@@ -278,7 +279,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
       yield* Effect.scoped(Effect.andThen(Layer.build(replica({}, SweepLoop.layer)), Effect.yieldNow))
       assert.isFalse(yield* isOffered)
       yield* Layer.build(replica({ CT_CP_ACME_BROKER_ENABLED: "1" }, SweepLoop.layer))
-      yield* isOffered.pipe(Effect.repeat({ until: (offered) => offered }), Effect.timeout("60 seconds"))
+      yield* until(isOffered, (offered) => offered)
     })
   )
 })

@@ -3,9 +3,10 @@
  * what the edge believes. Times, numbers of rows and values by chance are left out of it; a value that the scenario was given goes by its name.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, type Redacted, Schedule } from "effect"
+import { Effect, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
+import { until } from "../../../domain/test/Eventually.ts"
 import type { Order } from "../harness/RecordingEdge.ts"
 
 export interface EndState {
@@ -73,7 +74,7 @@ const clientsIn = (folder: string) => {
 }
 
 /** Waits until nothing is left to be done: no call to an edge, no delivery, no service account halfway. */
-const settled = Effect.gen(function* () {
+const unsettled = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // What waits for a minute waits no longer.
   yield* sql`update service_accounts set due_at = 0 where state <> 'active'`
@@ -81,10 +82,8 @@ const settled = Effect.gen(function* () {
     + (select count(*) from alert_deliveries where status = 'pending')
     + (select count(*) from service_accounts where state <> 'active') as count`
   return Number(left?.count)
-}).pipe(
-  Effect.repeat({ until: (count) => count === 0, schedule: Schedule.spaced("100 millis") }),
-  Effect.timeout("60 seconds")
-)
+})
+const settled = until(unsettled, (count) => count === 0, "100 millis")
 
 /** Reads the end state of a world, once it has settled. */
 export const read = (world: {

@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
@@ -132,13 +133,10 @@ layer(Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer, TestIssuer.layer),
       yield* held.executeUnprepared(`select pg_advisory_lock(${lock})`, [], undefined)
       yield* Effect.forEach(stopped, (tunnel) => Effect.forkScoped(Effect.ignore(rotate(tunnel))))
       const waiting = sql`select 1 from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`
-      yield* Effect.repeat(waiting, {
-        until: (rows) => rows.length === places.length,
-        schedule: Schedule.spaced("20 millis")
-      })
+      yield* until(waiting, (rows) => rows.length === places.length)
       const striking = yield* Effect.forkScoped(program.strike)
       const answers = Effect.exit(Effect.tryPromise(() => fetch(`${program.url}/readyz`)))
-      yield* Effect.repeat(answers, { until: Exit.isFailure, schedule: Schedule.spaced("5 millis") })
+      yield* until(answers, Exit.isFailure, "5 millis")
       yield* held.executeUnprepared(`select pg_advisory_unlock(${lock})`, [], undefined)
       yield* Fiber.join(striking)
       // Each waits for the end of the transactions that the server has left behind.

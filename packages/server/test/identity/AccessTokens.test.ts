@@ -86,11 +86,7 @@ layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 sec
       const old = yield* token({ sub: "ada" })
       yield* rotate("second", { keep: true })
       const known = statusOf(yield* token({ sub: "bob" }))
-      yield* known.pipe(
-        Effect.tap(Effect.sleep("100 millis")),
-        Effect.repeat({ until: (status) => status === 200 }),
-        Effect.timeout("60 seconds")
-      )
+      yield* until(known, (status) => status === 200, "100 millis")
       yield* away(true)
       assert.strictEqual(yield* statusOf(old), 200, "the known key still holds")
       assert.strictEqual(yield* statusOf(yield* token({ sub: "cyd" })), 200, "and so does the new one")
@@ -115,11 +111,7 @@ layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 sec
       assert.strictEqual(yield* statusOf(stolen), 200)
       yield* rotate("second")
       assert.strictEqual(yield* statusOf(stolen), 200, "it is not known yet that the key is gone")
-      yield* statusOf(yield* token({ sub: "ada" })).pipe(
-        Effect.tap(Effect.sleep("100 millis")),
-        Effect.repeat({ until: (status) => status === 200 }),
-        Effect.timeout("60 seconds")
-      )
+      yield* until(statusOf(yield* token({ sub: "ada" })), (status) => status === 200, "100 millis")
       assert.strictEqual(yield* statusOf(stolen), 401)
     })
   )

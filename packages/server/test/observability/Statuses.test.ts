@@ -13,6 +13,7 @@ import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { until } from "../../../domain/test/Eventually.ts"
 import { KeySet } from "../../src/identity/KeySet.ts"
 import type { EdgeAddress } from "../../src/edges/EdgeAddressStore.ts"
 import { LiveEdges } from "../../src/edges/LiveEdges.ts"
@@ -79,9 +80,7 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
       assert.deepInclude(first, { ready: true, tunnels: 0, agents: 0, oidc_enabled: false })
       const hostname = Schema.decodeSync(Hostname)("a.example.test")
       yield* provisioning.provisionTunnel({ headers: {}, payload: { subject: Subject.make("s"), name: "a", hostname } })
-      const later = yield* status
-        .status()
-        .pipe(Effect.tap(Effect.sleep("100 millis")), Effect.repeat({ until: ({ tunnels }) => tunnels > 0 }))
+      const later = yield* until(status.status(), ({ tunnels }) => tunnels > 0, "100 millis")
       assert.strictEqual(later.tunnels, 1)
       assert.isAtLeast(later.uptime_seconds, first.uptime_seconds + 4)
     }).pipe(Effect.timeout("60 seconds"))

@@ -6,8 +6,9 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Result, Schedule, Schema } from "effect"
+import { Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import { hashToken } from "../../src/runtime/Secrets.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
@@ -51,7 +52,7 @@ const otherDatabase = Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url
 const blocked = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
-  yield* Effect.repeat(waiting, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") })
+  yield* until(waiting, (rows) => rows.length > 0, "5 millis")
 })
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routing token", (it) => {

@@ -5,6 +5,7 @@ import { type Duplex, duplexPair } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { often } from "../../../domain/test/runs.ts"
 import { encodeHeader, encodeMuxFrame, FrameType, type SendableFrame } from "../../src/frames/MuxFrame.ts"
 import { Mux, type MuxOptions } from "../../src/transport/Mux.ts"
@@ -106,14 +107,14 @@ describe("Mux against a hostile peer", () => {
     await new Promise(setImmediate)
     streams[0]!.reset("cancelled")
     send(data(2, 900), data(2, 900), { _tag: "Window", id: 2, credit: 5 }, { _tag: "Fin", id: 2 }, open(4))
-    while (streams.length < 2) await new Promise(setImmediate)
+    await eventually(() => streams.length >= 2, "the second stream opens")
     assert.strictEqual(mux.counters.streamsOpen, 1)
   })
 
   it("refuses streams beyond its limit one by one, and stays", async () => {
     const { mux, send, streams } = victim()
     send(hello, ...Array.from({ length: 50 }, (_, index) => open(2 * index + 2)))
-    while (mux.counters.resetsSent < 45) await new Promise(setImmediate)
+    await eventually(() => mux.counters.resetsSent >= 45, "45 streams are refused")
     assert.strictEqual(streams.length, 5)
     assert.strictEqual(mux.counters.streamsOpen, 5)
   })
@@ -140,7 +141,7 @@ describe("Mux against a hostile peer", () => {
       near.write(Buffer.concat([one, skipped]))
       if (count % 50 === 0) await new Promise(setImmediate)
     }
-    while ((streams[0]?.held ?? 0) < 4000) await new Promise(setImmediate)
+    await eventually(() => (streams[0]?.held ?? 0) >= 4000, "all bytes have arrived")
     // The collector frees large buffers on a thread of its own; what is still held after many rounds is held by us.
     const held = () => process.memoryUsage().arrayBuffers - before
     for (let round = 0; round < 100 && held() >= 2 * 1024 * 1024; round++) {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { duplexPair } from "node:stream"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import type { RegisterRequest } from "../../src/frames/MuxRegister.ts"
 import { channelBinding } from "../../src/transport/ChannelBinding.ts"
 import { Mux, muxAlpn } from "../../src/transport/Mux.ts"
@@ -264,8 +265,8 @@ describe("Mux back-pressure", () => {
       got += chunk.length
       if (got >= 2 * MiB) near.pause()
     })
-    while (!near.isPaused()) await new Promise(setImmediate)
-    while (far.sendable > 0) await new Promise(setImmediate)
+    await eventually(() => near.isPaused(), "the reader pauses")
+    await eventually(() => far.sendable === 0, "the window is used up")
     await edge.ping()
     assert.isAbove(near.held, 512 * 1024)
     assert.isAtMost(near.held, MiB)

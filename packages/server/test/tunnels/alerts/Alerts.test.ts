@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
+import { until } from "../../../../domain/test/Eventually.ts"
 import { TestIssuer } from "../../harness/TestIssuer.ts"
 import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
@@ -76,11 +77,7 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
       yield* pretend(id, 90)
       const taken = dueAt(id)
       const first = yield* taken
-      yield* taken.pipe(
-        Effect.tap(() => Effect.sleep("100 millis")),
-        Effect.repeat({ until: (due) => due >= first + 3 }),
-        Effect.timeout("60 seconds")
-      )
+      yield* until(taken, (due) => due >= first + 3, "100 millis")
       const { tunnelControls } = yield* account("bea")
       assert.strictEqual((yield* tunnelControls.getAlert({ params: { id } })).state, "unknown")
       yield* edge.away(false)
@@ -132,11 +129,8 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
 
       // What is due while the budget is spent is written down once and waits.
       yield* pretend(other.id, 90)
-      const log = yield* tunnelControls.listDeliveries({ params: { id: other.id }, query: {} }).pipe(
-        Effect.tap((lines) => (lines.length === 0 ? Effect.sleep("50 millis") : Effect.void)),
-        Effect.repeat({ until: (lines) => lines.length > 0 }),
-        Effect.timeout("60 seconds")
-      )
+      const deliveries = tunnelControls.listDeliveries({ params: { id: other.id }, query: {} })
+      const log = yield* until(deliveries, (lines) => lines.length > 0, "50 millis")
       assert.deepInclude(log[0], { event: "tunnel.down", status: "skipped" })
       yield* looks(other.token, 2)
       assert.strictEqual((yield* tunnelControls.listDeliveries({ params: { id: other.id }, query: {} })).length, 1)

@@ -2,6 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../../domain/test/Eventually.ts"
 import { database } from "../../harness/Accounts.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
 import { account, tunnel, world } from "../records/RecordsWorld.ts"
@@ -45,10 +46,8 @@ export const looks = (token: string, count: number) =>
   Effect.gen(function* () {
     const { asked } = yield* FactsEdge
     const before = asked(token)
-    yield* Effect.sync(() => asked(token)).pipe(
-      Effect.tap(() => Effect.sleep("50 millis")),
-      Effect.repeat({ until: (now) => now >= before + count }),
-      Effect.timeout("60 seconds"),
-      Effect.orDie
+    yield* until(
+      Effect.sync(() => asked(token)),
+      (now) => now >= before + count
     )
   })

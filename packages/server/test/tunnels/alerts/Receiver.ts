@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { createHmac } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { until } from "../../../../domain/test/Eventually.ts"
 
 export interface Arrival {
   readonly path: string
@@ -53,11 +54,9 @@ export class Receiver extends Context.Service<
         answer: (path, ...statuses) => Effect.sync(() => void scripts.set(path, [...statuses])),
         arrivals: at,
         arrived: (path, count) =>
-          Effect.sync(() => at(path)).pipe(
-            Effect.tap((found) => (found.length < count ? Effect.sleep("20 millis") : Effect.void)),
-            Effect.repeat({ until: (found) => found.length >= count }),
-            Effect.timeout("60 seconds"),
-            Effect.orDie
+          until(
+            Effect.sync(() => at(path)),
+            (found) => found.length >= count
           )
       }
     })

@@ -4,6 +4,7 @@ import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../../domain/test/Eventually.ts"
 import * as Accounts from "../../harness/Accounts.ts"
 import * as TestServer from "../../harness/TestServer.ts"
 import { keyName, NameServer, secret } from "../../dns/NameServer.ts"
@@ -47,15 +48,12 @@ const aaaa = ["20010db8000000000000000000000007"]
 /** What the zone has for a hostname, once that is so. */
 const has = (hostname: string | null, expected: "records" | "nothing") =>
   NameServer.use(({ addresses }) =>
-    Effect.sync(() => [addresses.get(`${hostname} A`), addresses.get(`${hostname} AAAA`)] as const).pipe(
-      Effect.map(([four, six]) =>
+    until(
+      Effect.sync(() => [addresses.get(`${hostname} A`), addresses.get(`${hostname} AAAA`)] as const),
+      ([four, six]) =>
         expected === "records"
           ? four?.join() === a.join() && six?.join() === aaaa.join()
           : four === undefined && six === undefined
-      ),
-      Effect.tap((isSo) => (isSo ? Effect.void : Effect.sleep("50 millis"))),
-      Effect.repeat({ until: (isSo) => isSo }),
-      Effect.timeout("60 seconds")
     )
   )
 
@@ -68,11 +66,9 @@ const rows = Effect.provide(
 )
 
 /** The rows of names, once nothing is to be done. */
-const settled = rows.pipe(
-  Effect.tap((found) => (found.some(({ dueAt }) => dueAt !== null) ? Effect.sleep("50 millis") : Effect.void)),
-  Effect.repeat({ until: (found) => found.every(({ dueAt }) => dueAt === null) }),
-  Effect.map((found) => found.map(({ hostname }) => hostname)),
-  Effect.timeout("60 seconds")
+const settled = Effect.map(
+  until(rows, (found) => found.every(({ dueAt }) => dueAt === null)),
+  (found) => found.map(({ hostname }) => hostname)
 )
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("address records", (it) => {
@@ -123,10 +119,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("address reco
       yield* behave("refusing")
       const kept = yield* create("cleo", "kept")
       const gone = yield* create("cleo", "gone")
-      yield* rows.pipe(
-        Effect.tap(() => Effect.sleep("50 millis")),
-        Effect.repeat({ until: (found) => found.length === 2 && found.every(({ dueAt }) => (dueAt ?? 0) > 0) })
-      )
+      yield* until(rows, (found) => found.length === 2 && found.every(({ dueAt }) => (dueAt ?? 0) > 0))
       yield* remove("cleo", gone.id)
       yield* behave("well")
       yield* has(kept.hostname, "records")
@@ -136,10 +129,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("address reco
       const elsewhere = { ...(yield* variables), CT_CP_DNS_EDGE_IP: "198.51.100.1" }
       yield* Layer.build(TestServer.replica(elsewhere))
       const { addresses } = yield* NameServer
-      yield* Effect.sync(() => addresses.get(`${kept.hostname} A`)?.join()).pipe(
-        Effect.tap((found) => (found === "c6336401" ? Effect.void : Effect.sleep("50 millis"))),
-        Effect.repeat({ until: (found) => found === "c6336401" }),
-        Effect.timeout("60 seconds")
+      yield* until(
+        Effect.sync(() => addresses.get(`${kept.hostname} A`)?.join()),
+        (found) => found === "c6336401"
       )
     }).pipe(Effect.scoped)
   )
