@@ -4,11 +4,13 @@ import { Settings } from "../settings/Settings.ts"
 import { ServiceAccounts } from "./ServiceAccounts.ts"
 
 const work = Effect.gen(function* () {
-  const { sweep } = yield* ServiceAccounts
+  const { prune } = yield* ServiceAccounts
   const { serviceAccountCleanupSeconds } = yield* Settings
-  yield* sweep().pipe(
+  yield* prune().pipe(
     Effect.repeat({ while: (count) => count > 0 }),
-    Effect.catchCause((cause) => Effect.logWarning("Service accounts could not be swept; it is tried again.", cause)),
+    Effect.catchCause((cause) =>
+      Effect.logWarning("Service accounts could not be cleaned up; it is tried again.", cause)
+    ),
     Effect.repeat(Schedule.spaced(`${serviceAccountCleanupSeconds} seconds`))
   )
 })

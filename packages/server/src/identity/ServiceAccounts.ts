@@ -1,6 +1,6 @@
 /**
  * Service accounts: clients of the identity provider, at most fifty of one owner. A place is reserved before the provider
- * is asked, and given up before a client is deleted; whatever stops halfway, the sweep ends it. The secret is the
+ * is asked, and given up before a client is deleted; the cleanup ends what stopped halfway. The secret is the
  * provider's: it is handed through once and never stored.
  */
 import type { HttpServerRequest } from "effect/http"
@@ -66,13 +66,13 @@ export class ServiceAccounts extends Context.Service<
       owner: Subject,
       clientId: ClientId
     ) => Effect.Effect<void, IdentityProviderFailed | IdentityProviderNotConfigured | ServiceAccountNotFound>
-    /** Gives up all accounts of an owner, in the caller's transaction; the sweep deletes their clients. */
+    /** Gives up all accounts of an owner, in the caller's transaction; the cleanup deletes their clients. */
     readonly removeAll: (owner: Subject) => Effect.Effect<void>
     /**
      * Ends what was given up and what was left halfway; what fails is due again. Answers how many rows it took: none where
      * this process cannot administer the provider.
      */
-    readonly sweep: () => Effect.Effect<number>
+    readonly prune: () => Effect.Effect<number>
   }
 >()("server/identity/ServiceAccounts") {
   static readonly make = Effect.gen(function* () {
@@ -185,7 +185,7 @@ export class ServiceAccounts extends Context.Service<
         yield* store.giveUpAll({ owner, now, until: now + settleSeconds })
       }, sqlOrDie),
 
-      sweep: Effect.fn("ServiceAccounts.sweep")(function* () {
+      prune: Effect.fn("ServiceAccounts.prune")(function* () {
         if (Option.isNone(yield* Effect.option(realm.configured))) return 0
         const now = yield* unixSeconds
         const due = yield* store.takeDue({ now, until: now + settleSeconds, limit: 64 })

@@ -24,7 +24,7 @@ import { Settings } from "../settings/Settings.ts"
 import { refusedBy } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
-import * as ClaimStore from "./hostnames/HostnameClaimStore.ts"
+import * as ClaimStore from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
 import { tunnelOf } from "./ShownTunnel.ts"
@@ -98,7 +98,7 @@ export const make = Effect.gen(function* () {
   })
 
   /** The usual creation of a tunnel without a hostname, in one trip; nothing where it is not the usual one. */
-  const enrol = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once | undefined) {
+  const insertUsual = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once | undefined) {
     const row = yield* fresh(owner, name, null)
     const { createdAt, id, routingToken: token } = row
     const tunnel = new Tunnel({
@@ -118,12 +118,12 @@ export const make = Effect.gen(function* () {
     const answer = { id, token, hostname: null, calls: [], tunnel }
     const entry = audit("tunnel_enrolled", owner, id)
     const keeps = repeat === undefined ? undefined : yield* kept(repeat, MadeAndShown, answer)
-    const [written] = yield* store.enrol(row, tunnelsPerAccount, entry, keeps)
+    const [written] = yield* store.insertUsual(row, tunnelsPerAccount, entry, keeps)
     yield* audits.complain(entry, written)
     return written?.isNew === true ? tunnel : undefined
   })
 
-  /** The edge is told at once when it can be reached, and later otherwise: the tunnel exists either way. */
+  /** Orders the edge at once when it can be reached, and later otherwise: the tunnel exists either way. */
   const tell = ({ calls, token }: typeof Made.Type) =>
     outbox.deliver({ queue: token, ids: calls }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
 
@@ -157,7 +157,7 @@ export const make = Effect.gen(function* () {
       const derived = rules.zone === undefined ? "" : derive(request.name, sha256Hex(subject), rules.zone)
       const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
       const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
-      const enrolled = hostname === null ? yield* enrol(subject, request.name, repeat) : undefined
+      const enrolled = hostname === null ? yield* insertUsual(subject, request.name, repeat) : undefined
       if (enrolled !== undefined) return enrolled
       const command = Effect.gen(function* () {
         const by = request.hostname === undefined ? "platform" : "account"

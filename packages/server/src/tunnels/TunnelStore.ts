@@ -88,7 +88,7 @@ export const make = Effect.gen(function* () {
      * The same for a tunnel without a hostname, with its audit entry and the answer that is kept for its key. It changes
      * nothing where the key was used before or the account has no room.
      */
-    enrol: (tunnel: typeof Fresh.Type, usualMost: number, { action, actor }: Audit, kept: Kept | undefined) => {
+    insertUsual: (tunnel: typeof Fresh.Type, usualMost: number, { action, actor }: Audit, kept: Kept | undefined) => {
       const { createdAt, id, name, routingToken, subject } = encodeFresh(tunnel)
       const { keyHash = null, nonce = null, requestHash = null, sealed = null } = kept ?? {}
       return sql<Enrolled>`select is_new, refusal from tunnel_enrol(${id}, ${subject}, ${name}, ${routingToken},

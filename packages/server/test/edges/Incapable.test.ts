@@ -92,7 +92,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a replica th
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { lookAtDue } = yield* Outages
-        const { sweep } = yield* ServiceAccounts
+        const { prune } = yield* ServiceAccounts
         yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
           values (${"1".repeat(32)}, 's', 'n', ${"8".repeat(64)}, 1)`
         yield* sql`insert into alerts (tunnel_id, webhook_url, threshold_seconds, secret, state, since, due_at)
@@ -100,7 +100,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a replica th
         yield* sql`insert into service_accounts (owner, client_id, name, created_at, state, due_at)
           values ('s', ${`sa-${"2".repeat(32)}`}, 'x', 1, 'releasing', 1)`
         yield* lookAtDue
-        assert.strictEqual(yield* sweep(), 0)
+        assert.strictEqual(yield* prune(), 0)
         const due =
           yield* sql`select (select due_at from alerts) as alert, (select due_at from service_accounts) as account`
         assert.deepStrictEqual<unknown>(due, [{ alert: 1, account: 1 }])

@@ -25,7 +25,7 @@ import { Outbox } from "../../edges/Outbox.ts"
 import { Hosts } from "./Hosts.ts"
 import { refusedBy } from "../../store/Constraint.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import * as Store from "./HostnameClaimStore.ts"
+import * as Store from "./HostnameProofStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
 import { Resolver } from "./Resolver.ts"
 

@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
       Result: Claim,
       execute: (id) => sql`${claim} where c.tunnel_id = ${id}`
     }),
-    /** The same, and nobody else changes the tunnel or its claim before the end of the transaction. */
+    /** The same; no other transaction changes the tunnel or its claim before this one ends. */
     locked: SqlSchema.findOneOption({
       Request: TunnelId,
       Result: Claim,
