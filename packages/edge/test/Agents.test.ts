@@ -24,7 +24,7 @@ const saying = (text: string) => (stream: Duplex) => {
 }
 
 describe("agents", () => {
-  it.live("are told why they are refused", () =>
+  it.live("get the reason of a refusal", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(token("4"), tunnelHost))
@@ -45,7 +45,7 @@ describe("agents", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of the byte protocol serve one visitor a slot, on both ports", () =>
+  it.live("of the byte protocol serve one visitor for each slot, on both ports", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -134,7 +134,7 @@ describe("agents", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that prove the key that owns the tunnel get its visitors; whoever only knows the token stands by", () =>
+  it.live("that prove the key that owns the tunnel get its visitors before agents that only know the token", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const seeds = [1, 2].map((byte) => new Uint8Array(32).fill(byte))
@@ -164,7 +164,7 @@ describe("agents", () => {
   )
 
   it.live(
-    "must prove an enrolled key where the control plane names some; whoever only has the token is sent away",
+    "must prove an enrolled key where the control plane names some; an agent with the token alone is refused",
     () =>
       Effect.gen(function* () {
         const enrolled = new Uint8Array(32).fill(1)
@@ -235,7 +235,7 @@ describe("agents", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that come back within the wait still get the visitor who came meanwhile", () =>
+  it.live("that reconnect within the delivery wait get the waiting visitor", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))

@@ -27,8 +27,8 @@ const closedPort = (port: number) =>
     socket.once("error", () => resolve(true))
   })
 
-describe("an edge that comes up", () => {
-  it.live("knows hosts, tiers, windows and revocations before its first visitor", () =>
+describe("an edge that starts", () => {
+  it.live("restores hosts, tiers, windows and revocations before its first visitor", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
       controlPlane.page = 1
@@ -81,7 +81,7 @@ describe("an edge that comes up", () => {
 
   const gatedHost = { token: T, hostname: tunnelHost, tier: "gelb", policy: null, require_login: true }
 
-  it.live("lets nobody past a login gate that it restored, its first visitor neither", () =>
+  it.live("admits no visitor without a session at a restored login gate, not even the first", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
       controlPlane.authorizations.push(gatedHost)
@@ -100,7 +100,7 @@ describe("an edge that comes up", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("closes a host that requires login where it has no wildcard certificate, to those who are there too", () =>
+  it.live("closes a host that requires login where it has no wildcard certificate, also to connected visitors", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
       controlPlane.authorizations.push({ ...gatedHost, require_login: false })
@@ -202,7 +202,7 @@ describe("an edge that comes up", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not start with a heartbeat key that it cannot use", () =>
+  it.live("does not start with an unusable heartbeat key", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       writeFileSync(join(folder, "edge-mesh-key.bin"), "torn")
@@ -211,7 +211,7 @@ describe("an edge that comes up", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says which variable moves a port that is taken", () =>
+  it.live("names the variable of a port that is taken", () =>
     Effect.gen(function* () {
       const world = yield* start()
       const refused = yield* Effect.flip(start({ CT_FRONT_DOOR: `127.0.0.1:${world.frontDoor}` }))
@@ -219,7 +219,7 @@ describe("an edge that comes up", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("closes its ports when it leaves, lets relays finish within the grace, and sends agents away", () =>
+  it.live("on shutdown closes its ports, lets relays finish within the grace, and drains agents", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
       controlPlane.authorizations.push({ token: T, hostname: tunnelHost, tier: "gelb" })

@@ -161,7 +161,7 @@ describe("HTTP on a gelb host", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is explained when the origin leaves without a word, an upgrade that it owes included", () =>
+  it.live("gets a 502 page when the origin closes without an answer, also to an upgrade", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -180,7 +180,7 @@ describe("HTTP on a gelb host", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is let go when it left while its upgrade waited and the agent has left too", () =>
+  it.live("is closed when visitor and agent left while its upgrade waited", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -199,7 +199,7 @@ describe("HTTP on a gelb host", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused for another host than the connection was made for, and for smuggled lengths", () =>
+  it.live("is refused for another host than the one in the ClientHello, and for smuggled lengths", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))

@@ -61,7 +61,7 @@ describe("listeners", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("turn away more connections of one address than allowed, and count them", () =>
+  it.live("refuse connections of one address beyond the limit, and count them", () =>
     Effect.gen(function* () {
       const world = yield* start({ CT_EDGE_MAX_CONNECTIONS_PER_IP: "3" })
       const hold = () => connect({ host: "127.0.0.1", port: world.frontDoor })
@@ -80,7 +80,7 @@ describe("listeners", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of operators let go of who asks to upgrade behind another request", () =>
+  it.live("of operators close a connection that asks to upgrade after another request", () =>
     Effect.gen(function* () {
       const world = yield* start()
       const hidden = "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\0"

@@ -17,7 +17,7 @@ const dial = (port: number) =>
   })
 
 describe("a visitor of a passthrough host", () => {
-  it.live("meets the certificate of the origin, and the agent gets its bytes unchanged", () =>
+  it.live("gets the certificate of the origin, and the agent gets its bytes unchanged", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))
@@ -64,7 +64,7 @@ describe("a visitor of a passthrough host", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("may end its half first and still hear the answer", () =>
+  it.live("may end its half first and still gets the answer", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))
@@ -141,7 +141,7 @@ describe("a visitor of a passthrough host", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hears a TLS alert where there is no such host, and another one where no agent is", () =>
+  it.live("gets one TLS alert for an unknown host, and another without an agent", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))

@@ -60,7 +60,7 @@ const text = (receipts: ReadonlyArray<Receipt.Receipt>) => Export.write({ header
 describe("catenet receipts verify", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it("says what a clean chain adds up to", async () => {
+  it("prints the totals of a valid chain", async () => {
     const { code, stdout } = await verify(text(all))
     assert.strictEqual(code, 0)
     assert.include(stdout, "3 opened, 3 closed")
@@ -68,7 +68,7 @@ describe("catenet receipts verify", () => {
     assert.include(stdout, "with the first receipt of the chain")
   })
 
-  it("names the edge as it signed, and writes nothing to the terminal that moves it", async () => {
+  it("prints the signed edge id without control characters", async () => {
     const other = { pubkey, edgeId: "another", tunnel: "demo\u001b[2J" }
     const { code, stdout } = await verify(Export.write({ header: other, receipts: all }))
     assert.strictEqual(code, 0)
@@ -76,14 +76,14 @@ describe("catenet receipts verify", () => {
     assert.include(stdout, "demo\ufffd[2J, as the file calls it")
   })
 
-  it("takes an empty export, and a segment behind its anchor", async () => {
+  it("accepts an empty export, and a segment after its anchor", async () => {
     assert.strictEqual((await verify(text([]))).code, 0)
     const segment = text(all.slice(2))
     assert.strictEqual((await verify(segment, "--anchor", all[1]?.hash ?? "", "--key", pubkey)).code, 0)
     assert.strictEqual((await verify(segment, "--anchor", all[0]?.hash ?? "")).code, 1)
   })
 
-  it("refuses a gap, a changed figure and a foreign key with 1, and says which receipt", async () => {
+  it("refuses a gap, a changed number and a foreign key with 1, and names the receipt", async () => {
     const gap = await verify(text([...all.slice(0, 2), ...all.slice(3)]))
     assert.strictEqual(gap.code, 1)
     assert.include(gap.stderr, "receipt 4 where 3 should follow")

@@ -35,7 +35,7 @@ describe("doctor", () => {
     assert.match(plain.stdout(), /^ok +origin +127\.0\.0\.1:\d+ accepts connections$/m)
   })
 
-  it("looks at the names and the time of the certificate that visitors will see", async () => {
+  it("checks the names and the validity of the certificate that visitors will see", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
@@ -65,7 +65,7 @@ describe("doctor", () => {
     assert.include(other.certificate?.detail, "is for other.example, not for hello.example; browsers refuse it.")
   })
 
-  it("says what is wrong and what to fix, and ends with the code of the first failure", async () => {
+  it("names each failure and its remedy, and ends with the exit code of the first one", async () => {
     await using stage = await makeStage({ refuse: { code: "host-not-authorized", sentence: "no such host" } })
     await using home = await makeHome()
     await using doctor = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: "127.0.0.1:1" }, ["doctor", "--json"])

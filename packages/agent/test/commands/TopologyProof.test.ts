@@ -10,7 +10,7 @@ const env = { CT_CHANNEL_HOLDER_KEY: seed, CT_TOPOLOGY_ID: "0a".repeat(16), CT_T
 const bytes = (hex: string) => Result.getOrThrow(Hex.decode(hex))
 
 describe("topology-proof", () => {
-  it("prints the body with which the account places this agent", async () => {
+  it("prints the request body that places this agent", async () => {
     await using home = await makeHome()
     await using agent = runAgent(home, env, ["topology-proof", "--json"])
     assert.strictEqual(await agent.exited, 0, agent.lines.join("\n"))

@@ -6,7 +6,7 @@ import * as DirectRoute from "../../src/connect/DirectRoute.ts"
 const address = { host: "192.0.2.1", port: 4711 }
 
 describe("the route to an origin", () => {
-  it.effect("is asked for until it fails, and then not for a minute", () =>
+  it.effect("is requested until it fails, and then not for a minute", () =>
     Effect.gen(function* () {
       const route = DirectRoute.make()
       assert.isTrue(yield* route.wanted)

@@ -30,7 +30,7 @@ describe("the payloads of the Noise handshake", () => {
     assert.isUndefined(DirectOffer.readAnswer(Uint8Array.from(Buffer.from("1.2.3.4:80"))))
   })
 
-  it.prop("never answer anything else, whatever comes", [Schema.Uint8Array], ([bytes]) => {
+  it.prop("never answer anything else, for any bytes", [Schema.Uint8Array], ([bytes]) => {
     const address = DirectOffer.readAnswer(bytes)
     if (address !== undefined) assert.deepStrictEqual(DirectOffer.readAnswer(DirectOffer.answer(address)), address)
   })

@@ -54,7 +54,7 @@ const directPort = async (agent: Agent) =>
   Number(/directly to .*:(\d+)/.exec(await agent.said("may come directly"))?.[1])
 
 describe("a mesh client", () => {
-  it("goes to the agent's own port, and back to the edge when that is gone", async () => {
+  it("uses the agent's own port, and the edge again when that port closes", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
@@ -95,7 +95,7 @@ describe("a mesh client", () => {
     assert.strictEqual(origin.connections(), 3)
   })
 
-  it("does not ask with --via-edge", async () => {
+  it("asks for no direct path with --via-edge", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
@@ -174,7 +174,7 @@ describe("the direct listener", () => {
     while (!admitted) admitted = await knock(port, capability, DirectOffer.ticket(token))
   })
 
-  it("is done without, with a sentence, when its port is taken", async () => {
+  it("is left out with a log line when its port is taken", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()

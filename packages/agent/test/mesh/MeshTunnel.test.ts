@@ -225,7 +225,7 @@ describe("a mesh tunnel", () => {
 })
 
 describe("connect", () => {
-  it("ends what a fault belongs to and nothing else, and logs one a minute", async () => {
+  it("ends the session of a fault and no other, and logs one fault a minute", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()

@@ -33,7 +33,7 @@ const closed = (socket: Socket) =>
   )
 
 describe("a sealed stream", () => {
-  it.live("lets its carrier go when it is left between the two ends", () =>
+  it.live("closes its carrier when it is destroyed between the two ends", () =>
     Effect.gen(function* () {
       const { far, here, near, there } = yield* sessions
       here.write("hello")

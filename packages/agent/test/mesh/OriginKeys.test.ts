@@ -23,7 +23,7 @@ const run = <A, E>(body: Effect.Effect<A, E, Effect.Services<typeof stage> | Sec
   body.pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer), Effect.provide(SecureRandom.layerWebCrypto))
 
 describe("an origin key", () => {
-  it.effect("is kept, with its capability and also when that is gone", () =>
+  it.effect("is stored, and stays when its capability file is deleted", () =>
     run(
       Effect.gen(function* () {
         const { fs, load, places } = yield* stage
@@ -67,47 +67,54 @@ describe("an origin key", () => {
 describe("the routing token of a mesh tunnel", () => {
   const edge = "edge.example:4433"
 
-  it.effect("is taken from an installed capability, which becomes one for visitors where the edge takes those", () =>
-    run(
-      Effect.gen(function* () {
-        const { fs, load, places } = yield* stage
-        const field = Effect.map(fs.readFile(places.capability), (bytes) =>
-          Buffer.from(bytes.subarray(0, 32)).toString("hex")
-        )
-        yield* load
-        yield* OriginKeys.share(places, token, false)
-        assert.strictEqual(yield* field, hex(token))
-        yield* fs.remove(`${places.originKey}.token`)
-        assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(token))
-        yield* OriginKeys.share(places, other, true)
-        assert.strictEqual(yield* field, hex(token))
-        yield* OriginKeys.share(places, token, true)
-        assert.strictEqual(yield* field, hex(visitorToken))
-        assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(token))
-      })
-    )
+  it.effect(
+    "is taken from an installed capability, which is replaced by one with a visitor token where the edge supports that",
+    () =>
+      run(
+        Effect.gen(function* () {
+          const { fs, load, places } = yield* stage
+          const field = Effect.map(fs.readFile(places.capability), (bytes) =>
+            Buffer.from(bytes.subarray(0, 32)).toString("hex")
+          )
+          yield* load
+          yield* OriginKeys.share(places, token, false)
+          assert.strictEqual(yield* field, hex(token))
+          yield* fs.remove(`${places.originKey}.token`)
+          assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(token))
+          yield* OriginKeys.share(places, other, true)
+          assert.strictEqual(yield* field, hex(token))
+          yield* OriginKeys.share(places, token, true)
+          assert.strictEqual(yield* field, hex(visitorToken))
+          assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(token))
+        })
+      )
   )
 
-  it.effect("comes from CT_AGENT_TOKEN where its file is gone, and is asked for where that is not set", () =>
-    run(
-      Effect.gen(function* () {
-        const { fs, load, places } = yield* stage
-        const file = `${places.originKey}.token`
-        yield* load
-        const before = yield* fs.readFile(places.capability)
-        yield* fs.remove(file)
-        const refused = yield* Effect.flip(OriginKeys.load(places, undefined, edge))
-        assert.match(refused.message, /capability\.bin: its routing token is not on this machine\. Set CT_AGENT_TOKEN/)
-        yield* load
-        assert.strictEqual(yield* fs.readFileString(file), `${hex(token)}\n`)
-        assert.deepStrictEqual(yield* fs.readFile(places.capability), before)
-        assert.strictEqual(hex((yield* OriginKeys.load(places, undefined, edge)).token), hex(token))
-        yield* fs.remove(file)
-        assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(other))
-        assert.notDeepEqual(yield* fs.readFile(places.capability), before)
-        yield* fs.writeFileString(file, "something else")
-        assert.match((yield* Effect.flip(load)).message, /origin\.key\.token: it is not a routing token/)
-      })
-    )
+  it.effect(
+    "comes from CT_AGENT_TOKEN where its file is missing, and is reported as missing where that is not set",
+    () =>
+      run(
+        Effect.gen(function* () {
+          const { fs, load, places } = yield* stage
+          const file = `${places.originKey}.token`
+          yield* load
+          const before = yield* fs.readFile(places.capability)
+          yield* fs.remove(file)
+          const refused = yield* Effect.flip(OriginKeys.load(places, undefined, edge))
+          assert.match(
+            refused.message,
+            /capability\.bin: its routing token is not on this machine\. Set CT_AGENT_TOKEN/
+          )
+          yield* load
+          assert.strictEqual(yield* fs.readFileString(file), `${hex(token)}\n`)
+          assert.deepStrictEqual(yield* fs.readFile(places.capability), before)
+          assert.strictEqual(hex((yield* OriginKeys.load(places, undefined, edge)).token), hex(token))
+          yield* fs.remove(file)
+          assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(other))
+          assert.notDeepEqual(yield* fs.readFile(places.capability), before)
+          yield* fs.writeFileString(file, "something else")
+          assert.match((yield* Effect.flip(load)).message, /origin\.key\.token: it is not a routing token/)
+        })
+      )
   )
 })

@@ -108,7 +108,7 @@ describe("the local endpoints", () => {
     assert.strictEqual((await figures(base))["ct_agent_registered"], 0)
   })
 
-  it("say whether there is a bearer token, and look into its file every time", async () => {
+  it("report whether there is a bearer token, and read its file each time", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     const file = `${home.path}/oidc`

@@ -89,7 +89,7 @@ describe("the event ring", () => {
     )
   )
 
-  it.effect("heals a line that a crash tore and narrows a file that others could read", () =>
+  it.effect("repairs a line that a crash tore, and restricts a file that others could read", () =>
     inFolder(
       Effect.fn(function* (folder) {
         const fs = yield* FileSystem.FileSystem

@@ -19,7 +19,7 @@ const session = (changes: Partial<Session>): Session => ({
 const reason = (checked: Result.Result<void, string>) => (Result.isFailure(checked) ? checked.failure : "ok")
 
 describe("health", () => {
-  it("is about the registration first", () => {
+  it("reports the registration first", () => {
     assert.strictEqual(reason(Health.check(session({ live: 0 }), 0)), "not registered")
     assert.strictEqual(
       reason(Health.check(session({ live: 0, lastError: "no route" }), 0)),

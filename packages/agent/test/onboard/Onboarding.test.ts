@@ -86,7 +86,7 @@ describe("onboarding", () => {
     assert.include(agent.lines.at(-1), "longer than 1 s (CT_AGENT_ONBOARD_TIMEOUT_SECS)")
   })
 
-  it("redeems a bootstrap token once, stores what it brought, and never asks again", async () => {
+  it("redeems a bootstrap token once, stores the secrets, and never requests them again", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     stage.plane.bootstrapTokens.set(bootstrap, `CT_JOIN_TOKEN=${joinToken};CT_AGENT_TOKEN=${token}`)
@@ -106,7 +106,7 @@ describe("onboarding", () => {
     assert.strictEqual(await modeOf(`${home.path}/.ct-agent-state/bootstrap.secret`), 0o600)
   })
 
-  it("does not send what is no bootstrap token", async () => {
+  it("does not send a malformed bootstrap token", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     const { CT_AGENT_TOKEN: _, ...env } = stage.env
@@ -125,7 +125,7 @@ describe("onboarding", () => {
     assert.strictEqual(stage.plane.bootstrapTokens.get(bootstrap), "untouched")
   })
 
-  it("refuses a damaged identity with the way out", async () => {
+  it("refuses a damaged identity with the remedy", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_AGENT_STATE_DIR: home.path }
@@ -136,7 +136,7 @@ describe("onboarding", () => {
     assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
   })
 
-  it("spends no token where nothing can be written, and leaves nothing behind that is not whole", async () => {
+  it("spends no token where the state folder cannot be written, and leaves no partial file", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     stage.plane.bootstrapTokens.set(bootstrap, `CT_JOIN_TOKEN=${joinToken};CT_AGENT_TOKEN=${token}`)
@@ -154,7 +154,7 @@ describe("onboarding", () => {
     await registered(agent)
   })
 
-  it("enrolls although it was killed while the control plane answered", async () => {
+  it("completes the enrollment after a kill during the control plane's answer", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken }
@@ -183,7 +183,7 @@ describe("onboarding", () => {
     assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
   })
 
-  it("looks for the root on disk often, and asks the control plane for it now and then", async () => {
+  it("looks for the root on disk often, and requests it from the control plane rarely", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     stage.plane.ca = Uint8Array.of(0)
@@ -220,7 +220,7 @@ describe("onboarding", () => {
     await registered(later)
   })
 
-  it("starts again without the control plane, by what it learnt before", async () => {
+  it("starts again without the control plane, from its cached connection info", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     {

@@ -40,7 +40,7 @@ const envOf = (home: Home, url: string, route: keyof typeof secrets) => ({
 describe.concurrent("a control plane that redirects", () => {
   for (const route of ["/enroll/redeem", "/bootstrap/redeem"] as const)
     for (const status of [307, 308])
-      it(`gets no agent to send the secret of ${route} elsewhere (${status})`, async () => {
+      it(`cannot make an agent send the secret of ${route} to another origin (${status})`, async () => {
         const received: Array<string> = []
         await using stranger = await startServer((request, response) => {
           received.push(`${request.method} ${request.url}`)

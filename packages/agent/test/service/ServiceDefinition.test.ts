@@ -14,7 +14,7 @@ const service = {
 }
 
 describe("a service definition", () => {
-  it("of systemd takes every word literally, and is not started again where a person must act", () => {
+  it("of systemd quotes every word, and does not restart after an exit code that needs a person", () => {
     const unit = ServiceDefinition.render("systemd", service)
     assert.include(
       unit,
@@ -24,7 +24,7 @@ describe("a service definition", () => {
       assert.include(unit, `\n${line}\n`)
   })
 
-  it("of systemd takes the agent what it does not need, and is understood by systemd", () => {
+  it("of systemd drops rights that the agent does not need, and systemd accepts it", () => {
     const unit = ServiceDefinition.render("systemd", { ...service, command: [process.execPath], folder: "/etc" })
     for (const line of ["NoNewPrivileges=yes", "CapabilityBoundingSet=", "SystemCallFilter=~@privileged"])
       assert.include(unit, `\n${line}\n`)
@@ -41,7 +41,7 @@ describe("a service definition", () => {
     assert.notInclude(stderr, path)
   })
 
-  it("of launchd is a property list in which no word is markup", () => {
+  it("of launchd is a property list that escapes every word", () => {
     const list = ServiceDefinition.render("launchd", service)
     assert.include(list, "<string>/etc/&#60;x&#62;&#38;y/ct-agent.env</string>")
     assert.include(list, "<key>WorkingDirectory</key>\n  <string>/etc/&#60;x&#62;&#38;y</string>")

@@ -4,7 +4,7 @@ import { Effect, FileSystem } from "effect"
 import * as PrivateFile from "../../src/state/PrivateFile.ts"
 
 describe("a private file", () => {
-  it.effect("that cannot be read or written is said in the words of the system, and leaves nothing behind", () =>
+  it.effect("that cannot be read or written is reported with the system's message, and leaves no other file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()

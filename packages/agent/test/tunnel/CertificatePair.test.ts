@@ -48,7 +48,7 @@ describe("the certificate pair", () => {
     )
   )
 
-  it.effect("stays when its replacement cannot be used", () =>
+  it.effect("stays in use when its replacement is unusable", () =>
     run(
       Effect.gen(function* () {
         const { files, write } = yield* stage

@@ -98,7 +98,7 @@ describe.each(carriers)("TLS-ALPN-01 over %s", (_, alpn) => {
     await agent.said("no challenge is pending")
   })
 
-  it("is left to an origin that answers for itself", async () => {
+  it("is passed to an origin that terminates TLS itself", async () => {
     await using stage = await makeStage({ alpn })
     await using home = await makeHome()
     const own = stage.authority.challenge(host, authorization)
@@ -146,7 +146,7 @@ describe("a visitor of a slot that offers more than acme-tls/1", () => {
 })
 
 describe("a pending challenge", () => {
-  it("is a file for its owner only, is ignored after an hour, and is said when it is damaged", async () => {
+  it("is a file for its owner only, is ignored after an hour, and is logged when it is damaged", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     await using agent = await started(stage, home, {})

@@ -78,7 +78,7 @@ describe.each(carriers)("over %s", (_, alpn) => {
     stream.destroy()
   })
 
-  it("a client that says two letters and waits is answered by a raw origin behind terminate", async () => {
+  it("a client that sends two letters and waits gets the answer of a raw origin behind terminate", async () => {
     await using world = await started(alpn, { CT_AGENT_ORIGIN_TLS: "terminate" }, echo)
     const stream = await world.stage.edge.open()
     stream.write("ok")

@@ -26,7 +26,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
     assert.strictEqual(await agent.exited, 0)
   })
 
-  it("does not dial the origin for a client that says nothing", async () => {
+  it("does not dial the origin for a silent client", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
@@ -65,7 +65,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
     )
   })
 
-  it("says once that the origin is down, tells the edge why, and serves when it is back", async () => {
+  it("logs once that the origin is down, sends the edge the reason, and serves when the origin is back", async () => {
     await using stage = await makeStage()
     await using home = await makeHome()
     const gone = await startOrigin(echo)
@@ -102,7 +102,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
     assert.strictEqual(await exchange(await edge.open(), "hello"), "hello")
   })
 
-  it("goes on serving when no process reads its output any more", async () => {
+  it("keeps serving when its output is no longer read", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { listen } from "../../src/tunnel/Registrar.ts"
 
 describe("the liveness tick", () => {
-  it.effect("is every 15 seconds, and hears what has arrived since the last", () =>
+  it.effect("runs every 15 seconds, and counts what has arrived since the last one", () =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       let received = 0

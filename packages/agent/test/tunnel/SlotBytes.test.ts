@@ -109,7 +109,7 @@ describe.each([
 })
 
 describe("a byte-protocol edge", () => {
-  it("that closes on L is asked with B, whose relay begins with the client's first byte", async () => {
+  it("that closes on L gets B, whose relay begins with the client's first byte", async () => {
     await using edge = await makeRawEdge(true)
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
@@ -152,7 +152,7 @@ describe("a byte-protocol edge", () => {
     }
   })
 
-  it("that answers NO, nonsense or nothing whole is not registered at", async () => {
+  it("that answers NO, unknown bytes or half an answer gets no registration", async () => {
     await using edge = await makeRawEdge(true)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...edge.env, ...edge.browser })

@@ -67,7 +67,7 @@ describe("a browser tunnel over parked slots", () => {
     assert.strictEqual(await exchange(await stage.edge.open(), "hello"), "hello")
   })
 
-  it("parks no more while as many connections are served as it may", async () => {
+  it("parks no slot while it serves CT_AGENT_TCP_FALLBACK_MAX_SERVING connections", async () => {
     await using stage = await makeStage({ alpn: slotsOnly })
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
@@ -90,7 +90,7 @@ describe("a browser tunnel over parked slots", () => {
     await stage.edge.until(() => stage.edge.slots.length === 3)
   })
 
-  it("says the loss of its edge as events, and goes on; it is exhausted when its attempts are used up", async () => {
+  it("reports the loss of its edge as events and reconnects, until its attempts are used up", async () => {
     await using stage = await makeStage({ alpn: slotsOnly })
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "3" })
@@ -111,7 +111,7 @@ describe("a browser tunnel over parked slots", () => {
   })
 
   for (const poolSize of ["1", "6"])
-    it(`says that all of its ${poolSize} slots were lost, and registers anew at once when the edge is there`, async () => {
+    it(`reports that all of its ${poolSize} slots were lost, and registers again at once when the edge is back`, async () => {
       await using stage = await makeStage({ alpn: slotsOnly })
       await using origin = await startOrigin(echo)
       await using home = await makeHome()
@@ -138,7 +138,7 @@ describe("a browser tunnel over parked slots", () => {
     assert.notInclude(agent.lines.join("\n"), "disconnected")
   })
 
-  it("keeps asking an edge that says NO, and says what NO can mean", async () => {
+  it("keeps trying an edge that answers NO, and logs what NO can mean", async () => {
     await using stage = await makeStage({ alpn: slotsOnly, no: true })
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "1" })
@@ -146,7 +146,7 @@ describe("a browser tunnel over parked slots", () => {
     await agent.said("the token is revoked, the host is not authorized for it, the edge is full, or it takes only")
   })
 
-  it("begins again when all slots are cut, with the better carrier when the edge has learnt it", async () => {
+  it("reconnects when all slots are cut, multiplexed when the edge supports it by now", async () => {
     await using stage = await makeStage({ alpn: slotsOnly })
     await using origin = await startOrigin(echo)
     await using home = await makeHome()

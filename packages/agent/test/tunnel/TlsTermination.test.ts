@@ -49,7 +49,7 @@ describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
   })
 })
 
-describe("what this machine has to bring along", () => {
+describe("the certificate files of this machine", () => {
   const cases: ReadonlyArray<readonly [what: string, env: (home: string) => Record<string, string>, said: string]> = [
     [
       "the pair to terminate with",
@@ -63,7 +63,7 @@ describe("what this machine has to bring along", () => {
     ]
   ]
   for (const [what, env, said] of cases)
-    it(`is looked at before the network is asked: ${what}`, async () => {
+    it(`are checked before any network call: ${what}`, async () => {
       await using stage = await makeStage()
       await using home = await makeHome()
       await writeFile(`${home.path}/origin.key`, "short")
@@ -76,7 +76,7 @@ describe("what this machine has to bring along", () => {
 })
 
 describe("CT_AGENT_ORIGIN_PROXY_PROTOCOL=v2", () => {
-  it("asks the edge for the client's address and tells it to the origin first", async () => {
+  it("requests the client's address from the edge and sends it to the origin first", async () => {
     await using stage = await makeStage()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()

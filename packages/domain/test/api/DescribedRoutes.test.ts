@@ -4,13 +4,13 @@ import { endpointSummaries } from "@catenet/domain/api/EndpointSummaries"
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 
-describe("what routes are for", () => {
+describe("endpoint summaries", () => {
   const { paths, tags } = OpenApi.fromApi(ControlPlaneApi)
   const operations = Object.values(paths).flatMap(
     (methods) => Object.values(methods) as ReadonlyArray<OpenApi.OpenAPISpecOperation>
   )
 
-  it("is said of every one, and of none that is not there", () => {
+  it("exist for every route, and for no unknown one", () => {
     const said = Object.entries(endpointSummaries).flatMap(([group, { routes }]) =>
       Object.keys(routes).map((endpoint) => `${group}.${endpoint}`)
     )
@@ -27,7 +27,7 @@ describe("what routes are for", () => {
     )
   })
 
-  it("is not said of what has no name here", () => {
+  it("are left out where a document has no routes of these names", () => {
     const spec = { paths: { "/a": { get: { operationId: "none.such" } }, "/b": 7 }, tags: [{ name: "none" }, 7] }
     assert.deepStrictEqual(describeEndpoints(spec), spec)
     assert.deepStrictEqual(describeEndpoints({}), { paths: {}, tags: undefined })

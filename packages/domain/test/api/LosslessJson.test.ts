@@ -15,7 +15,7 @@ describe("a lossless body", () => {
     assert.strictEqual(Schema.encodeSync(codec)(Schema.decodeUnknownSync(codec)(text)), text)
   })
 
-  it("is described in the document by its own schema, and what refers to it is nothing but the reference", () => {
+  it("is described in the document by its own schema, and a reference to it has no other member", () => {
     const spec = {
       openapi: "3.1.0",
       paths: {

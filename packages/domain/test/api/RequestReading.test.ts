@@ -105,7 +105,7 @@ describe("a request that cannot be read", () => {
     }
   })
 
-  it("is malformed when it is not UTF-8, whoever reads it", async () => {
+  it("is malformed when it is not UTF-8, for every reader", async () => {
     const [before = "", after = ""] = JSON.stringify({ holder, count: 1, mode: "baseline", more: "|" }).split("|")
     const around = (...bytes: ReadonlyArray<number>) =>
       Uint8Array.from([...Buffer.from(before), ...bytes, ...Buffer.from(after)])

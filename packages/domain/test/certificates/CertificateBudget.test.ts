@@ -62,7 +62,7 @@ describe("certificate budgets", () => {
     assert.strictEqual(allocate([authority("p", 1)], queue, issued, [], 1000 + budgetWindow).length, 1)
   })
 
-  it("a domain without head-room blocks nobody behind it", () => {
+  it("a domain without head-room does not block the domains behind it", () => {
     const queue = [
       { hostname: "a.one.example", queuedAt: 1 },
       { hostname: "b.two.example", queuedAt: 2 }

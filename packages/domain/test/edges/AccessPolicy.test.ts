@@ -84,7 +84,7 @@ describe("access policies", () => {
     assert.strictEqual(retryAfter(until(monday), monday), 3600)
   })
 
-  it("tells the state in one line", () => {
+  it("names the state of a policy, and when it changes", () => {
     const schedule = { tz_offset_minutes: 0, slots: [{ day: 0, start_minute: 10, end_minute: 20 }] }
     const always = Array.from({ length: 7 }, (_, day) => ({ day, start_minute: 0, end_minute: 1440 }))
     assert.deepStrictEqual(outlook(null, monday), { _tag: "Unrestricted" })

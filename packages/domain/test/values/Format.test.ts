@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { between, often } from "./history.ts"
 
-describe("figures", () => {
+describe("numbers for people", () => {
   it("percent", () => {
     assert.deepStrictEqual([0, 98.4, 98.44, 98.45, 99, 99.96, 100, -3, 250, NaN, null].map(percentText), [
       "0 %",

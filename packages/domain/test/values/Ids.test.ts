@@ -14,7 +14,7 @@ const nobody = "0".repeat(32)
 
 describe("an id in a path", () => {
   it.prop(
-    "is read from every text; what is none becomes the id that nobody has",
+    "is read from every text; a malformed one becomes an id that is never issued",
     [Schema.String],
     ([text]) => {
       for (const id of [TunnelIdInPath, TopologyIdInPath, NetUuidInPath, ShareLinkIdInPath]) {

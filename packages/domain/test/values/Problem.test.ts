@@ -30,7 +30,7 @@ describe("a problem", () => {
     })
   })
 
-  it("is told from another of the same status by its type", () => {
+  it("is distinguished from another of the same status by its type", () => {
     const either = Schema.Union([RoomShut, DeskTaken])
     const wire = Schema.encodeSync(DeskTaken)(new DeskTaken({ desk: 1 }))
     assert.instanceOf(Schema.decodeUnknownSync(either)(wire), DeskTaken)
@@ -46,7 +46,7 @@ describe("a problem", () => {
     })
   )
 
-  it.effect("answers by itself where no route declares it", () =>
+  it.effect("becomes a response where no route declares it", () =>
     Effect.gen(function* () {
       const response = yield* HttpServerRespondable.toResponse(new RoomShut({}))
       assert.strictEqual(response.status, 409)

@@ -8,7 +8,7 @@ const T = token("a")
 const tunnelHost = "app.zone.test"
 
 describe("the admin API", () => {
-  it.live("lets nobody in without the token", () =>
+  it.live("answers 401 without the token", () =>
     Effect.gen(function* () {
       const world = yield* start()
       const url = `http://127.0.0.1:${world.bound.admin?.port}/admin/host-auth-dump`
@@ -85,7 +85,7 @@ describe("the admin API", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows one status for a body that it cannot read", () =>
+  it.live("answers every body that it cannot read with one status", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))
@@ -160,7 +160,7 @@ describe("the admin API", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cuts what runs when the access window closes, unless it is set to let it end", () =>
+  it.live("cuts running relays when the access window closes, unless CT_EDGE_CUT_AT_WINDOW_CLOSE is off", () =>
     Effect.gen(function* () {
       for (const [variables, cut] of [
         [{}, true],

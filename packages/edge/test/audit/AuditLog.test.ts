@@ -9,7 +9,7 @@ const T = token("7")
 const tunnelHost = "app.zone.test"
 
 describe("the audit log", () => {
-  it.live("says who connected, by address and hashed tunnel, and forgets after its retention", () =>
+  it.live("records connections by address and hashed tunnel, and deletes them after its retention", () =>
     Effect.gen(function* () {
       const path = join(yield* temporaryFolder, "audit.sqlite")
       const run = Effect.fn("run")(function* (visit: boolean) {

@@ -38,7 +38,7 @@ const handshake = (ca: CertificateAuthority["Service"], servername: string, trus
   })
 
 describe("CertificateAuthority", () => {
-  it.effect("keeps its root byte for byte and its key to itself", () =>
+  it.effect("keeps its root byte for byte over restarts, and its key readable by its owner only", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -116,7 +116,7 @@ describe("CertificateAuthority", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("is believed by a TLS client that trusts nothing but the root", () =>
+  it.live("is trusted by a TLS client that trusts only the root", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -127,7 +127,7 @@ describe("CertificateAuthority", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("is believed by those who trust the root before and by those who trust the new one", () =>
+  it.live("is trusted by clients of the old root and by clients of the new one", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()

@@ -103,7 +103,7 @@ const startGelb = (variables: Record<string, string> = {}) =>
   Effect.tap(start(variables), (world) => promise(() => world.authorize(T, tunnelHost, "gelb")))
 
 describe("a slot with park ping (L)", () => {
-  it.live("is proven alive, hears STOP once, then the visitor's first byte, and half-closes both ways", () =>
+  it.live("is pinged, gets STOP once, then the visitor's first byte, and half-closes both ways", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
       const agent = yield* promise(() => admitted(world, 0x4c, routing, ...host(tunnelHost)))
@@ -141,7 +141,7 @@ describe("a slot with park ping (L)", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that answers wrongly is closed, and the visitor goes to the next one", () =>
+  it.live("that answers with a wrong counter is closed, and the visitor goes to the next slot", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
       const bad = yield* promise(() => admitted(world, 0x4c, routing, ...host(tunnelHost)))
@@ -176,7 +176,7 @@ describe("a silent slot (B)", () => {
 })
 
 describe("a framed slot (F)", () => {
-  it.live("carries data, acknowledges keepalives and tells half-close by FIN", () =>
+  it.live("carries data, acknowledges keepalives and signals half-close by FIN", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
       const agent = yield* promise(() => admitted(world, 0x46, routing, ...host(tunnelHost)))
@@ -217,7 +217,7 @@ describe("a framed slot (F)", () => {
 })
 
 describe("admission", () => {
-  it.live("answers OK and NO in two bytes and drops everything else without a word", () =>
+  it.live("answers OK and NO in two bytes and closes on anything else without an answer", () =>
     Effect.gen(function* () {
       const world = yield* startGelb({ CT_EDGE_MESH_RELAY_ENABLED: "1" })
       const stranger = Buffer.from(token("2"), "hex")
@@ -271,7 +271,7 @@ describe("admission", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says NO right after the token when there is no room, before the host is there", () =>
+  it.live("answers NO right after the token when there is no room, before the host arrives", () =>
     Effect.gen(function* () {
       const world = yield* startGelb({ CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "1" })
       yield* promise(() => admitted(world, 0x4b, routing))

@@ -52,7 +52,7 @@ describe("the edge's calls to its control plane", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are cut off when an answer does not end", () =>
+  it.live("end when an answer does not end", () =>
     Effect.gen(function* () {
       const cut = Promise.withResolvers<number>()
       const plane = yield* listening((_, response) => {

@@ -60,7 +60,7 @@ const world = Effect.gen(function* () {
 })
 
 describe("a visitor that resets its HTTP/2 streams", () => {
-  it.live("pays for its address block: told to calm down, refused for a while, and nothing reaches the origin", () =>
+  it.live("gets ENHANCE_YOUR_CALM, its address block is refused for a minute, and no request reaches the origin", () =>
     Effect.gen(function* () {
       const { seen, world: edge } = yield* world
       for (const code of [8, 0]) {
@@ -85,7 +85,7 @@ describe("a visitor that resets its HTTP/2 streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves no connection to the agent behind that only stood after it", () =>
+  it.live("leaves no connection to the agent that opened after the reset", () =>
     Effect.gen(function* () {
       const { seen, world: edge } = yield* world
       const socket = yield* visitor(edge)

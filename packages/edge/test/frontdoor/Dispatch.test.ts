@@ -43,7 +43,7 @@ describe("the front door decides by", () => {
     assert.deepStrictEqual(dispatch(hello(undefined, "h2"), isPlatformHost, undefined), { _tag: "Nowhere" })
   })
 
-  it("protocol alone on the mesh port, where everybody else speaks bytes", () => {
+  it("protocol alone on the mesh port, where all other connections are the byte protocol", () => {
     assert.deepStrictEqual(dispatchMesh(hello("localhost", "ct-edge-mux")), { _tag: "Mux" })
     assert.deepStrictEqual(dispatchMesh(hello("localhost", "ct-edge")), { _tag: "Bytes" })
     assert.deepStrictEqual(dispatchMesh(hello(undefined)), { _tag: "Bytes" })

@@ -73,7 +73,7 @@ describe("a listener for visitors only", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows no agents, by whatever they say who they are", () =>
+  it.live("refuses agents of every protocol", () =>
     Effect.gen(function* () {
       const { gruen, port, world } = yield* visited()
       const before = yield* registrations(world)
@@ -97,7 +97,7 @@ describe("a listener for visitors only", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows no host of the platform and no default host", () =>
+  it.live("serves no host of the platform and no default host", () =>
     Effect.gen(function* () {
       const { port } = yield* visited({ CT_EDGE_PORTAL_HOST: portal, CT_CP_PROXY_ADDR: "127.0.0.1:1" })
       assert.deepStrictEqual(yield* answerTo(port, yield* helloOf(portal, ["h2"])), unrecognizedName)
@@ -115,7 +115,7 @@ describe("a listener for visitors only", () => {
     return visitor
   })
 
-  it.live("takes part in the limit of visitors, which leaves agents room", () =>
+  it.live("counts for the limit of visitors, which leaves agents room", () =>
     Effect.gen(function* () {
       const { port, root, world } = yield* visited({ CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "2" })
       const [first] = [yield* staying(port, root), yield* staying(world.frontDoor, root)]
@@ -131,7 +131,7 @@ describe("a listener for visitors only", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes part in the limits of all connections, which it counts by its name", () =>
+  it.live("counts for the limits of all connections, with its own label", () =>
     Effect.gen(function* () {
       for (const [variable, reason] of [
         ["CT_EDGE_MAX_CONNECTIONS", "connections"],

@@ -60,7 +60,7 @@ describe("hosts of the platform", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("say who the visitor is before its first byte, where the upstream wants to know", () =>
+  it.live("send a PROXY header with the visitor's address, where the upstream wants one", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const pair = mintPair(["portal.example.test"])

@@ -48,28 +48,30 @@ const arrives = (world: World, alpn: ReadonlyArray<string>) =>
 
 describe("a visitor that offers acme-tls/1", () => {
   for (const tier of ["gelb", "passthrough"] as const)
-    it.live(`passes the closed window of a ${tier} host only alone, and only while the admission is open`, () =>
-      Effect.gen(function* () {
-        const world = yield* start()
-        yield* authorize(world, tier)
-        yield* close(world)
-        const agent = yield* servingAgent(world, T, [tunnelHost], origin)
-        assert.isFalse(yield* arrives(world, acme), "no admission is open")
-        yield* authorize(world, tier, 0)
-        assert.isFalse(yield* arrives(world, acme), "the admission is over")
-        yield* authorize(world, tier, 60)
-        for (const alpn of [["acme-tls/1", "http/1.1"], ["h2", "acme-tls/1"], ["acme-tls/1", "mqtt"], []])
-          assert.isFalse(yield* arrives(world, alpn), alpn.join())
-        assert.lengthOf(agent.streams, 0)
-        assert.isTrue(yield* arrives(world, acme))
-        assert.deepInclude(agent.streams[0]?.header, { kind: "acme", tls: "passthrough" })
-        assert.notProperty(agent.streams[0]?.header, "challengeOnly")
-        yield* authorize(world, tier)
-        assert.isFalse(yield* arrives(world, acme), "the control plane closed it")
-      }).pipe(Effect.scoped)
+    it.live(
+      `passes the closed window of a ${tier} host only without other protocols, and only while the admission is open`,
+      () =>
+        Effect.gen(function* () {
+          const world = yield* start()
+          yield* authorize(world, tier)
+          yield* close(world)
+          const agent = yield* servingAgent(world, T, [tunnelHost], origin)
+          assert.isFalse(yield* arrives(world, acme), "no admission is open")
+          yield* authorize(world, tier, 0)
+          assert.isFalse(yield* arrives(world, acme), "the admission is over")
+          yield* authorize(world, tier, 60)
+          for (const alpn of [["acme-tls/1", "http/1.1"], ["h2", "acme-tls/1"], ["acme-tls/1", "mqtt"], []])
+            assert.isFalse(yield* arrives(world, alpn), alpn.join())
+          assert.lengthOf(agent.streams, 0)
+          assert.isTrue(yield* arrives(world, acme))
+          assert.deepInclude(agent.streams[0]?.header, { kind: "acme", tls: "passthrough" })
+          assert.notProperty(agent.streams[0]?.header, "challengeOnly")
+          yield* authorize(world, tier)
+          assert.isFalse(yield* arrives(world, acme), "the control plane closed it")
+        }).pipe(Effect.scoped)
     )
 
-  it.live("reaches an agent that answers challenges, which must not ask its origin", () =>
+  it.live("reaches an agent that answers challenges and does not dial its origin", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* authorize(world, "passthrough")
@@ -83,7 +85,7 @@ describe("a visitor that offers acme-tls/1", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is let through as any visitor while the window is open", () =>
+  it.live("is an ordinary visitor while the window is open", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* authorize(world, "passthrough")
@@ -93,7 +95,7 @@ describe("a visitor that offers acme-tls/1", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds the admission that an edge restores at its start", () =>
+  it.live("is validated by the admission that an edge restores at its start", () =>
     Effect.gen(function* () {
       const first = yield* start()
       first.controlPlane.authorizations.push({

@@ -47,7 +47,7 @@ const setHttpOnly = (world: World, required: boolean) =>
   })
 
 describe("a faulty request", () => {
-  it.live("behind a good one is refused after the good one's answer", () =>
+  it.live("after a valid one is refused after the valid one's answer", () =>
     Effect.gen(function* () {
       const world = yield* start()
       const heard = yield* slowOrigin(world)
@@ -59,7 +59,7 @@ describe("a faulty request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("with a malformed chunk is answered with 400, behind what was asked before it", () =>
+  it.live("with a malformed chunk gets 400, after the answers to earlier requests", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -81,7 +81,7 @@ describe("a faulty request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that no head ends is refused at its first faulty line", () =>
+  it.live("without the end of its head is refused at its first faulty line", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* slowOrigin(world)
@@ -92,7 +92,7 @@ describe("a faulty request", () => {
 })
 
 describe("another protocol on a gelb host", () => {
-  it.live("is relayed as it is, until the tunnel serves only HTTP", () =>
+  it.live("is relayed unchanged, until the tunnel serves only HTTP", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))

@@ -66,7 +66,7 @@ const torn = (client: ClientHttp2Session, path: string) =>
   )
 
 describe("a visitor that speaks HTTP/2", () => {
-  it.live("is cut when it said goodbye, broke the protocol and stays", () =>
+  it.live("is cut when it sent GOAWAY or broke the protocol and does not close", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -79,7 +79,7 @@ describe("a visitor that speaks HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reaches an HTTP/1.1 origin, which learns who it is", () =>
+  it.live("reaches an HTTP/1.1 origin with the visitor's address in the forwarded fields", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -109,7 +109,7 @@ describe("a visitor that speaks HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks for a path of its own host, and names itself in no way", () =>
+  it.live("cannot ask for another host's path, nor set a forwarded field", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -153,7 +153,7 @@ describe("a visitor that speaks HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told apart by host: 421 for another one, 502 without an agent, 503 outside the window", () =>
+  it.live("gets 421 for another host, 502 without an agent, 503 outside the access window", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -179,7 +179,7 @@ describe("a visitor that speaks HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends trailers that come while a login gate is asked", () =>
+  it.live("sends trailers that arrive while the login gate is asked", () =>
     Effect.gen(function* () {
       const controlPlane = yield* startControlPlane
       controlPlane.authorizations.push({
@@ -258,7 +258,7 @@ describe("a visitor that speaks HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends trailers that come in the packet of the fields or of the body", () =>
+  it.live("sends trailers that arrive in one packet with the fields or the body", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -331,7 +331,7 @@ describe("a visitor that speaks HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("survives what an origin says that has no form in HTTP/2", () =>
+  it.live("gets an answer when the origin's response has no form in HTTP/2", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -418,7 +418,7 @@ describe("a visitor that speaks HTTP/2", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("that takes a request back ends it at the origin, and the others go on", () =>
+  it.live("that resets a request ends it at the origin, and other requests continue", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))

@@ -11,7 +11,7 @@ const HOST = "app.zone.test"
 const REQUEST = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
 const ENDLESS = `GET /endless HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
 
-/** A host without a gate, whose origin answers when the test lets it, and a visitor for whom the gate opens to nobody. */
+/** A host without a gate, whose origin answers when the test lets it, and a visitor whom the gate refuses. */
 const stage = Effect.gen(function* () {
   const controlPlane = yield* startControlPlane
   controlPlane.visitor = Promise.resolve({ identity: null, expires_at: null, sign_in: "https://portal.zone.test/gate" })
@@ -39,7 +39,7 @@ const stage = Effect.gen(function* () {
 })
 
 describe("the order that closes a login gate", () => {
-  it.live("lets a request of HTTP/1.1 that runs be answered, and asks about the next on its connection", () =>
+  it.live("lets a running HTTP/1.1 request finish, and checks the next one on its connection", () =>
     Effect.gen(function* () {
       const { close, running, visitor, waiting } = yield* stage
       const [idle, socket] = [yield* visitor("http/1.1"), yield* visitor("http/1.1")]
@@ -59,7 +59,7 @@ describe("the order that closes a login gate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets a request of HTTP/2 that runs be answered", () =>
+  it.live("lets a running HTTP/2 request finish", () =>
     Effect.gen(function* () {
       const { close, running, visitor, waiting } = yield* stage
       const socket = yield* visitor("h2")
@@ -83,7 +83,7 @@ describe("the order that closes a login gate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cuts within a second what goes on for longer, and takes nothing but HTTP from then on", () =>
+  it.live("cuts longer requests within a second, and accepts only HTTP from then on", () =>
     Effect.gen(function* () {
       const { close, running, visitor } = yield* stage
       const [one, two, quiet] = [yield* visitor("http/1.1"), yield* visitor("h2"), yield* visitor("http/1.1")]

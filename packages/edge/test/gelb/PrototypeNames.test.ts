@@ -24,8 +24,8 @@ const serving = Effect.fnUntraced(function* (world: World) {
   yield* servingAgent(world, T, [tunnelHost], (stream) => void server.emit("connection", stream))
 })
 
-describe("fields named like members of every object", () => {
-  it.live("pass through HTTP/1.1, each way, and the edge goes on", () =>
+describe("header fields named like members of Object.prototype", () => {
+  it.live("pass through HTTP/1.1 in both directions, and the edge keeps serving", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* serving(world)
@@ -42,7 +42,7 @@ describe("fields named like members of every object", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("pass through HTTP/2, each way, and the connection goes on", () =>
+  it.live("pass through HTTP/2 in both directions, and the connection stays open", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* serving(world)

@@ -103,7 +103,7 @@ const within: ReadonlyArray<Case> = [
 
 const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), http2Frame(4, 0, 0, Buffer.alloc(0))])
 
-describe("a request head has a bound of its own:", () => {
+describe("a request head has a time limit of its own:", () => {
   it.live("a late one is answered 408 and closed, on a new connection and on a kept one", () =>
     Effect.gen(function* () {
       const world = yield* edge
@@ -121,7 +121,7 @@ describe("a request head has a bound of its own:", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("an HTTP/2 connection is cut whose header block stays open, whatever else it has asked", () =>
+  it.live("an HTTP/2 connection whose header block stays open is cut, also with other requests running", () =>
     Effect.gen(function* () {
       const world = yield* edge
       const socket = yield* visitor(world, "h2")
@@ -139,7 +139,7 @@ describe("a request head has a bound of its own:", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("an HTTP/2 connection with a request that lasts, and one with a malformed request, stay", () =>
+  it.live("an HTTP/2 connection with a long request, and one with a malformed request, stay open", () =>
     Effect.gen(function* () {
       const world = yield* edge
       const socket = yield* visitor(world, "h2")

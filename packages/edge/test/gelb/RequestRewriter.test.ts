@@ -41,7 +41,7 @@ describe("RequestRewriter", () => {
     for (let size = 1; size <= text.length; size++) assert.strictEqual(feed(text, size), expected)
   })
 
-  it("leaves what cannot begin a request as it is, unless only HTTP is served", () => {
+  it("relays bytes that cannot begin a request unchanged, unless the tunnel serves only HTTP", () => {
     for (const first of ["\x10", "\x00", "\x16", "(", "/", "\xff", "\x80"]) {
       const bytes = `${first}\x10\x00\x04MQTT\r\n\r\nGET / HTTP/1.1\r\n\r\n`
       assert.strictEqual(feed(bytes, 3), bytes)
@@ -242,7 +242,7 @@ describe("RequestRewriter", () => {
     assert.strictEqual(say("GET"), "GET")
   })
 
-  it("goes on at once when the origin answered before the request was whole", () => {
+  it("continues at once when the origin answered before the request was whole", () => {
     for (const [accepted, out] of [
       [true, "body\x00"],
       [false, "body"]

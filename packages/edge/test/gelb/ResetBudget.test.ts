@@ -12,21 +12,23 @@ const budget = Effect.gen(function* () {
 })
 
 describe("the budget of resets of an address block", () => {
-  it.effect("is exceeded by one more than it has in a minute, and new connections are refused for sixty seconds", () =>
-    Effect.gen(function* () {
-      const { clock, counters, refuses, spend } = yield* budget
-      assert.deepStrictEqual([spend(offender), spend(offender), refuses(offender)], [true, true, false])
-      assert.isFalse(spend(offender))
-      clock.now = 59_999
-      assert.isTrue(refuses(offender))
-      clock.now = 60_000
-      assert.isFalse(refuses(offender))
-      assert.isTrue(spend(offender), "the budget is full again")
-      assert.deepStrictEqual([counters.resetBudgetsExceeded, counters.resettingVisitorsRefused], [1, 1])
-    }).pipe(Effect.provide(Counters.layer))
+  it.effect(
+    "is exceeded by one reset more than its limit in a minute, which refuses new connections for sixty seconds",
+    () =>
+      Effect.gen(function* () {
+        const { clock, counters, refuses, spend } = yield* budget
+        assert.deepStrictEqual([spend(offender), spend(offender), refuses(offender)], [true, true, false])
+        assert.isFalse(spend(offender))
+        clock.now = 59_999
+        assert.isTrue(refuses(offender))
+        clock.now = 60_000
+        assert.isFalse(refuses(offender))
+        assert.isTrue(spend(offender), "the budget is full again")
+        assert.deepStrictEqual([counters.resetBudgetsExceeded, counters.resettingVisitorsRefused], [1, 1])
+      }).pipe(Effect.provide(Counters.layer))
   )
 
-  it.effect("counts IPv6 by the block of /64, and nobody else is refused", () =>
+  it.effect("counts IPv6 by /64, and refuses no other address", () =>
     Effect.gen(function* () {
       const { refuses, spend } = yield* budget
       for (const end of ["1", "2", "3"]) spend(`2001:db8::${end}`)
@@ -36,7 +38,7 @@ describe("the budget of resets of an address block", () => {
     }).pipe(Effect.provide(Counters.layer))
   )
 
-  it.effect("an offender who goes on is refused for sixty seconds from the last excess", () =>
+  it.effect("refuses an address for sixty seconds from its last excess", () =>
     Effect.gen(function* () {
       const { clock, refuses, spend } = yield* budget
       for (let count = 0; count < 3; count++) spend(offender)

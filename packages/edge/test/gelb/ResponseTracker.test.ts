@@ -22,8 +22,8 @@ const tell = (asked: ReadonlyArray<TrackedRequest>, text: string, size: number) 
   return { told, busy: follower.busy }
 }
 
-describe("AnswerFollower", () => {
-  it("knows acceptance, refusal and interim answers of any request, at every segmentation", () => {
+describe("ResponseTracker", () => {
+  it("recognizes accepted, refused and interim answers to an upgrade, at every segmentation", () => {
     const cases: ReadonlyArray<readonly [ReadonlyArray<TrackedRequest>, string, ReadonlyArray<boolean>, boolean?]> = [
       [[upgrade], switching, [true]],
       [[upgrade], `${switching}HTTP/1.1 200 OK\r\n\r\n`, [true]],
@@ -59,14 +59,14 @@ describe("AnswerFollower", () => {
         assert.deepStrictEqual(tell(asked, text, size), { told, busy }, JSON.stringify(text))
   })
 
-  it("promises nothing once it has lost the thread", () => {
+  it("does not hold an upgrade once it cannot delimit answers", () => {
     const follower = new ResponseTracker()
     follower.asks(get)
     follower.push(Buffer.from("HTTP/1.1 200 OK\r\n\r\nuntil the end"))
     assert.isFalse(follower.asks(upgrade))
   })
 
-  it.prop("never throws, whatever the origin says", [Schema.Array(Schema.Uint8Array)], ([chunks]) => {
+  it.prop("never throws, whatever the origin sends", [Schema.Array(Schema.Uint8Array)], ([chunks]) => {
     const follower = new ResponseTracker()
     follower.asks(upgrade)
     for (const chunk of chunks) follower.push(Buffer.from(chunk))

@@ -23,8 +23,8 @@ const later = () => {
   return { questions, answer: () => new Promise<Known>((resolve) => void questions.push(resolve)) }
 }
 
-describe("what is known of visitors", () => {
-  it("is kept for 30 s, or until the session ends by itself", async () => {
+describe("the cached check of a visitor", () => {
+  it("is cached for 30 s, or until the session expires", async () => {
     const { answers, asked, time } = world(async (_, session) =>
       known(session ?? null, session === "short" ? 5_000 : null)
     )
@@ -46,7 +46,7 @@ describe("what is known of visitors", () => {
     }
   })
 
-  it("is nothing for a second where nobody answers, and never an older yes", async () => {
+  it("is refused for a second when the control plane does not answer, and never an older yes", async () => {
     let away = false
     const { answers, asked, time } = world(async () => {
       if (away) throw new Error("away")
@@ -64,7 +64,7 @@ describe("what is known of visitors", () => {
     assert.strictEqual((await answers.of("t", "h", "s"))?.identity, "vera")
   })
 
-  it("is of one host, one session and one tunnel", async () => {
+  it("counts for one host, one session and one tunnel", async () => {
     const { answers, asked } = world(async (host, session) => known(`${session}@${host}`))
     assert.strictEqual((await answers.of("t", "a", "s"))?.identity, "s@a")
     assert.strictEqual((await answers.of("t", "b", "s"))?.identity, "s@b")
@@ -74,7 +74,7 @@ describe("what is known of visitors", () => {
     assert.lengthOf(asked, 4, "the host has another tunnel now")
   })
 
-  it("is asked for once at a time, and anew when it was forgotten meanwhile", async () => {
+  it("is requested once at a time, and again when an order cleared it meanwhile", async () => {
     const { answer, questions } = later()
     const { answers } = world(answer)
     const both = [answers.of("t", "h", "s"), answers.of("t", "h", "s")]
@@ -93,7 +93,7 @@ describe("what is known of visitors", () => {
     assert.lengthOf(questions, 3)
   })
 
-  it("is asked 32 times at once for a tunnel, and other tunnels have their own", async () => {
+  it("has 32 requests at once for a tunnel, and other tunnels have their own", async () => {
     const { answer, questions } = later()
     const { answers } = world(answer)
     const open = Array.from({ length: 32 }, (_, n) => answers.of("t", "h", `${n}`))
@@ -106,7 +106,7 @@ describe("what is known of visitors", () => {
     assert.lengthOf(questions, 34)
   })
 
-  it("is kept of 10,000 visitors, the newest", async () => {
+  it("is cached for the newest 10,000 visitors", async () => {
     const { answers, asked } = world(async () => known("vera"))
     for (let n = 0; n < 10_000; n++) await answers.of("t", "h", `${n}`)
     await answers.of("t", "h", "0")
@@ -118,7 +118,7 @@ describe("what is known of visitors", () => {
     assert.lengthOf(asked, 10_002, "the oldest made room")
   })
 
-  it("is never older than 30 s, nor than the last order, whatever happens in which order", async () => {
+  it("is never older than 30 s or than the last order, in any history of events", async () => {
     for (let seed = 1; seed <= 200; seed++) {
       let state = seed
       const pick = (most: number) => {

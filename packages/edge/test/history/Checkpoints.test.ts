@@ -45,7 +45,7 @@ const open = Effect.fn(
   Effect.provideService(References.MinimumLogLevel, "None")
 )
 
-describe("the books of a session that goes on", () => {
+describe("the history of a running session", () => {
   it.effect(
     "note its bytes every minute, attest them every hour in which some moved, and forget it after the retention",
     () =>
@@ -83,8 +83,8 @@ describe("the books of a session that goes on", () => {
   )
 })
 
-describe("the books of a tunnel that comes and goes before the other processes have reported", () => {
-  it.effect("end each session once, with its own figures", () =>
+describe("the history of a tunnel that reconnects before the other processes have reported", () => {
+  it.effect("ends each session once, with its own counts", () =>
     Effect.gen(function* () {
       const reports: Array<Deferred.Deferred<void>> = []
       const others = Layer.succeed(WorkerBroadcast, {

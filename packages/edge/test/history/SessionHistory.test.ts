@@ -54,8 +54,8 @@ const gone = (world: World, of: string) =>
     }, "the agent is gone")
   )
 
-describe("the books of an edge", () => {
-  it.live("hold every session, and one verifiable chain a tunnel although two are served", () =>
+describe("the session history of an edge", () => {
+  it.live("holds every session, and one verifiable receipt chain for each of two tunnels", () =>
     Effect.gen(function* () {
       const world = yield* start(receiptsOn)
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -95,7 +95,7 @@ describe("the books of an edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("follow a session from the byte protocol to the multiplexed one and back", () =>
+  it.live("follows a session from the byte protocol to the multiplexed one and back", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))
@@ -121,7 +121,7 @@ describe("the books of an edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("open no tunnel: the token is in none of them", () =>
+  it.live("holds no routing token", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const world = yield* start(receiptsOn, { folder })
@@ -139,7 +139,7 @@ describe("the books of an edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("go on without a gap or a fork after a kill", () =>
+  it.live("continues its chains without a gap or a fork after a kill", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const controlPlane = yield* startControlPlane
@@ -187,7 +187,7 @@ describe("the books of an edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are on disk from the first start on, for their owner only", () =>
+  it.live("is on disk from the first start, readable by its owner only", () =>
     Effect.gen(function* () {
       const path = join(yield* temporaryFolder, "not", "there", "history.sqlite")
       const world = yield* start({ ...receiptsOn, CT_EDGE_TUNNEL_HISTORY_PATH: path })
@@ -198,7 +198,7 @@ describe("the books of an edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are not promised as receipts when they cannot be on disk", () =>
+  it.live("issues no receipts when it cannot be on disk", () =>
     Effect.gen(function* () {
       const path = join(yield* temporaryFolder, "history.sqlite")
       writeFileSync(path, "x".repeat(4096))
@@ -208,7 +208,7 @@ describe("the books of an edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("wait for a database that another process holds, while agents and visitors are served", () =>
+  it.live("waits for a locked database, while agents and visitors are served", () =>
     Effect.gen(function* () {
       const world = yield* start({
         ...receiptsOn,

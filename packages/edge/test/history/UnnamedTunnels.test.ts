@@ -62,7 +62,7 @@ const open = Effect.fn(
 )
 
 describe("tokens that the control plane has not named", () => {
-  it.effect("leave no record by coming and going, ten thousand of them", () =>
+  it.effect("leave no record of ten thousand short sessions", () =>
     Effect.gen(function* () {
       const { begin, count } = yield* open(joined)
       begin(namedTunnel).end()
@@ -94,7 +94,7 @@ describe("tokens that the control plane has not named", () => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.effect("keep the newest records of each, all of them from the time on when it is named", () =>
+  it.effect("keep the newest records of each, and all records once it is named", () =>
     Effect.gen(function* () {
       const { begin, count, routes } = yield* open(joined)
       const visits = (times: number) => {
@@ -113,7 +113,7 @@ describe("tokens that the control plane has not named", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.effect("are an agent's own where there is no control plane: each session leaves its record", () =>
+  it.effect("leave a record of each session at an edge without a control plane", () =>
     Effect.gen(function* () {
       const { begin, count } = yield* open({})
       begin(meshRelay).end()

@@ -20,7 +20,7 @@ describe("limits for each address", () => {
     for (const [address, block] of cases) assert.strictEqual(addressBlock(address), block, address)
   })
 
-  it("let one /64 have no more connections than one IPv4 address, and its neighbour as many", () => {
+  it("allow one /64 the connections of one IPv4 address, and the next /64 as many", () => {
     const caps = {
       connections: 100,
       connectionsPerAddress: 2,

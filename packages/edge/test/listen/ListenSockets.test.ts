@@ -23,7 +23,7 @@ const visit = (port: number) =>
     socket.once("close", () => resume(Effect.undefined))
   })
 
-describe("the doors of an address", () => {
+describe("the listen sockets of an address", () => {
   it.live.skipIf(process.platform !== "linux")("take many connections in one turn of the event loop", () =>
     Effect.gen(function* () {
       const visitors = 128
@@ -49,7 +49,7 @@ describe("the doors of an address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are not opened where somebody is, unless that is one of us", () =>
+  it.live("fail to open where another program listens, but not beside a process of the same edge", () =>
     Effect.gen(function* () {
       const { port } = yield* ListenSockets.open(place())
       for (const sharing of ["no", "first"] as const) {
@@ -65,7 +65,7 @@ describe("the doors of an address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("take nobody when they are stopped, and can be opened again", () =>
+  it.live("accept no connection when they are stopped, and can be opened again", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const doors = yield* Scope.provide(ListenSockets.open(place()), scope)

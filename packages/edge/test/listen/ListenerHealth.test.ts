@@ -22,7 +22,7 @@ const listener = Listener.listen({
 })
 
 describe("health", () => {
-  it.live("knows by a connection of its own whether a listener accepts, and leaves no trace of it", () =>
+  it.live("checks with a connection of its own whether a listener accepts, which no counter counts", () =>
     Effect.gen(function* () {
       const life = yield* Scope.make()
       const open = yield* listener.pipe(Scope.provide(life))

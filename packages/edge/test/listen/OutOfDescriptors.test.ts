@@ -32,7 +32,7 @@ const visit = (port: number) =>
     socket.on("close", () => resolve(heard))
   })
 
-it.live("a listener without descriptors turns everybody away, says so, does not run hot, and recovers", () =>
+it.live("a listener without descriptors refuses every connection, reports it without a busy loop, and recovers", () =>
   Effect.gen(function* () {
     const child = yield* program
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()

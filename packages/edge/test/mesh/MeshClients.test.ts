@@ -28,7 +28,7 @@ const dropped = (socket: { once: (event: "close" | "end", then: () => void) => u
   )
 
 describe("mesh clients", () => {
-  it.live("reach an agent that serves no host, on both ports, for some work", () =>
+  it.live("reach an agent without a host on both ports, after a proof of work", () =>
     Effect.gen(function* () {
       const world = yield* start()
       const agent = yield* muxAgent(world)
@@ -47,7 +47,7 @@ describe("mesh clients", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are dropped without a word for a bad proof, an unknown or revoked token, and too often", () =>
+  it.live("are dropped without an answer for a bad proof, an unknown or revoked token, and above the rate limit", () =>
     Effect.gen(function* () {
       const world = yield* start({ CT_EDGE_RENDEZVOUS_MAX_PER_MIN: "2", CT_EDGE_POW_DIFFICULTY: "8" })
       const agent = yield* muxAgent(world)
@@ -66,7 +66,7 @@ describe("mesh clients", () => {
 })
 
 describe("TokenBuckets", () => {
-  it("lets no double burst through at any boundary", () => {
+  it("never admits two bursts around a boundary", () => {
     const buckets = new TokenBuckets(60)
     const taken = Array.from({ length: 1_000 }, (_, index) => buckets.take("a", index)).filter(Boolean).length
     assert.strictEqual(taken, 60)

@@ -66,7 +66,7 @@ describe("two edges", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("let those whom they brought finish when they leave, and cut them after the grace", () =>
+  it.live("let visitors whom they passed on finish during the grace of a shutdown, then cut them", () =>
     Effect.gen(function* () {
       const life = yield* Scope.make()
       const { receiving, serving } = yield* two(["app.zone.test"], { CT_EDGE_SHUTDOWN_GRACE_SECS: "1" }, life)
@@ -100,7 +100,7 @@ describe("two edges", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never send a visitor in circles, ask once for a host nobody has, and dial no private address unasked", () =>
+  it.live("never send a visitor in circles, ask once for an unknown host, and dial no private address by default", () =>
     Effect.gen(function* () {
       const { controlPlane, receiving, serving } = yield* two(["lost.example.test"])
       controlPlane.owners.set("loop.example.test", { edge_id: "second", peer_addr: `127.0.0.1:${receiving.mesh}` })

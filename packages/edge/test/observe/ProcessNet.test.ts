@@ -37,7 +37,7 @@ const fail = (times: number) =>
   })
 
 describe("a throw that reaches the event loop of an edge", () => {
-  it.live("is counted, and the visitors who are there go on", () =>
+  it.live("is counted, and connected visitors stay connected", () =>
     Effect.gen(function* () {
       yield* unwatched
       const world = yield* start()

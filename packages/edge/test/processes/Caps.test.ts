@@ -47,8 +47,8 @@ const succeed = (attempt: () => Promise<boolean>, attempts = many) =>
     return succeeded
   })
 
-describe("two processes, each with its half of what is bounded", () => {
-  it.live("take no agent more, and none less", () =>
+describe("two processes, each with half of each cap", () => {
+  it.live("accept exactly as many agents as the cap", () =>
     Effect.gen(function* () {
       const places: Array<number | undefined> = []
       for (let at = 0; at < many; at++) {
@@ -64,7 +64,7 @@ describe("two processes, each with its half of what is bounded", () => {
     }).pipe(Effect.scoped, Effect.andThen(alone))
   )
 
-  it.live("take no visitor more, and none less", () =>
+  it.live("accept exactly as many visitors as the cap", () =>
     Effect.gen(function* () {
       yield* servingAgent(world, T, [tunnelHost])
       const held: Array<Socket> = []
@@ -79,7 +79,7 @@ describe("two processes, each with its half of what is bounded", () => {
     }).pipe(Effect.scoped, Effect.andThen(alone))
   )
 
-  it.live("let no mesh client more in a minute, and none less", () =>
+  it.live("admit exactly as many mesh clients in a minute as the cap", () =>
     Effect.gen(function* () {
       const { streams } = yield* servingAgent(world, T, [])
       const come = async () => {
@@ -99,7 +99,7 @@ describe("two processes, each with its half of what is bounded", () => {
     }).pipe(Effect.scoped, Effect.andThen(alone))
   )
 
-  it.live("take no connection more from one address, and none more from all", () =>
+  it.live("accept no connection beyond the caps for one address and for all", () =>
     Effect.gen(function* () {
       const from = (localAddress: string) =>
         Array.from({ length: 2 * many }, () => {

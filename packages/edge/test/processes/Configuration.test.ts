@@ -14,7 +14,7 @@ const read = (variables: Record<string, string>) =>
 
 afterEach(() => void vi.restoreAllMocks())
 
-describe("how many processes an edge has", () => {
+describe("CT_EDGE_PROCESSES", () => {
   it.effect("is a whole number from 1 to 64", () =>
     Effect.gen(function* () {
       for (const value of ["1", "2", "64"])
@@ -30,7 +30,7 @@ describe("how many processes an edge has", () => {
     })
   )
 
-  it.effect("divides what is bounded for the edge, rounded up, and nothing that has no bound", () =>
+  it.effect("divides each cap of the edge among processes, rounded up, and leaves unlimited ones unlimited", () =>
     Effect.gen(function* () {
       const { caps, rendezvousPerMinute } = yield* read({
         CT_EDGE_PROCESSES: "3",
@@ -52,7 +52,7 @@ describe("how many processes an edge has", () => {
     })
   )
 
-  it.live("is one where the system lets only one listen at an address", () =>
+  it.live("must be 1 where the system shares no address", () =>
     Effect.gen(function* () {
       const { listen } = Server.prototype
       // Such a system answers Node so; the one that runs the tests is not such a system.

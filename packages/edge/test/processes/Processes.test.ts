@@ -54,7 +54,7 @@ const visits = (host: string) =>
 const all = (body: string) => Array.from({ length: visitorCount }, () => body)
 
 describe.concurrent("an edge of several processes", () => {
-  it.live("cuts what runs in any of them when an access window closes", () =>
+  it.live("cuts running relays in every process when an access window closes", () =>
     Effect.gen(function* () {
       const [T, host] = [token("a"), "window.zone.test"]
       yield* authorize(T, host)
@@ -100,7 +100,7 @@ describe.concurrent("an edge of several processes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("serves a visitor in whichever process it and the agent are, and writes each down once", () =>
+  it.live("serves a visitor whichever process it and the agent are in, and records each session once", () =>
     Effect.gen(function* () {
       const [T, host] = [token("b"), "app.zone.test"]
       yield* authorize(T, host)
@@ -127,7 +127,7 @@ describe.concurrent("an edge of several processes", () => {
     [1, 0, "d"],
     [1, 2, "e"]
   ] as const) {
-    it.live(`leaves a tunnel to the key that was first in process ${first}, whoever comes to ${second}`, () =>
+    it.live(`leaves a tunnel to the key that was first in process ${first}, whichever key connects to ${second}`, () =>
       Effect.gen(function* () {
         const [T, host] = [token(digit), `owned-${digit}.zone.test`]
         yield* authorize(T, host)

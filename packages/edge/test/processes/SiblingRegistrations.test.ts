@@ -45,8 +45,8 @@ const pair = () => {
   return { agent, close, heard, hears, refusing, registrations: new SiblingRegistrations(session) }
 }
 
-describe("what a process tells a sibling of its agents", () => {
-  it("is each multiplexed one, with its standing, until it leaves", async () => {
+describe("the agents that a process registers at a sibling", () => {
+  it("are its multiplexed ones, each with its rank, until it leaves", async () => {
     const { agent, close, heard, hears, registrations } = pair()
     const [owner, standby, mesh] = [agent(true, "a.test", "b.test"), agent(false, "a.test"), agent(false)]
     for (const each of [owner, standby, mesh]) registrations.joined(T, each)
@@ -59,7 +59,7 @@ describe("what a process tells a sibling of its agents", () => {
     close()
   })
 
-  it("is told again where it was refused, for as long as the agent is there", async () => {
+  it("are registered again after a refusal, for as long as the agent is connected", async () => {
     const { agent, close, heard, hears, registrations, refusing } = pair()
     refusing.add("a.test")
     const [stays, leaves] = [agent(true, "a.test"), agent(false, "a.test")]
@@ -80,7 +80,7 @@ describe("what a process tells a sibling of its agents", () => {
     close()
   })
 
-  it("is one word for any number of slots of a host", async () => {
+  it("are one registration for any number of slots of a host", async () => {
     const { close, hears, registrations } = pair()
     for (const parked of [1, 2, 3]) registrations.slots(T, "a.test", parked)
     registrations.slots(T, undefined, 1)
@@ -90,7 +90,7 @@ describe("what a process tells a sibling of its agents", () => {
     close()
   })
 
-  it("takes back what was told before it was heard", async () => {
+  it("are withdrawn also before the sibling has answered", async () => {
     const { agent, close, hears, registrations } = pair()
     const [brief, lasting] = [agent(true, "brief.test"), agent(true, "lasting.test")]
     registrations.joined(T, brief)

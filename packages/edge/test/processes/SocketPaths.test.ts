@@ -26,8 +26,8 @@ const folder = Effect.scoped(
   }))
 ).pipe(Effect.provide(NodeFileSystem.layer))
 
-describe("where the processes of an edge meet", () => {
-  it.effect("is a folder of the owner alone, whose sockets every system can name", () =>
+describe("the folder of the sockets between processes", () => {
+  it.effect("is readable by its owner alone, and its socket paths fit every system's limit", () =>
     Effect.gen(function* () {
       temporary(60)
       const { socketPath, mode } = yield* folder

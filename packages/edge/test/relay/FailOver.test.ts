@@ -87,7 +87,7 @@ const settled = (world: World) =>
   })
 
 describe("an agent that dies before its first byte", () => {
-  it.live("costs a visitor of a gelb host nothing, and nothing is counted twice", () =>
+  it.live("is replaced for a visitor of a gelb host, and no byte is counted twice", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
       const dying = yield* dyingAgent(world, once("\r\n\r\n"))
@@ -107,7 +107,7 @@ describe("an agent that dies before its first byte", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing either when the visitor has ended its half", () =>
+  it.live("is replaced also when the visitor has ended its half", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
       yield* dyingAgent(world, once("\r\n\r\n"))
@@ -122,7 +122,7 @@ describe("an agent that dies before its first byte", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets the handshake of a passthrough host go on with the next one", () =>
+  it.live("is replaced in the handshake of a passthrough host", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))
@@ -149,7 +149,7 @@ describe("an agent that dies before its first byte", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("as a slot hands its visitor to the next slot", () =>
+  it.live("gives its visitor to the next slot when it is a slot", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
       for (const role of ["B", "L", "F"] as const) {
@@ -175,7 +175,7 @@ describe("an agent that dies before its first byte", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is waited for when it is the only one, as long as visitors are kept waiting", () =>
+  it.live("is waited for when it is the only one, for the delivery wait", () =>
     Effect.gen(function* () {
       const world = yield* gelb({ CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "1500" })
       const dying = yield* dyingAgent(world, once("\r\n\r\n"))
@@ -186,7 +186,7 @@ describe("an agent that dies before its first byte", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told to the visitor when nobody comes in its place", () =>
+  it.live("leads to a 502 page when no agent replaces it", () =>
     Effect.gen(function* () {
       const world = yield* gelb({ CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "300" })
       yield* dyingAgent(world, once("\r\n\r\n"))
@@ -198,7 +198,7 @@ describe("an agent that dies before its first byte", () => {
   )
 })
 
-describe("nobody else is asked", () => {
+describe("no other agent is tried", () => {
   /** What the visitor hears, and whether a second agent has been asked. */
   const struck = Effect.fn(function* (
     world: World,
@@ -213,7 +213,7 @@ describe("nobody else is asked", () => {
     return heard
   })
 
-  it.live("once the agent has said something", () =>
+  it.live("once the agent has sent a byte", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
       const half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"
@@ -254,7 +254,7 @@ describe("nobody else is asked", () => {
       return hear(visitor).finally(() => visitor.destroy())
     })
 
-  it.live("where the visitor may send data before it was answered", () =>
+  it.live("where the visitor may send early data", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))
@@ -263,7 +263,7 @@ describe("nobody else is asked", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("where the visitor has said more than is kept", () =>
+  it.live("where the visitor has sent more than the replay buffer holds", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))
@@ -272,7 +272,7 @@ describe("nobody else is asked", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("when the origin ends without a word", () =>
+  it.live("when the origin ends without an answer", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
       yield* servingAgent(
@@ -292,7 +292,7 @@ describe("agents whose origin is down", () => {
   const refusing = (stream: CarrierStream) =>
     void readUntil(stream, "\r\n\r\n").then(() => stream.reset("origin-unreachable"))
 
-  it.live("are asked once each, and no more than three of them", () =>
+  it.live("are tried once each, three at most", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
       const agents = [yield* servingAgent(world, T, [tunnelHost], refusing)]
@@ -325,7 +325,7 @@ describe("a relay is cut", () => {
     return heard
   })
 
-  it.live("by revocation while the second agent is asked", () =>
+  it.live("by revocation while the second agent is tried", () =>
     Effect.gen(function* () {
       const world = yield* gelb()
       yield* dyingAgent(world, once("\r\n\r\n"))
@@ -348,7 +348,7 @@ describe("a relay is cut", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("when nobody says anything for as long as a relay may idle", () =>
+  it.live("when no byte passes for CT_EDGE_RELAY_IDLE_SECS", () =>
     Effect.gen(function* () {
       const world = yield* gelb({ CT_EDGE_RELAY_IDLE_SECS: "1" })
       const agent = yield* muxAgent(world, (stream) => void stream.resume())

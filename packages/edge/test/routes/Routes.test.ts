@@ -15,7 +15,7 @@ const hosts = ["a.test", "b.test", "c.test"]
 const tokens = ["1", "2", "3"]
 
 describe("Routes", () => {
-  it("gives a host to whoever was authorized last, in the tier of that order", () => {
+  it("gives a host to the token that was authorized last, in the tier of that order", () => {
     const routes = routeTable(true)
     routes.authorize("a.test", { token: "1", tier: "gelb", admissionUntil: 7 })
     assert.deepStrictEqual(routes.find("a.test"), { token: "1", tier: "gelb", admissionUntil: 7 })
@@ -27,7 +27,7 @@ describe("Routes", () => {
     assert.isFalse(routes.knows("1"))
   })
 
-  it("leads the hosts of a token that was replaced to the newest one, in whatever order that is heard", () => {
+  it("leads the hosts of a replaced token to the newest one, in whatever order the orders arrive", () => {
     const rotations = [
       ["01", "02"],
       ["02", "03"],
@@ -51,7 +51,7 @@ describe("Routes", () => {
     }
   })
 
-  it("leaves a host alone that leads to another tunnel since", () => {
+  it("leaves a host that leads to another tunnel by now", () => {
     const routes = routeTable(true)
     routes.authorize("a.test", { token: "01", tier: "gelb", admissionUntil: null })
     routes.authorize("a.test", { token: "09", tier: "gelb", admissionUntil: null })
@@ -59,7 +59,7 @@ describe("Routes", () => {
     assert.strictEqual(routes.find("a.test")?.token, "09")
   })
 
-  it("binds unknown hosts only where nobody has to be asked", () => {
+  it("binds unknown hosts only where no host authorization is required", () => {
     assert.strictEqual(routeTable(true).bind("a.test", "1"), "host-not-authorized")
     const open = routeTable(false)
     assert.strictEqual(open.bind("a.test", "1"), undefined)

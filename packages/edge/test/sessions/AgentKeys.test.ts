@@ -14,7 +14,7 @@ const tableSql = `create table if not exists agent_keys (
 const inMemory = AgentKeys.layerNoDeps.pipe(Layer.provide(Layer.succeed(HistoryDatabase, { db: undefined })))
 
 describe("AgentKeys", () => {
-  it.effect("keeps a tunnel with its first key while that key is seen, and lets go a day after", () =>
+  it.effect("gives a tunnel to its first key until a day after that key was last seen", () =>
     Effect.gen(function* () {
       const keys = yield* AgentKeys
       assert.isTrue(keys.owns(T, "first"))
@@ -30,7 +30,7 @@ describe("AgentKeys", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.effect("keeps on disk only those that were seen within a day, the latest where there are too many", () =>
+  it.effect("stores only keys seen within a day, the latest where there are too many", () =>
     Effect.gen(function* () {
       const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
       const db = yield* Database.open(`${folder}/keys.sqlite`, tableSql)
@@ -59,7 +59,7 @@ describe("AgentKeys", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.effect("gives a tunnel to nobody while its owner cannot be read", () =>
+  it.effect("gives a tunnel to no key while its owner cannot be read", () =>
     Effect.gen(function* () {
       const written: Array<unknown> = []
       const said: Array<unknown> = []

@@ -43,7 +43,7 @@ const saying = (text: string) => (stream: Duplex) => {
 }
 
 describe("agents of a tunnel whose enrolled agent has proved its key", () => {
-  it.live("are let in by the token alone until then; the edge reports the first proof once", () =>
+  it.live("are admitted by the token alone until then; the edge reports the first proof once", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -67,7 +67,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are let in without a proof where the owner lifts it, but not with a key that is not enrolled", () =>
+  it.live("are admitted without a proof where the owner allows it, but not with a key that is not enrolled", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -82,7 +82,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("end with the key that is dropped, visitors included, and the others serve on", () =>
+  it.live("end with a dropped key, visitors included, and the others keep serving", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -116,7 +116,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("end with the key that is dropped also where it was the only one", () =>
+  it.live("end with a dropped key also where it was the only one", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
@@ -127,7 +127,7 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have to prove it at an edge that restarts", () =>
+  it.live("must prove an enrolled key at an edge that restarts", () =>
     Effect.gen(function* () {
       const before = yield* start()
       before.controlPlane.authorizations.push({

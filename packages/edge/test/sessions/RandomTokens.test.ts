@@ -48,7 +48,7 @@ describe("agents with tokens that the control plane has not named", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("who are refused keep no more places than that, and one that registers a named tunnel leaves the pool", () =>
+  it.live("that are refused stay within the pool, and one that registers a named tunnel leaves the pool", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(namedTunnel.token, namedTunnel.host, "gelb"))
@@ -64,7 +64,7 @@ describe("agents with tokens that the control plane has not named", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("who have asked for nothing make room where every place is taken", () =>
+  it.live("that have requested nothing are closed when the pool is full", () =>
     Effect.gen(function* () {
       const world = yield* start({ CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "2" })
       yield* Effect.promise(() => world.authorize(namedTunnel.token, namedTunnel.host, "gelb"))

@@ -6,7 +6,7 @@ import { eventually, start, token } from "../world/World.ts"
 const [OLD, NEW] = [token("3"), token("5")]
 const tunnelHost = "app.zone.test"
 
-describe("a token that another one replaces", () => {
+describe("a routing token that another one replaces", () => {
   it.live("ends its agents, and leaves its host and its records to the new one", () =>
     Effect.gen(function* () {
       const world = yield* start()

@@ -15,7 +15,7 @@ const waiting = () => {
   return { tunnel, called, wait }
 }
 
-describe("the agents that are asked first", () => {
+describe("the order in which agents get visitors", () => {
   const agent = (owner: boolean, sibling?: "mux" | "slots"): MuxAgent => ({
     id: 1,
     session: new Mux(duplexPair()[0], { side: "dialler", keepAlive: false }),
@@ -28,7 +28,7 @@ describe("the agents that are asked first", () => {
     ...(sibling === undefined ? {} : { sibling })
   })
 
-  it("are owners wherever they are, then those of this process, and slots elsewhere last", () => {
+  it("is owners in any process, then agents of this process, then slots of other processes", () => {
     const tunnel = new Tunnel("token")
     const [slots, standbyThere, standbyHere] = [agent(false, "slots"), agent(false, "mux"), agent(false)]
     const [ownerThere, ownerHere] = [agent(true, "mux"), agent(true)]
@@ -41,7 +41,7 @@ describe("the agents that are asked first", () => {
 })
 
 describe("visitors who wait for an agent", () => {
-  it("are called one for each slot, the longest waiting first", () => {
+  it("are woken one for each slot, the longest waiting first", () => {
     const { called, tunnel, wait } = waiting()
     for (const name of ["first", "second", "third"]) wait(name, here)
     tunnel.park(slot("a.test"))
@@ -50,7 +50,7 @@ describe("visitors who wait for an agent", () => {
     assert.deepStrictEqual(called, ["first", "second"])
   })
 
-  it("are not called for a slot of another host", () => {
+  it("are not woken for a slot of another host", () => {
     const { called, tunnel, wait } = waiting()
     wait("other", elsewhere)
     wait("mesh", { _tag: "Mesh" })
@@ -59,7 +59,7 @@ describe("visitors who wait for an agent", () => {
     assert.deepStrictEqual(called, ["mine"])
   })
 
-  it("leave the slot they were called for to the next when they go", () => {
+  it("leave the slot they were woken for to the next when they go", () => {
     const { called, tunnel, wait } = waiting()
     const leave = wait("first", here)
     wait("second", here)
@@ -68,7 +68,7 @@ describe("visitors who wait for an agent", () => {
     assert.deepStrictEqual(called, ["first", "second"])
   })
 
-  it("disturb nobody when they go after the slot was taken", () => {
+  it("wake no other visitor when they go after the slot was taken", () => {
     const { called, tunnel, wait } = waiting()
     const leave = wait("first", here)
     wait("second", here)

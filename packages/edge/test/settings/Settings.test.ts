@@ -24,7 +24,7 @@ describe("Settings", () => {
     })
   )
 
-  it.effect("asks for host authorization exactly where visitors come in, unless told otherwise", () =>
+  it.effect("requires host authorization exactly where a front door is open, unless set otherwise", () =>
     Effect.gen(function* () {
       const door = { ...required, CT_FRONT_DOOR: "127.0.0.1:0" }
       assert.isTrue((yield* read(door)).requireHostAuth)

@@ -22,7 +22,7 @@ const open = Effect.gen(function* () {
 })
 
 describe("writes", () => {
-  it.effect("are done at once, or in their order when the database takes them again, which is said twice", () =>
+  it.effect("run at once, or in order when the database accepts them again, with a log line for each change", () =>
     Effect.gen(function* () {
       const { said, state, taken, write } = yield* open
       write("a")
@@ -45,7 +45,7 @@ describe("writes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that can never be done are left out and said", () =>
+  it.effect("that can never succeed are dropped and logged", () =>
     Effect.gen(function* () {
       const { said, state, taken, write } = yield* open
       state.refuse = failing(19)
@@ -58,7 +58,7 @@ describe("writes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that wait are bounded by the rows they hold, of which what was done is none", () =>
+  it.effect("that wait are bounded by their rows, not counting rows already written", () =>
     Effect.gen(function* () {
       const { said, state, taken, write } = yield* open
       write("done", 65_536)

@@ -8,7 +8,7 @@ import { tlsTo } from "../world/Agent.ts"
 import { helloFor } from "../world/Hello.ts"
 import { mintPair } from "../world/World.ts"
 
-it.live("drops a handshake that drips, and lets one that is done be silent for longer", () =>
+it.live("ends a slow handshake at its timeout, and lets a finished one be silent for longer", () =>
   Effect.gen(function* () {
     const { cert, key, root } = mintPair(["localhost"])
     const acceptor = TlsAcceptor.make({

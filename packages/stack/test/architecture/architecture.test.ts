@@ -82,7 +82,7 @@ const packages = Object.keys(allowed)
 const matches = (specifier: string, entry: string) =>
   entry.endsWith("/") ? specifier.startsWith(entry) : specifier === entry || specifier.startsWith(`${entry}/`)
 
-describe("the walls of the house", () => {
+describe("the packages", () => {
   for (const name of packages)
     it(`${name} imports only what it may`, () => {
       const files = sourceFiles(name)
@@ -111,7 +111,7 @@ describe("the walls of the house", () => {
       }
   })
 
-  it("has no import cycle", () => {
+  it("have no import cycle", () => {
     const edges = new Map(
       packages
         .flatMap(sourceFiles)
@@ -128,14 +128,14 @@ describe("the walls of the house", () => {
     for (const file of edges.keys()) visit(file, [])
   })
 
-  it("keeps rooms small", () => {
+  it("have no source file of more than 300 lines", () => {
     const tooLong = packages
       .flatMap(sourceFiles)
       .filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 301)
     assert.deepStrictEqual(tooLong, [])
   })
 
-  it("takes time, chance and settings from services, but for the named files", () => {
+  it("take time, randomness and settings from services, except in the named files", () => {
     const touching = packages
       .flatMap(sourceFiles)
       .filter((file) => touchesAmbient.test(withoutComments(readFileSync(join(root, file), "utf8"))))
@@ -149,7 +149,7 @@ describe("the walls of the house", () => {
     )
   })
 
-  it("reads variables through @catenet/config only", () => {
+  it("read variables through @catenet/config only", () => {
     const reading = packages
       .filter((name) => name !== "config")
       .flatMap(sourceFiles)
@@ -157,14 +157,14 @@ describe("the walls of the house", () => {
     assert.deepStrictEqual(reading, [])
   })
 
-  it("makes HTTP clients in the named files only", () => {
+  it("make HTTP clients in the named files only", () => {
     const making = packages
       .flatMap(sourceFiles)
       .filter((file) => makesHttpClient.test(withoutComments(readFileSync(join(root, file), "utf8"))))
     assert.deepStrictEqual(making.toSorted(), [...httpClients])
   })
 
-  it("sets flags of V8 in programs only, never in a library", () => {
+  it("set flags of V8 in programs only, never in a library", () => {
     const setting = packages
       .flatMap(sourceFiles)
       .filter((file) => /\bsetFlagsFromString\b/.test(withoutComments(readFileSync(join(root, file), "utf8"))))
@@ -175,7 +175,7 @@ describe("the walls of the house", () => {
     ])
   })
 
-  it("names every room after what is in it", () => {
+  it("name every folder after what is in it", () => {
     const vague = packages
       .flatMap(sourceFiles)
       .filter((file) => /(?:^|\/)(?:utils?|helpers?|common|misc|index)(?:\.ts|\/)/i.test(file))

@@ -58,7 +58,7 @@ describe("kill -9 under light traffic", () => {
   })
 
   for (const name of programs)
-    it(`of the ${name} heals by itself within 15 s`, async () => {
+    it(`of the ${name} recovers within 15 s`, async () => {
       const old = stack.pid(name)
       process.kill(old, "SIGKILL")
       const from = performance.now()
@@ -85,7 +85,7 @@ describe("kill -9 under light traffic", () => {
     assert.isBelow(longestWait, recoverWithin)
   })
 
-  it("redeemed nothing twice", async () => {
+  it("redeemed no token twice", async () => {
     assert.strictEqual((await stack.status())["agents"], 1)
     assert.strictEqual((await ask(hello())).status, 200)
   })

@@ -102,7 +102,7 @@ describe("bad input", () => {
     )
   })
 
-  it("as a visitor of a name that nobody serves is refused", async () => {
+  it("as a visitor of an unknown name is refused", async () => {
     await ask({ ...hello(), host: "nobody.localhost" }).then(
       () => assert.fail("an unknown name must not be served"),
       (cause: unknown) => assert.instanceOf(cause, Error)

@@ -33,7 +33,7 @@ describe("a machine", () => {
   })
   afterAll(() => stack.dispose())
 
-  it("gets an identity of its own from a person, and loses it when the person says so", async () => {
+  it("gets a service account from a person, and loses it when the person deletes it", async () => {
     const person = { username: "demo@catenet.localhost", password: stack.secrets["demoPassword"] ?? "" }
     const { token } = await signIn({ grant_type: "password", client_id: "admin-cli", ...person })
     const made = await call(token, "POST", "/me/service-accounts", { name: "build server" })

@@ -45,7 +45,7 @@ export const decoded = Grant.decode
 export const hash: Uint8Array = native.sha256(new Uint8Array())
 `
 
-describe("what is published", () => {
+describe("the published packages", () => {
   const project = mkdtempSync(join(tmpdir(), "catenet-embedding-"))
   const modules = join(project, "node_modules")
 

@@ -54,7 +54,7 @@ describe("traffic through a gelb tunnel", () => {
     assert.deepStrictEqual(await upload(tunnel.target, size, true), { digest: digestOfStream(size), size })
   })
 
-  it("holds back for a slow reader instead of filling memory", async () => {
+  it("slows down for a slow reader instead of filling memory", async () => {
     const socket = await dial(tunnel.target)
     socket.write(`GET /stream/${large} HTTP/1.1\r\nhost: ${tunnel.hostname}\r\n\r\n`)
     await new Promise((resolve) => socket.once("data", resolve))
@@ -114,7 +114,7 @@ describe("traffic through a gelb tunnel", () => {
     assert.strictEqual((await get(tunnel, "/after")).status, 200)
   })
 
-  it("keeps the other direction open when a visitor has said everything", async () => {
+  it("keeps the other direction open when a visitor has ended its half", async () => {
     const late = await netOrigin((socket) => {
       let said = ""
       socket.on("data", (chunk: Buffer) => (said += chunk.toString()))

@@ -50,7 +50,7 @@ const gateFields = (raw: ReadonlyArray<string>) =>
 layer(Edges.layer.pipe(Layer.provideMerge(world)), { excludeTestServices: true, timeout: "120 seconds" })(
   "the login gate of the edge",
   (it) => {
-    it.effect("sends visitors to sign in and back, and brings nobody to the origin before", () =>
+    it.effect("sends a visitor without a session to sign in and back, and no request reaches the origin before", () =>
       Effect.gen(function* () {
         const { first, origin, second } = yield* Edges
         const { params, tunnels } = yield* tunnel("cam.zone.test")
@@ -79,7 +79,7 @@ layer(Edges.layer.pipe(Layer.provideMerge(world)), { excludeTestServices: true, 
       }).pipe(Effect.scoped)
     )
 
-    it.effect("names the visitor itself, whatever the visitor says, and keeps the gate's cookies", () =>
+    it.effect("writes X-Gate-Email itself, drops the visitor's X-Gate-* fields and the gate's cookies", () =>
       Effect.gen(function* () {
         const { first, origin } = yield* Edges
         const { params, tunnels } = yield* tunnel("named.zone.test")
@@ -111,7 +111,7 @@ layer(Edges.layer.pipe(Layer.provideMerge(world)), { excludeTestServices: true, 
       }).pipe(Effect.scoped)
     )
 
-    it.effect("takes a cookie and a code at one host alone", () =>
+    it.effect("accepts a cookie and a code at one host alone", () =>
       Effect.gen(function* () {
         const { first, origin, second } = yield* Edges
         yield* tunnel("mine.zone.test", { allow_any_login: true })
@@ -198,7 +198,7 @@ layer(Edges.layer.pipe(Layer.provideMerge(world)), { excludeTestServices: true, 
         }).pipe(Effect.scoped)
     )
 
-    it.effect("shows a page to those whom it cannot ask about, and never the origin", () =>
+    it.effect("answers 503 with a page while the control plane does not answer, and never reaches the origin", () =>
       Effect.gen(function* () {
         const { first, origin, second, way } = yield* Edges
         yield* tunnel("alone.zone.test", { allow_any_login: true })

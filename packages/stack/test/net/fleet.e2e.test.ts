@@ -149,7 +149,7 @@ describe("two edges and three agents", () => {
     holds(seen, "agent killed")
   })
 
-  it("fail over within 5 s from an agent whose network is cut without a word", async () => {
+  it("fail over within 5 s from an agent whose network is cut silently", async () => {
     const [linkOne, linkTwo] = links
     if (linkOne === undefined || linkTwo === undefined) throw new Error("no links")
     startAgent("one", shop, linkOne, origins[0]?.port ?? 0)
@@ -161,7 +161,7 @@ describe("two edges and three agents", () => {
     await fleet.registered(fleet.first, shop.token, 2)
   })
 
-  it("lose with an edge only the visitors it served, and have it back within 10 s", async () => {
+  it("lose with a killed edge only its own visitors, and serve through it again within 10 s", async () => {
     const through = Array.from({ length: 200 }, () => reader(shop.target))
     const others = Array.from({ length: 50 }, () => reader(other.target))
     await Promise.all([...through, ...others].map(({ began }) => began))

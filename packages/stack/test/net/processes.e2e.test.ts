@@ -92,7 +92,7 @@ afterAll(async () => {
 })
 
 describe("an edge of several processes", () => {
-  it("says in one sentence that it cannot have so many, and ends with 3", async () => {
+  it("refuses more processes than the system supports with one sentence and exit code 3", async () => {
     const variables = { CT_EDGE_PROCESSES: "65", CT_EDGE_CERT_OUT: join(edge.folder, "never.der") }
     const { code, stderr } = await catenet(["edge"], variables).ended
     assert.strictEqual(code, 3)
@@ -152,7 +152,7 @@ describe("an edge of several processes", () => {
     }
   })
 
-  it("loses with a process only what went through it, and has it back", async () => {
+  it("loses with a killed process only its own connections, and restarts it", async () => {
     const [agents] = tunnels
     assert.isDefined(agents)
     const reading = await readers(edge, agents.host, 60)
@@ -182,7 +182,7 @@ describe("an edge of several processes", () => {
     process.stderr.write(`healed after ${Math.round(performance.now() - killed)} ms\n`)
   })
 
-  it("cuts the visitors of all processes when a token is revoked, before it says so", async () => {
+  it("cuts the visitors of all processes before it acknowledges a revocation", async () => {
     const [agents] = tunnels
     assert.isDefined(agents)
     const reading = await readers(edge, agents.host, 40)

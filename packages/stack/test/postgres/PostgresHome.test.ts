@@ -90,7 +90,7 @@ describe.skipIf(!asRoot)("the folders of root's embedded PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused below a folder in which anybody can make files", () =>
+  it.live("are refused below a folder in which every account can create files", () =>
     Effect.gen(function* () {
       const open = yield* made(0o1777)
       const place = { folder: join(yield* made(0o700), "data"), system: join(open, "catenet") }
@@ -108,7 +108,7 @@ describe.skipIf(!asRoot)("the folders of root's embedded PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hold programs that nobody but root has put there", () =>
+  it.live("hold programs that only root has put there", () =>
     Effect.gen(function* () {
       const place = yield* closed
       const { binaries } = yield* settle(place)

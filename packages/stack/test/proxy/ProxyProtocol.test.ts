@@ -15,8 +15,8 @@ const Byte = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))
 const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 const V4 = Schema.Tuple([Byte, Byte, Byte, Byte])
 
-describe("what the edge writes of a visitor", () => {
-  it.prop("is what the control plane reads", [V4, V4, Port, Schema.Boolean], ([left, right, port, isV6]) => {
+describe("the PROXY header that the edge writes", () => {
+  it.prop("is read by the control plane", [V4, V4, Port, Schema.Boolean], ([left, right, port, isV6]) => {
     const address = NetAddress.formatIp(
       NetAddress.toCanonical(
         isV6
@@ -32,7 +32,7 @@ describe("what the edge writes of a visitor", () => {
     })
   })
 
-  it.live("is taken by the identity provider from its trusted proxies, and refused from others", () =>
+  it.live("is accepted by the identity provider from its trusted proxies, and refused from others", () =>
     Effect.gen(function* () {
       const folder = mkdtempSync(join(tmpdir(), "catenet-idp-"))
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))

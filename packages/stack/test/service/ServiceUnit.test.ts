@@ -58,7 +58,7 @@ const printed = async (program: string, contents: string, mode = 0o600) => {
 }
 
 describe("a unit of systemd", () => {
-  it("of the control plane has no right of root's, and hands the seal key over", () => {
+  it("of the control plane runs without the rights of root, and passes the seal key to the program", () => {
     const unit = unitOf("serve", values.serve)
     for (const line of [
       "DynamicUser=yes",
@@ -98,7 +98,7 @@ describe("a unit of systemd", () => {
     if (judged) accept("catenet-edge", low, 2)
   })
 
-  it("leaves a program the time and the descriptors that its variables ask for", () => {
+  it("sets the stop timeout and the descriptors that the program's variables need", () => {
     assert.strictEqual(planOf("serve", { CT_CP_SHUTDOWN_GRACE_SECS: "600" }).stopSeconds, 615)
     assert.strictEqual(planOf("edge", {}).descriptors, 65_536)
     assert.strictEqual(planOf("edge", { CT_EDGE_MAX_CONNECTIONS: "100000" }).descriptors, 201_024)

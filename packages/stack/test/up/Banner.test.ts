@@ -35,7 +35,7 @@ describe("what `npm start` prints", () => {
     })
   )
 
-  it.effect("fits one screen, and promises no tunnel without the demo", () =>
+  it.effect("fits one screen, and shows no tunnel without the demo", () =>
     Effect.gen(function* () {
       const lines = (yield* printed(true)).split("\n")
       assert.isBelow(lines.length, 32)

@@ -38,7 +38,7 @@ const refusal = (root: string, key: string, host: string) =>
   })
 
 describe("the development root", () => {
-  it.live("vouches for names of this machine alone", () =>
+  it.live("signs only names of this machine", () =>
     Effect.gen(function* () {
       const place = yield* folder
       yield* DevelopmentCertificates.ensure(place, ["localhost"])
@@ -51,7 +51,7 @@ describe("the development root", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("lasts a year, and its key is its owner's to read", () =>
+  it.effect("is valid for a year, and its key is readable by its owner only", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(now)
       const place = yield* folder

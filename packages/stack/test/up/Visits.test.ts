@@ -12,7 +12,7 @@ const T = token("1")
 const HOST = "hello.zone.test"
 
 describe("the demo tunnel", () => {
-  it.live("serves when a visitor hears that its access window is closed, and not while its agent is away", () =>
+  it.live("counts as serving when a visitor gets the closed-window page, and not while its agent is away", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, HOST, "gelb"))

@@ -107,7 +107,7 @@ describe("ClientHello", () => {
     })
   }
 
-  it("does not change its mind", () => {
+  it("gives the same result for every longer prefix", () => {
     const reader = new ClientHelloReader()
     assert.strictEqual(reader.push(Buffer.from("x"))._tag, "Invalid")
     assert.strictEqual(reader.push(handmade())._tag, "Invalid")

@@ -28,7 +28,7 @@ describe("FramedRelay", () => {
     assert.deepStrictEqual(relay.tick(8_000).send, keepalive(0))
   })
 
-  it("splits long data and writes none for none", () => {
+  it("splits long data and writes no frame for no data", () => {
     const relay = new FramedRelay(0)
     const frames = Result.getOrThrow(relay.data(Buffer.alloc(maxFramedBytes * 2 + 1), 0))
     assert.deepStrictEqual(
@@ -118,7 +118,7 @@ describe("FramedRelay", () => {
     assert.strictEqual(received(relay, ack(7)).reply.length, 0)
   })
 
-  it("asks after 8 quiet seconds and gives up 24 seconds after an unanswered question", () => {
+  it("sends a keepalive after 8 quiet seconds and gives up 24 seconds after an unanswered one", () => {
     const relay = new FramedRelay(0)
     assert.strictEqual(relay.tick(7_999).send.length, 0)
     assert.deepStrictEqual(relay.tick(8_000).send, keepalive(0))
@@ -127,7 +127,7 @@ describe("FramedRelay", () => {
     assert.strictEqual(relay.tick(32_000).verdict, "Dead")
   })
 
-  it("stays alive while answers come", () => {
+  it("stays alive while acknowledgements arrive", () => {
     const relay = new FramedRelay(0)
     for (let second = 0; second < 600; second++) {
       const { send, verdict } = relay.tick(second * 1000)
@@ -136,7 +136,7 @@ describe("FramedRelay", () => {
     }
   })
 
-  it("does not ask while it sends, and is not fooled by data alone", () => {
+  it("sends no keepalive while it sends data, and does not count received data as an acknowledgement", () => {
     const relay = new FramedRelay(0)
     relay.tick(8_000)
     for (let second = 9; second < 32; second++) {
@@ -146,13 +146,13 @@ describe("FramedRelay", () => {
     assert.strictEqual(relay.tick(32_000).verdict, "Dead")
   })
 
-  it("gives no verdict while its own reader holds answers back", () => {
+  it("does not give up while its own reader is paused", () => {
     const relay = new FramedRelay(0)
     for (let second = 8; second < 100; second++) assert.strictEqual(relay.tick(second * 1000, false).verdict, "Alive")
     assert.strictEqual(relay.tick(100_000, true).verdict, "Alive")
   })
 
-  it("gives no verdict after the peer's end, and lingers 180 seconds without data of its own", () => {
+  it("does not give up after the peer's end, and ends after 180 seconds without data of its own", () => {
     const relay = new FramedRelay(0)
     received(relay, FIN, 10_000)
     Result.getOrThrow(relay.data(Buffer.from("x"), 20_000))
@@ -161,7 +161,7 @@ describe("FramedRelay", () => {
     assert.strictEqual(relay.tick(200_000).verdict, "Lingered")
   })
 
-  it("takes the connection's end between frames for the peer's, and for an error inside one", () => {
+  it("takes the connection's end between frames for the peer's end, and inside a frame for an error", () => {
     const relay = new FramedRelay(0)
     assert.deepStrictEqual(relay.endOfInput(0), Result.succeed([{ _tag: "Fin" }]))
     assert.deepStrictEqual(relay.endOfInput(0), Result.succeed([]))
@@ -172,7 +172,7 @@ describe("FramedRelay", () => {
     }
   })
 
-  it("is finished when both ends were said", () => {
+  it("is finished when both sides have sent their end", () => {
     const relay = new FramedRelay(0)
     Result.getOrThrow(relay.fin(0))
     assert.isFalse(relay.finished)

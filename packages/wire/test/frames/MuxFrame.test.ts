@@ -136,7 +136,7 @@ describe("mux frames", () => {
   }
   const refused = (reason: string) => Result.fail({ _tag: "Malformed" as const, reason })
 
-  it("bounds every length before the payload came", () => {
+  it("bounds every length before the payload arrives", () => {
     assert.deepStrictEqual(frame(0x11, 32 * 1024 + 1, 1, Buffer.alloc(0)), refused("frame length"))
     assert.deepStrictEqual(frame(0x11, 0, 1), refused("frame length"))
     assert.deepStrictEqual(frame(0x01, 4097, 0, Buffer.alloc(0)), refused("frame length"))
@@ -144,7 +144,7 @@ describe("mux frames", () => {
     assert.deepStrictEqual(frame(0x80, 16 * 1024 + 1, 1, Buffer.alloc(0)), refused("frame length"))
   })
 
-  it("wants an id where one belongs and none where not", () => {
+  it("requires a stream id where one belongs and none elsewhere", () => {
     assert.deepStrictEqual(frame(0x12, 0, 0), refused("frame id"))
     assert.deepStrictEqual(frame(0x20, 8, 1), refused("frame id"))
   })
@@ -198,30 +198,30 @@ describe("versions", () => {
   })
 })
 
-describe("what was added to a frame later", () => {
+describe("a field that was added to a frame later", () => {
   const hello = { lowest: 1, version: 1, maxStreams: 2, initialWindow: 3 }
   const edgeProcess = { edge: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), process: 2, processes: 3 }
   const before = "636174656e65742d6d757801010100040000000202000400000003"
   const added = "04001001020304050607080000000200000003"
   const fromHex = (hex: string) => decodeHello(Buffer.from(hex, "hex"))
 
-  it("leaves a hello of an edge of one process as it was", () => {
+  it("does not change the hello of an edge with one process", () => {
     assert.strictEqual(encodeHello(hello).toString("hex"), before)
     assert.deepStrictEqual(fromHex(before), Result.succeed(hello))
   })
 
-  it("is a field that readers of before skip, as they do with any they do not know", () => {
+  it("is skipped by older readers, as any unknown field", () => {
     assert.strictEqual(encodeHello({ ...hello, edgeProcess }).toString("hex"), before + added)
     assert.deepStrictEqual(fromHex(before + added), Result.succeed({ ...hello, edgeProcess }))
     assert.deepStrictEqual(fromHex(`${before}7f000101`), Result.succeed(hello))
   })
 
-  it("is not believed when it cannot be", () => {
+  it("is ignored when its numbers are impossible", () => {
     for (const impossible of ["0000000300000003", "0000000000000000", "00000001ffffffff"])
       assert.deepStrictEqual(fromHex(`${before}0400100102030405060708${impossible}`), Result.succeed(hello))
   })
 
-  it("names a running agent in its registrations, or does not", () => {
+  it("may name a running agent in its registrations", () => {
     const request = { token: Buffer.alloc(32, 1), hosts: [], agentId: "a", wishes: { proxyProtocol: false } }
     const plain = `010020${"01".repeat(32)}03000161`
     assert.strictEqual(encodeRegister(request).toString("hex"), plain)
@@ -232,7 +232,7 @@ describe("what was added to a frame later", () => {
 })
 
 describe("proof", () => {
-  it("covers every part, none of which can be shifted into another", () => {
+  it("covers every part, and no byte can move from one part to another", () => {
     const parts = {
       token: Buffer.alloc(32, 1),
       agentId: "a",

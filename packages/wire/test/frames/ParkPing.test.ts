@@ -20,7 +20,7 @@ describe("park ping", () => {
     assert.strictEqual(stopFrame.toString("hex"), "fb")
   })
 
-  it("knows no other byte", () => {
+  it("refuses every other byte", () => {
     for (let byte = 0; byte < 256; byte++) {
       if (byte >= 0xf9 && byte <= 0xfb) continue
       assert.deepStrictEqual(

@@ -42,7 +42,7 @@ describe("PROXY protocol v2", () => {
     assert.strictEqual(header.subarray(-9).toString("latin1"), "\x02\x00\x06a.test")
   })
 
-  it("makes no claim about a visitor it does not know", () => {
+  it("writes no address for an unknown visitor", () => {
     assert.strictEqual(hex({}), `${signature}20000000`)
     assert.strictEqual(hex({ source: { address: "somewhere", port: 1 } }), `${signature}20000000`)
   })

@@ -74,7 +74,7 @@ describe("QUIC roles", () => {
     assert.deepStrictEqual(decodePeerReply(Uint8Array.of(1, 1, 0xff, 0, 0)), refused("address is not UTF-8"))
   })
 
-  it("are not written when they cannot be read", () => {
+  it("are not written when the decoder refuses them", () => {
     const certificate = new Uint8Array(0)
     assert.throws(() => encodeQuicRole({ role: "P", token: token.subarray(1) }), RangeError)
     assert.throws(() => encodeQuicRole({ role: "H", token, host: "" }), RangeError)

@@ -35,7 +35,7 @@ describe("admission", () => {
     assert.strictEqual(encodeAdmission({ role: "C" }).toString("hex"), "43")
   })
 
-  it("knows the token before the host came", () => {
+  it("gives the token before the host has arrived", () => {
     const frame = encodeAdmission({ role: "B", token, host: "a" })
     assert.deepStrictEqual(
       decodeAdmissionHead(frame),
@@ -60,7 +60,7 @@ describe("admission", () => {
     assert.isTrue(Result.isSuccess(withHost(Buffer.alloc(253, 0x61))))
   })
 
-  it("does not write what cannot be read", () => {
+  it("does not write what its decoder refuses", () => {
     assert.throws(() => encodeAdmission({ role: "A", token: token.subarray(1) }), RangeError)
     assert.throws(() => encodeAdmission({ role: "B", token, host: "" }), RangeError)
     assert.throws(() => encodeAdmission({ role: "B", token, host: "a".repeat(254) }), RangeError)

@@ -25,7 +25,7 @@ describe("a fault", () => {
     assert.deepStrictEqual(faults.map(String), ["Error: injected", "Error: that nothing listens for"])
   })
 
-  it("of an emitter that was silenced after its end cannot happen, and nothing is kept by it", () => {
+  it("of an emitter that ended is ignored, and the emitter can be collected", () => {
     const faults: Array<unknown> = []
     const emitter = guard(new EventEmitter(), (error) => faults.push(error))
     emitter.on("end", fault)
@@ -35,7 +35,7 @@ describe("a fault", () => {
     assert.deepStrictEqual([faults, emitter.eventNames()], [[], []])
   })
 
-  it("is told at most once a minute, with how many were not told", () => {
+  it("is logged at most once a minute, with the number of faults in between", () => {
     let now = 0
     const told: Array<readonly [unknown, number]> = []
     const log = new FaultLog(

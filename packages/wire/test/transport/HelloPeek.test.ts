@@ -14,7 +14,7 @@ const reasonOf = (result: Result.Result<unknown, { readonly reason: string; read
   Result.isFailure(result) ? [result.failure.reason, result.failure.detail] : []
 
 describe("peekClientHello", () => {
-  it("leaves the handshake to whoever comes next", async () => {
+  it("leaves the handshake to the next reader", async () => {
     const server = createServer({ allowHalfOpen: true })
     server.listen(0, "127.0.0.1")
     await once(server, "listening")
@@ -38,7 +38,7 @@ describe("peekClientHello", () => {
     assert.strictEqual((await collect(client)).toString(), "and back")
   })
 
-  it("puts every byte back, however it was cut", async () => {
+  it("puts every byte back at any segmentation", async () => {
     const [client, socket] = await tcpPair()
     const flight = Buffer.concat([handmade(serverName("a.test")), Buffer.from("more")])
     const peek = peekClientHello(socket)
@@ -52,7 +52,7 @@ describe("peekClientHello", () => {
     socket.end()
   })
 
-  it("refuses what is no hello, what ends before, and what does not come", async () => {
+  it("refuses bytes that are no hello, a hello that ends early, and silence", async () => {
     const cases = [
       { act: (client: Socket) => client.write("GET / HTTP/1.1\r\n"), reason: ["invalid", "not TLS"] },
       { act: (client: Socket) => client.end(Buffer.from("160301", "hex")), reason: ["closed", ""] },

@@ -66,7 +66,7 @@ describe("InFlight", () => {
     })
   }
 
-  it("follows a line that becomes slower, and one that becomes faster", () => {
+  it("adapts to a line that becomes slower, and to one that becomes faster", () => {
     const line = (before: number, after: number) => (now: number) => ({
       rttMillis: 30,
       rate: now < 4_000 ? before : after
@@ -79,13 +79,13 @@ describe("InFlight", () => {
     assert.isBelow(faster.queueMillis, 25)
   })
 
-  it("does not creep over a minute of standing queues", () => {
+  it("does not grow during a minute of standing queues", () => {
     const { queueMillis, used } = run(() => ({ rttMillis: 30, rate: 5_000 }), 60_000, 20_000)
     assert.isAbove(used, 0.93)
     assert.isBelow(queueMillis, 45)
   })
 
-  it("does not shrink for a sender that has little to say", () => {
+  it("does not shrink for a sender with little data", () => {
     const inFlight = new InFlight(0)
     const before = inFlight.limit
     for (let now = 0; now < 60_000; now += 50) {

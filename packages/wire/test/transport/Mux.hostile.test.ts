@@ -100,7 +100,7 @@ describe("Mux against a hostile peer", () => {
     assert.deepInclude(await mux.closed, { code: "version", by: "local" })
   })
 
-  it("takes late frames of a stream that is over", async () => {
+  it("accepts late frames of a closed stream", async () => {
     const { mux, send, streams } = victim()
     send(hello, open(2))
     await mux.ready
@@ -111,7 +111,7 @@ describe("Mux against a hostile peer", () => {
     assert.strictEqual(mux.counters.streamsOpen, 1)
   })
 
-  it("refuses streams beyond its limit one by one, and stays", async () => {
+  it("refuses streams beyond its limit one by one, and stays open", async () => {
     const { mux, send, streams } = victim()
     send(hello, ...Array.from({ length: 50 }, (_, index) => open(2 * index + 2)))
     await eventually(() => mux.counters.resetsSent >= 45, "45 streams are refused")
@@ -119,7 +119,7 @@ describe("Mux against a hostile peer", () => {
     assert.strictEqual(mux.counters.streamsOpen, 5)
   })
 
-  it("hangs up on a peer that makes it speak and does not listen", async () => {
+  it("closes a session whose peer requests answers and does not read them", async () => {
     const [near, far] = duplexPair()
     const mux = new Mux(far, { side: "dialler", keepAlive: false })
     near.write(encodeMuxFrame(hello))
@@ -129,7 +129,7 @@ describe("Mux against a hostile peer", () => {
     clearInterval(flood)
   })
 
-  it("holds about what it counts, however small the frames", async () => {
+  it("holds about as many bytes as it counts, however small the frames", async () => {
     const { mux, near, send, streams } = victim({ limits: { initialWindow: 60_000, window: 60_000 } })
     send(hello, open(2))
     const one = Buffer.concat([encodeHeader(FrameType.Data, 2, 1), Buffer.from([7])])

@@ -87,7 +87,7 @@ describe("Mux registration", () => {
     assert.isTrue(Result.isFailure(third) && third.failure.code === "full")
   })
 
-  it("is refused as closed with the session, and where nobody answers", async () => {
+  it("is refused as closed when the session closes, and where the peer takes no registrations", async () => {
     const { agent, edge } = await registered()
     const pending = agent.register(request)
     await agent.ping()
@@ -128,7 +128,7 @@ describe("Mux session", () => {
     assert.strictEqual(refusedAs(agent.open(header)), "full")
   })
 
-  it("holds to the number of streams the peer takes, and counts streams that ended no more", async () => {
+  it("respects the peer's limit of open streams, which ended streams do not count for", async () => {
     const { edge, open } = await sessions(duplexPair(), { agent: { limits: { maxStreams: 2 } } })
     const first = await open()
     await open()
@@ -145,7 +145,7 @@ describe("Mux session", () => {
     assert.strictEqual(edge.counters.streamsOpened, 1)
   })
 
-  it("tells the other side why a stream was cut", async () => {
+  it("sends the reason of a cut stream to the other side", async () => {
     const { agent, edge, open } = await sessions(duplexPair())
     const { far, near } = await open()
     const error = new Promise<unknown>((resolve) => near.once("error", resolve))
@@ -210,7 +210,7 @@ describe("Mux session", () => {
     assert.strictEqual((await collect(whole.near)).toString(), "all of it")
   })
 
-  it("calls a silent peer dead", async () => {
+  it("closes the session of a silent peer", async () => {
     const [a, b] = duplexPair()
     const edge = new Mux(b, {
       side: "acceptor",
@@ -221,7 +221,7 @@ describe("Mux session", () => {
     assert.deepInclude(await edge.closed, { code: "dead", by: "local" })
   })
 
-  it("does not wait for a hello for ever", async () => {
+  it("closes a session without a hello at its timeout", async () => {
     const [a, b] = duplexPair()
     a.resume()
     const edge = new Mux(b, { side: "acceptor", challenge: Buffer.alloc(32), helloMillis: 20 })
@@ -322,7 +322,7 @@ describe("Mux over TLS", () => {
     assert.deepInclude(await agent.closed, { code: "normal", by: "remote" })
   })
 
-  it("takes turns: a small answer does not wait for the bulk beside it", async () => {
+  it("shares the connection fairly: a small answer does not wait for a bulk stream", async () => {
     const { edge, open } = await sessions(await tlsPair(muxAlpn))
     const bulk = await Promise.all(Array.from({ length: 4 }, () => open()))
     let done = 0

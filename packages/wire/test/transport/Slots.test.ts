@@ -96,7 +96,7 @@ describe("slots", () => {
     }
   })
 
-  it("tell a lost edge from a taken slot", async () => {
+  it("distinguish a lost edge from a taken slot", async () => {
     const { agent, edge } = await parked(duplexPair(), "L")
     edge.close()
     assert.strictEqual(reasonOf(await agent.taken), "closed")
@@ -150,7 +150,7 @@ describe("edge half", () => {
     }
   })
 
-  it("gives a slot up that answers wrongly, late, or speaks unasked", async () => {
+  it("closes a slot that answers wrongly, late or unasked", async () => {
     const answers: ReadonlyArray<Buffer> = [
       Buffer.from("f90000000000000000", "hex"),
       Buffer.alloc(0),
@@ -202,7 +202,7 @@ describe("agent half", () => {
     return { peer, reader, asked, slot }
   }
 
-  it("reads NO, silence, an end and other words as different refusals", async () => {
+  it("reads NO, silence, an end and other bytes as different refusals", async () => {
     const cases = [
       { act: (peer: Duplex) => peer.write("NO"), reason: "no" },
       { act: () => {}, reason: "timeout" },
@@ -228,7 +228,7 @@ describe("agent half", () => {
     assert.strictEqual((await collect(Result.getOrThrow(await taken))).toString(), "client")
   })
 
-  it("hangs up on any other byte before STOP", async () => {
+  it("closes on any other byte before STOP", async () => {
     for (const bytes of [encodePong(0n), Buffer.from([0x16]), Buffer.from([0x00])]) {
       const { peer, slot } = await admitted("L")
       const { taken } = await slot()
@@ -255,7 +255,7 @@ describe("agent half", () => {
     assert.strictEqual((await failed).message, "not a relay frame")
   })
 
-  it("breaks a framed relay that nobody listens to yet, and nothing else", async () => {
+  it("breaks a framed relay without a listener, and nothing else", async () => {
     const { peer, slot } = await admitted("F")
     const { taken } = await slot()
     peer.write(Buffer.concat([stopFrame, Buffer.from([0x16])]))
@@ -284,7 +284,7 @@ describe("mesh rendezvous", () => {
     assert.strictEqual((await collect(edge)).toString(), "noise")
   })
 
-  it("does not wait for ever, nor search for ever", async () => {
+  it("bounds the wait for the challenge and the search for a proof", async () => {
     const [client, edge] = duplexPair()
     assert.strictEqual(reasonOf(await challengeClient(edge, { nonce: Buffer.alloc(16), difficulty: 1 }, 20)), "timeout")
     edge.destroy()

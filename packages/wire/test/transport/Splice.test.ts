@@ -56,7 +56,7 @@ describe("splice", () => {
     assert.deepStrictEqual(await end, { _tag: "Completed" })
   })
 
-  it("takes sides that have ended their direction already", async () => {
+  it("accepts sides that have already ended their direction", async () => {
     const [left, a] = duplexPair()
     const [right, b] = duplexPair()
     left.end()
@@ -69,7 +69,7 @@ describe("splice", () => {
     assert.deepStrictEqual(await end, { _tag: "Completed" })
   })
 
-  it("takes a side that has been told the end already, and one that is over in order", async () => {
+  it("accepts a side that has already received the end, and one that has ended in order", async () => {
     const [left, a] = duplexPair()
     const [right, b] = duplexPair()
     left.end()
@@ -97,7 +97,7 @@ describe("splice", () => {
     assert.deepStrictEqual(await second, { _tag: "Completed" })
   })
 
-  it("cuts a side that could speak to nobody any more", async () => {
+  it("cuts a side whose peer is gone", async () => {
     const [near, over] = duplexPair()
     const [, other] = duplexPair()
     over.end()
@@ -141,7 +141,7 @@ describe("splice", () => {
     assert.deepStrictEqual(await end, { _tag: "Completed" })
   })
 
-  it("holds no more than its high-water marks when nobody reads", async () => {
+  it("holds no more than its high-water marks when no side reads", async () => {
     const counters = { aToB: 0, bToA: 0 }
     const [left, a] = duplexPair()
     const [right, b] = duplexPair()
@@ -175,7 +175,7 @@ describe("splice", () => {
     assert.deepInclude(first.near.resetBy, { code: "origin-timeout", sentence: "5 s", by: "remote" })
   })
 
-  it("tells a multiplexed side what its caller calls a broken socket", async () => {
+  it("resets a multiplexed side with the caller's code for a broken socket", async () => {
     const { open } = await sessions(duplexPair())
     const { far, near } = await open()
     const [origin, socket] = await tcpPair()
@@ -203,7 +203,7 @@ describe("splice", () => {
     assert.strictEqual(await seen, "ECONNRESET")
   })
 
-  it("does not begin after the signal, nor with a side that is gone", async () => {
+  it("does not start after the signal, or with a destroyed side", async () => {
     const signal = AbortSignal.abort("stop")
     const [, a] = duplexPair()
     const [, b] = duplexPair()
@@ -216,7 +216,7 @@ describe("splice", () => {
     assert.isTrue(other.destroyed)
   })
 
-  it("ends an idle relay, and not one that moves", async () => {
+  it("ends an idle relay, and not an active one", async () => {
     const { end, left, right } = await relay({ idleMillis: 120 })
     let moving = true
     const ticks = setInterval(() => left.write("x"), 20)
