@@ -39,8 +39,8 @@ export const overlay: Runners = {
         onFailure: (refusal): string => refusal._tag
       })
     assert.strictEqual(tag("shortcut", agents, budget), "ok")
-    assert.strictEqual(tag("baseline", agents + 1, budget + 1), "BaselineMode")
-    assert.strictEqual(tag("shortcut", agents + 1, budget + 1), "BudgetTooLarge")
+    assert.strictEqual(tag("baseline", agents + 1, budget + 1), "NothingToSuggest")
+    assert.strictEqual(tag("shortcut", agents + 1, budget + 1), "ShortcutBudgetTooLarge")
     assert.strictEqual(tag("shortcut", agents + 1, budget), "TooManyAgents")
     assert.deepStrictEqual(expect.order.slice(1), ["409 mode baseline", "400 budget above 16", "400 agents above 64"])
   }

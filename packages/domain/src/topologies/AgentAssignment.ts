@@ -3,89 +3,144 @@
  * account when it leaves a topology. An account for which the agent's own key has signed takes it from one without such a
  * proof, wherever it is; nothing takes it from an account with a proof.
  */
-import { type Result } from "effect"
-import { refuse, step, type Step } from "../values/Step.ts"
-import { type AgentKind } from "./Topology.ts"
-
-/** `owner` is null for an agent that no account has assigned yet. `proved`: the agent's key has signed for its owner. */
-export type Assignment =
-  | { readonly _tag: "Unassigned"; readonly owner: string | null; readonly proved: boolean }
-  | {
-      readonly _tag: "Assigned"
-      readonly owner: string
-      readonly proved: boolean
-      readonly topology: string
-      readonly kind: AgentKind
-    }
+import { Result } from "effect"
+import type { TopologyId } from "../values/Ids.ts"
+import { step, type Step } from "../values/Step.ts"
+import type { Subject } from "../values/Subject.ts"
+import type { AgentKind } from "./Topology.ts"
+import {
+  AgentAssigned,
+  AgentNotAssigned,
+  NotAgentOwner,
+  PlacementProofInvalid,
+  TopologyNotFound
+} from "./TopologyErrors.ts"
+import type { Role } from "./TopologyMachine.ts"
 
 /**
- * `mayEdit`: the subject owns the topology, or it is shared with them. `topologyOwner`: of the topology to which the agent
- * belongs; that owner may send an agent home as well as the agent's own. `proof`: what the agent's key signed, if anything.
+ * An agent as it is stored. `owner` is null for an agent that no account has assigned yet; `proved`: the agent's key has
+ * signed for its owner; `topologyId` and `kind` are null while it is in no topology.
  */
-export type AssignmentEvent =
-  | {
-      readonly _tag: "Assign"
-      readonly subject: string
-      readonly topology: string
-      readonly mayEdit: boolean
-      readonly kind: AgentKind
-      readonly proof: "none" | "valid" | "invalid"
-    }
-  | { readonly _tag: "Revoke"; readonly subject: string; readonly topologyOwner: string | null }
+export interface Assignment {
+  readonly owner: Subject | null
+  readonly proved: boolean
+  readonly topologyId: TopologyId | null
+  readonly kind: AgentKind | null
+}
+
+/** An agent that is in a topology. */
+export interface AssignedAgent extends Assignment {
+  readonly owner: Subject
+  readonly topologyId: TopologyId
+  readonly kind: AgentKind
+}
+
+/** An agent that no account has assigned yet. */
+export const unassigned: Assignment = { owner: null, proved: false, topologyId: null, kind: null }
 
 /** The topology loses the edges at this agent. */
 export interface AgentLeft {
   readonly _tag: "AgentLeft"
-  readonly topology: string
+  readonly topologyId: TopologyId
 }
 
-/** In the order in which they are found. `AgentNotFound`: not assigned, or neither the subject's agent nor in their topology. */
-export type AssignmentRefusal = {
-  readonly _tag: "TopologyNotFound" | "ProofInvalid" | "NotOwner" | "AlreadyAssigned" | "AgentNotFound"
+/** The account that acts on an agent in this topology, and its role there. */
+export interface AssignmentActor {
+  readonly subject: Subject
+  readonly topologyId: TopologyId
+  readonly role: Role
 }
+
+/** `proof`: what the agent's key signed, if anything. */
+export interface AssignmentRequest extends AssignmentActor {
+  readonly kind: AgentKind
+  readonly proof: "none" | "valid" | "invalid"
+}
+
+const left = ({ topologyId }: Assignment): ReadonlyArray<AgentLeft> =>
+  topologyId === null ? [] : [{ _tag: "AgentLeft", topologyId }]
 
 /**
- * The machine of one agent.
+ * Assigns an agent to a topology. The errors are in the order in which they are found.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { Result } from "effect"
- * import { type Assignment, transition } from "@catenet/domain/topologies/AgentAssignment"
+ * import { assign, unassigned } from "@catenet/domain/topologies/AgentAssignment"
  *
- * const free: Assignment = { _tag: "Unassigned", owner: null, proved: false }
- * const assign = { _tag: "Assign", subject: "ada", topology: "t", mayEdit: true, kind: "peer", proof: "none" } as const
- * const { next } = Result.getOrThrow(transition(free, assign))
- * assert.deepEqual(next, { _tag: "Assigned", owner: "ada", proved: false, topology: "t", kind: "peer" })
- * assert.deepEqual(Result.flip(transition(next, assign)), Result.succeed({ _tag: "AlreadyAssigned" }))
- * const proved = { ...assign, subject: "bob", topology: "u", proof: "valid" } as const
- * assert.deepEqual(Result.getOrThrow(transition(next, proved)).effects, [{ _tag: "AgentLeft", topology: "t" }])
+ * const request = { subject: "ada", topologyId: "t", role: "owner", kind: "peer", proof: "none" } as const
+ * const { next } = Result.getOrThrow(assign(unassigned, request))
+ * assert.deepEqual(next, { owner: "ada", proved: false, topologyId: "t", kind: "peer" })
+ * assert.ok(Result.isFailure(assign(next, request)))
+ * const proved = { ...request, subject: "bob", topologyId: "u", proof: "valid" } as const
+ * assert.deepEqual(Result.getOrThrow(assign(next, proved)).effects, [{ _tag: "AgentLeft", topologyId: "t" }])
  * ```
  */
-export const transition = (
-  state: Assignment,
-  event: AssignmentEvent
-): Result.Result<Step<Assignment, AgentLeft>, AssignmentRefusal> => {
-  const { owner, proved } = state
-  if (event._tag === "Revoke") {
-    if (state._tag === "Unassigned") return refuse({ _tag: "AgentNotFound" })
-    if (event.subject !== owner && event.subject !== event.topologyOwner) return refuse({ _tag: "AgentNotFound" })
-    return step<Assignment, AgentLeft>(
-      { _tag: "Unassigned", owner, proved },
-      { _tag: "AgentLeft", topology: state.topology }
-    )
+export const assign = (
+  agent: Assignment,
+  { kind, proof, role, subject, topologyId }: AssignmentRequest
+): Result.Result<
+  Step<AssignedAgent, AgentLeft>,
+  TopologyNotFound | PlacementProofInvalid | NotAgentOwner | AgentAssigned
+> => {
+  if (role === "stranger") return Result.fail(new TopologyNotFound())
+  if (proof === "invalid") return Result.fail(new PlacementProofInvalid())
+  const wins = proof === "valid" && !agent.proved
+  const isOwn = agent.owner === null || agent.owner === subject
+  if (!isOwn && !wins) return Result.fail(new NotAgentOwner())
+  if (isOwn && agent.topologyId !== null) {
+    return wins && agent.topologyId === topologyId
+      ? step({ owner: subject, proved: true, topologyId, kind: agent.kind ?? kind })
+      : Result.fail(new AgentAssigned())
   }
-  const { kind, mayEdit, proof, subject, topology } = event
-  if (!mayEdit) return refuse({ _tag: "TopologyNotFound" })
-  if (proof === "invalid") return refuse({ _tag: "ProofInvalid" })
-  const wins = proof === "valid" && !proved
-  const isOwn = owner === null || owner === subject
-  if (!isOwn && !wins) return refuse({ _tag: "NotOwner" })
-  const left = state._tag === "Assigned" ? [{ _tag: "AgentLeft", topology: state.topology } as const] : []
-  if (isOwn && state._tag === "Assigned") {
-    return wins && state.topology === topology ? step({ ...state, proved: true }) : refuse({ _tag: "AlreadyAssigned" })
-  }
-  return step<Assignment, AgentLeft>(
-    { _tag: "Assigned", owner: subject, proved: wins || proved, topology, kind },
-    ...left
-  )
+  return Result.succeed({
+    next: { owner: subject, proved: wins || agent.proved, topologyId, kind },
+    effects: left(agent)
+  })
+}
+
+const absent = ({ role }: AssignmentActor) => (role === "stranger" ? new TopologyNotFound() : new AgentNotAssigned())
+
+/**
+ * Takes an agent out of a topology: the owner of the topology any agent, every other account its own.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { release } from "@catenet/domain/topologies/AgentAssignment"
+ *
+ * const agent = { owner: "bob", proved: false, topologyId: "t", kind: "peer" } as const
+ * const actor = { subject: "ada", topologyId: "t", role: "owner" } as const
+ * assert.equal(Result.getOrThrow(release(agent, actor)).next.topologyId, null)
+ * assert.ok(Result.isFailure(release(agent, { ...actor, role: "editor" })))
+ * ```
+ */
+export const release = (
+  agent: Assignment,
+  actor: AssignmentActor
+): Result.Result<Step<Assignment, AgentLeft>, TopologyNotFound | AgentNotAssigned> =>
+  agent.topologyId === actor.topologyId && (actor.role === "owner" || actor.subject === agent.owner)
+    ? Result.succeed({ next: { ...agent, topologyId: null, kind: null }, effects: left(agent) })
+    : Result.fail(absent(actor))
+
+/**
+ * Whether an account may name an agent in a topology: its owner any agent, an editor its own.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { mayLabel } from "@catenet/domain/topologies/AgentAssignment"
+ *
+ * const agent = { owner: "bob", proved: false, topologyId: "t", kind: "peer" } as const
+ * assert.ok(Result.isSuccess(mayLabel(agent, { subject: "bob", topologyId: "t", role: "editor" })))
+ * assert.ok(Result.isFailure(mayLabel(agent, { subject: "bob", topologyId: "t", role: "stranger" })))
+ * ```
+ */
+export const mayLabel = (
+  agent: Assignment,
+  actor: AssignmentActor
+): Result.Result<void, TopologyNotFound | AgentNotAssigned> => {
+  const { role, subject, topologyId } = actor
+  const isPermitted = role === "owner" || (role === "editor" && agent.owner === subject)
+  return isPermitted && agent.topologyId === topologyId ? Result.void : Result.fail(absent(actor))
 }

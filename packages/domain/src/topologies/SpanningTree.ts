@@ -2,15 +2,15 @@
 import { Order } from "effect"
 
 /** A link that could be made; cost is an unsigned 64-bit integer without a unit. */
-export interface Candidate {
-  readonly a: string
-  readonly b: string
+export interface Candidate<Node extends string = string> {
+  readonly a: Node
+  readonly b: Node
   readonly cost: bigint
 }
 
 /** `links` are in the order in which they were taken, each with its smaller name first. */
-export interface Tree {
-  readonly links: ReadonlyArray<readonly [string, string]>
+export interface Tree<Node extends string = string> {
+  readonly links: ReadonlyArray<readonly [Node, Node]>
   readonly totalCost: bigint
   readonly connected: boolean
 }
@@ -42,10 +42,10 @@ const cheapestFirst = Order.Struct({ cost: Order.BigInt, a: Order.String, b: Ord
  * assert.deepEqual(usable(["a", "b"], candidates), [{ a: "a", b: "b", cost: 2n }])
  * ```
  */
-export const usable = (
-  nodes: ReadonlyArray<string>,
-  candidates: ReadonlyArray<Candidate>
-): ReadonlyArray<Candidate> => {
+export const usable = <Node extends string>(
+  nodes: ReadonlyArray<Node>,
+  candidates: ReadonlyArray<Candidate<Node>>
+): ReadonlyArray<Candidate<Node>> => {
   const known = new Set(nodes)
   return candidates
     .filter(({ a, b }) => a !== b && known.has(a) && known.has(b))
@@ -68,9 +68,12 @@ export const usable = (
  * })
  * ```
  */
-export const spanningTree = (nodes: ReadonlyArray<string>, candidates: ReadonlyArray<Candidate>): Tree => {
+export const spanningTree = <Node extends string>(
+  nodes: ReadonlyArray<Node>,
+  candidates: ReadonlyArray<Candidate<Node>>
+): Tree<Node> => {
   const part = new Map(nodes.map((node) => [node, node]))
-  const links: Array<readonly [string, string]> = []
+  const links: Array<readonly [Node, Node]> = []
   let totalCost = 0n
   for (const { a, b, cost } of usable(nodes, candidates)) {
     const [kept, merged] = [part.get(a), part.get(b)]

@@ -3,9 +3,9 @@
  * they shorten a way most. It suggests; it never writes an edge.
  */
 import { Result } from "effect"
-import { refuse } from "../values/Step.ts"
 import { type Candidate, saturatingAdd, spanningTree, type Tree, usable } from "./SpanningTree.ts"
 import { maxSuggestAgents, maxSuggestBudget, type OverlayMode } from "./Topology.ts"
+import { NothingToSuggest, ShortcutBudgetTooLarge, TooManyAgents } from "./TopologyErrors.ts"
 
 const unreachable = (2n ** 64n - 1n) / 4n
 
@@ -35,21 +35,24 @@ class Distances {
   }
 }
 
-interface Shortcut {
+/** A candidate with the positions of its two nodes. */
+interface Shortcut<Node extends string> extends Candidate<Node> {
   readonly i: number
   readonly j: number
-  readonly cost: bigint
 }
 
 /** The cheapest candidate of every pair, by position. */
-const cheapest = (nodes: ReadonlyArray<string>, candidates: ReadonlyArray<Candidate>): ReadonlyArray<Shortcut> => {
+const cheapest = <Node extends string>(
+  nodes: ReadonlyArray<Node>,
+  candidates: ReadonlyArray<Candidate<Node>>
+): ReadonlyArray<Shortcut<Node>> => {
   const position = new Map(nodes.map((node, i) => [node, i]))
-  const pairs = new Map<number, Shortcut>()
+  const pairs = new Map<number, Shortcut<Node>>()
   for (const { a, b, cost } of usable(nodes, candidates)) {
     const [x, y] = [position.get(a) ?? 0, position.get(b) ?? 0]
     const [i, j] = [Math.min(x, y), Math.max(x, y)]
     const key = i * nodes.length + j
-    if (!pairs.has(key)) pairs.set(key, { i, j, cost })
+    if (!pairs.has(key)) pairs.set(key, { i, j, a, b, cost })
   }
   return [...pairs].toSorted(([x], [y]) => x - y).map(([, pair]) => pair)
 }
@@ -67,29 +70,26 @@ const cheapest = (nodes: ReadonlyArray<string>, candidates: ReadonlyArray<Candid
  * assert.equal(withShortcuts(["a", "b", "c", "d"], line, 0).links.length, 3)
  * ```
  */
-export const withShortcuts = (
-  nodes: ReadonlyArray<string>,
-  candidates: ReadonlyArray<Candidate>,
+export const withShortcuts = <Node extends string>(
+  nodes: ReadonlyArray<Node>,
+  candidates: ReadonlyArray<Candidate<Node>>,
   budget: number
-): Tree => {
+): Tree<Node> => {
   const tree = spanningTree(nodes, candidates)
   const pairs = cheapest(nodes, candidates)
   const distances = new Distances(nodes.length)
-  const taken = new Set<Shortcut>()
-  const take = (pair: Shortcut) => {
+  const taken = new Set<Shortcut<Node>>()
+  const take = (pair: Shortcut<Node>) => {
     taken.add(pair)
     distances.link(pair.i, pair.j, pair.cost)
   }
-  const nameOf = (i: number) => nodes[i] ?? ""
-  const named = ({ i, j }: Shortcut): readonly [string, string] =>
-    nameOf(i) < nameOf(j) ? [nameOf(i), nameOf(j)] : [nameOf(j), nameOf(i)]
   const inTree = new Set(tree.links.map((link) => link.join(" ")))
-  for (const pair of pairs) if (inTree.has(named(pair).join(" "))) take(pair)
+  for (const pair of pairs) if (inTree.has(`${pair.a} ${pair.b}`)) take(pair)
 
   const links = [...tree.links]
   let { totalCost } = tree
   for (let left = budget; left > 0; left--) {
-    let best: Shortcut | undefined
+    let best: Shortcut<Node> | undefined
     let bestSaving = 0n
     for (const pair of pairs) {
       const saving = taken.has(pair) ? 0n : distances.between(pair.i, pair.j) - pair.cost
@@ -97,28 +97,22 @@ export const withShortcuts = (
     }
     if (best === undefined) break
     take(best)
-    links.push(named(best))
+    links.push([best.a, best.b])
     totalCost = saturatingAdd(totalCost, best.cost)
   }
   return { ...tree, links, totalCost }
 }
 
-/** In the order in which they are found. */
-export type SuggestRefusal =
-  | { readonly _tag: "BaselineMode" }
-  | { readonly _tag: "BudgetTooLarge"; readonly budget: number }
-  | { readonly _tag: "TooManyAgents"; readonly agents: number }
-
 /** The agents of a topology with what is known of the links between them. `budget` is used in shortcut mode only. */
-export interface SuggestRequest {
+export interface SuggestQuestion<Node extends string> {
   readonly mode: OverlayMode
-  readonly agents: ReadonlyArray<string>
-  readonly links: ReadonlyArray<Candidate>
+  readonly agents: ReadonlyArray<Node>
+  readonly links: ReadonlyArray<Candidate<Node>>
   readonly budget: number
 }
 
 /**
- * The suggestion for a topology.
+ * The suggestion for a topology. The errors are in the order in which they are found.
  *
  * ```ts
  * import assert from "node:assert/strict"
@@ -134,10 +128,15 @@ export interface SuggestRequest {
  * assert.ok(Result.isFailure(suggest({ ...request, mode: "baseline" })))
  * ```
  */
-export const suggest = ({ agents, budget, links, mode }: SuggestRequest): Result.Result<Tree, SuggestRefusal> => {
-  if (mode === "baseline") return refuse({ _tag: "BaselineMode" })
-  if (budget > maxSuggestBudget) return refuse({ _tag: "BudgetTooLarge", budget })
-  if (agents.length > maxSuggestAgents) return refuse({ _tag: "TooManyAgents", agents: agents.length })
+export const suggest = <Node extends string>({
+  agents,
+  budget,
+  links,
+  mode
+}: SuggestQuestion<Node>): Result.Result<Tree<Node>, NothingToSuggest | ShortcutBudgetTooLarge | TooManyAgents> => {
+  if (mode === "baseline") return Result.fail(new NothingToSuggest())
+  if (budget > maxSuggestBudget) return Result.fail(new ShortcutBudgetTooLarge({ budget }))
+  if (agents.length > maxSuggestAgents) return Result.fail(new TooManyAgents({ agents: agents.length }))
   const nodes = agents.toSorted()
   return Result.succeed(mode === "shortcut" ? withShortcuts(nodes, links, budget) : spanningTree(nodes, links))
 }

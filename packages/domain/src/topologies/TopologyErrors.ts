@@ -4,7 +4,7 @@ import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 import { maxSuggestAgents, maxSuggestBudget } from "./Topology.ts"
 
-/** Foreign, unknown, not shared, or a proof that does not bind it: all of these are one answer. */
+/** Foreign, unknown, not shared, or a proof that does not bind it: all of these have one answer. */
 export class TopologyNotFound extends Problem<TopologyNotFound>()("TopologyNotFound", {
   status: 404,
   title: "Topology not found",
@@ -22,7 +22,7 @@ export class TopologyLimitReached extends Problem<TopologyLimitReached>()(
   { limit: Count }
 ) {}
 
-/** Nobody has a topology with this public id. */
+/** No topology has this public id. */
 export class NetworkUnknown extends Problem<NetworkUnknown>()("NetworkUnknown", {
   status: 404,
   title: "Network unknown",
@@ -95,7 +95,7 @@ export class NothingToSuggest extends Problem<NothingToSuggest>()("NothingToSugg
   detail: () => "The topology is in baseline mode; choose another overlay mode to have links suggested."
 }) {}
 
-/** A suggestion adds at most 16 shortcuts. */
+/** A suggestion adds at most `maxSuggestBudget` shortcuts. */
 export class ShortcutBudgetTooLarge extends Problem<ShortcutBudgetTooLarge>()(
   "ShortcutBudgetTooLarge",
   {
@@ -106,7 +106,7 @@ export class ShortcutBudgetTooLarge extends Problem<ShortcutBudgetTooLarge>()(
   { budget: Count }
 ) {}
 
-/** A suggestion is computed for at most 64 agents. */
+/** A suggestion is computed for at most `maxSuggestAgents` agents. */
 export class TooManyAgents extends Problem<TooManyAgents>()(
   "TooManyAgents",
   {

@@ -2,55 +2,46 @@
  * A topology: the edges between agents, the way links are suggested, with whom it is shared, and its operator key. Agents join
  * and leave by `AgentAssignment`. To a stranger a topology does not exist.
  */
-import { Order, type Result } from "effect"
-import { lowerAscii } from "../values/AsciiCase.ts"
-import { refuse, step, type Step } from "../values/Step.ts"
-import { changes, type Link, type LinkChange, type OperatorBinding, rebind } from "./OperatorBinding.ts"
-import { type OverlayMode } from "./Topology.ts"
+import { Order, Result } from "effect"
+import type { ChannelId } from "../channels/Channel.ts"
+import type { Email } from "../values/Email.ts"
+import type { HolderKey, OperatorKey } from "../values/Keys.ts"
+import { step, type Step } from "../values/Step.ts"
+import type { Subject } from "../values/Subject.ts"
+import { changes, type Link, type LinkChange, rebind } from "./OperatorBinding.ts"
+import type { OverlayMode } from "./Topology.ts"
+import { ChannelUnrelated, EdgeNotFound, EdgeRefused, ShareNotFound, TopologyNotFound } from "./TopologyErrors.ts"
 
 /** `channel` is a note that authorizes nothing. */
 export interface Edge extends Link {
-  readonly channel: string | null
+  readonly channel: ChannelId | null
 }
 
-/** `edges` are sorted by their ends. `shares` are e-mail addresses in lower case. */
-export interface Topology {
-  readonly owner: string
+/** A topology as it is stored. `owner` is null for an id that no topology has; `edges` are sorted by their ends. */
+export interface TopologyState {
+  readonly owner: Subject | null
+  readonly overlayMode: OverlayMode
+  readonly operatorPubkey: OperatorKey | null
+  readonly shares: ReadonlyArray<Email>
   readonly edges: ReadonlyArray<Edge>
-  readonly mode: OverlayMode
-  readonly shares: ReadonlySet<string>
-  readonly binding: OperatorBinding
 }
 
 /** Who acts. `email` is the verified one of a session; a bearer caller has none. */
 export interface Actor {
-  readonly subject: string
-  readonly email: string | null
+  readonly subject: Subject
+  readonly email: Email | null
 }
 
-/** `mayNote`: the actor owns the channel or is on its allow-list. `proofValid`: the operator key signed this binding. */
-export type TopologyEvent =
-  | { readonly _tag: "AddEdge"; readonly a: string; readonly b: string }
-  | { readonly _tag: "RemoveEdge"; readonly a: string; readonly b: string }
-  | {
-      readonly _tag: "NoteChannel"
-      readonly a: string
-      readonly b: string
-      readonly channel: string | null
-      readonly mayNote: boolean
-    }
-  | { readonly _tag: "SetMode"; readonly mode: OverlayMode }
-  | { readonly _tag: "Share"; readonly email: string }
-  | { readonly _tag: "Unshare"; readonly email: string }
-  | { readonly _tag: "Bind"; readonly operator: string; readonly proofValid: boolean }
-  | { readonly _tag: "Unbind" }
+/** What an actor is to a topology. */
+export type Role = "owner" | "editor" | "stranger"
 
-/** `TopologyNotFound` also stands for a caller who may not do this, and for a binding without a valid proof. */
-export type TopologyRefusal =
-  | { readonly _tag: "EdgeRefused"; readonly reason: "no access" | "self-loop" | "duplicate" }
-  | { readonly _tag: "TopologyNotFound" | "EdgeNotFound" | "ShareNotFound" | "ChannelUnrelated" }
+/** The two ends of an edge, in either order. */
+export interface Ends {
+  readonly a: HolderKey
+  readonly b: HolderKey
+}
 
-type Answer = Result.Result<Step<Topology, LinkChange>, TopologyRefusal>
+type Answer<E> = Result.Result<Step<TopologyState, LinkChange>, E>
 
 /**
  * A topology as its owner gets it.
@@ -59,39 +50,61 @@ type Answer = Result.Result<Step<Topology, LinkChange>, TopologyRefusal>
  * import assert from "node:assert/strict"
  * import { created } from "@catenet/domain/topologies/TopologyMachine"
  *
- * assert.equal(created("ada").mode, "baseline")
+ * assert.equal(created("ada").overlayMode, "baseline")
  * ```
  */
-export const created = (owner: string): Topology => ({
+export const created = (owner: Subject | null): TopologyState => ({
   owner,
-  edges: [],
-  mode: "baseline",
-  shares: new Set(),
-  binding: { _tag: "Unbound" }
+  overlayMode: "baseline",
+  operatorPubkey: null,
+  shares: [],
+  edges: []
 })
 
 /**
- * What an actor is to a topology. Editors see it, and wire their own agents; the rest is the owner's.
+ * The role of an actor. Editors see the topology and wire their own agents; the rest is the owner's.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { created, roleOf } from "@catenet/domain/topologies/TopologyMachine"
  *
- * const shared = { ...created("ada"), shares: new Set(["bob@b.example"]) }
+ * const shared = { ...created("ada"), shares: ["bob@b.example"] }
  * assert.equal(roleOf(shared, { subject: "ada", email: null }), "owner")
- * assert.equal(roleOf(shared, { subject: "bob", email: "Bob@B.example" }), "editor")
+ * assert.equal(roleOf(shared, { subject: "bob", email: "bob@b.example" }), "editor")
  * assert.equal(roleOf(shared, { subject: "bob", email: null }), "stranger")
  * ```
  */
-export const roleOf = ({ owner, shares }: Topology, { email, subject }: Actor): "owner" | "editor" | "stranger" => {
+export const roleOf = ({ owner, shares }: TopologyState, { email, subject }: Actor): Role => {
   if (subject === owner) return "owner"
-  return email !== null && shares.has(lowerAscii(email)) ? "editor" : "stranger"
+  return email !== null && shares.includes(email) ? "editor" : "stranger"
 }
 
-const link = (x: string, y: string): Link => {
-  const [a, b] = [x.toLowerCase(), y.toLowerCase()]
-  return a <= b ? { a, b } : { a: b, b: a }
-}
+/**
+ * Fails for every actor but the owner.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { created, requireOwner } from "@catenet/domain/topologies/TopologyMachine"
+ *
+ * assert.ok(Result.isSuccess(requireOwner(created("ada"), { subject: "ada", email: null })))
+ * assert.ok(Result.isFailure(requireOwner(created("ada"), { subject: "bob", email: null })))
+ * ```
+ */
+export const requireOwner = (topology: TopologyState, actor: Actor): Result.Result<void, TopologyNotFound> =>
+  roleOf(topology, actor) === "owner" ? Result.void : Result.fail(new TopologyNotFound())
+
+/**
+ * An edge as it is stored, from its ends in either order.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { linkOf } from "@catenet/domain/topologies/TopologyMachine"
+ *
+ * assert.deepEqual(linkOf({ a: "y", b: "x" }), { a: "x", b: "y" })
+ * ```
+ */
+export const linkOf = ({ a, b }: Ends): Link => (a <= b ? { a, b } : { a: b, b: a })
 
 const is =
   ({ a, b }: Link) =>
@@ -100,110 +113,169 @@ const is =
 
 const byEnds = Order.Struct({ a: Order.String, b: Order.String })
 
-const addEdge = (topology: Topology, added: Link): Answer => {
-  if (added.a === added.b) return refuse({ _tag: "EdgeRefused", reason: "self-loop" })
-  if (topology.edges.some(is(added))) return refuse({ _tag: "EdgeRefused", reason: "duplicate" })
-  const edges = [...topology.edges, { ...added, channel: null }].toSorted(byEnds)
-  return step({ ...topology, edges }, ...changes("LinkAuthorized", topology.binding, [added]))
-}
-
-const removeEdge = (topology: Topology, removed: Link): Answer => {
-  const edges = topology.edges.filter((edge) => !is(removed)(edge))
-  if (edges.length === topology.edges.length) return refuse({ _tag: "EdgeNotFound" })
-  return step({ ...topology, edges }, ...changes("LinkRevoked", topology.binding, [removed]))
-}
-
-const bind = (topology: Topology, binding: OperatorBinding): Answer =>
-  step({ ...topology, binding }, ...rebind(topology.binding, binding, topology.edges))
-
-const asEditor = (topology: Topology, event: TopologyEvent): Answer => {
-  switch (event._tag) {
-    case "AddEdge":
-      return addEdge(topology, link(event.a, event.b))
-    case "RemoveEdge":
-      return removeEdge(topology, link(event.a, event.b))
-    case "NoteChannel": {
-      const noted = is(link(event.a, event.b))
-      if (!topology.edges.some(noted)) return refuse({ _tag: "EdgeNotFound" })
-      const { channel, mayNote } = event
-      if (channel !== null && !mayNote) return refuse({ _tag: "ChannelUnrelated" })
-      return step({ ...topology, edges: topology.edges.map((edge) => (noted(edge) ? { ...edge, channel } : edge)) })
-    }
-    default:
-      return refuse({ _tag: "TopologyNotFound" })
-  }
-}
-
-const asOwner = (topology: Topology, event: TopologyEvent): Answer => {
-  switch (event._tag) {
-    case "SetMode":
-      return step({ ...topology, mode: event.mode })
-    case "Share":
-      return step({ ...topology, shares: new Set(topology.shares).add(lowerAscii(event.email)) })
-    case "Unshare": {
-      const shares = topology.shares.difference(new Set([lowerAscii(event.email)]))
-      return shares.size === topology.shares.size ? refuse({ _tag: "ShareNotFound" }) : step({ ...topology, shares })
-    }
-    case "Bind": {
-      const { operator, proofValid } = event
-      return proofValid ? bind(topology, { _tag: "Bound", operator }) : refuse({ _tag: "TopologyNotFound" })
-    }
-    case "Unbind":
-      return bind(topology, { _tag: "Unbound" })
-    default:
-      return asEditor(topology, event)
-  }
-}
-
-const asStranger = (event: TopologyEvent): Answer => {
-  if (event._tag === "AddEdge") return refuse({ _tag: "EdgeRefused", reason: "no access" })
-  return refuse({ _tag: event._tag === "RemoveEdge" ? "EdgeNotFound" : "TopologyNotFound" })
-}
-
 /**
- * The machine.
+ * Adds an edge.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { Result } from "effect"
- * import { created, transition } from "@catenet/domain/topologies/TopologyMachine"
+ * import { addEdge, created } from "@catenet/domain/topologies/TopologyMachine"
  *
  * const ada = { subject: "ada", email: null }
- * const bound = Result.getOrThrow(transition(created("ada"), ada, { _tag: "Bind", operator: "k", proofValid: true })).next
- * const { effects, next } = Result.getOrThrow(transition(bound, ada, { _tag: "AddEdge", a: "yy", b: "XX" }))
- * assert.deepEqual(next.edges, [{ a: "xx", b: "yy", channel: null }])
- * assert.deepEqual(effects, [{ _tag: "LinkAuthorized", operator: "k", a: "xx", b: "yy" }])
- * assert.ok(Result.isFailure(transition(next, ada, { _tag: "AddEdge", a: "xx", b: "yy" })))
+ * const bound = { ...created("ada"), operatorPubkey: "k" }
+ * const { effects, next } = Result.getOrThrow(addEdge(bound, ada, { a: "y", b: "x" }))
+ * assert.deepEqual(next.edges, [{ a: "x", b: "y", channel: null }])
+ * assert.deepEqual(effects, [{ _tag: "LinkAuthorized", operator: "k", a: "x", b: "y" }])
+ * assert.ok(Result.isFailure(addEdge(next, ada, { a: "x", b: "y" })))
  * ```
  */
-export const transition = (topology: Topology, actor: Actor, event: TopologyEvent): Answer => {
-  switch (roleOf(topology, actor)) {
-    case "owner":
-      return asOwner(topology, event)
-    case "editor":
-      return asEditor(topology, event)
-    case "stranger":
-      return asStranger(event)
-  }
+export const addEdge = (topology: TopologyState, actor: Actor, ends: Ends): Answer<EdgeRefused> => {
+  const added = linkOf(ends)
+  if (roleOf(topology, actor) === "stranger") return Result.fail(new EdgeRefused({ reason: "no-access" }))
+  if (added.a === added.b) return Result.fail(new EdgeRefused({ reason: "self-loop" }))
+  if (topology.edges.some(is(added))) return Result.fail(new EdgeRefused({ reason: "duplicate" }))
+  const edges = [...topology.edges, { ...added, channel: null }].toSorted(byEnds)
+  return step({ ...topology, edges }, ...changes("LinkAuthorized", topology.operatorPubkey, [added]))
 }
 
+/** Whether the actor may edit this edge, which exists. */
+const mayEdit = (topology: TopologyState, actor: Actor, link: Link) =>
+  roleOf(topology, actor) !== "stranger" && topology.edges.some(is(link))
+
 /**
- * The topology after an agent has left it: its edges are gone, and what they authorized is revoked.
+ * Removes an edge; its channel is closed.
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { created, withoutAgent } from "@catenet/domain/topologies/TopologyMachine"
+ * import { Result } from "effect"
+ * import { created, removeEdge } from "@catenet/domain/topologies/TopologyMachine"
  *
- * const edges = [{ a: "x", b: "y", channel: null }, { a: "y", b: "z", channel: null }]
- * const { effects, next } = withoutAgent({ ...created("ada"), edges, binding: { _tag: "Bound", operator: "k" } }, "x")
- * assert.deepEqual(next.edges, [{ a: "y", b: "z", channel: null }])
+ * const ada = { subject: "ada", email: null }
+ * const drawn = { ...created("ada"), edges: [{ a: "x", b: "y", channel: null }] }
+ * assert.deepEqual(Result.getOrThrow(removeEdge(drawn, ada, { a: "y", b: "x" })).next.edges, [])
+ * assert.ok(Result.isFailure(removeEdge(created("ada"), ada, { a: "x", b: "y" })))
+ * ```
+ */
+export const removeEdge = (topology: TopologyState, actor: Actor, ends: Ends): Answer<EdgeNotFound> => {
+  const removed = linkOf(ends)
+  if (!mayEdit(topology, actor, removed)) return Result.fail(new EdgeNotFound())
+  const edges = topology.edges.filter((edge) => !is(removed)(edge))
+  return step({ ...topology, edges }, ...changes("LinkRevoked", topology.operatorPubkey, [removed]))
+}
+
+/**
+ * Notes a channel at an edge, or takes the note away. `mayNote`: the actor owns the channel or is on its allow-list.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { created, noteChannel } from "@catenet/domain/topologies/TopologyMachine"
+ *
+ * const ada = { subject: "ada", email: null }
+ * const [ends, drawn] = [{ a: "x", b: "y" }, { ...created("ada"), edges: [{ a: "x", b: "y", channel: null }] }]
+ * assert.equal(Result.getOrThrow(noteChannel(drawn, ada, { ...ends, channel: "c", mayNote: true })).next.edges[0].channel, "c")
+ * assert.ok(Result.isFailure(noteChannel(drawn, ada, { ...ends, channel: "c", mayNote: false })))
+ * ```
+ */
+export const noteChannel = (
+  topology: TopologyState,
+  actor: Actor,
+  { channel, mayNote, ...ends }: Ends & { readonly channel: ChannelId | null; readonly mayNote: boolean }
+): Answer<EdgeNotFound | ChannelUnrelated> => {
+  const noted = linkOf(ends)
+  if (!mayEdit(topology, actor, noted)) return Result.fail(new EdgeNotFound())
+  if (channel !== null && !mayNote) return Result.fail(new ChannelUnrelated())
+  return step({ ...topology, edges: topology.edges.map((edge) => (is(noted)(edge) ? { ...edge, channel } : edge)) })
+}
+
+/**
+ * Sets the overlay mode.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { created, setMode } from "@catenet/domain/topologies/TopologyMachine"
+ *
+ * const answer = setMode(created("ada"), { subject: "ada", email: null }, "shortcut")
+ * assert.equal(Result.getOrThrow(answer).next.overlayMode, "shortcut")
+ * ```
+ */
+export const setMode = (topology: TopologyState, actor: Actor, overlayMode: OverlayMode): Answer<TopologyNotFound> =>
+  Result.flatMap(requireOwner(topology, actor), () => step({ ...topology, overlayMode }))
+
+/**
+ * Lets an address view the topology and wire its own agents. The state stays the same object where the address may already.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { created, share } from "@catenet/domain/topologies/TopologyMachine"
+ *
+ * const answer = share(created("ada"), { subject: "ada", email: null }, "bob@b.example")
+ * assert.deepEqual(Result.getOrThrow(answer).next.shares, ["bob@b.example"])
+ * ```
+ */
+export const share = (topology: TopologyState, actor: Actor, email: Email): Answer<TopologyNotFound> =>
+  Result.flatMap(requireOwner(topology, actor), () =>
+    step(topology.shares.includes(email) ? topology : { ...topology, shares: [...topology.shares, email] })
+  )
+
+/**
+ * Ends the share of an address.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { created, unshare } from "@catenet/domain/topologies/TopologyMachine"
+ *
+ * const ada = { subject: "ada", email: null }
+ * const shared = { ...created("ada"), shares: ["bob@b.example"] }
+ * assert.deepEqual(Result.getOrThrow(unshare(shared, ada, "bob@b.example")).next.shares, [])
+ * assert.ok(Result.isFailure(unshare(created("ada"), ada, "bob@b.example")))
+ * ```
+ */
+export const unshare = (topology: TopologyState, actor: Actor, email: Email): Answer<ShareNotFound> =>
+  roleOf(topology, actor) === "owner" && topology.shares.includes(email)
+    ? step({ ...topology, shares: topology.shares.filter((shared) => shared !== email) })
+    : Result.fail(new ShareNotFound())
+
+const rebound = (topology: TopologyState, actor: Actor, operatorPubkey: OperatorKey | null): Answer<TopologyNotFound> =>
+  Result.flatMap(requireOwner(topology, actor), () =>
+    step({ ...topology, operatorPubkey }, ...rebind(topology.operatorPubkey, operatorPubkey, topology.edges))
+  )
+
+/**
+ * Binds an operator key, in place of an earlier one. `proofValid`: the key signed this binding.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { bind, created } from "@catenet/domain/topologies/TopologyMachine"
+ *
+ * const ada = { subject: "ada", email: null }
+ * assert.equal(Result.getOrThrow(bind(created("ada"), ada, "k", true)).next.operatorPubkey, "k")
+ * assert.ok(Result.isFailure(bind(created("ada"), ada, "k", false)))
+ * ```
+ */
+export const bind = (
+  topology: TopologyState,
+  actor: Actor,
+  operator: OperatorKey,
+  proofValid: boolean
+): Answer<TopologyNotFound> => (proofValid ? rebound(topology, actor, operator) : Result.fail(new TopologyNotFound()))
+
+/**
+ * Takes the operator key away; every channel that it opened is closed.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { created, unbind } from "@catenet/domain/topologies/TopologyMachine"
+ *
+ * const bound = { ...created("ada"), operatorPubkey: "k", edges: [{ a: "x", b: "y", channel: null }] }
+ * const { effects } = Result.getOrThrow(unbind(bound, { subject: "ada", email: null }))
  * assert.deepEqual(effects, [{ _tag: "LinkRevoked", operator: "k", a: "x", b: "y" }])
  * ```
  */
-export const withoutAgent = (topology: Topology, agent: string): Step<Topology, LinkChange> => {
-  const gone = topology.edges.filter(({ a, b }) => a === agent || b === agent)
-  return {
-    next: { ...topology, edges: topology.edges.filter((edge) => !gone.includes(edge)) },
-    effects: changes("LinkRevoked", topology.binding, gone)
-  }
-}
+export const unbind = (topology: TopologyState, actor: Actor): Answer<TopologyNotFound> =>
+  rebound(topology, actor, null)

@@ -1,5 +1,6 @@
 import { spanningTree } from "@catenet/domain/topologies/SpanningTree"
 import { suggest, withShortcuts } from "@catenet/domain/topologies/Suggest"
+import { ShortcutBudgetTooLarge, TooManyAgents } from "@catenet/domain/topologies/TopologyErrors"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { between, often, refusal } from "../values/history.ts"
@@ -83,11 +84,14 @@ describe("suggestions", () => {
   it("asks in order: mode, budget, size; both limits are inclusive", () => {
     const agents = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`)
     const ask = { agents: agents(65), links: [], budget: 17 }
-    assert.strictEqual(refusal(suggest({ ...ask, mode: "baseline" })), "BaselineMode")
-    assert.deepStrictEqual(suggest({ ...ask, mode: "shortcut" }), Result.fail({ _tag: "BudgetTooLarge", budget: 17 }))
+    assert.strictEqual(refusal(suggest({ ...ask, mode: "baseline" })), "NothingToSuggest")
+    assert.deepStrictEqual(
+      suggest({ ...ask, mode: "shortcut" }),
+      Result.fail(new ShortcutBudgetTooLarge({ budget: 17 }))
+    )
     assert.deepStrictEqual(
       suggest({ ...ask, budget: 16, mode: "shortcut" }),
-      Result.fail({ _tag: "TooManyAgents", agents: 65 })
+      Result.fail(new TooManyAgents({ agents: 65 }))
     )
     assert.isTrue(Result.isSuccess(suggest({ agents: agents(64), links: [], budget: 16, mode: "random-mesh" })))
   })

@@ -7,14 +7,14 @@ import { mostSharesOfTopology, mostTopologiesOfAccount } from "@catenet/domain/v
 import { Email } from "@catenet/domain/values/Email"
 import {
   NetworkUnknown,
-  ShareNotFound,
+  type ShareNotFound,
   TopologyLimitReached,
   TopologyNotFound
 } from "@catenet/domain/topologies/TopologyErrors"
 import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { roleOf, transition } from "@catenet/domain/topologies/TopologyMachine"
+import { requireOwner, share, unshare } from "@catenet/domain/topologies/TopologyMachine"
 import { TopologyIds, type Topology, type PublicTopology } from "@catenet/domain/topologies/Topology"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -52,11 +52,11 @@ export class Topologies extends Context.Service<
       page: Page
     ) => Effect.Effect<ReadonlyArray<TopologyIds>, never, HttpServerRequest.HttpServerRequest>
     readonly get: (account: Account, id: TopologyId) => Effect.Effect<Topology, TopologyNotFound>
-    /** What anybody may see who knows the public id. */
+    /** What the public page shows to every visitor that knows the public id. */
     readonly published: (netUuid: NetUuid) => Effect.Effect<PublicTopology, NetworkUnknown>
-    /** Its agents go home; what its edges authorised ends. */
+    /** Its agents are in no topology then; what its edges authorized ends. */
     readonly remove: (account: Account, id: TopologyId) => Effect.Effect<void, TopologyNotFound>
-    /** Nothing of an account that ends is left; agents of others go home. Part of the caller's transaction. */
+    /** Removes all that an account has here; agents of other accounts are in no topology then. Part of the caller's transaction. */
     readonly removeAllOf: (account: Account) => Effect.Effect<void>
     /** Lets an address view it and wire its own agents. */
     readonly share: (
@@ -94,12 +94,6 @@ export class Topologies extends Context.Service<
       rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))
     const keyOf = ({ createdAt, id }: TopologyQueries.Listed) => ({ createdAt, id })
 
-    /** What belongs to the owner alone, read without a change. */
-    const asOwner = Effect.fnUntraced(function* (account: Account, id: TopologyId) {
-      const topology = yield* locked.read(id, account)
-      if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
-    })
-
     return {
       create: Effect.fn("Topologies.create")(function* ({ subject }: Account, key: string | undefined) {
         const repeat =
@@ -129,7 +123,7 @@ export class Topologies extends Context.Service<
       remove: Effect.fn("Topologies.remove")(
         function* (account: Account, id: TopologyId) {
           const topology = yield* locked.hold(id, account)
-          if (roleOf(topology, account) !== "owner") return yield* new TopologyNotFound()
+          yield* Effect.fromResult(requireOwner(topology, account))
           yield* store.remove(id)
           yield* audits.append(audit("topology_deleted", account.subject, id))
         },
@@ -144,11 +138,8 @@ export class Topologies extends Context.Service<
       share: Effect.fn("Topologies.share")(
         function* (account: Account, id: TopologyId, email: Email) {
           const topology = yield* locked.hold(id, account, { email })
-          yield* Effect.mapError(
-            Effect.fromResult(transition(topology, account, { _tag: "Share", email })),
-            () => new TopologyNotFound()
-          )
-          if (topology.shares.has(email)) return
+          const { next } = yield* Effect.fromResult(share(topology, account, email))
+          if (next === topology) return
           yield* Effect.flatMap(store.share(id, email), within("shares of this topology", mostSharesOfTopology))
           yield* audits.append(audit("topology_shared", account.subject, id, email))
         },
@@ -159,10 +150,7 @@ export class Topologies extends Context.Service<
       unshare: Effect.fn("Topologies.unshare")(
         function* (account: Account, id: TopologyId, email: Email) {
           const topology = yield* locked.hold(id, account, { email })
-          yield* Effect.mapError(
-            Effect.fromResult(transition(topology, account, { _tag: "Unshare", email })),
-            () => new ShareNotFound()
-          )
+          yield* Effect.fromResult(unshare(topology, account, email))
           yield* store.unshare(id, email)
           yield* audits.append(audit("topology_unshared", account.subject, id, email))
         },
@@ -171,7 +159,7 @@ export class Topologies extends Context.Service<
       ),
 
       shares: Effect.fn("Topologies.shares")(function* (account: Account, id: TopologyId, page: Page) {
-        yield* asOwner(account, id)
+        yield* Effect.fromResult(requireOwner(yield* locked.read(id, account), account))
         const found = yield* paged(
           page,
           Email,

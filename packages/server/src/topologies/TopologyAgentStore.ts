@@ -1,15 +1,17 @@
-/** The table of agents: whose each is, whether its key has signed for that account, and in which topology it is. */
+/** The table of agents: the owner of each, whether its key has signed for that account, and in which topology it is. */
 import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
-import type { HolderKey } from "@catenet/domain/values/Keys"
-import type { Assignment } from "@catenet/domain/topologies/AgentAssignment"
+import { TopologyId } from "@catenet/domain/values/Ids"
+import { HolderKey } from "@catenet/domain/values/Keys"
+import type { AssignedAgent } from "@catenet/domain/topologies/AgentAssignment"
 import { AgentKind } from "@catenet/domain/topologies/Topology"
+import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
 const Agent = Schema.Struct({
-  owner: Schema.String,
+  owner: Subject,
   proved: Schema.Boolean,
-  topologyId: Schema.NullOr(Schema.String),
+  topologyId: Schema.NullOr(TopologyId),
   kind: Schema.NullOr(AgentKind)
 })
 
@@ -24,13 +26,10 @@ export const make = Effect.gen(function* () {
       execute: (agent) => sql`select owner, proved, topology_id, kind from topology_agents where agent = ${agent}`
     }),
     /** No row where there is no room; the caller holds the topology. A name stays where agent and account stay. */
-    assign: (
-      agent: HolderKey,
-      { kind, owner, proved, topology }: Extract<Assignment, { readonly _tag: "Assigned" }>
-    ) => sql`
+    assign: (agent: HolderKey, { kind, owner, proved, topologyId }: AssignedAgent) => sql`
       insert into topology_agents as g (agent, owner, proved, topology_id, kind)
-      select ${agent}, ${owner}, ${proved}::boolean, ${topology}, ${kind}
-      where (select count(*) from topology_agents where topology_id = ${topology} and agent <> ${agent})
+      select ${agent}, ${owner}, ${proved}::boolean, ${topologyId}, ${kind}
+      where (select count(*) from topology_agents where topology_id = ${topologyId} and agent <> ${agent})
         < ${mostAgentsOfTopology}
       on conflict (agent) do update
         set owner = excluded.owner, proved = excluded.proved, topology_id = excluded.topology_id, kind = excluded.kind,
@@ -41,7 +40,7 @@ export const make = Effect.gen(function* () {
     label: (agent: HolderKey, label: string) => sql`update topology_agents set label = ${label} where agent = ${agent}`,
     membersOf: SqlSchema.findAll({
       Request: Schema.String,
-      Result: Schema.Struct({ agent: Schema.String }),
+      Result: Schema.Struct({ agent: HolderKey }),
       execute: (id) => sql`select agent from topology_agents where topology_id = ${id} order by agent`
     })
   }

@@ -1,6 +1,6 @@
 /**
- * What is drawn on a topology: edges with their notes, the overlay mode, and the operator key in whose name the edges
- * admit. Each command holds the topology, asks the rules, and writes their answer, in one transaction.
+ * Changes inside a topology: edges with their notes, the overlay mode, and the operator key in whose name the edges admit.
+ * Each command holds the topology, asks the machine, and stores its answer, in one transaction.
  */
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
@@ -12,18 +12,28 @@ import type { Caller } from "@catenet/domain/api/Access"
 import { mostEdgesOfTopology } from "@catenet/domain/values/Caps"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import {
-  ChannelUnrelated,
-  EdgeNotFound,
-  EdgeRefused,
+  type ChannelUnrelated,
+  type EdgeNotFound,
+  type EdgeRefused,
   TopologyNotFound
 } from "@catenet/domain/topologies/TopologyErrors"
+import type { Step } from "@catenet/domain/values/Step"
 import type { TopologyId } from "@catenet/domain/values/Ids"
-import type { HolderKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import type { Link, LinkChange } from "@catenet/domain/topologies/OperatorBinding"
-import { type TopologyEvent, type TopologyRefusal, transition } from "@catenet/domain/topologies/TopologyMachine"
+import type { LinkChange } from "@catenet/domain/topologies/OperatorBinding"
+import {
+  addEdge,
+  bind,
+  type Ends,
+  linkOf,
+  noteChannel,
+  removeEdge,
+  setMode,
+  type TopologyState,
+  unbind
+} from "@catenet/domain/topologies/TopologyMachine"
 import { OperatorBinding, type OverlayMode } from "@catenet/domain/topologies/Topology"
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, type Result, Schema } from "effect"
 import { Audits } from "../identity/Audits.ts"
 import { ChannelRelations } from "../channels/ChannelRelations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
@@ -35,30 +45,16 @@ import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
 
-/** The two ends of an edge, in either order. */
-export interface Ends {
-  readonly a: HolderKey
-  readonly b: HolderKey
-}
-
-const inOrder = ({ a, b }: Ends): Link => (a <= b ? { a, b } : { a: b, b: a })
-
 /** The channel that a change opens at an edge; null closes it. */
-const linkOf = ({ _tag, a, b, operator }: LinkChange) => {
+const channelOf = ({ _tag, a, b, operator }: LinkChange) => {
   const channel = ChannelIds.link(native, bytesOf(operator), bytesOf(a), bytesOf(b))
   return { a, b, link: _tag === "LinkRevoked" ? null : Hex.encode(channel) }
 }
 
-const edgeRefused = (refusal: TopologyRefusal) =>
-  new EdgeRefused({
-    reason: refusal._tag !== "EdgeRefused" || refusal.reason === "no access" ? "no-access" : refusal.reason
-  })
-
-interface Act<E, E2, R> {
-  readonly event: TopologyEvent
-  /** The edges that the event is about. */
+interface Command<E, E2, R> {
+  /** The edges that the command is about. */
   readonly edges?: Store.Edges
-  readonly refused: (refusal: TopologyRefusal) => E
+  readonly decide: (topology: TopologyState) => Result.Result<Step<TopologyState, LinkChange>, E>
   readonly write: Effect.Effect<unknown, E2, R>
   readonly action?: string
   readonly detail?: string
@@ -74,7 +70,7 @@ export class TopologyEditor extends Context.Service<
       key: string | undefined
     ) => Effect.Effect<void, EdgeRefused | IdempotencyKeyReused | LimitReached>
     readonly removeEdge: (account: Account, id: TopologyId, ends: Ends) => Effect.Effect<void, EdgeNotFound>
-    /** Writes a channel beside an edge, for people; null takes it away. */
+    /** Notes a channel at an edge, for people; null takes the note away. */
     readonly note: (
       account: Account,
       id: TopologyId,
@@ -82,7 +78,7 @@ export class TopologyEditor extends Context.Service<
       channel: ChannelId | null
     ) => Effect.Effect<void, ChannelUnrelated | EdgeNotFound>
     readonly setMode: (account: Account, id: TopologyId, mode: OverlayMode) => Effect.Effect<void, TopologyNotFound>
-    /** A key that proves to be its owner's takes the place of the one before. */
+    /** Binds a key with its proof, in place of an earlier key. */
     readonly bind: (account: Account, id: TopologyId, binding: OperatorBinding) => Effect.Effect<void, TopologyNotFound>
     readonly unbind: (account: Account, id: TopologyId) => Effect.Effect<void, TopologyNotFound>
     /** The bound key with its proof, for the owner. */
@@ -96,23 +92,19 @@ export class TopologyEditor extends Context.Service<
     const { once } = yield* Idempotency
     const channels = yield* ChannelRelations
 
-    /** Asks the rules about an event, writes it down, and then what it opens and closes. */
-    const act = <E, E2, R>(
+    /** Decides about a command while the topology is held, stores its change, and then what that opens and closes. */
+    const run = <E, E2, R>(
       account: Account,
       id: TopologyId,
-      { action, detail, edges, event, refused, write }: Act<E, E2, R>
+      { action, decide, detail, edges = "none", write }: Command<E, E2, R>
     ) =>
       Effect.gen(function* () {
-        const topology = yield* locked.hold(id, account, edges === undefined ? {} : { edges })
-        const answer = Effect.fromResult(transition(topology, account, event))
-        const { effects } = yield* Effect.mapError(answer, refused)
+        const { effects } = yield* Effect.fromResult(decide(yield* locked.hold(id, account, { edges })))
         yield* write
-        const links = new Map(effects.map((change) => [`${change.a} ${change.b}`, linkOf(change)]))
+        const links = new Map(effects.map((change) => [`${change.a} ${change.b}`, channelOf(change)]))
         if (links.size > 0) yield* store.setLinks(id, [...links.values()])
         if (action !== undefined) yield* audits.append(audit(action, account.subject, id, detail))
       }).pipe(store.transaction, sqlOrDie)
-
-    const notFound = () => new TopologyNotFound()
 
     return {
       addEdge: Effect.fn("TopologyEditor.addEdge")(function* (
@@ -121,11 +113,10 @@ export class TopologyEditor extends Context.Service<
         ends: Ends,
         key: string | undefined
       ) {
-        const link = inOrder(ends)
-        const added = act(account, id, {
-          event: { _tag: "AddEdge", ...ends },
-          edges: { link },
-          refused: edgeRefused,
+        const link = linkOf(ends)
+        const added = run(account, id, {
+          edges: link,
+          decide: (topology) => addEdge(topology, account, link),
           write: Effect.flatMap(store.addEdge(id, link), within("edges of this topology", mostEdgesOfTopology)),
           action: "topology_edge_added",
           detail: `${link.a} ${link.b}`
@@ -136,11 +127,10 @@ export class TopologyEditor extends Context.Service<
       }, sqlOrDie),
 
       removeEdge: Effect.fn("TopologyEditor.removeEdge")((account: Account, id: TopologyId, ends: Ends) => {
-        const link = inOrder(ends)
-        return act(account, id, {
-          event: { _tag: "RemoveEdge", ...ends },
-          edges: { link },
-          refused: () => new EdgeNotFound(),
+        const link = linkOf(ends)
+        return run(account, id, {
+          edges: link,
+          decide: (topology) => removeEdge(topology, account, link),
           write: store.removeEdge(id, link),
           action: "topology_edge_removed",
           detail: `${link.a} ${link.b}`
@@ -153,28 +143,26 @@ export class TopologyEditor extends Context.Service<
         ends: Ends,
         channel: ChannelId | null
       ) {
-        const link = inOrder(ends)
+        const link = linkOf(ends)
         const mayNote = channel === null || (yield* channels.mayNote(channel, account))
-        yield* act(account, id, {
-          event: { _tag: "NoteChannel", ...ends, channel, mayNote },
-          edges: { link },
-          refused: ({ _tag }) => (_tag === "ChannelUnrelated" ? new ChannelUnrelated() : new EdgeNotFound()),
+        yield* run(account, id, {
+          edges: link,
+          decide: (topology) => noteChannel(topology, account, { ...link, channel, mayNote }),
           write: store.note(id, link, channel)
         })
       }),
 
       setMode: Effect.fn("TopologyEditor.setMode")((account: Account, id: TopologyId, mode: OverlayMode) =>
-        act(account, id, { event: { _tag: "SetMode", mode }, refused: notFound, write: store.setMode(id, mode) })
+        run(account, id, { decide: (topology) => setMode(topology, account, mode), write: store.setMode(id, mode) })
       ),
 
       bind: Effect.fn("TopologyEditor.bind")(
         (account: Account, id: TopologyId, { operator_pubkey, proof }: OperatorBinding) => {
           const binding = { topologyId: id, operator: bytesOf(operator_pubkey) }
           const proofValid = Proof.verify(native, binding, bytesOf(proof))
-          return act(account, id, {
-            event: { _tag: "Bind", operator: operator_pubkey, proofValid },
+          return run(account, id, {
             edges: "all",
-            refused: notFound,
+            decide: (topology) => bind(topology, account, operator_pubkey, proofValid),
             write: store.bind(id, operator_pubkey, proof),
             action: "topology_operator_bound",
             detail: operator_pubkey
@@ -183,10 +171,9 @@ export class TopologyEditor extends Context.Service<
       ),
 
       unbind: Effect.fn("TopologyEditor.unbind")((account: Account, id: TopologyId) =>
-        act(account, id, {
-          event: { _tag: "Unbind" },
+        run(account, id, {
           edges: "all",
-          refused: notFound,
+          decide: (topology) => unbind(topology, account),
           write: store.bind(id, null, null),
           action: "topology_operator_unbound"
         })

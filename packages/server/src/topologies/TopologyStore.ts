@@ -1,9 +1,9 @@
 /** The tables of topologies: what a command reads of one while it holds its lock, and what it writes. */
 import { mostEdgesOfTopology, mostSharesOfTopology } from "@catenet/domain/values/Caps"
-import type { ChannelId } from "@catenet/domain/channels/Channel"
+import { ChannelId } from "@catenet/domain/channels/Channel"
 import { Email } from "@catenet/domain/values/Email"
 import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
-import { OperatorKey, Signature } from "@catenet/domain/values/Keys"
+import { HolderKey, OperatorKey, Signature } from "@catenet/domain/values/Keys"
 import type { Link } from "@catenet/domain/topologies/OperatorBinding"
 import { Subject } from "@catenet/domain/values/Subject"
 import { OverlayMode } from "@catenet/domain/topologies/Topology"
@@ -18,27 +18,24 @@ const Head = Schema.Struct({
   overlayMode: OverlayMode,
   operatorPubkey: Schema.NullOr(OperatorKey),
   operatorProof: Schema.NullOr(Signature),
-  /** Those of the asked addresses that it is shared with. */
+  /** Those of the asked addresses that the topology is shared with. */
   shares: Schema.Array(Email)
 })
-export type Head = typeof Head.Type
+const Edge = Schema.Struct({ a: HolderKey, b: HolderKey, channel: Schema.NullOr(ChannelId) })
 
-const Edge = Schema.Struct({ a: Schema.String, b: Schema.String, channel: Schema.NullOr(Schema.String) })
-
-/** Which edges a command needs: one, all at an agent, or all. */
-export type Edges = { readonly link: Link } | { readonly agent: string } | "all"
+/** Which edges a command needs: none, one, or all. */
+export type Edges = Link | "none" | "all"
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const isOne = (id: string, { a, b }: Link) => sql`topology_id = ${id} and a = ${a} and b = ${b}`
-  const isAt = (id: string, agent: string) => sql`topology_id = ${id} and (a = ${agent} or b = ${agent})`
 
   const edges = SqlSchema.findAll({
     Request: Schema.Struct({ id: Schema.String, which: Schema.Any }),
     Result: Edge,
-    execute: ({ id, which }: { readonly id: string; readonly which: Edges }) => sql`
+    execute: ({ id, which }: { readonly id: string; readonly which: Link | "all" }) => sql`
       select a, b, note as channel from topology_edges where ${
-        which === "all" ? sql`topology_id = ${id}` : "link" in which ? isOne(id, which.link) : isAt(id, which.agent)
+        which === "all" ? sql`topology_id = ${id}` : isOne(id, which)
       } order by a, b`
   })
 
@@ -64,16 +61,17 @@ export const make = Effect.gen(function* () {
           select s.email from topology_shares s where s.topology_id = t.id and s.email = any(${emails}::text[])) as shares
         from topologies t where t.id = ${id}`
     }),
-    edges: (id: string, which: Edges) => edges({ id, which }),
+    edges: (id: string, which: Edges) => (which === "none" ? Effect.succeed([]) : edges({ id, which })),
     /** No row where there is no room; the caller holds the topology. */
     addEdge: (id: string, { a, b }: Link) => sql`
       insert into topology_edges (topology_id, a, b) select ${id}, ${a}, ${b}
       where (select count(*) from topology_edges where topology_id = ${id}) < ${mostEdgesOfTopology} returning 1`,
     removeEdge: (id: string, link: Link) => sql`delete from topology_edges where ${isOne(id, link)}`,
-    removeEdgesAt: (id: string, agent: string) => sql`delete from topology_edges where ${isAt(id, agent)}`,
+    removeEdgesAt: (id: string, agent: HolderKey) =>
+      sql`delete from topology_edges where topology_id = ${id} and (a = ${agent} or b = ${agent})`,
     note: (id: string, link: Link, channel: ChannelId | null) =>
       sql`update topology_edges set note = ${channel} where ${isOne(id, link)}`,
-    /** Writes down the channels that edges open; null closes them. */
+    /** Stores the channels that edges open; null closes them. */
     setLinks: (id: string, links: ReadonlyArray<Link & { readonly link: string | null }>) => sql`
       update topology_edges e set link = c.link
       from jsonb_to_recordset(${PgTypes.jsonb(links)}) as c(a text, b text, link text)
@@ -99,13 +97,13 @@ export const make = Effect.gen(function* () {
         where topology_id = ${id} ${after === undefined ? sql`` : sql`and email > ${after}`}
         order by email ${limit === undefined ? sql`` : sql`limit ${limit}`}`
     }),
-    /** Its agents go home, its edges and shares go with it. */
+    /** Removes a topology with its edges and shares; its agents are in no topology then. */
     remove: (id: string) =>
       Effect.andThen(
         sql`update topology_agents set topology_id = null, kind = null, label = null where topology_id = ${id}`,
         sql`delete from topologies where id = ${id}`
       ),
-    /** Everything of an account: its topologies, its agents wherever they are, and what is shared with its address. */
+    /** Removes all of an account: its topologies, its agents wherever they are, and what is shared with its address. */
     removeAllOf: (subject: string, email: string | null) =>
       Effect.all([
         sql`select 1 from topologies where owner = ${subject}

@@ -1,5 +1,5 @@
 /**
- * Random histories over HTTP, beside the rules that hold a whole topology in memory: the server, which reads only what a
+ * Random histories over HTTP, beside the machines with a whole topology in memory: the server, which reads only what a
  * command is about, must answer the same and end the same.
  */
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
@@ -9,14 +9,17 @@ import * as Proof from "@catenet/crypto/OperatorBinding"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { Email } from "@catenet/domain/values/Email"
-import { HolderKey, Signature } from "@catenet/domain/values/Keys"
+import { TopologyId } from "@catenet/domain/values/Ids"
+import { HolderKey, OperatorKey, Signature } from "@catenet/domain/values/Keys"
+import type { Step } from "@catenet/domain/values/Step"
+import { Subject } from "@catenet/domain/values/Subject"
 import * as Assignment from "@catenet/domain/topologies/AgentAssignment"
-import { peersOf } from "@catenet/domain/topologies/OperatorBinding"
-import * as Rules from "@catenet/domain/topologies/TopologyMachine"
+import * as Machine from "@catenet/domain/topologies/TopologyMachine"
 import { OperatorBinding, OverlayMode, TopologyEdge } from "@catenet/domain/topologies/Topology"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { peersOf, withoutAgent } from "../../../domain/test/topologies/DrawnTopology.ts"
 import { bearerOf, database, sessionOf, world } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -44,18 +47,25 @@ const Event = Schema.Union([
 type Event = typeof Event.Type
 const History = Schema.Array(Event).check(Schema.isMinLength(25), Schema.isMaxLength(50))
 
+const email = Schema.decodeSync(Email)
+const person = (subject: string, address: string | null): Machine.Actor => ({
+  subject: Subject.make(subject),
+  email: address === null ? null : email(address)
+})
 const people = {
-  ada: { subject: "ada", email: null },
-  bob: { subject: "bob", email: "bob@b.example" },
-  bearer: { subject: "bob", email: null },
-  sam: { subject: "sam", email: null }
+  ada: person("ada", null),
+  bob: person("bob", "bob@b.example"),
+  bearer: person("bob", null),
+  sam: person("sam", null)
 }
 
-const email = Schema.decodeSync(Email)
 const channel = (digit: string) => Schema.decodeSync(ChannelId)(digit.repeat(64))
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, "hex"))
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
-const operatorOf = (byte: number) => Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(byte))))
+const operatorOf = (byte: number) =>
+  Schema.decodeSync(OperatorKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(byte)))))
+/** The model has one topology. */
+const anyTopology = Schema.decodeSync(TopologyId)("1".repeat(32))
 /** Ada owns one of the two channels, and bob's session is allow-listed on the other. */
 const mayNote = (actor: Event["actor"], digit: string) => (actor === "ada" ? "d" : actor === "bob" ? "f" : "") === digit
 
@@ -71,87 +81,71 @@ const clients = Effect.gen(function* () {
   }
 })
 
-/** What the routes answer for what the rules refuse. */
-const answerTo = (event: Event, refusal: string): string => {
-  switch (event._tag) {
-    case "AddEdge":
-      return "EdgeRefused"
-    case "RemoveEdge":
-      return "EdgeNotFound"
-    case "NoteChannel":
-      return refusal === "ChannelUnrelated" ? refusal : "EdgeNotFound"
-    case "Unshare":
-      return "ShareNotFound"
-    case "Unassign":
-      return refusal
-    default:
-      return (
-        { NotOwner: "NotAgentOwner", AlreadyAssigned: "AgentAssigned", ProofInvalid: "PlacementProofInvalid" }[
-          refusal
-        ] ?? "TopologyNotFound"
-      )
-  }
-}
+type Answer<State> = Result.Result<Step<State, unknown>, { readonly _tag: string }>
 
-/** The rules, with all of a topology and of its agents in memory. */
+/** The machines, with all of a topology and of its agents in memory. */
 class Model {
-  topology = Rules.created("ada")
+  topology = Machine.created(Subject.make("ada"))
   readonly agents = new Map<string, Assignment.Assignment>()
-  readonly #keyOf: (digit: string) => string
-  constructor(keyOf: (digit: string) => string) {
+  readonly #keyOf: (digit: string) => HolderKey
+  constructor(keyOf: (digit: string) => HolderKey) {
     this.#keyOf = keyOf
   }
 
   apply(event: Event): string {
-    const actor = people[event.actor]
-    const role = Rules.roleOf(this.topology, actor)
     if (event._tag === "Assign" || event._tag === "Unassign") {
       const agent = this.#keyOf(event.a)
-      const { subject } = actor
-      const state = this.agents.get(agent) ?? { _tag: "Unassigned", owner: null, proved: false }
-      const step = Assignment.transition(
-        state,
+      const state = this.agents.get(agent) ?? Assignment.unassigned
+      const { subject } = people[event.actor]
+      const role = Machine.roleOf(this.topology, people[event.actor])
+      const actor = { subject, topologyId: anyTopology, role }
+      const step: Answer<Assignment.Assignment> =
         event._tag === "Assign"
-          ? { _tag: "Assign", subject, topology: "t", mayEdit: role !== "stranger", kind: "peer", proof: event.proof }
-          : { _tag: "Revoke", subject, topologyOwner: "ada" }
-      )
-      if (Result.isFailure(step)) {
-        const hidden = role === "stranger" ? "TopologyNotFound" : "AgentNotAssigned"
-        return answerTo(event, event._tag === "Assign" ? step.failure._tag : hidden)
-      }
+          ? Assignment.assign(state, { ...actor, kind: "peer", proof: event.proof })
+          : Assignment.release(state, actor)
+      if (Result.isFailure(step)) return step.failure._tag
       this.agents.set(agent, step.success.next)
-      if (step.success.effects.length > 0) this.topology = Rules.withoutAgent(this.topology, agent).next
+      if (step.success.effects.length > 0) this.topology = withoutAgent(this.topology, agent).next
       return "done"
     }
-    const step = Rules.transition(this.topology, actor, this.#asked(event))
-    if (Result.isFailure(step)) return answerTo(event, step.failure._tag)
+    const step = this.#answer(event)
+    if (Result.isFailure(step)) return step.failure._tag
     this.topology = step.success.next
     return "done"
   }
 
-  #asked(event: Exclude<Event, { readonly _tag: "Assign" | "Unassign" }>): Rules.TopologyEvent {
+  #answer(event: Exclude<Event, { readonly _tag: "Assign" | "Unassign" }>): Answer<Machine.TopologyState> {
+    const actor = people[event.actor]
+    const ends = "b" in event ? { a: this.#keyOf(event.a), b: this.#keyOf(event.b) } : undefined
     switch (event._tag) {
+      case "AddEdge":
+        return Machine.addEdge(this.topology, actor, ends!)
+      case "RemoveEdge":
+        return Machine.removeEdge(this.topology, actor, ends!)
       case "NoteChannel": {
         const note = event.channel
-        const ends = { a: this.#keyOf(event.a), b: this.#keyOf(event.b) }
         const own = note === null || mayNote(event.actor, note)
-        return { _tag: "NoteChannel", ...ends, channel: note === null ? null : channel(note), mayNote: own }
+        const noted = { ...ends!, channel: note === null ? null : channel(note), mayNote: own }
+        return Machine.noteChannel(this.topology, actor, noted)
       }
-      case "AddEdge":
-      case "RemoveEdge":
-        return { _tag: event._tag, a: this.#keyOf(event.a), b: this.#keyOf(event.b) }
+      case "SetMode":
+        return Machine.setMode(this.topology, actor, event.mode)
+      case "Share":
+        return Machine.share(this.topology, actor, email(event.email))
+      case "Unshare":
+        return Machine.unshare(this.topology, actor, email(event.email))
       case "Bind":
-        return { _tag: "Bind", operator: operatorOf(event.key), proofValid: event.proofValid }
-      default:
-        return event
+        return Machine.bind(this.topology, actor, operatorOf(event.key), event.proofValid)
+      case "Unbind":
+        return Machine.unbind(this.topology, actor)
     }
   }
 
   /** Every channel that the drawing opens, with whom it opens it to. */
   admitted(): ReadonlyArray<string> {
-    const { binding, edges } = this.topology
+    const { edges, operatorPubkey } = this.topology
     return ["1", "2", "3"].flatMap((digit) =>
-      peersOf(binding, edges, this.#keyOf(digit)).map(({ operator, peer }) => {
+      peersOf(operatorPubkey, edges, this.#keyOf(digit)).map(({ operator, peer }) => {
         const link = ChannelIds.link(native, bytes(operator), bytes(this.#keyOf(digit)), bytes(peer))
         return `${this.#keyOf(digit)} ${Hex.encode(link)}`
       })
@@ -233,14 +227,14 @@ layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology",
 
         const { topology } = model
         const view = yield* by.ada.get({ params })
-        assert.strictEqual(view.overlay_mode, topology.mode)
+        assert.strictEqual(view.overlay_mode, topology.overlayMode)
         assert.deepStrictEqual(
           view.edges,
           topology.edges.map(({ a, b, channel: note }) =>
             Schema.decodeSync(TopologyEdge)(note === null ? { a, b } : { a, b, channel: note })
           )
         )
-        const placed = [...model.agents].filter(([, { _tag }]) => _tag === "Assigned").map(([agent]) => agent)
+        const placed = [...model.agents].filter(([, { topologyId }]) => topologyId !== null).map(([agent]) => agent)
         assert.deepStrictEqual(
           view.agents.map(([agent]) => agent as string),
           placed.toSorted()
