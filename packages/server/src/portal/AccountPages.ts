@@ -1,10 +1,17 @@
 /** The page of an account, and its plain forms: open sessions are ended, and the account itself. */
 import { SessionNotFound } from "@catenet/domain/identity/AuthenticationErrors"
-import { Effect, Schema } from "effect"
+import { ClientIdInPath, maxServiceAccounts, ServiceAccountName } from "@catenet/domain/identity/ServiceAccount"
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import { Effect, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { HttpServerResponse } from "effect/http"
 import { Accounts } from "../accounts/Accounts.ts"
 import { Credits } from "../billing/Credits.ts"
 import { Payments } from "../billing/Payments.ts"
+import { Audits } from "../identity/Audits.ts"
+import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
+import { freshHex32 } from "../runtime/Secrets.ts"
+import { Settings } from "../settings/Settings.ts"
 import { Sessions } from "../identity/Sessions.ts"
 import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
@@ -16,6 +23,12 @@ import * as Visits from "./shell/Visits.ts"
 
 const home = "/portal/account"
 const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
+/** Entries of the lists on the page; the API has them all. */
+const shownPayments = 20
+const shownEntries = 50
+
+const clientFrom = Schema.decodeSync(ClientIdInPath)
+const readService = read(Schema.Struct({ name: ServiceAccountName }))
 const readCredits = read(Schema.Struct({ credits: Schema.FiniteFromString.check(Schema.isInt()) }))
 
 export const make = Effect.gen(function* () {
@@ -24,10 +37,31 @@ export const make = Effect.gen(function* () {
   const credits = yield* Credits
   const payments = yield* Payments
   const sessions = yield* Sessions
+  const serviceAccounts = yield* ServiceAccounts
+  const audits = yield* Audits
+  const { oidcIssuer, portalBaseUrl } = yield* Settings
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
+
+  const secretPage = (self: Visits.Visit, clientId: string, secret: Redacted.Redacted) => {
+    const { texts } = self.reader
+    const shown = `client_id=${clientId}\nclient_secret=${Redacted.value(secret)}`
+    return show(
+      self,
+      OncePage.page(texts, { title: texts.serviceTitle, detail: texts.serviceOnce, shown, back: home, area: "account" })
+    )
+  }
 
   const account = Effect.fnUntraced(function* (self: Visits.Visit, caller: Submission["caller"], sent?: Sent) {
+    const mine = yield* credits.mine(caller.subject)
     const page = AccountPage.page(self.reader.texts, {
-      account: yield* credits.mine(caller.subject),
+      account: mine,
+      origin: portalBaseUrl.origin,
+      consoleUrl: oidcIssuer === undefined ? undefined : `${oidcIssuer}/account`,
+      serviceAccounts: yield* serviceAccounts.list(caller.subject, { limit: maxServiceAccounts }),
+      payments: yield* payments.list(mine.account, { limit: shownPayments }),
+      audit: yield* audits.list({ actor: lowerAscii(caller.subject), limit: shownEntries }),
+      once: yield* fresh,
       email: caller.email,
       sessions: yield* sessions.list(caller.subject, self.token),
       sent
@@ -63,6 +97,28 @@ export const make = Effect.gen(function* () {
             CreditsOutOfRange: () => account(sent.self, sent.caller, sentBack(sent, "credits", ["credits"]))
           })
         ),
+      "/portal/account/service-accounts": (sent) =>
+        Effect.gen(function* () {
+          const { name } = yield* readService({ name: sent.form["name"] ?? "" })
+          const once = sent.form["once"] ?? ""
+          const key = /^[0-9a-f]{32}$/u.test(once) ? `form ${once} ${name}` : undefined
+          const made = yield* Effect.catchTag(
+            serviceAccounts.create(sent.caller.subject, name, key),
+            "IdempotencyKeyReused",
+            Effect.die
+          )
+          return secretPage(sent.self, made.client_id, made.secret)
+        }).pipe(
+          Effect.catchTag("MalformedRequest", () =>
+            account(sent.self, sent.caller, sentBack(sent, "service", ["name"]))
+          )
+        ),
+      "/portal/account/service-accounts/:client_id/rotate": (sent) =>
+        Effect.map(serviceAccounts.rotate(sent.caller.subject, clientFrom(sent.at("client_id"))), ({ secret }) =>
+          secretPage(sent.self, sent.at("client_id"), secret)
+        ),
+      "/portal/account/service-accounts/:client_id/delete": (sent) =>
+        Effect.as(serviceAccounts.remove(sent.caller.subject, clientFrom(sent.at("client_id"))), seeOther(home)),
       "/portal/account/sessions/end-others": (sent) =>
         Effect.as(sessions.closeOthers(sent.caller.subject, sent.self.token), seeOther(home)),
       "/portal/account/sessions/:id/end": (sent) =>

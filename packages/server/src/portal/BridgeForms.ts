@@ -1,9 +1,11 @@
-/** Forms of the operator's bridge: a grant that lets it in, and a call of one tool. */
+/** The operator's bridge: its page, the form that lets it in by a grant, and the form that calls one tool. */
 import { ToolName } from "@catenet/domain/api/BridgeApi"
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Schema } from "effect"
 import { Bridges } from "../channels/Bridges.ts"
+import { Tunnels } from "../tunnels/Tunnels.ts"
+import * as AgentBridgesPage from "./pages/AgentBridgesPage.ts"
 import { filled, read, seeOther, type Submission, type Submit } from "./Forms.ts"
 import * as OncePage from "./pages/OncePage.ts"
 import { idFrom } from "./TunnelDetail.ts"
@@ -19,6 +21,7 @@ const readJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const bridge = yield* Bridges
+  const tunnels = yield* Tunnels
 
   const answered = ({ self }: Submission, tool: string, shown: string) =>
     show(
@@ -26,7 +29,22 @@ export const make = Effect.gen(function* () {
       OncePage.page(self.reader.texts, { title: tool, detail: self.reader.texts.bridgeAnswer, shown, back: home })
     )
 
-  return {
+  const page: Visits.MemberPage = (self) =>
+    Effect.gen(function* () {
+      const own = (yield* tunnels.list(self.caller, {})).filter(({ owned }) => owned)
+      const bridged = yield* Effect.forEach(
+        own,
+        (tunnel) => Effect.map(bridge.get(self.caller, tunnel.id), (state) => ({ tunnel, state })),
+        { concurrency: 4 }
+      )
+      return show(self, AgentBridgesPage.page(self.reader.texts, bridged))
+    }).pipe(
+      Effect.catchTag("BridgeNotConfigured", () =>
+        Effect.succeed(show(self, AgentBridgesPage.page(self.reader.texts, undefined)))
+      )
+    )
+
+  const forms = {
     "/portal/tunnels/:id/agent-bridge/grant": (sent) =>
       Effect.gen(function* () {
         yield* bridge.admit(sent.caller, idOf(sent))
@@ -47,4 +65,5 @@ export const make = Effect.gen(function* () {
         )
       })
   } satisfies Readonly<Record<string, Submit>>
+  return { pages: { "/portal/agent-bridges": page }, forms }
 })

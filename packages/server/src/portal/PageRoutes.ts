@@ -5,10 +5,11 @@ import { HttpRouter, HttpServerError, HttpServerResponse } from "effect/http"
 import { fields } from "../http/FormBody.ts"
 import type { ExtraRoutes } from "../http/Routes.ts"
 import { Statuses } from "../observability/Statuses.ts"
-import * as AccountForms from "./AccountForms.ts"
 import * as AccountPages from "./AccountPages.ts"
 import * as Addresses from "./Addresses.ts"
 import * as BridgeForms from "./BridgeForms.ts"
+import * as ChannelForms from "./ChannelForms.ts"
+import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
 import { nextPath } from "./NextPath.ts"
@@ -53,17 +54,20 @@ export const layer = HttpRouter.use(
     const signIns = yield* PortalSignIns
     const tunnels = yield* TunnelPages.make
     const account = yield* AccountPages.make
+    const bridges = yield* BridgeForms.make
     const memberPages = {
       ...tunnels.pages,
       ...account.pages,
-      ...(yield* RecordPages.make)
+      ...(yield* RecordPages.make),
+      ...(yield* ChannelPages.make).pages,
+      ...bridges.pages
     } satisfies Readonly<Record<Addresses.PagePath, Visits.MemberPage>>
     const forms = {
       ...tunnels.forms,
       ...(yield* TunnelForms.make),
-      ...(yield* BridgeForms.make),
+      ...bridges.forms,
       ...account.forms,
-      ...(yield* AccountForms.make)
+      ...(yield* ChannelForms.make)
     } satisfies Readonly<Record<Addresses.FormPath, Submit>>
     const served = yield* serve
 

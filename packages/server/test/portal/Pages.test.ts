@@ -53,7 +53,15 @@ describe("the language of a page", () => {
     const [en, de] = [new Map(flat(english)), new Map(flat(german))]
     assert.sameMembers([...de.keys()], [...en.keys()])
     // The same word in both languages.
-    const same = new Set(["subject", "columnName", "renameTitle", "columnState", "sessionBrowser", "version"])
+    const same = new Set([
+      "subject",
+      "columnName",
+      "renameTitle",
+      "columnState",
+      "sessionBrowser",
+      "version",
+      "apiAddress"
+    ])
     for (const [key, text] of en) {
       const other = de.get(key)
       assert.notStrictEqual(other, "", key)

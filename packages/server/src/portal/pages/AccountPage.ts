@@ -1,15 +1,25 @@
 /** `/portal/account`: who somebody is here, the balance, the open sessions, and the end of the account. */
-import type { Account } from "@catenet/domain/billing/Credits"
+import type { Account, PaymentIntent } from "@catenet/domain/billing/Credits"
+import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
+import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "../texts/English.ts"
 import type { OpenSession } from "../../identity/Sessions.ts"
-import { field, type Sent, valuesOf } from "../shell/Field.ts"
+import { button, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
+import { shortKey } from "./ShortKey.ts"
 
 export interface Facts {
   readonly account: Account
   readonly email: string | null
+  readonly origin: string
+  readonly consoleUrl: string | undefined
+  readonly serviceAccounts: ReadonlyArray<ServiceAccount>
+  readonly payments: ReadonlyArray<PaymentIntent>
+  readonly audit: ReadonlyArray<AuditEntry>
+  /** What makes a second click on a button the same request. */
+  readonly once: string
   readonly sessions: ReadonlyArray<OpenSession>
   readonly sent: Sent | undefined
 }
@@ -23,24 +33,79 @@ const row = (texts: Texts, { createdAt, id, isThis, seenAt, userAgent }: OpenSes
         : markup`<form method="post" action="/portal/account/sessions/${id}/end"><button>${texts.endSession}</button></form>`
     }</td></tr>`
 
-export const page = (texts: Texts, { account, email, sent, sessions }: Facts): Page => ({
-  title: texts.account,
-  area: "account",
-  main: markup`<div class="head"><h1>${texts.account}</h1></div>
+const services = (texts: Texts, { once, sent, serviceAccounts }: Facts) => {
+  const own = "/portal/account/service-accounts"
+  return panel(
+    texts.serviceTitle,
+    markup`<p class="hint">${texts.serviceText}</p>${
+      serviceAccounts.length === 0
+        ? undefined
+        : markup`<table><tbody>${serviceAccounts.map(
+            ({
+              client_id,
+              created_at,
+              name
+            }) => markup`<tr><th scope="row">${name}<span class="sub mono">${client_id}</span></th><td>${moment(created_at)}</td>
+              <td>${button(`${own}/${client_id}/rotate`, texts.serviceRotate(name))}</td>
+              <td>${button(`${own}/${client_id}/delete`, texts.removeNamed(name), "danger")}</td></tr>`
+          )}</tbody></table>`
+    }
+    <form method="post" action="${own}"><input type="hidden" name="once" value="${once}">
+      ${field({ ...valuesOf(texts, sent, "service")("name"), label: texts.serviceName })}
+      <button>${texts.serviceCreate}</button></form>`
+  )
+}
+
+const paid = (texts: Texts, { payments }: Facts) =>
+  payments.length === 0
+    ? undefined
+    : markup`<section class="panel list"><h2>${texts.paymentsTitle}</h2><table><tbody>${payments.map(
+        ({
+          confirmed,
+          created_at,
+          credits,
+          payment
+        }) => markup`<tr><th scope="row">${moment(created_at)}</th><td>${String(credits)}</td>
+          <td>${confirmed ? texts.paymentConfirmed : texts.paymentPending}</td><td>${shortKey(payment)}</td></tr>`
+      )}</tbody></table></section>`
+
+const logged = (texts: Texts, { audit }: Facts) =>
+  markup`<details class="panel"><summary><h2 class="inline">${texts.auditTitle}</h2></summary>${
+    audit.length === 0
+      ? markup`<p class="hint">${texts.auditNone}</p>`
+      : markup`<table><thead><tr><th scope="col">${texts.auditAt}</th><th scope="col">${texts.auditAction}</th><th scope="col">${texts.auditTarget}</th></tr></thead>
+          <tbody>${audit.map(
+            ({ action, at, detail, target }) =>
+              markup`<tr><th scope="row">${moment(at)}</th><td><code>${action}</code></td><td class="mono">${target}<span class="sub">${detail}</span></td></tr>`
+          )}</tbody></table>`
+  }</details>`
+
+export const page = (texts: Texts, facts: Facts): Page => {
+  const { account, consoleUrl, email, origin, sent, sessions } = facts
+  return {
+    title: texts.account,
+    area: "account",
+    main: markup`<div class="head"><h1>${texts.account}</h1></div>
     <section class="panel"><dl class="pairs">
       <dt>${texts.email}</dt><dd>${email ?? texts.withoutEmail}</dd>
       <dt>${texts.subject}</dt><dd class="mono">${account.subject ?? ""}</dd>
       <dt>${texts.accountId}</dt><dd class="mono">${account.account}</dd>
-      <dt>${texts.balance}</dt><dd>${String(account.balance)}</dd></dl></section>
+      <dt>${texts.balance}</dt><dd>${String(account.balance)}</dd>
+      <dt>${texts.apiAddress}</dt><dd class="mono">${origin}/me</dd></dl>
+      <p class="hint">${texts.apiHint} <a href="/docs">${texts.apiDocs}</a></p>
+      ${consoleUrl === undefined ? undefined : markup`<p><a href="${consoleUrl}">${texts.consoleLink}</a></p>`}</section>
     <form class="panel" method="post" action="/portal/account/credits" aria-labelledby="credits"><h2 id="credits">${texts.creditsTitle}</h2>
       ${field({ ...valuesOf(texts, sent, "credits")("credits", "10"), type: "number", label: texts.creditsAmount, hint: texts.creditsHint })}
       <button>${texts.creditsButton}</button></form>
+    ${paid(texts, facts)}${services(texts, facts)}
     <section class="panel"><h2>${texts.sessionsTitle}</h2><p class="hint">${texts.sessionsText}</p>
       <table><thead><tr><th scope="col">${texts.sessionBrowser}</th><th scope="col">${texts.sessionSince}</th>
         <th scope="col">${texts.sessionSeen}</th><td></td></tr></thead><tbody>${sessions.map((session) => row(texts, session))}</tbody></table>
       <form method="post" action="/portal/account/sessions/end-others"><button>${texts.endOthers}</button></form></section>
+    ${logged(texts, facts)}
     <form class="panel" method="post" action="/portal/account/delete" aria-labelledby="delete"><h2 id="delete">${texts.deleteAccountTitle}</h2>
       <p class="hint">${texts.deleteAccountText}</p>
       ${field({ ...valuesOf(texts, sent, "delete")("confirm"), label: texts.deleteAccountConfirm })}
       <button class="danger">${texts.deleteAccountTitle}</button></form>`
-})
+  }
+}

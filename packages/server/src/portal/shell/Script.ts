@@ -36,6 +36,48 @@ export const text = `"use strict";
     shown.after(button);
   }
 
+  const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const bytesOf = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+  /** The key's 32 bytes: what stands last in both of its standard forms. */
+  const raw = async (format, key) => new Uint8Array(await crypto.subtle.exportKey(format, key)).slice(-32);
+  const keys = async (channel) => {
+    const holder = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+    const noise = await crypto.subtle.generateKey("X25519", true, ["deriveBits"]);
+    const holderKey = await raw("raw", holder.publicKey);
+    const noiseKey = await raw("raw", noise.publicKey);
+    const domain = new TextEncoder().encode("ct-a2a-noise-attest-v1");
+    const message = new Uint8Array([domain.length, 0, 0, 0, ...domain, ...bytesOf(channel), ...holderKey, ...noiseKey]);
+    const signature = await crypto.subtle.sign("Ed25519", holder.privateKey, message);
+    const file = [
+      "CT_CHANNEL_ID=" + channel,
+      "CT_CHANNEL_HOLDER_KEY=" + hex(await raw("pkcs8", holder.privateKey)),
+      "CT_CHANNEL_NOISE_KEY=" + hex(await raw("pkcs8", noise.privateKey)),
+      "CT_CHANNEL_NOISE_PUBKEY=" + hex(noiseKey)
+    ].join("\\n") + "\\n";
+    return { file, holder: hex(holderKey), noise_pubkey: hex(noiseKey), noise_attestation: hex(signature) };
+  };
+  for (const form of all("form[data-keys]")) {
+    const button = document.createElement("button");
+    const said = document.createElement("p");
+    button.type = "button";
+    button.textContent = form.dataset.make;
+    said.setAttribute("role", "status");
+    button.addEventListener("click", async () => {
+      try {
+        const { file, ...fields } = await keys(form.dataset.keys);
+        for (const [name, value] of Object.entries(fields)) form.elements.namedItem(name).value = value;
+        const link = document.createElement("a");
+        link.href = URL.createObjectURL(new Blob([file], { type: "text/plain" }));
+        link.download = "channel-" + form.dataset.keys.slice(0, 8) + ".env";
+        link.click();
+        said.textContent = form.dataset.made;
+      } catch {
+        said.textContent = form.dataset.unable;
+      }
+    });
+    form.prepend(button, said);
+  }
+
   const zone = { dateStyle: "medium", timeStyle: "short" };
   for (const time of all("time[datetime]"))
     time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, zone);

@@ -29,6 +29,7 @@ const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
 
 const areas = [
   ["tunnels", "/portal/tunnels"],
+  ["channels", "/portal/channels"],
   ["fleet", "/portal/fleet"],
   ["usage", "/portal/usage"],
   ["account", "/portal/account"]

@@ -101,6 +101,10 @@ details { margin-bottom: 12px }
 summary { cursor: pointer; padding: 4px 0 }
 h3 { font-size: 15px; margin: 16px 0 8px }
 ul.plain { list-style: none; margin: 0; padding: 0; display: grid; gap: 12px }
+.key summary { padding: 0 }
+.scroll { overflow-x: auto; margin-bottom: 12px }
+.matrix td, .matrix th { padding: 6px 8px; display: table-cell }
+.inline { display: inline; margin: 0 }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 .head > .button { flex: none }
 .address { margin: 4px 0 0 }

@@ -1,6 +1,7 @@
 /** Who visits a page of the portal, in which language, and how a page is answered. */
 import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
 import { Caller } from "@catenet/domain/api/Access"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -71,7 +72,9 @@ export const make = Effect.gen(function* () {
     const path = signedIn === undefined ? "/" : "/portal/tunnels"
     const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
     const [title, detail] =
-      refusal instanceof TunnelNotFound ? [texts.notFoundTitle, texts.notFoundText] : problemTexts(texts, refusal)
+      refusal instanceof TunnelNotFound || refusal instanceof ChannelNotFound
+        ? [texts.notFoundTitle, texts.notFoundText]
+        : problemTexts(texts, refusal)
     const response = show(
       { ...self, reader: { ...self.reader, path } },
       ProblemPage.page({ title, detail, link }),
@@ -95,8 +98,9 @@ export const make = Effect.gen(function* () {
       page: (member: Member) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
     ) =>
       Effect.flatMap(visit, (self) => {
-        const { path, signedIn } = self.reader
-        if (signedIn === undefined) return Effect.succeed(HttpServerResponse.redirect(signIn(path), { status: 303 }))
+        const { signedIn } = self.reader
+        if (signedIn === undefined)
+          return Effect.succeed(HttpServerResponse.redirect(signIn(self.request.url), { status: 303 }))
         const { email, subject } = signedIn
         const caller = Caller.of({ subject, email, means: "session" })
         return domains.require({ subject, email, client: undefined }).pipe(

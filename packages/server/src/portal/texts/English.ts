@@ -1,6 +1,7 @@
 /** Every text of the pages in English. The other languages have the same members: the compiler holds that. */
 import type { TextsOf } from "./TextsOf.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
+import { channelsTexts } from "./EnglishChannels.ts"
 import { recordsTexts } from "./EnglishRecords.ts"
 import { tunnelTexts } from "./EnglishTunnel.ts"
 
@@ -11,6 +12,7 @@ export const english = {
   ...reasonsTexts,
   ...recordsTexts,
   ...tunnelTexts,
+  ...channelsTexts,
   language: "en",
   skip: "Skip to the content",
   navigation: "Main navigation",
@@ -135,6 +137,25 @@ export const english = {
   unknown: "unknown",
 
   problems: ownWords,
+
+  serviceTitle: "Service accounts",
+  serviceText: "Credentials of programs that use the API. A service account sees nothing of yours.",
+  serviceName: "What is it for?",
+  serviceCreate: "Create service account",
+  serviceRotate: (name: string) => `New secret for ${name}`,
+  serviceOnce: "The secret is shown only now.",
+  paymentsTitle: "Payments",
+  paymentConfirmed: "confirmed",
+  paymentPending: "waiting for the provider",
+  auditTitle: "What was done with your account",
+  auditNone: "Nothing is logged.",
+  auditAt: "When (UTC)",
+  auditAction: "What",
+  auditTarget: "On what",
+  apiAddress: "API",
+  apiHint: "Programs send an access token of the identity provider, or that of a service account.",
+  apiDocs: "API reference",
+  consoleLink: "Sign-in, password and profile at the identity provider",
 
   subject: "Subject",
   email: "E-mail",

@@ -20,6 +20,16 @@ export const reasonsTexts = {
     grantee: "Give the subject of an account.",
     mode: "Choose one of the modes.",
     credits: "Give a whole number of credits.",
+    operator_pubkey: "Give an Ed25519 public key of 64 hex digits.",
+    channel: "Give 64 hex digits.",
+    channel_id: "Give 64 hex digits.",
+    holder: "Give an Ed25519 public key of 64 hex digits.",
+    holders: "Give 2 to 12 public keys of 64 hex digits.",
+    noise_pubkey: "Give an X25519 public key of 64 hex digits.",
+    noise_attestation: "Give a signature of 128 hex digits.",
+    grant: "Give a grant of 278 hex digits.",
+    confirm_rekey: "Tick the box: all grants end.",
+    confirm_end: "Tick the box: all of it is removed.",
     confirm: "Nothing was deleted. Type DELETE in capital letters."
   }
 }

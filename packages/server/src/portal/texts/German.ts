@@ -1,5 +1,6 @@
 /** Every text of the pages in German. */
 import { reasonsTexts } from "./GermanReasons.ts"
+import { channelsTexts } from "./GermanChannels.ts"
 import { recordsTexts } from "./GermanRecords.ts"
 import { tunnelTexts } from "./GermanTunnel.ts"
 import type { Texts } from "./English.ts"
@@ -9,6 +10,7 @@ export const german: Texts = {
   ...reasonsTexts,
   ...recordsTexts,
   ...tunnelTexts,
+  ...channelsTexts,
   language: "de",
   skip: "Zum Inhalt springen",
   navigation: "Hauptnavigation",
@@ -137,6 +139,25 @@ export const german: Texts = {
   unknown: "unbekannt",
 
   problems,
+
+  serviceTitle: "Dienstkonten",
+  serviceText: "Zugänge für Programme, die das API benutzen. Ein Dienstkonto sieht nichts von Ihnen.",
+  serviceName: "Wofür ist es?",
+  serviceCreate: "Dienstkonto anlegen",
+  serviceRotate: (name) => `Neues Geheimnis für ${name}`,
+  serviceOnce: "Das Geheimnis wird nur jetzt gezeigt.",
+  paymentsTitle: "Zahlungen",
+  paymentConfirmed: "bestätigt",
+  paymentPending: "wartet auf den Anbieter",
+  auditTitle: "Was mit Ihrem Konto getan wurde",
+  auditNone: "Es ist nichts verzeichnet.",
+  auditAt: "Wann (UTC)",
+  auditAction: "Was",
+  auditTarget: "Woran",
+  apiAddress: "API",
+  apiHint: "Programme senden ein Zugriffstoken des Identitätsanbieters oder eines Dienstkontos.",
+  apiDocs: "API-Beschreibung",
+  consoleLink: "Anmeldung, Passwort und Profil beim Identitätsanbieter",
 
   subject: "Subject",
   email: "E-Mail",

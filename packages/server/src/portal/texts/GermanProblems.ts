@@ -49,7 +49,24 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   ["IdentityProviderFailed", ["Anbieter antwortet nicht", "Der Identitätsanbieter hat die Anfrage nicht angenommen."]],
   ["IdentityProviderNotConfigured", ["Nicht eingerichtet", "Diese Plattform verwaltet keine Dienstkonten."]],
   ["NotChannelOwner", ["Nicht Ihr Kanal", "Der Kanal gehört nicht Ihnen."]],
-  ["EmailMissing", ["Keine bestätigte E-Mail", "Ihre Sitzung hat keine bestätigte E-Mail-Adresse."]],
-  ["ClaimInviteNotFound", ["Einladung unbekannt", "Eine solche Einladung gibt es nicht."]],
-  ["ClaimInviteSpent", ["Einladung verbraucht", "Die Einladung wurde schon benutzt oder ist abgelaufen."]]
+  ["ChannelLimitReached", ["Limit erreicht", "Ihr Konto hat so viele Kanäle wie erlaubt."]],
+  ["OperatorMismatch", ["Anderer Schlüssel des Operators", "Der Kanal hat einen anderen Schlüssel des Operators."]],
+  [
+    "AttestationRefused",
+    ["Bezeugung abgelehnt", "Die Bezeugung ist keine Unterschrift des Halters über Kanal, Halter und Noise-Schlüssel."]
+  ],
+  ["MemberNotFound", ["Mitglied nicht gefunden", "Dieser Halter ist kein Mitglied des Kanals."]],
+  ["RoomSizeOutOfRange", ["Raum zu klein oder zu groß", "Ein Raum hat 2 bis 12 Halter."]],
+  ["HolderRepeated", ["Halter doppelt", "Ein Halter ist zweimal genannt."]],
+  ["RoomPairTaken", ["Paar vergeben", "Ein Kanal dieses Raums gehört einem anderen Konto."]],
+  ["NotAllowListed", ["Nicht eingeladen", "Ihre E-Mail-Adresse steht nicht auf der Liste dieses Kanals."]],
+  ["HolderClaimedElsewhere", ["Halter vergeben", "Diesen Halter hat ein anderes Konto übernommen."]],
+  ["NothingClaimed", ["Nichts übernommen", "Ihr Konto hat von diesem Kanal nichts übernommen."]],
+  ["ServiceAccountLimitReached", ["Limit erreicht", "Ihr Konto hat so viele Dienstkonten wie erlaubt."]],
+  [
+    "VerifiedEmailRequired",
+    ["Keine bestätigte E-Mail", "Ihre Sitzung hat keine bestätigte E-Mail-Adresse. Die Einladung bleibt gültig."]
+  ],
+  ["ClaimInviteUnknown", ["Einladung unbekannt", "Eine solche Einladung gibt es nicht."]],
+  ["ClaimInviteGone", ["Einladung verbraucht", "Die Einladung wurde schon benutzt oder ist abgelaufen."]]
 ])

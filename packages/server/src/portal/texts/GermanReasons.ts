@@ -20,6 +20,16 @@ export const reasonsTexts: ReasonTexts = {
     grantee: "Geben Sie das Subject eines Kontos an.",
     mode: "Wählen Sie einen der Betriebe.",
     credits: "Geben Sie eine ganze Zahl von Einheiten an.",
+    operator_pubkey: "Geben Sie einen öffentlichen Ed25519-Schlüssel aus 64 Hexziffern an.",
+    channel: "Geben Sie 64 Hexziffern an.",
+    channel_id: "Geben Sie 64 Hexziffern an.",
+    holder: "Geben Sie einen öffentlichen Ed25519-Schlüssel aus 64 Hexziffern an.",
+    holders: "Geben Sie 2 bis 12 öffentliche Schlüssel aus 64 Hexziffern an.",
+    noise_pubkey: "Geben Sie einen öffentlichen X25519-Schlüssel aus 64 Hexziffern an.",
+    noise_attestation: "Geben Sie eine Unterschrift aus 128 Hexziffern an.",
+    grant: "Geben Sie eine Erlaubnis aus 278 Hexziffern an.",
+    confirm_rekey: "Setzen Sie den Haken: Alle Erlaubnisse enden.",
+    confirm_end: "Setzen Sie den Haken: Alles davon wird entfernt.",
     confirm: "Es wurde nichts gelöscht. Geben Sie DELETE in Großbuchstaben ein."
   }
 }

@@ -1,0 +1,194 @@
+/** Forms of channels: registration, members, who may claim, grants, rooms, and the end of a channel. */
+import { ChannelId, ChannelRegistration, Grant, InviteLabel, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { HolderKey, NewHolderKey, NewOperatorKey } from "@catenet/domain/values/Keys"
+import { ChannelNotFound, type NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
+import { Email } from "@catenet/domain/values/Email"
+import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { Effect, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { AllowLists } from "../channels/AllowLists.ts"
+import { Channels } from "../channels/Channels.ts"
+import { ClaimInvites } from "../channels/ClaimInvites.ts"
+import { Claims } from "../channels/Claims.ts"
+import { Members } from "../channels/Members.ts"
+import { Rooms } from "../channels/Rooms.ts"
+import { freshHex64 } from "../runtime/Secrets.ts"
+import * as ChannelPages from "./ChannelPages.ts"
+import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
+import * as OncePage from "./pages/OncePage.ts"
+import * as ProblemPage from "./shell/ProblemPage.ts"
+import { problemTexts } from "./shell/ProblemTexts.ts"
+import * as Visits from "./shell/Visits.ts"
+
+const readChannel = read(Schema.Struct({ channel: ChannelId }))
+const readOperator = read(Schema.Struct({ operator_pubkey: NewOperatorKey }))
+const readMaterial = read(MemberMaterial)
+const readLabel = read(Schema.Struct({ label: Schema.optionalKey(InviteLabel) }))
+const readEmail = read(Schema.Struct({ email: Email }))
+const readHolder = read(Schema.Struct({ holder: HolderKey }))
+const readDeposit = read(Schema.Struct({ holder: HolderKey, grant: Grant }))
+const readRoom = read(Schema.Struct({ operator_pubkey: NewOperatorKey, holders: Schema.Array(NewHolderKey) }))
+
+const home = "/portal/channels"
+const back = ({ at }: Submission): `/portal/${string}` => `${home}/${encodeURIComponent(at("channel"))}`
+
+/** On pages a channel of another account is not there. */
+const hidden = (): ChannelNotFound => new ChannelNotFound()
+
+export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const pages = yield* ChannelPages.make
+  const channels = yield* Channels
+  const members = yield* Members
+  const allowLists = yield* AllowLists
+  const invites = yield* ClaimInvites
+  const claims = yield* Claims
+  const rooms = yield* Rooms
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
+
+  type Run = (
+    sent: Submission,
+    channel: ChannelId
+  ) => ReturnType<Submit> | Effect.Effect<Visits.Response, NotChannelOwner>
+
+  /** A form of the page of an own channel. */
+  const ofChannel =
+    (form: string, run: Run): Submit =>
+    (sent) =>
+      Effect.gen(function* () {
+        const channel = yield* ChannelPages.channelFrom(sent.at("channel"))
+        yield* Effect.mapError(channels.requireOwner(sent.caller, channel), hidden)
+        return yield* run(sent, channel)
+      }).pipe(
+        Effect.catch((refusal) =>
+          refusal instanceof MalformedRequest
+            ? pages.one(sent.self, sent.caller, sent.at("channel"), sentBack(sent, form, refusedFields(refusal)))
+            : Effect.fail(refusal)
+        )
+      )
+
+  const ofList =
+    (form: string, submit: Submit): Submit =>
+    (sent) =>
+      Effect.catch(submit(sent), (refusal) =>
+        refusal instanceof MalformedRequest
+          ? pages.list(sent.self, sent.caller, sentBack(sent, form, refusedFields(refusal)))
+          : Effect.fail(refusal)
+      )
+
+  return {
+    "/portal/channels": ofList("register", (sent) =>
+      Effect.gen(function* () {
+        const given = filled(sent.form)
+        const { operator_pubkey } = yield* readOperator({ operator_pubkey: given["operator_pubkey"] ?? "" })
+        const { channel } = yield* readChannel({ channel: given["channel"] ?? (yield* fresh) })
+        yield* channels.register(sent.caller, new ChannelRegistration({ channel, operator_pubkey }))
+        return seeOther(`${home}/${channel}`)
+      })
+    ),
+    "/portal/rooms": ofList("room", (sent) =>
+      Effect.gen(function* () {
+        const holders = (sent.form["holders"] ?? "").split(/[\s,]+/u).filter((text) => text !== "")
+        const room = yield* readRoom({ operator_pubkey: sent.form["operator_pubkey"] ?? "", holders })
+        yield* rooms.open(sent.caller, room.operator_pubkey, room.holders)
+        return seeOther(`${home}#rooms`)
+      })
+    ),
+    "/portal/channels/:channel/rekey": ofChannel("rekey", (sent, channel) =>
+      Effect.gen(function* () {
+        const { operator_pubkey } = yield* readOperator({ operator_pubkey: sent.form["operator_pubkey"] ?? "" })
+        if (sent.form["confirm_rekey"] === undefined)
+          return yield* new MalformedRequest({ errors: [{ path: ["confirm_rekey"], message: "Expected a consent" }] })
+        const registration = new ChannelRegistration({ channel, operator_pubkey, confirm_rekey: true })
+        yield* channels.register(sent.caller, registration)
+        return seeOther(back(sent))
+      })
+    ),
+    "/portal/channels/:channel/deregister": ofChannel("deregister", (sent, channel) =>
+      sent.form["confirm"] === undefined
+        ? Effect.fail(new MalformedRequest({ errors: [{ path: ["confirm_end"], message: "Expected a consent" }] }))
+        : Effect.as(channels.deregister(sent.caller, channel), seeOther(home))
+    ),
+    "/portal/channels/:channel/members": ofChannel("member", (sent, channel) =>
+      Effect.gen(function* () {
+        yield* members.add(sent.caller, channel, yield* readMaterial(sent.form))
+        return seeOther(back(sent))
+      })
+    ),
+    "/portal/channels/:channel/members/:holder/remove": ofChannel("member", (sent, channel) =>
+      Effect.gen(function* () {
+        const { holder } = yield* readHolder({ holder: sent.at("holder") })
+        yield* members.remove(sent.caller, { channel, holder })
+        return seeOther(back(sent))
+      })
+    ),
+    "/portal/channels/:channel/allowlist": ofChannel("allow", (sent, channel) =>
+      Effect.gen(function* () {
+        const { email } = yield* readEmail({ email: (sent.form["email"] ?? "").trim() })
+        yield* allowLists.allow(sent.caller, channel, email)
+        return seeOther(back(sent))
+      })
+    ),
+    "/portal/channels/:channel/allowlist/:email/remove": ofChannel("allow", (sent, channel) =>
+      Effect.gen(function* () {
+        const { email } = yield* readEmail({ email: sent.at("email") })
+        yield* allowLists.disallow(sent.caller, channel, email)
+        return seeOther(back(sent))
+      })
+    ),
+    "/portal/channels/:channel/grants": ofChannel("grant", (sent, channel) =>
+      Effect.gen(function* () {
+        const { grant, holder } = yield* readDeposit(sent.form)
+        yield* members.depositGrant(sent.caller, { channel, holder }, grant)
+        return seeOther(back(sent))
+      })
+    ),
+    "/portal/channels/:channel/claim-invites": ofChannel("invite", (sent, channel) =>
+      Effect.gen(function* () {
+        const material = yield* readMaterial(sent.form)
+        const { label } = yield* readLabel(sent.form["label"] === "" ? {} : { label: sent.form["label"] })
+        const minted = yield* Effect.catchTag(
+          invites.mint(sent.caller, channel, { material, label, key: undefined }),
+          "IdempotencyKeyReused",
+          Effect.die
+        )
+        const { texts } = sent.self.reader
+        const page = OncePage.page(texts, {
+          title: texts.inviteTitle,
+          detail: texts.inviteOnce,
+          shown: minted.url,
+          back: back(sent),
+          area: "channels"
+        })
+        return show(sent.self, page)
+      })
+    ),
+    "/portal/claim/confirm": ({ caller, form }) =>
+      Effect.as(
+        invites.confirm(caller, Redacted.make(form["invite"] ?? "")),
+        seeOther("/portal/channels?notice=claimed")
+      ),
+    // What became of a claim is said on a page, also when it was refused.
+    "/portal/channels/:channel/claim-form": (sent) => {
+      const { texts } = sent.self.reader
+      const said = (title: string, detail: string) =>
+        show(sent.self, ProblemPage.page({ title, detail, link: { href: home, text: texts.back } }))
+      return Effect.gen(function* () {
+        yield* claims.requireEmail(sent.caller)
+        const { channel } = yield* readChannel({ channel: sent.at("channel") })
+        yield* claims.claim(sent.caller, channel, yield* readMaterial(sent.form))
+        return said(texts.claimedTitle, texts.claimedText)
+      }).pipe(
+        Effect.catchTag("MalformedRequest", (refusal) =>
+          pages.claiming(sent.self, sent.caller, sent.at("channel"), sentBack(sent, "claim", refusedFields(refusal)))
+        ),
+        Effect.catch((refusal) =>
+          refusal instanceof ChannelNotFound
+            ? Effect.fail(refusal)
+            : Effect.succeed(said(...problemTexts(texts, refusal)))
+        )
+      )
+    }
+  } satisfies Readonly<Record<string, Submit>>
+})

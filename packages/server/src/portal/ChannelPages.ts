@@ -1,0 +1,92 @@
+/** The pages of channels: those that somebody was invited to, and own ones with everything that hangs on them. */
+import { ChannelId } from "@catenet/domain/channels/Channel"
+import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
+import type { Caller } from "@catenet/domain/api/Access"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { AllowLists } from "../channels/AllowLists.ts"
+import { Channels } from "../channels/Channels.ts"
+import { ClaimInvites } from "../channels/ClaimInvites.ts"
+import { Claims } from "../channels/Claims.ts"
+import { Members } from "../channels/Members.ts"
+import { Rooms } from "../channels/Rooms.ts"
+import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
+import * as ChannelPage from "./pages/ChannelPage.ts"
+import * as ChannelsPage from "./pages/ChannelsPage.ts"
+import * as ClaimPage from "./pages/ClaimPage.ts"
+import * as InvitePage from "./pages/InvitePage.ts"
+import type { Sent } from "./shell/Field.ts"
+import * as Visits from "./shell/Visits.ts"
+
+type Account = Caller["Service"]
+
+const decodeChannel = Schema.decodeUnknownOption(ChannelId)
+
+/** What is no channel id is a channel that nobody has. */
+export const channelFrom = (text: string) =>
+  Option.match(decodeChannel(text), { onNone: () => new ChannelNotFound(), onSome: Effect.succeed })
+
+export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const channels = yield* Channels
+  const members = yield* Members
+  const allowLists = yield* AllowLists
+  const invites = yield* ClaimInvites
+  const claims = yield* Claims
+  const rooms = yield* Rooms
+
+  const list = Effect.fnUntraced(function* (self: Visits.Visit, account: Account, sent?: Sent) {
+    const facts = yield* Effect.all(
+      { claims: claims.list(account, {}), own: channels.list(account, {}), rooms: rooms.list(account, {}) },
+      { concurrency: "unbounded" }
+    )
+    const isClaimed = new URL(self.request.url, "http://localhost").searchParams.get("notice") === "claimed"
+    const page = ChannelsPage.page(self.reader.texts, { ...facts, email: account.email, isClaimed, sent })
+    return show(self, page, sent === undefined ? 200 : 400)
+  })
+
+  const one = Effect.fnUntraced(
+    function* (self: Visits.Visit, account: Account, path: string, sent?: Sent) {
+      const id = yield* channelFrom(path)
+      const channel = yield* channels.get(account, id)
+      const facts = yield* Effect.all(
+        {
+          members: members.list(account, id, {}),
+          grants: members.grants(account, id, {}),
+          emails: allowLists.list(account, id, {}),
+          invites: invites.list(account, id, {})
+        },
+        { concurrency: "unbounded" }
+      )
+      const page = ChannelPage.page(self.reader.texts, { channel, ...facts, sent })
+      return show(self, page, sent === undefined ? 200 : 400)
+    },
+    Effect.catchTag("NotChannelOwner", () => new ChannelNotFound())
+  )
+
+  const claiming = Effect.fnUntraced(function* (self: Visits.Visit, account: Account, path: string, sent?: Sent) {
+    const id = yield* channelFrom(path)
+    // The form is the same for every channel: whether the account is invited is decided when it claims.
+    const isClaimed = (yield* claims.list(account, {})).some(
+      ({ channel, state }) => channel === id && state === "Claimed"
+    )
+    return show(self, ClaimPage.page(self.reader.texts, { channel: id, isClaimed, sent }))
+  })
+
+  return {
+    list,
+    one,
+    claiming,
+    pages: {
+      "/portal/channels": (self) => list(self, self.caller),
+      "/portal/channels/:channel": (self, at) => one(self, self.caller, at("channel")),
+      "/portal/channels/:channel/claim": (self, at) => claiming(self, self.caller, at("channel")),
+      "/portal/claim": (self) =>
+        Effect.gen(function* () {
+          const invite = new URL(self.request.url, "http://localhost").searchParams.get("invite") ?? ""
+          const found = yield* invites.show(Redacted.make(invite))
+          if (self.caller.email === null) return yield* new VerifiedEmailRequired()
+          return show(self, InvitePage.page(self.reader.texts, found, invite))
+        })
+    } satisfies Readonly<Record<string, Visits.MemberPage>>
+  }
+})

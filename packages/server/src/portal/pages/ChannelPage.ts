@@ -1,0 +1,106 @@
+/** `/portal/channels/:channel`: an own channel with its members, who may claim, its grants, its key, and its end. */
+import type { Channel, ClaimInvite, DepositedGrant, Member } from "@catenet/domain/channels/Channel"
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../texts/English.ts"
+import { area, button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
+import { moment } from "../shell/Moment.ts"
+import type { Page } from "../shell/Shell.ts"
+import { materialFields } from "./MaterialFields.ts"
+import { shortKey } from "./ShortKey.ts"
+
+export interface Facts {
+  readonly channel: Channel
+  readonly members: ReadonlyArray<Member>
+  readonly grants: ReadonlyArray<DepositedGrant>
+  readonly emails: ReadonlyArray<string>
+  readonly invites: ReadonlyArray<ClaimInvite>
+  readonly sent: Sent | undefined
+}
+
+const memberRow = (texts: Texts, own: string, { holder, noise_pubkey }: Member, isGranted: boolean) =>
+  markup`<tr><th scope="row" data-label="${texts.holderKey}">${shortKey(holder)}</th>
+    <td data-label="${texts.noiseKey}">${noise_pubkey === null ? texts.noNoiseKey : shortKey(noise_pubkey)}</td>
+    <td data-label="${texts.grantTitle}">${isGranted ? texts.grantDeposited : texts.noGrant}</td>
+    <td>${button(`${own}/members/${holder}/remove`, texts.removeNamed(holder.slice(0, 8)))}</td></tr>`
+
+const membership = (texts: Texts, own: string, { grants, members, sent }: Facts) => {
+  const granted = new Set(grants.map(({ holder }) => String(holder)))
+  const values = valuesOf(texts, sent, "grant")
+  return panel(
+    texts.membersTitle,
+    markup`${
+      members.length === 0
+        ? markup`<p class="hint">${texts.membersNone}</p>`
+        : markup`<table><thead><tr><th scope="col">${texts.holderKey}</th><th scope="col">${texts.noiseKey}</th><th scope="col">${texts.grantTitle}</th><td></td></tr></thead>
+            <tbody>${members.map((member) => memberRow(texts, own, member, granted.has(member.holder)))}</tbody></table>`
+    }
+    <details><summary>${texts.memberAdd}</summary><form method="post" action="${own}/members">${materialFields(texts, sent, "member")}
+      <button>${texts.memberAdd}</button></form></details>
+    <details${sent?.form === "grant" ? markup` open` : undefined}><summary>${texts.grantDeposit}</summary><form method="post" action="${own}/grants">
+      ${field({ ...values("holder"), id: "grant-holder", label: texts.holderKey, hint: texts.hex64 })}
+      ${area({ ...values("grant"), label: texts.grantTitle, hint: texts.hex278 })}
+      <button>${texts.grantDeposit}</button></form></details>`
+  )
+}
+
+const claiming = (texts: Texts, own: string, { emails, invites, sent }: Facts) =>
+  markup`${panel(
+    texts.allowTitle,
+    markup`${
+      emails.length === 0
+        ? markup`<p class="hint">${texts.visitorsNone}</p>`
+        : markup`<table><tbody>${emails.map(
+            (email) =>
+              markup`<tr><th scope="row">${email}</th><td>${button(`${own}/allowlist/${encodeURIComponent(email)}/remove`, texts.removeNamed(email))}</td></tr>`
+          )}</tbody></table>`
+    }
+    <form class="row" method="post" action="${own}/allowlist">
+      ${field({ ...valuesOf(texts, sent, "allow")("email"), type: "email", label: texts.visitorEmail })}
+      <button>${texts.visitorAdd}</button></form>`
+  )}${panel(
+    texts.invitesTitle,
+    markup`${
+      invites.length === 0
+        ? markup`<p class="hint">${texts.invitesNone}</p>`
+        : markup`<table><tbody>${invites.map(
+            ({ expires_at, holder, label, state }) =>
+              markup`<tr><th scope="row">${label ?? "–"}</th><td>${shortKey(holder)}</td><td>${texts.inviteStates[state]}</td><td>${moment(expires_at)}</td></tr>`
+          )}</tbody></table>`
+    }
+    <details${sent?.form === "invite" ? markup` open` : undefined}><summary>${texts.inviteMake}</summary><form method="post" action="${own}/claim-invites">
+      ${materialFields(texts, sent, "invite")}
+      ${field({ ...valuesOf(texts, sent, "invite")("label"), label: texts.shareLabel, hint: texts.inviteLabelHint, isOptional: true })}
+      <button>${texts.inviteMake}</button></form></details>`
+  )}`
+
+const consent = (texts: Texts, sent: Sent | undefined, form: string, name: string) => {
+  const { refused } = valuesOf(texts, sent, form)(name)
+  return refused === undefined ? undefined : markup`<p class="error">${refused.reason}</p>`
+}
+
+const ending = (texts: Texts, own: string, { sent }: Facts) =>
+  markup`${panel(
+    texts.rekeyTitle,
+    markup`<p>${texts.rekeyText}</p><form method="post" action="${own}/rekey">
+      ${field({ ...valuesOf(texts, sent, "rekey")("operator_pubkey"), label: texts.operatorKey, hint: texts.operatorHint })}
+      ${checkbox({ name: "confirm_rekey", label: texts.rekeyConfirm })}${consent(texts, sent, "rekey", "confirm_rekey")}
+      <button class="danger">${texts.rekeyTitle}</button></form>`
+  )}${panel(
+    texts.channelEnd,
+    markup`<p>${texts.channelEndText}</p><form method="post" action="${own}/deregister">
+      ${checkbox({ name: "confirm", label: texts.channelEndConfirm })}${consent(texts, sent, "deregister", "confirm_end")}
+      <button class="danger">${texts.channelEnd}</button></form>`
+  )}`
+
+export const page = (texts: Texts, facts: Facts): Page => {
+  const { channel } = facts
+  const own = `/portal/channels/${channel.channel}`
+  return {
+    title: `${texts.channel} ${channel.channel.slice(0, 8)}`,
+    area: "channels",
+    main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${channel.channel.slice(0, 8)}</p>
+      <div class="head"><div><h1>${texts.channel}</h1><p class="lead mono">${channel.channel}</p></div></div>
+      <section class="panel"><dl class="pairs"><dt>${texts.operatorKey}</dt><dd class="mono">${channel.operator_pubkey}</dd></dl></section>
+      ${membership(texts, own, facts)}${claiming(texts, own, facts)}${ending(texts, own, facts)}`
+  }
+}

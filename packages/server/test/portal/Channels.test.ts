@@ -1,0 +1,144 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { english } from "../../src/portal/texts/English.ts"
+import { account, ask, person } from "../channels/Asking.ts"
+import { grantBy, idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
+import { world } from "../harness/Accounts.ts"
+import { type As, headersOf } from "../harness/Contract.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+const ivy = person("channels-ivy")
+const joe = person("channels-joe")
+const nameless: As = { session: "channels-nameless", email: null }
+
+const send = (as: As, path: string, form?: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const headers = { accept: "text/html", ...(yield* headersOf(as)) }
+    const response = yield* TestServer.raw(
+      path,
+      form === undefined
+        ? { headers }
+        : {
+            method: "POST",
+            headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+            body: new URLSearchParams(form).toString()
+          }
+    )
+    const text = yield* Effect.promise(() => response.text())
+    return { status: response.status, location: response.headers.get("location"), text, headers: response.headers }
+  })
+
+layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("channels of the portal", (it) => {
+  it.effect("are registered, filled, re-keyed and ended by forms", () =>
+    Effect.gen(function* () {
+      const channel = idOf("portal channel")
+      const own = `/portal/channels/${channel}`
+      const operator_pubkey = keyOf("op")
+      const refused = yield* send(ivy, "/portal/channels", { operator_pubkey: "no key", channel })
+      assert.strictEqual(refused.status, 400)
+      assert.match(refused.text, /value="no key"[^>]* aria-invalid="true" autofocus/u)
+      const made = yield* send(ivy, "/portal/channels", { operator_pubkey, channel })
+      assert.deepStrictEqual([made.status, made.location], [303, own])
+      const named = yield* send(ivy, "/portal/channels", { operator_pubkey, channel: "" })
+      assert.match(named.location ?? "", /^\/portal\/channels\/[0-9a-f]{64}$/u)
+      const material = materialOf(channel, "member")
+      for (const [part, form, status] of [
+        ["members", material, 303],
+        ["members", { ...material, noise_attestation: "0".repeat(128) }, 400],
+        ["members", { ...material, holder: "x" }, 400],
+        ["allowlist", { email: "joe" }, 400],
+        ["allowlist", { email: "channels-joe@people.example" }, 303],
+        ["grants", { holder: material.holder, grant: "zz" }, 400],
+        ["grants", { holder: material.holder, grant: grantBy("op", channel, "other") }, 400],
+        ["grants", { holder: material.holder, grant: grantBy("op", channel, "member") }, 303],
+        ["rekey", { operator_pubkey: keyOf("second") }, 400],
+        ["rekey", { operator_pubkey: "", confirm_rekey: "1" }, 400],
+        ["rekey", { operator_pubkey: keyOf("second"), confirm_rekey: "1" }, 303],
+        ["claim-invites", { ...materialOf(channel, "late"), label: "x".repeat(65) }, 400],
+        ["deregister", {}, 400]
+      ] as const)
+        assert.strictEqual((yield* send(ivy, `${own}/${part}`, form)).status, status, `${part} ${JSON.stringify(form)}`)
+      const page = yield* send(ivy, own)
+      for (const text of [material.holder, "channels-joe@people.example", english.grantDeposited, keyOf("second")])
+        assert.include(page.text, text)
+      assert.strictEqual((yield* send(joe, own)).status, 404, "a page of another account")
+      assert.strictEqual((yield* send(ivy, `${own}/members/${material.holder}/remove`, {})).status, 303)
+      assert.notInclude((yield* send(ivy, own)).text, material.holder)
+      assert.strictEqual((yield* send(ivy, `${own}/deregister`, { confirm: "1" })).location, "/portal/channels")
+      assert.strictEqual((yield* send(ivy, own)).status, 404)
+    })
+  )
+
+  it.effect("list what a verified address is invited to, and nothing for others, without an error", () =>
+    Effect.gen(function* () {
+      const channel = idOf("portal claims")
+      yield* ask(account("channels-ivy"), "/me/channels", { channel, operator_pubkey: keyOf("op") })
+      yield* ask(account("channels-ivy"), `/me/channels/${channel}/allowlist`, { email: "channels-joe@people.example" })
+      const pending = yield* send(joe, "/portal/channels")
+      assert.include(pending.text, english.claimStates.Pending)
+      assert.include(pending.text, `/portal/channels/${channel}/claim"`)
+      const none = yield* send(nameless, "/portal/channels")
+      assert.deepStrictEqual([none.status, none.text.includes(english.channelsNoEmail)], [200, true])
+      const claimed = yield* send(joe, `/portal/channels/${channel}/claim-form`, materialOf(channel, "joe"))
+      assert.include(claimed.text, english.claimedText)
+      const after = yield* send(joe, "/portal/channels?notice=claimed")
+      assert.include(after.text, english.claimStates.Claimed)
+      assert.include(after.text, `/portal/channels/${channel}/grant"`)
+    })
+  )
+
+  it.effect("show an invite without spending it, and say 410 when it is spent, 404 when there is none", () =>
+    Effect.gen(function* () {
+      const channel = idOf("portal invites")
+      yield* send(ivy, "/portal/channels", { operator_pubkey: keyOf("op"), channel })
+      const minted = yield* send(ivy, `/portal/channels/${channel}/claim-invites`, {
+        ...materialOf(channel, "guest"),
+        label: "Garden"
+      })
+      assert.deepStrictEqual([minted.status, minted.headers.get("cache-control")], [200, "no-store"])
+      const invite = /\/portal\/claim\?invite=([\w-]+)/u.exec(minted.text)?.[1] ?? ""
+      const path = `/portal/claim?invite=${invite}`
+      const away = yield* send("nobody", path)
+      assert.deepStrictEqual([away.status, away.location], [303, `/portal?next=${encodeURIComponent(path)}`])
+      assert.strictEqual((yield* send(nameless, path)).status, 403)
+      for (let times = 0; times < 2; times++) {
+        const shown = yield* send(joe, path)
+        assert.deepStrictEqual([shown.status, shown.headers.get("referrer-policy")], [200, "no-referrer"])
+        for (const text of ["Garden", channel, keyOf("guest")]) assert.include(shown.text, text)
+      }
+      const confirmed = yield* send(joe, "/portal/claim/confirm", { invite })
+      assert.strictEqual(confirmed.location, "/portal/channels?notice=claimed")
+      assert.strictEqual((yield* send(joe, path)).status, 410)
+      for (const none of ["", "nonsense", "A".repeat(43)])
+        assert.strictEqual((yield* send(joe, `/portal/claim?invite=${none}`)).status, 404, none)
+    })
+  )
+
+  it.effect("make rooms of 2 to 12 holders, shown as a matrix of their pairs", () =>
+    Effect.gen(function* () {
+      const [a, b, c] = [keyOf("room a"), keyOf("room b"), keyOf("room c")]
+      const operator_pubkey = keyOf("room op")
+      for (const [holders, status] of [
+        ["", 400],
+        [a, 400],
+        [`${a} x`, 400],
+        [`${a}\n${a}`, 400],
+        [`${a}\n${b}, ${c}`, 303]
+      ] as const)
+        assert.strictEqual((yield* send(ivy, "/portal/rooms", { operator_pubkey, holders })).status, status, holders)
+      const { text } = yield* send(ivy, "/portal/channels")
+      assert.lengthOf([...text.matchAll(/<td><a href="\/portal\/channels\/[0-9a-f]{64}"/gu)], 6)
+    })
+  )
+
+  it.effect("say that the platform manages no service accounts where it does not", () =>
+    Effect.gen(function* () {
+      const own = "/portal/account/service-accounts"
+      assert.strictEqual((yield* send(ivy, own, { name: "" })).status, 400)
+      assert.strictEqual((yield* send(ivy, own, { name: "backup" })).status, 503)
+      const unknown = `${own}/sa-${"0".repeat(32)}`
+      for (const part of ["rotate", "delete"])
+        assert.strictEqual((yield* send(ivy, `${unknown}/${part}`, {})).status, 404, part)
+    })
+  )
+})
