@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { generateKeyPairSync } from "node:crypto"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { httpOrigin } from "./Origins.ts"
 import { newcomer } from "./People.ts"
@@ -17,6 +18,11 @@ if (missing) {
 
 /** Pictures of the pages, for those who change them, in the folder that this variable names. */
 const pictures = process.env["CATENET_PICTURES"]
+
+const operatorKey = generateKeyPairSync("ed25519")
+  .publicKey.export({ type: "spki", format: "der" })
+  .subarray(-32)
+  .toString("hex")
 
 describe.skipIf(missing)("the portal in a browser", () => {
   let stack: Stack
@@ -125,8 +131,43 @@ describe.skipIf(missing)("the portal in a browser", () => {
         await origin.close()
         rmSync(folder, { recursive: true, force: true })
       }
-      await page.goto(stack.portal("/portal/account"))
-      await look("account")
+      for (const name of [
+        "fleet",
+        "usage",
+        "account",
+        "channels",
+        "agent-bridges",
+        `tunnels/${id}/uptime`,
+        `tunnels/${id}/grants`
+      ]) {
+        await page.goto(stack.portal(`/portal/${name}`))
+        await look(name.replace(/^.*\//u, ""))
+      }
+      // A channel of one's own, and a claim with keys that the browser makes.
+      await page.goto(stack.portal("/portal/channels"))
+      await page.fill("input[name=operator_pubkey] >> nth=0", operatorKey)
+      await page.locator("form[action='/portal/channels'] button").click()
+      await page.waitForURL(/\/portal\/channels\/[0-9a-f]{64}$/u)
+      await look("channel")
+      await page.fill("form[action$='/allowlist'] input[name=email]", email)
+      await page.locator("form[action$='/allowlist'] button").click()
+      await page.goto(stack.portal("/portal/channels"))
+      await page.locator("a[href$='/claim']").click()
+      await page.waitForURL(/\/claim$/u)
+      await look("claim")
+      if (javaScriptEnabled) {
+        const saved = page.waitForEvent("download")
+        await page.locator("form[data-keys] button[type=button]").click()
+        const file = readFileSync((await (await saved).path()) ?? "", "utf8")
+        assert.match(
+          file,
+          /^CT_CHANNEL_ID=[0-9a-f]{64}\nCT_CHANNEL_HOLDER_KEY=[0-9a-f]{64}\nCT_CHANNEL_NOISE_KEY=[0-9a-f]{64}\n/u
+        )
+        await page.locator("form[data-keys] button.main-action").click()
+        await page.waitForURL(/\/claim-form$/u)
+        await page.goto(stack.portal("/portal/channels"))
+        assert.strictEqual(await page.locator("a[href$='/grant']").count(), 1)
+      }
       await page.goto(stack.portal("/portal/nothing"))
       await look("nothing")
       assert.deepStrictEqual(
