@@ -1,5 +1,6 @@
 /** Forms of channels: registration, members, who may claim, grants, rooms, and the end of a channel. */
-import { ChannelId, ChannelRegistration, Grant, InviteLabel, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { ChannelId, ChannelRegistration, Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "@catenet/domain/values/Keys"
 import { ChannelNotFound, type NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
 import { Email } from "@catenet/domain/values/Email"

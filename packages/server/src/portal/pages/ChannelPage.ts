@@ -1,5 +1,6 @@
 /** `/portal/channels/:channel`: an own channel with its members, who may claim, its grants, its key, and its end. */
-import type { Channel, ClaimInvite, DepositedGrant, Member } from "@catenet/domain/channels/Channel"
+import type { Channel, DepositedGrant, Member } from "@catenet/domain/channels/Channel"
+import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "../texts/English.ts"
 import { area, button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"

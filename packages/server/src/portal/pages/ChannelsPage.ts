@@ -1,5 +1,6 @@
 /** `/portal/channels`: the channels that somebody was invited to, own channels, and rooms. */
-import type { ChannelId, Claim, RoomPair } from "@catenet/domain/channels/Channel"
+import type { ChannelId, RoomPair } from "@catenet/domain/channels/Channel"
+import type { Claim } from "@catenet/domain/channels/Claim"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "../texts/English.ts"
 import { area, field, panel, type Sent, valuesOf } from "../shell/Field.ts"

@@ -1,5 +1,5 @@
 /** `/portal/claim?invite=`: what an invite offers, and one button. Looking claims nothing. */
-import type { ClaimInvite } from "@catenet/domain/channels/Channel"
+import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "../texts/English.ts"
 import { moment } from "../shell/Moment.ts"

@@ -54,7 +54,9 @@ const rail = (reader: Reader, area: Page["area"]) => {
   const { signedIn, texts } = reader
   return markup`<header class="rail">
     <a class="brand" href="/portal/tunnels">${mark} Catenet</a>
-    <nav aria-label="${texts.navigation}">${entries(reader, area)}</nav>
+    <nav class="wide" aria-label="${texts.navigation}">${entries(reader, area)}</nav>
+    <details class="narrow"><summary>${texts.menu}</summary>
+      <nav aria-label="${texts.navigation}">${entries(reader, area)}</nav></details>
     <div class="foot">
       <span>${texts.signedInAs} <strong>${signedIn?.email ?? signedIn?.subject}</strong></span>
       <form method="post" action="/portal/logout"><button class="plain">${texts.signOut}</button></form>

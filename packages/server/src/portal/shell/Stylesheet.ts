@@ -44,7 +44,7 @@ h1.mono { font-size: 22px }
 .rail li a[aria-current] { background: var(--chosen); color: var(--accent); font-weight: 650 }
 .foot { margin-top: auto; padding: 12px 10px 0; border-top: 1px solid var(--line); display: grid; gap: 8px;
   font-size: 14px; color: var(--soft); overflow-wrap: anywhere }
-.rail summary { display: none }
+.narrow { display: none }
 .main { padding: 28px 36px 56px; max-width: calc(1120px + 72px) }
 .head { display: flex; justify-content: space-between; align-items: flex-start; gap: 16px; margin-bottom: 24px }
 .lead, .hint, .crumb { color: var(--soft) }
@@ -140,6 +140,12 @@ dl.pairs + form { margin-top: 16px }
 @media (max-width: 760px) {
   .shell { display: block }
   .rail { position: static; height: auto; gap: 12px; padding: 14px 16px; border-right: 0; border-bottom: 1px solid var(--line) }
+  .wide { display: none }
+  .narrow { display: block; margin: 0 }
+  .narrow summary { padding: 8px 10px; font-weight: 650 }
+  .rail .foot { border-top: 0; padding: 0 10px; display: flex; flex-wrap: wrap; gap: 4px 16px }
+  .rail .foot > span { flex-basis: 100% }
+  .foot strong { display: inline }
   .main { padding: 20px 16px 40px }
   .columns { display: block }
   .head { display: block }
