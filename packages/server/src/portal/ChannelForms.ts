@@ -72,10 +72,11 @@ export const make = Effect.gen(function* () {
   const ofList =
     (form: string, submit: Submit): Submit =>
     (sent) =>
-      Effect.catch(submit(sent), (refusal) =>
-        refusal instanceof MalformedRequest
-          ? pages.list(sent.self, sent.caller, sentBack(sent, form, refusedFields(refusal)))
-          : Effect.fail(refusal)
+      submit(sent).pipe(
+        Effect.catchIf(
+          (refusal) => refusal instanceof MalformedRequest,
+          (refusal) => pages.list(sent.self, sent.caller, sentBack(sent, form, refusedFields(refusal)))
+        )
       )
 
   return {
