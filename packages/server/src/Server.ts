@@ -85,7 +85,7 @@ class App extends Context.Service<
     Layer.provide([
       Features.handlers,
       Features.services,
-      Metrics.layer.pipe(Layer.provide([Features.services, RequestMetrics.layer])),
+      Metrics.layer.pipe(Layer.provide(Features.services)),
       RequestMetrics.layer,
       NodeHttpServer.layerHttpServices
     ])

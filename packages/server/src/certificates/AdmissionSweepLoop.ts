@@ -14,4 +14,4 @@ export const layer = Layer.effectDiscard(
       Effect.forkScoped
     )
   })
-)
+).pipe(Layer.provide([AdmissionSweep.layer]))

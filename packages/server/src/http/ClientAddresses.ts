@@ -87,5 +87,6 @@ export class ClientAddresses extends Context.Service<
     }
   })
 
-  static readonly layer = Layer.effect(ClientAddresses, ClientAddresses.make)
+  static readonly layerNoDeps = Layer.effect(ClientAddresses, ClientAddresses.make)
+  static readonly layer = ClientAddresses.layerNoDeps
 }

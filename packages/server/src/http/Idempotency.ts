@@ -8,10 +8,9 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Context, Effect, Layer, Result, Schema } from "effect"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
-import * as Database from "../store/Database.ts"
 import * as Store from "./IdempotencyStore.ts"
 
 /** Seconds for which an answer is kept. */
@@ -95,5 +94,5 @@ export class Idempotency extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Idempotency, Idempotency.make)
-  static readonly layer = Idempotency.layerNoDeps.pipe(Layer.provide([Database.layer, SecureRandom.layerWebCrypto]))
+  static readonly layer = Idempotency.layerNoDeps
 }

@@ -6,7 +6,6 @@ import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
-import * as Database from "../store/Database.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 export class Limits extends Context.Service<
@@ -44,5 +43,5 @@ export class Limits extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Limits, Limits.make)
-  static readonly layer = Limits.layerNoDeps.pipe(Layer.provide(Database.layer))
+  static readonly layer = Limits.layerNoDeps
 }

@@ -39,4 +39,4 @@ export const layer = Layer.effect(
       })
     )
   })
-)
+).pipe(Layer.provide([ClientAddresses.layer]))

@@ -89,5 +89,6 @@ export class RequestMetrics extends Context.Service<
     }
   })
 
-  static readonly layer = Layer.effect(RequestMetrics, RequestMetrics.make)
+  static readonly layerNoDeps = Layer.effect(RequestMetrics, RequestMetrics.make)
+  static readonly layer = RequestMetrics.layerNoDeps
 }

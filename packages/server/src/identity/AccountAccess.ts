@@ -78,4 +78,6 @@ const eitherLayer = Layer.effect(
   )
 )
 
-export const layer = Layer.mergeAll(bearerLayer, sessionLayer, eitherLayer)
+export const layer = Layer.mergeAll(bearerLayer, sessionLayer, eitherLayer).pipe(
+  Layer.provide([AccessTokens.layer, EmailDomains.layer, KeySet.layer, Sessions.layer])
+)

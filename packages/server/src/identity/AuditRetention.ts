@@ -33,4 +33,4 @@ export const layer = Layer.effectDiscard(
       Effect.forkScoped
     )
   })
-)
+).pipe(Layer.provide([Audits.layer]))

@@ -109,5 +109,6 @@ export class KeySet extends Context.Service<
     return yield* fetched(oidcIssuer)
   })
 
-  static readonly layer = Layer.effect(KeySet, KeySet.make)
+  static readonly layerNoDeps = Layer.effect(KeySet, KeySet.make)
+  static readonly layer = KeySet.layerNoDeps
 }

@@ -16,4 +16,4 @@ const work = Effect.gen(function* () {
 })
 
 /** Runs as long as the layer lives. */
-export const layer = Layer.effectDiscard(Effect.forkScoped(work))
+export const layer = Layer.effectDiscard(Effect.forkScoped(work)).pipe(Layer.provide([ServiceAccounts.layer]))

@@ -79,5 +79,6 @@ export class Metrics extends Context.Service<Metrics, { readonly page: Effect.Ef
     }
   })
 
-  static readonly layer = Layer.effect(Metrics, Metrics.make)
+  static readonly layerNoDeps = Layer.effect(Metrics, Metrics.make)
+  static readonly layer = Metrics.layerNoDeps.pipe(Layer.provide([KeySet.layer, RequestMetrics.layer]))
 }

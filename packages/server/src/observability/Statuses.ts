@@ -122,7 +122,7 @@ export class Statuses extends Context.Service<
     }
   })
 
-  static readonly layer = Layer.effect(Statuses, Statuses.make).pipe(
-    Layer.provide([OutgoingHttp.layerToEdges, LiveEdges.layer])
-  )
+  /** On the caller's view of the keys, and of which edges live. */
+  static readonly layerNoDeps = Layer.effect(Statuses, Statuses.make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
+  static readonly layer = Statuses.layerNoDeps.pipe(Layer.provide([KeySet.layer, LiveEdges.layer]))
 }

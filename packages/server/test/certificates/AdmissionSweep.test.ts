@@ -5,18 +5,9 @@ import { Clock, ConfigProvider, Effect, Layer, Redacted, References } from "effe
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
 import { until } from "../../../domain/test/Eventually.ts"
-import { Audits } from "../../src/identity/Audits.ts"
 import { Admissions } from "../../src/certificates/Admissions.ts"
-import { CertificateAuthorities } from "../../src/certificates/CertificateAuthorities.ts"
 import { AdmissionSweep } from "../../src/certificates/AdmissionSweep.ts"
 import * as SweepLoop from "../../src/certificates/AdmissionSweepLoop.ts"
-import { AddressRecords } from "../../src/tunnels/hostnames/AddressRecords.ts"
-import * as DnsProvider from "../../src/dns/ConfiguredDns.ts"
-import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
-import { HostnameProofs } from "../../src/tunnels/hostnames/HostnameProofs.ts"
-import { HostnameRules } from "../../src/tunnels/hostnames/HostnameRules.ts"
-import { Resolver } from "../../src/tunnels/hostnames/Resolver.ts"
-import { Limits } from "../../src/http/Limits.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import { Hosts } from "../../src/tunnels/hostnames/Hosts.ts"
 import { Settings } from "../../src/settings/Settings.ts"
@@ -47,20 +38,12 @@ const settings = (variables: Readonly<Record<string, string>>) =>
 
 const replica = (
   variables: Readonly<Record<string, string>> = {},
-  loop: Layer.Layer<never, never, Settings | AdmissionSweep> = Layer.empty
+  loop: Layer.Layer<never, never, Settings | SqlClient.SqlClient> = Layer.empty
 ) =>
   Layer.fresh(
     loop.pipe(
-      Layer.provideMerge(Layer.mergeAll(AdmissionSweep.layer, Admissions.layer)),
-      Layer.provide(CertificateAuthorities.layer),
-      Layer.provide(HostnameProofs.layer),
-      Layer.provideMerge(Hosts.layer),
-      Layer.provide(Layer.mergeAll(Resolver.layer, Limits.layerNoDeps, HostnameRules.layer)),
-      Layer.provide(AddressRecords.layer),
-      Layer.provide(DnsProvider.layer),
-      Layer.provide(Layer.merge(Audits.layer, SecureRandom.layerWebCrypto)),
-      Layer.provideMerge(Outbox.layer),
-      Layer.provide(EdgeAdmin.layer),
+      Layer.provideMerge(Layer.mergeAll(AdmissionSweep.layer, Admissions.layer, Hosts.layer, Outbox.layer)),
+      Layer.provide(SecureRandom.layerWebCrypto),
       Layer.provideMerge(Database.layerClient),
       Layer.provide(settings(variables))
     )

@@ -7,10 +7,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
 import { AlertDeliveries } from "../../src/tunnels/alerts/AlertDeliveries.ts"
 import { Outages } from "../../src/tunnels/alerts/Outages.ts"
-import { Audits } from "../../src/identity/Audits.ts"
-import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
-import { RealmAdmin } from "../../src/identity/RealmAdmin.ts"
-import { Idempotency } from "../../src/http/Idempotency.ts"
+import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import * as Worker from "../../src/edges/OutboxWorker.ts"
 import { EdgeFacts } from "../../src/edges/EdgeFacts.ts"
@@ -30,9 +27,7 @@ const otherSealing = Sealing.layerOf(Redacted.make(new Uint8Array(32).fill(0x5f)
 const replica = (kind: "able" | "incapable" | "other seal key") =>
   Layer.fresh(
     Layer.mergeAll(Worker.layer, Outages.layer, ServiceAccounts.layer).pipe(
-      Layer.provideMerge(Outbox.layer),
-      Layer.provideMerge(Layer.mergeAll(AlertDeliveries.layer, EdgeFacts.layer, EdgeAdmin.layer)),
-      Layer.provide(Layer.mergeAll(Audits.layer, Idempotency.layerNoDeps, RealmAdmin.layer)),
+      Layer.provideMerge(Layer.mergeAll(AlertDeliveries.layer, EdgeFacts.layer, LiveEdges.layer, Outbox.layer)),
       Layer.provide(kind === "other seal key" ? otherSealing : TestServer.sealing),
       Layer.provide(SecureRandom.layerWebCrypto),
       Layer.provideMerge(Database.layerClient),

@@ -6,7 +6,6 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
@@ -43,7 +42,6 @@ const inDatabase = <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>
 /** A replica's outbox without its worker, over its own connections. */
 const writing = Layer.fresh(
   Outbox.layer.pipe(
-    Layer.provide(EdgeAdmin.layer),
     Layer.provideMerge(Database.layerClient),
     Layer.provide(
       Layer.unwrap(

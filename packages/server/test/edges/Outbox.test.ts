@@ -4,7 +4,6 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import * as Worker from "../../src/edges/OutboxWorker.ts"
 import { Settings } from "../../src/settings/Settings.ts"
@@ -31,12 +30,7 @@ const settings = Layer.unwrap(
 
 /** One replica's share: its own connections, its own worker. */
 const replica = Layer.fresh(
-  Worker.layer.pipe(
-    Layer.provideMerge(Outbox.layer),
-    Layer.provide(EdgeAdmin.layer),
-    Layer.provideMerge(Database.layerClient),
-    Layer.provide(settings)
-  )
+  Worker.layer.pipe(Layer.provideMerge(Outbox.layer), Layer.provideMerge(Database.layerClient), Layer.provide(settings))
 ).pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal")))
 
 const world = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)

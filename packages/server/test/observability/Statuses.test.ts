@@ -96,7 +96,11 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
         generation: () => 0,
         getKey: () => Promise.reject(new Error("no key"))
       })
-      const own = Statuses.layer.pipe(Layer.provide([settings, keys, database]), Layer.provideMerge(TestClock.layer()))
+      const own = Statuses.layerNoDeps.pipe(
+        Layer.provide([LiveEdges.layer, keys]),
+        Layer.provide([settings, database]),
+        Layer.provideMerge(TestClock.layer())
+      )
       const { provisioning } = yield* TestServer.client
       const hostname = Schema.decodeSync(Hostname)("b.example.test")
       const payload = { subject: Subject.make("s"), name: "b", hostname }

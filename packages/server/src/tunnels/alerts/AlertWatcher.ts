@@ -31,4 +31,6 @@ const delivering = Effect.gen(function* () {
 })
 
 /** Runs as long as the layer lives. */
-export const layer = Layer.effectDiscard(Effect.andThen(Effect.forkScoped(looking), Effect.forkScoped(delivering)))
+export const layer = Layer.effectDiscard(
+  Effect.andThen(Effect.forkScoped(looking), Effect.forkScoped(delivering))
+).pipe(Layer.provide([AlertDeliveries.layer, Outages.layer]))

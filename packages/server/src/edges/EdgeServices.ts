@@ -1,0 +1,8 @@
+/** Edge servers: which live, what they report, and the orders that they get. */
+import { Layer } from "effect"
+import { EdgeFacts } from "./EdgeFacts.ts"
+import { Edges } from "./Edges.ts"
+import { LiveEdges } from "./LiveEdges.ts"
+import { Outbox } from "./Outbox.ts"
+
+export const layer = Layer.mergeAll(EdgeFacts.layer, Edges.layer, LiveEdges.layer, Outbox.layer)
