@@ -1,0 +1,93 @@
+/** The numbers that the guides repeat are those of the code. The tables of variables and of what is bounded have tests of their own. */
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "../../../..")
+
+/** A guide's prose in one line, without tables and code. */
+const proseOf = (page: string) =>
+  readFileSync(join(root, "docs", `${page}.md`), "utf8")
+    .replaceAll(/^```[\s\S]*?^```$/gmu, "")
+    .replaceAll(/^\|.*$/gmu, "")
+    .replaceAll(/\s+/gu, " ")
+
+/** The value of a constant: what its declaration says, with numbers computed. */
+const constantOf = (file: string, name: string): string => {
+  const source = readFileSync(join(root, "packages", file), "utf8")
+  const [, written = ""] = new RegExp(`const ${name} = (.+)`, "u").exec(source) ?? []
+  assert.notStrictEqual(written, "", `${file} has no constant ${name}`)
+  const [, text] = /^"(.*)"$/u.exec(written) ?? []
+  if (text !== undefined) return text
+  const factors = written.split("*").map((factor) => Number(factor.trim().replaceAll("_", "")))
+  return String(factors.reduce((product, factor) => product * factor, 1))
+}
+
+const count = (value: string) => Number(value).toLocaleString("en-US")
+const milliseconds = (value: string) => `${Number(value) / 1000} s`
+const shortened = (value: string) => value.replace(/ seconds?$/u, " s").replace(/ millis$/u, " ms")
+
+/** The page, the sentence's part before the number, the number as the page writes it, what follows, and the constant. */
+const numbers: ReadonlyArray<
+  readonly [page: string, before: string, after: string, file: string, name: string, write: (value: string) => string]
+> = [
+  ["edge", "does not answer within ", ", and names it", "server/src/observability/EdgeGauge.ts", "patience", shortened],
+  ["edge", "not reported itself for ", ".", "server/src/edges/EdgeAddressStore.ts", "liveSeconds", (n) => `${n} s`],
+  ["edge", "does not apply an order within ", " ", "edge/src/processes/WorkerHandle.ts", "applyTimeout", shortened],
+  ["edge", "kills one that is silent for ", ".", "edge/src/processes/Workers.ts", "silenceMillis", milliseconds],
+  ["edge", "at most ", ".", "edge/src/processes/WorkerEdge.ts", "reportEvery", shortened],
+  ["edge", "may reset ", " HTTP/2 streams in a minute", "edge/src/gelb/ResetBudget.ts", "resetsPerMinute", count],
+  ["edge", "have ", " places for each address", "edge/src/sessions/UnnamedParks.ts", "unnamedPerBlock", count],
+  ["edge", "or has lasted ", " s.", "edge/src/history/UnnamedTunnels.ts", "provenSeconds", count],
+  ["edge", " s. ", " such tunnels keep their records", "edge/src/history/UnnamedTunnels.ts", "unnamedTunnels", count],
+  ["edge", "the newest ", " sessions", "edge/src/history/UnnamedTunnels.ts", "sessionsOfUnnamed", count],
+  ["edge", " sessions and ", " receipts of each", "edge/src/history/UnnamedTunnels.ts", "receiptsOfUnnamed", count],
+  [
+    "agent",
+    "no answer longer than ",
+    ".",
+    "agent/src/onboard/OutgoingHttp.ts",
+    "longestAnswer",
+    (n) => `${Number(n) / 1024} KiB`
+  ],
+  ["agent", "when it answers within ", ",", "agent/src/connect/MeshClient.ts", "directMillis", milliseconds],
+  [
+    "agent",
+    "after ",
+    " without a sign of the edge",
+    "agent/src/observe/Health.ts",
+    "silenceMillis",
+    (n) => `${Number(n) / 1000} seconds`
+  ],
+  ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
+  ["operations", "caches the answer for ", ";", "edge/src/gelb/VisitorChecks.ts", "keptMillis", milliseconds],
+  [
+    "api",
+    "the body is longer than ",
+    ",",
+    "domain/src/api/RequestReading.ts",
+    "maxBodyBytes",
+    (n) => `${Number(n) / 1048576} MiB`
+  ]
+]
+
+/** Quantities that repeat no constant: measured ones, defaults that the table of variables has, and the database's start. */
+const others = ["30 s with a heartbeat", "500 MB a second", "30 seconds, and a running server"]
+
+const unit = String.raw`(?:s|ms|KiB|MiB|MB|seconds|minutes)\b`
+
+describe("the numbers of the guides", () => {
+  it.each(numbers)("%s: %s…%s is the constant of the code", (page, before, after, file, name, write) => {
+    const text = page === "api" ? readFileSync(join(root, "docs/api.md"), "utf8") : proseOf(page)
+    assert.include(text, `${before}${write(constantOf(file, name))}${after}`)
+  })
+
+  it.each(["edge", "agent", "operations", "api"])("%s.md has no other quantity with a unit", (page) => {
+    const held = numbers
+      .filter(([of]) => of === page)
+      .map(([, before, after, file, name, write]) => `${before}${write(constantOf(file, name))}${after}`)
+    let rest = proseOf(page)
+    for (const part of [...held, ...others]) rest = rest.replaceAll(part, "")
+    assert.deepStrictEqual(rest.match(new RegExp(String.raw`.{0,30}\b\d[\d,.]* ${unit}.{0,20}`, "gu")) ?? [], [])
+  })
+})
