@@ -1,7 +1,7 @@
 /** The table of published pipelines. A specification is kept as the JSON text of the wire, which loses no digit. */
+import { PipelineId, PipelineSpec } from "@catenet/domain/agents/Pipeline"
 import { mostPipelinesOfAccount } from "@catenet/domain/values/Caps"
 import { codec } from "@catenet/domain/values/JsonText"
-import { PipelineId, PipelineSpec } from "@catenet/domain/agents/Pipeline"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"

@@ -2,10 +2,7 @@
  * The registry of pipelines. An id belongs to whoever published under it first, account or operator, until that owner
  * withdraws it; publishing again replaces the specification.
  */
-import type { HttpServerRequest } from "effect/http"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
-import type { Caller } from "@catenet/domain/api/Access"
-import { mostPipelinesOfAccount } from "@catenet/domain/values/Caps"
+import { PipelineId, type PipelineSpec, PublishedPipeline } from "@catenet/domain/agents/Pipeline"
 import {
   NotPipelineOwner,
   PipelineIdTaken,
@@ -13,12 +10,15 @@ import {
   RoleTagRepeated,
   RoleWithoutUnits
 } from "@catenet/domain/agents/PipelineErrors"
-import { PipelineId, type PipelineSpec, PublishedPipeline } from "@catenet/domain/agents/Pipeline"
+import type { Caller } from "@catenet/domain/api/Access"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import { mostPipelinesOfAccount } from "@catenet/domain/values/Caps"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option } from "effect"
-import { Audits } from "../identity/Audits.ts"
+import type { HttpServerRequest } from "effect/http"
 import { paged, type Page } from "../http/Paging.ts"
+import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"

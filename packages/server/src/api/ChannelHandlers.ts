@@ -7,10 +7,10 @@ import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AllowLists } from "../channels/AllowLists.ts"
-import { ClaimInvites } from "../channels/ClaimInvites.ts"
-import { Rooms } from "../channels/Rooms.ts"
 import { Channels } from "../channels/Channels.ts"
+import { ClaimInvites } from "../channels/ClaimInvites.ts"
 import { Members } from "../channels/Members.ts"
+import { Rooms } from "../channels/Rooms.ts"
 
 const InviteRequest = Schema.Struct({ ...MemberMaterial.fields, label: Schema.optionalKey(InviteLabel) })
 

@@ -4,9 +4,9 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Assignments } from "../topologies/Assignments.ts"
-import { TopologyEditor } from "../topologies/TopologyEditor.ts"
 import { Suggestions } from "../topologies/Suggestions.ts"
 import { Topologies } from "../topologies/Topologies.ts"
+import { TopologyEditor } from "../topologies/TopologyEditor.ts"
 
 const topologiesLayer = HttpApiBuilder.group(
   ControlPlaneApi,

@@ -1,16 +1,16 @@
 /** Whose verified e-mail addresses may claim a membership of a channel. */
-import type { HttpServerRequest } from "effect/http"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
-import type { NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
-import type { Email } from "@catenet/domain/values/Email"
+import type { NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { Context, Effect, Layer, Schema } from "effect"
+import type { Email } from "@catenet/domain/values/Email"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import { Context, Effect, Layer } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { Channels } from "./Channels.ts"
-import { paged, type Page } from "../http/Paging.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { Channels } from "./Channels.ts"
 import * as Store from "./ClaimStore.ts"
 
 type Account = Caller["Service"]
@@ -68,12 +68,7 @@ export class AllowLists extends Context.Service<
 
       list: Effect.fn("AllowLists.list")(function* (account: Account, channel: ChannelId, page: Page) {
         yield* requireOwner(account, channel)
-        const found = yield* paged(
-          page,
-          Schema.String,
-          (slice) => store.allowed({ of: channel, ...slice }),
-          ({ email }) => email
-        )
+        const found = yield* pagedOf(page, channel, store.allowed, ({ email }) => email)
         return found.map(({ email }) => email)
       }, sqlOrDie)
     }

@@ -1,6 +1,6 @@
 /** Whether a member's own statement holds: its holder key attests its Noise key for this channel. */
-import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import { native } from "@catenet/crypto/native"
+import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
 import { bytesOf } from "../runtime/Secrets.ts"
 

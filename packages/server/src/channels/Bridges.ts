@@ -2,15 +2,14 @@
  * The agent bridge: the deployment's own identity on channels, which an owner may let onto the channel of a tunnel's
  * agent. Without the identity nothing of this is there. A grant's signature and expiry are checked when it is used.
  */
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
-import * as CryptoGrant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import type { Caller } from "@catenet/domain/api/Access"
 import { BridgeState } from "@catenet/domain/api/BridgeApi"
 import { type ChannelId, type Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
-import { GrantMismatch, GrantUndecodable } from "@catenet/domain/channels/ChannelErrors"
+import { type GrantMismatch, type GrantUndecodable } from "@catenet/domain/channels/ChannelErrors"
+import type { BridgeMode } from "@catenet/domain/tunnels/Tunnel"
 import {
   BridgeCallFailed,
   BridgeGrantMissing,
@@ -18,23 +17,26 @@ import {
   type TunnelNotFound
 } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import type { BridgeMode } from "@catenet/domain/tunnels/Tunnel"
-import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { HolderKey } from "@catenet/domain/values/Keys"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Audits } from "../identity/Audits.ts"
-import { Channels } from "./Channels.ts"
-import { Members } from "./Members.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
-import { LoginOrders } from "../tunnels/LoginOrders.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { LoginOrders } from "../tunnels/LoginOrders.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { BridgeDialer } from "./BridgeDialer.ts"
 import * as Probe from "./BridgeProbe.ts"
 import * as Store from "./BridgeStore.ts"
+import { Channels } from "./Channels.ts"
+import { requireGrantFor } from "./GrantPlace.ts"
+import { Members } from "./Members.ts"
 
 type Account = Caller["Service"]
 
+const holderFrom = Schema.decodeSync(HolderKey)
 const materialFrom = Schema.decodeSync(MemberMaterial)
 
 export class Bridges extends Context.Service<
@@ -87,7 +89,7 @@ export class Bridges extends Context.Service<
         ? undefined
         : {
             seed: bridgeHolderKey,
-            holder: Hex.encode(native.ed25519.publicKey(Redacted.value(bridgeHolderKey))),
+            holder: holderFrom(Hex.encode(native.ed25519.publicKey(Redacted.value(bridgeHolderKey)))),
             noiseKey: native.x25519.publicKey(Redacted.value(bridgeNoiseKey))
           }
     const configured = Effect.suspend(() =>
@@ -137,10 +139,7 @@ export class Bridges extends Context.Service<
         { channel, grant }: { readonly channel: ChannelId; readonly grant: Grant }
       ) {
         const bridge = yield* configured
-        const read = CryptoGrant.fromHex(grant)
-        if (Result.isFailure(read)) return yield* new GrantUndecodable()
-        if (Hex.encode(read.success.channel) !== channel) return yield* new GrantMismatch({ part: "channel" })
-        if (Hex.encode(read.success.holder) !== bridge.holder) return yield* new GrantMismatch({ part: "holder" })
+        yield* Effect.fromResult(requireGrantFor({ channel, holder: bridge.holder }, grant))
         const keep = Effect.gen(function* () {
           yield* tunnels.owned(id, account)
           yield* store.put(id, channel, grant.toLowerCase())

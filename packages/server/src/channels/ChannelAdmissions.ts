@@ -6,10 +6,10 @@ import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { MemberNotAdmitted } from "@catenet/domain/edges/EdgeErrors"
 import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { batched } from "../fastpath/Batcher.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
+import type { Place } from "./GrantPlace.ts"
 import { TopologyAuthorizations } from "./TopologyAuthorizations.ts"
-import type { Place } from "./Members.ts"
 
 const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`
 const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorisation))

@@ -2,15 +2,15 @@
  * The channel registry of accounts. A channel of another account and a channel that is not registered have the same
  * refusal. Changing the operator key needs a confirmation and leaves its trace in the audit log.
  */
-import type { HttpServerRequest } from "effect/http"
-import type { SqlError } from "effect/sql"
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, ChannelRegistration, Channel } from "@catenet/domain/channels/Channel"
 import { ChannelLimitReached, NotChannelOwner, type OperatorMismatch } from "@catenet/domain/channels/ChannelErrors"
 import { deregister, register, registered } from "@catenet/domain/channels/ChannelOperator"
-import { Context, Effect, Layer, Option, Schema, type Cause } from "effect"
+import { Context, Effect, Layer, Option, type Schema, type Cause } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { SqlError } from "effect/sql"
+import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -107,12 +107,7 @@ export class Channels extends Context.Service<
       ),
 
       list: Effect.fn("Channels.list")(function* ({ subject }: Account, page: Page) {
-        const found = yield* paged(
-          page,
-          Schema.String,
-          (slice) => store.list({ of: subject, ...slice }),
-          ({ channel }) => channel
-        )
+        const found = yield* pagedOf(page, subject, store.list, ({ channel }) => channel)
         return found.map(({ channel }) => channel)
       }, sqlOrDie),
 

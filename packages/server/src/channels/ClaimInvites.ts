@@ -2,14 +2,10 @@
  * Claim invites: the owner prepares a membership, a link carries a token for it, and one signed-in person takes it up
  * within fifteen minutes. The invite is used up together with the claim, so a claim that fails does not lose it.
  */
-import type { HttpServerRequest } from "effect/http"
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
-import { type VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import {
   type AttestationRefused,
   ChannelNotFound,
@@ -17,8 +13,6 @@ import {
   ClaimInviteUnknown,
   type HolderClaimedElsewhere
 } from "@catenet/domain/channels/ChannelErrors"
-import type { Audit } from "@catenet/domain/values/AuditEffect"
-import type { Step } from "@catenet/domain/values/Step"
 import {
   type ClaimInvite,
   confirm,
@@ -28,20 +22,26 @@ import {
   type StoredClaimInvite,
   view
 } from "@catenet/domain/channels/ClaimInvite"
+import { type VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
+import type { Audit } from "@catenet/domain/values/AuditEffect"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import type { Step } from "@catenet/domain/values/Step"
 import { ClaimInviteToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Audits } from "../identity/Audits.ts"
-import * as Attestation from "./Attestation.ts"
-import { Channels } from "./Channels.ts"
-import * as ChannelStore from "./ChannelStore.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import type { HttpServerRequest } from "effect/http"
 import { Idempotency } from "../http/Idempotency.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { Claims } from "./Claims.ts"
+import * as Attestation from "./Attestation.ts"
+import { Channels } from "./Channels.ts"
+import * as ChannelStore from "./ChannelStore.ts"
 import * as InviteStore from "./ClaimInviteStore.ts"
+import { Claims } from "./Claims.ts"
 import * as Store from "./ClaimStore.ts"
 
 type Account = Caller["Service"]
@@ -54,6 +54,13 @@ const isToken = Schema.is(Schema.toEncoded(ClaimInviteToken))
 
 const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
 
+/** `key` is the idempotency key of the request. */
+interface MintRequest {
+  readonly material: MemberMaterial
+  readonly label: string | undefined
+  readonly key: string | undefined
+}
+
 export class ClaimInvites extends Context.Service<
   ClaimInvites,
   {
@@ -62,11 +69,7 @@ export class ClaimInvites extends Context.Service<
     readonly mint: (
       account: Account,
       channel: ChannelId,
-      request: {
-        readonly material: MemberMaterial
-        readonly label: string | undefined
-        readonly key: string | undefined
-      }
+      request: MintRequest
     ) => Effect.Effect<MintedClaimInvite, AttestationRefused | ChannelNotFound | IdempotencyKeyReused>
     /** Invites of a channel without their tokens, the one that expires first before the others. */
     readonly list: (
@@ -124,15 +127,7 @@ export class ClaimInvites extends Context.Service<
     return {
       requireOwner: owned,
 
-      mint: Effect.fn("ClaimInvites.mint")(function* (
-        account: Account,
-        channel: ChannelId,
-        request: {
-          readonly material: MemberMaterial
-          readonly label: string | undefined
-          readonly key: string | undefined
-        }
-      ) {
+      mint: Effect.fn("ClaimInvites.mint")(function* (account: Account, channel: ChannelId, request: MintRequest) {
         const { key, label, material } = request
         const attestationValid = Attestation.holds(channel, material)
         const asked = { material, attestationValid, label: label ?? null }

@@ -1,10 +1,10 @@
 /** Who may claim a membership, and who has. */
-import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { Claim, ClaimedIdentity } from "@catenet/domain/channels/Claim"
-import { Subject } from "@catenet/domain/values/Subject"
+import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Sealing } from "../store/Sealing.ts"

@@ -2,28 +2,28 @@
  * Taking up a membership by a verified e-mail that the owner allow-listed. A claim is no grant; the owner still has to
  * deposit one.
  */
-import type { HttpServerRequest } from "effect/http"
-import type { SqlError } from "effect/sql"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
-import { type AcceptedClaim, type Claim, claim, type ClaimedIdentity } from "@catenet/domain/channels/Claim"
-import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import {
   type AttestationRefused,
   type HolderClaimedElsewhere,
   type NotAllowListed,
   NothingClaimed
 } from "@catenet/domain/channels/ChannelErrors"
+import { type AcceptedClaim, type Claim, claim, type ClaimedIdentity } from "@catenet/domain/channels/Claim"
+import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { Context, Effect, Layer, Schema } from "effect"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import { Context, Effect, Layer } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { SqlError } from "effect/sql"
+import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import * as Attestation from "./Attestation.ts"
-import { Members } from "./Members.ts"
-import * as ChannelStore from "./ChannelStore.ts"
-import { paged, type Page } from "../http/Paging.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import * as Attestation from "./Attestation.ts"
+import * as ChannelStore from "./ChannelStore.ts"
 import * as Store from "./ClaimStore.ts"
+import { Members } from "./Members.ts"
 
 type Account = Caller["Service"]
 
@@ -90,10 +90,10 @@ export class Claims extends Context.Service<
 
       list: Effect.fn("Claims.list")(function* ({ email, subject }: Account, page: Page) {
         if (email === null) return []
-        return yield* paged(
+        return yield* pagedOf(
           page,
-          Schema.String,
-          (slice) => store.claimsOf({ of: email, subject, ...slice }),
+          email,
+          (slice) => store.claimsOf({ subject, ...slice }),
           ({ channel }) => channel
         )
       }, sqlOrDie),

@@ -14,22 +14,22 @@ import {
   type InvitationRefused,
   type InvitationSpent
 } from "@catenet/domain/channels/ChannelErrors"
-import { MalformedRequest, type LimitReached } from "@catenet/domain/values/RequestErrors"
 import {
   Challenge,
   challengeSeconds,
   type InvitationRedemption,
   redeem
 } from "@catenet/domain/channels/InvitationRedemption"
+import { MalformedRequest, type LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as Attestation from "./Attestation.ts"
-import { Members } from "./Members.ts"
-import * as ChannelStore from "./ChannelStore.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { bytesOf, freshHex64 } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import * as Attestation from "./Attestation.ts"
+import * as ChannelStore from "./ChannelStore.ts"
 import * as Store from "./InvitationStore.ts"
+import { Members } from "./Members.ts"
 
 const challengeFrom = Schema.decodeSync(Challenge)
 const idFrom = Schema.decodeSync(ChannelId)

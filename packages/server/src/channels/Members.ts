@@ -1,37 +1,29 @@
 /** Members of channels and the grants that their owner deposits for them. */
-import type { HttpServerRequest } from "effect/http"
-import type { SqlError } from "effect/sql"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
-import * as CryptoGrant from "@catenet/crypto/Grant"
-import * as Hex from "@catenet/crypto/Hex"
 import type { Caller } from "@catenet/domain/api/Access"
-import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
 import type { ChannelId, Grant, MemberMaterial, Member, DepositedGrant } from "@catenet/domain/channels/Channel"
 import {
   AttestationRefused,
-  GrantMismatch,
-  GrantUndecodable,
+  type GrantMismatch,
+  type GrantUndecodable,
   MemberNotFound,
   type NotChannelOwner
 } from "@catenet/domain/channels/ChannelErrors"
-import type { HolderKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import { Context, Effect, Layer } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { SqlError } from "effect/sql"
+import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { paged, type Page } from "../http/Paging.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as Attestation from "./Attestation.ts"
 import { Channels } from "./Channels.ts"
 import * as Store from "./ChannelStore.ts"
+import { type Place, requireGrantFor } from "./GrantPlace.ts"
 
 type Account = Caller["Service"]
-
-/** A member, or who may become one. */
-export interface Place {
-  readonly channel: ChannelId
-  readonly holder: HolderKey
-}
 
 export class Members extends Context.Service<
   Members,
@@ -113,30 +105,17 @@ export class Members extends Context.Service<
 
       list: Effect.fn("Members.list")(function* (account: Account, channel: ChannelId, page: Page) {
         yield* requireOwner(account, channel)
-        return yield* paged(
-          page,
-          Schema.String,
-          (slice) => store.members({ of: channel, ...slice }),
-          ({ holder }) => holder
-        )
+        return yield* pagedOf(page, channel, store.members, ({ holder }) => holder)
       }, sqlOrDie),
 
       depositGrant: Effect.fn("Members.depositGrant")(function* (account: Account, place: Place, grant: Grant) {
-        const read = CryptoGrant.fromHex(grant)
-        if (Result.isFailure(read)) return yield* new GrantUndecodable()
-        if (Hex.encode(read.success.channel) !== place.channel) return yield* new GrantMismatch({ part: "channel" })
-        if (Hex.encode(read.success.holder) !== place.holder) return yield* new GrantMismatch({ part: "holder" })
+        yield* Effect.fromResult(requireGrantFor(place, grant))
         yield* command(account, place.channel, deposit(account.subject, place, grant))
       }, sqlOrDie),
 
       grants: Effect.fn("Members.grants")(function* (account: Account, channel: ChannelId, page: Page) {
         yield* requireOwner(account, channel)
-        return yield* paged(
-          page,
-          Schema.String,
-          (slice) => store.grants({ of: channel, ...slice }),
-          ({ holder }) => holder
-        )
+        return yield* pagedOf(page, channel, store.grants, ({ holder }) => holder)
       }, sqlOrDie)
     }
   })

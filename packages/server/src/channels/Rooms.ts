@@ -1,5 +1,4 @@
 /** Rooms: every pairwise channel of a full mesh, registered in one step or not at all. Opening one again adds nothing. */
-import type { HttpServerRequest } from "effect/http"
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -11,16 +10,17 @@ import {
   RoomSizeOutOfRange,
   type ChannelLimitReached
 } from "@catenet/domain/channels/ChannelErrors"
-import type { HolderKey, OperatorKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import type { HolderKey, OperatorKey } from "@catenet/domain/values/Keys"
 import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { Channels } from "./Channels.ts"
-import * as ChannelStore from "./ChannelStore.ts"
-import { paged, type Page } from "../http/Paging.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { Channels } from "./Channels.ts"
+import * as ChannelStore from "./ChannelStore.ts"
 import * as Store from "./RoomStore.ts"
 
 type Account = Caller["Service"]
@@ -105,12 +105,7 @@ export class Rooms extends Context.Service<
       }, sqlOrDie),
 
       list: Effect.fn("Rooms.list")(function* ({ subject }: Account, page: Page) {
-        return yield* paged(
-          page,
-          Schema.String,
-          (slice) => store.list({ of: subject, ...slice }),
-          ({ channel }) => channel
-        )
+        return yield* pagedOf(page, subject, store.list, ({ channel }) => channel)
       }, sqlOrDie)
     }
   })

@@ -28,7 +28,7 @@ const keyIn = <Key, I>(cursor: string, key: Schema.Codec<Key, I>): Key | undefin
     )
   )
 
-/** Reads a page by asking for one entry more than it shows. */
+/** Reads a page by asking for one entry more than the page has. */
 export const paged = <A, Key, I, E, R>(
   page: Page,
   key: Schema.Codec<Key, I>,
@@ -52,3 +52,11 @@ export const paged = <A, Key, I, E, R>(
     }
     return shown
   })
+
+/** Reads a page of what belongs to `of`, sorted by one column of text. */
+export const pagedOf = <A, E, R>(
+  page: Page,
+  of: string,
+  read: (slice: Slice<string> & { readonly of: string }) => Effect.Effect<ReadonlyArray<A>, E, R>,
+  keyOf: (entry: A) => string
+) => paged(page, Schema.String, (slice) => read({ of, ...slice }), keyOf)

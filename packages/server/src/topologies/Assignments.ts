@@ -2,12 +2,11 @@
  * Which agent is in which topology. The first account that places an agent owns it, unless the agent's key has signed for
  * another; an agent is in one topology at most, and leaves when its owner or the topology's takes it out.
  */
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import type { Caller } from "@catenet/domain/api/Access"
-import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
+import { assign, type Assignment, mayLabel, release, unassigned } from "@catenet/domain/topologies/AgentAssignment"
+import type { NewPlacement } from "@catenet/domain/topologies/Topology"
 import {
   type AgentAssigned,
   type AgentNotAssigned,
@@ -15,20 +14,21 @@ import {
   type PlacementProofInvalid,
   type TopologyNotFound
 } from "@catenet/domain/topologies/TopologyErrors"
+import { roleOf } from "@catenet/domain/topologies/TopologyMachine"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import type { HolderKey } from "@catenet/domain/values/Keys"
-import { assign, type Assignment, mayLabel, release, unassigned } from "@catenet/domain/topologies/AgentAssignment"
-import { audit } from "@catenet/domain/values/AuditEffect"
-import { roleOf } from "@catenet/domain/topologies/TopologyMachine"
-import type { NewPlacement } from "@catenet/domain/topologies/Topology"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { Audits } from "../identity/Audits.ts"
 import { Idempotency } from "../http/Idempotency.ts"
+import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
-import * as AgentStore from "./TopologyAgentStore.ts"
 import * as LockedTopology from "./LockedTopology.ts"
+import * as AgentStore from "./TopologyAgentStore.ts"
 import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]

@@ -1,19 +1,19 @@
 /** Which links a topology should have, given what they cost. Nothing is written. */
 import type { Caller } from "@catenet/domain/api/Access"
+import { suggest } from "@catenet/domain/topologies/Suggest"
+import { type SuggestRequest, Suggestion } from "@catenet/domain/topologies/Topology"
 import {
   type NothingToSuggest,
   type ShortcutBudgetTooLarge,
   type TooManyAgents,
   type TopologyNotFound
 } from "@catenet/domain/topologies/TopologyErrors"
-import type { TopologyId } from "@catenet/domain/values/Ids"
-import { suggest } from "@catenet/domain/topologies/Suggest"
 import { requireOwner } from "@catenet/domain/topologies/TopologyMachine"
-import { type SuggestRequest, Suggestion } from "@catenet/domain/topologies/Topology"
+import type { TopologyId } from "@catenet/domain/values/Ids"
 import { Context, Effect, Layer } from "effect"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as AgentStore from "./TopologyAgentStore.ts"
 import * as LockedTopology from "./LockedTopology.ts"
+import * as AgentStore from "./TopologyAgentStore.ts"
 
 type Account = Caller["Service"]
 

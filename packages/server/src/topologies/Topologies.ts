@@ -1,33 +1,33 @@
 /** Topologies as a whole: made, listed, seen, shared and removed. What changes inside one is in `TopologyEditor`. */
-import type { HttpServerRequest } from "effect/http"
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Caller } from "@catenet/domain/api/Access"
-import { mostSharesOfTopology, mostTopologiesOfAccount } from "@catenet/domain/values/Caps"
-import { Email } from "@catenet/domain/values/Email"
+import { TopologyIds, type Topology, type PublicTopology } from "@catenet/domain/topologies/Topology"
 import {
   NetworkUnknown,
   type ShareNotFound,
   TopologyLimitReached,
   TopologyNotFound
 } from "@catenet/domain/topologies/TopologyErrors"
+import { requireOwner, share, unshare } from "@catenet/domain/topologies/TopologyMachine"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { mostSharesOfTopology, mostTopologiesOfAccount } from "@catenet/domain/values/Caps"
+import { Email } from "@catenet/domain/values/Email"
 import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
-import { audit } from "@catenet/domain/values/AuditEffect"
-import { requireOwner, share, unshare } from "@catenet/domain/topologies/TopologyMachine"
-import { TopologyIds, type Topology, type PublicTopology } from "@catenet/domain/topologies/Topology"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Audits } from "../identity/Audits.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import type { HttpServerRequest } from "effect/http"
 import { Idempotency } from "../http/Idempotency.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
 import * as LockedTopology from "./LockedTopology.ts"
-import * as Store from "./TopologyStore.ts"
 import * as TopologyQueries from "./TopologyQueries.ts"
+import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
 

@@ -1,9 +1,9 @@
 /** The table of agents: the owner of each, whether its key has signed for that account, and in which topology it is. */
+import type { AssignedAgent } from "@catenet/domain/topologies/AgentAssignment"
+import { AgentKind } from "@catenet/domain/topologies/Topology"
 import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
 import { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey } from "@catenet/domain/values/Keys"
-import type { AssignedAgent } from "@catenet/domain/topologies/AgentAssignment"
-import { AgentKind } from "@catenet/domain/topologies/Topology"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"

@@ -2,25 +2,20 @@
  * Changes inside a topology: edges with their notes, the overlay mode, and the operator key in whose name the edges admit.
  * Each command holds the topology, asks the machine, and stores its answer, in one transaction.
  */
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Proof from "@catenet/crypto/OperatorBinding"
 import type { Caller } from "@catenet/domain/api/Access"
-import { mostEdgesOfTopology } from "@catenet/domain/values/Caps"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
+import type { LinkChange } from "@catenet/domain/topologies/OperatorBinding"
+import { OperatorBinding, type OverlayMode } from "@catenet/domain/topologies/Topology"
 import {
   type ChannelUnrelated,
   type EdgeNotFound,
   type EdgeRefused,
   TopologyNotFound
 } from "@catenet/domain/topologies/TopologyErrors"
-import type { Step } from "@catenet/domain/values/Step"
-import type { TopologyId } from "@catenet/domain/values/Ids"
-import { audit } from "@catenet/domain/values/AuditEffect"
-import type { LinkChange } from "@catenet/domain/topologies/OperatorBinding"
 import {
   addEdge,
   bind,
@@ -32,11 +27,16 @@ import {
   type TopologyState,
   unbind
 } from "@catenet/domain/topologies/TopologyMachine"
-import { OperatorBinding, type OverlayMode } from "@catenet/domain/topologies/Topology"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { mostEdgesOfTopology } from "@catenet/domain/values/Caps"
+import type { TopologyId } from "@catenet/domain/values/Ids"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import type { Step } from "@catenet/domain/values/Step"
 import { Context, Effect, Layer, Option, type Result, Schema } from "effect"
-import { Audits } from "../identity/Audits.ts"
 import { ChannelRelations } from "../channels/ChannelRelations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
+import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"

@@ -1,6 +1,6 @@
 /** Topologies as they are read: each answer is one statement, and so one moment. */
-import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { PublicTopology, Topology } from "@catenet/domain/topologies/Topology"
+import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 

@@ -1,5 +1,5 @@
-import { PipelinePublication } from "@catenet/domain/api/PipelinesApi"
 import { PipelineId, PipelineSpec } from "@catenet/domain/agents/Pipeline"
+import { PipelinePublication } from "@catenet/domain/api/PipelinesApi"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"

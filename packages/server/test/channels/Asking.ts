@@ -1,8 +1,8 @@
 /** Requests as callers send them, and what comes back. */
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
-import { TestIssuer } from "../harness/TestIssuer.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 export interface Answer {

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { account, ask, person } from "./Asking.ts"
-import { grantBy, idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
 import { database, world } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
+import { account, ask, person } from "./Asking.ts"
+import { grantBy, idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 const cyd = person("cyd")

@@ -1,10 +1,10 @@
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { account, ask } from "./Asking.ts"
-import { idOf, invitationBy, keyOf, materialOf, redemptionOf } from "./ChannelsKeys.ts"
 import { database, world } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
+import { account, ask } from "./Asking.ts"
+import { idOf, invitationBy, keyOf, materialOf, redemptionOf } from "./ChannelsKeys.ts"
 
 const channel = idOf("hall")
 const parties = { channel, invitee: "guest", holder: "laptop" }

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { database, world } from "../harness/Accounts.ts"
 import { account, ask, otherReplica } from "./Asking.ts"
 import { idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
-import { database, world } from "../harness/Accounts.ts"
 
 const channel = idOf("hall")
 const day = 86_400

@@ -2,14 +2,14 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
-import { HolderKey, Signature } from "@catenet/domain/values/Keys"
 import type { TopologyId } from "@catenet/domain/values/Ids"
+import { HolderKey, Signature } from "@catenet/domain/values/Keys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { database, sessionOf, world } from "../harness/Accounts.ts"
-import * as World from "../tunnels/records/RecordsWorld.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import * as World from "../tunnels/records/RecordsWorld.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 const keyOf = (byte: number) =>
