@@ -7,6 +7,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Admission } from "../certificates/Admission.ts"
 import {
+  ChallengeNotBrokered,
   DnsBusy,
   DnsNotConverged,
   DnsProviderFailed,
@@ -14,7 +15,6 @@ import {
   NotAdmitted,
   NotHostnameOwner
 } from "../certificates/AdmissionErrors.ts"
-import { ChallengeNotBrokered } from "../tunnels/HostnameErrors.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"

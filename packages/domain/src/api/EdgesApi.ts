@@ -2,12 +2,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"
+import { MemberNotAdmitted } from "../channels/ChannelErrors.ts"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
   HeartbeatRefused,
   LookupAmbiguous,
-  MemberNotAdmitted,
   NoLiveEdge
 } from "../edges/EdgeErrors.ts"
 import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"

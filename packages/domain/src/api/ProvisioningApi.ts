@@ -1,8 +1,8 @@
 /** Operators create tunnels for others and bind host names to routing tokens. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { EdgeUnavailable, HostnameTaken } from "../enrollment/EnrollmentErrors.ts"
-import { HostnameReserved, RoutingTokenRevoked } from "../tunnels/HostnameErrors.ts"
+import { EdgeUnavailable } from "../edges/EdgeErrors.ts"
+import { HostnameReserved, HostnameTaken, RoutingTokenRevoked } from "../tunnels/HostnameErrors.ts"
 import { TunnelOfSubject } from "../tunnels/Tunnel.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"

@@ -1,8 +1,8 @@
 /** Public status: liveness, readiness, counts, ports and the certificate authority of the mesh plane. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { EdgeCaNotPublished } from "../edges/EdgeErrors.ts"
 import { NetworkInfo, Status } from "../edges/PlatformStatus.ts"
-import { EdgeCaNotPublished } from "../enrollment/EnrollmentErrors.ts"
 import { DatabaseUnreachable } from "../values/RequestErrors.ts"
 
 /** DER bytes; byte-stable over redeploys, because agents pin them. */

@@ -2,8 +2,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ClaimNotLapsed } from "../certificates/AdmissionErrors.ts"
-import { HostnameTaken } from "../enrollment/EnrollmentErrors.ts"
-import { DnsUnanswered, HostnameNotProved, HostnameReserved, NoHostnameToVerify } from "../tunnels/HostnameErrors.ts"
+import {
+  DnsUnanswered,
+  HostnameNotProved,
+  HostnameReserved,
+  HostnameTaken,
+  NoHostnameToVerify
+} from "../tunnels/HostnameErrors.ts"
 import { Installation, RotatedToken, Tunnel, TunnelChange, TunnelName } from "../tunnels/Tunnel.ts"
 import { GrantNotFound, TunnelLimitReached, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { Email } from "../values/Email.ts"

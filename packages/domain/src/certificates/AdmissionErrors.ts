@@ -56,3 +56,10 @@ export class ClaimNotLapsed extends Problem<ClaimNotLapsed>()("ClaimNotLapsed", 
   title: "Nothing to reclaim",
   detail: () => "The tunnel's place in the certificate queue has not lapsed."
 }) {}
+
+/** A DNS-01 challenge is published only for names that the platform gave or an operator provisioned. */
+export class ChallengeNotBrokered extends Problem<ChallengeNotBrokered>()("ChallengeNotBrokered", {
+  status: 403,
+  title: "Challenge not brokered",
+  detail: () => "Challenges are published only for host names that the platform gave or an operator provisioned."
+}) {}

@@ -176,3 +176,10 @@ export class InvitationSpent extends Problem<InvitationSpent>()("InvitationSpent
   title: "Invitation already redeemed",
   detail: () => "This invitation has been redeemed."
 }) {}
+
+/** The holder is neither a keyed member of the channel nor authorized by a bound topology with a Noise key on record. */
+export class MemberNotAdmitted extends Problem<MemberNotAdmitted>()("MemberNotAdmitted", {
+  status: 404,
+  title: "Not admitted",
+  detail: () => "This holder is not admitted to this channel."
+}) {}

@@ -1,13 +1,6 @@
 /** Refusals between edges and the control plane. */
 import { Problem } from "../values/Problem.ts"
 
-/** The holder is neither a keyed member of the channel nor authorized by a bound topology with a Noise key on record. */
-export class MemberNotAdmitted extends Problem<MemberNotAdmitted>()("MemberNotAdmitted", {
-  status: 404,
-  title: "Not admitted",
-  detail: () => "This holder is not admitted to this channel."
-}) {}
-
 /** The edge has a pinned key, and the heartbeat does not prove it. */
 export class HeartbeatRefused extends Problem<HeartbeatRefused>()("HeartbeatRefused", {
   status: 403,
@@ -41,4 +34,18 @@ export class EdgeUnknown extends Problem<EdgeUnknown>()("EdgeUnknown", {
   status: 404,
   title: "Edge unknown",
   detail: () => "No edge with this id has reported."
+}) {}
+
+/** The edge did not take the order: it cannot be reached or answered with an error. */
+export class EdgeUnavailable extends Problem<EdgeUnavailable>()("EdgeUnavailable", {
+  status: 502,
+  title: "Edge unavailable",
+  detail: () => "The edge cannot be reached or refused the request; try again."
+}) {}
+
+/** The edge has not published its certificate authority yet. */
+export class EdgeCaNotPublished extends Problem<EdgeCaNotPublished>()("EdgeCaNotPublished", {
+  status: 503,
+  title: "CA not published yet",
+  detail: () => "The edge has not published its certificate authority yet; try again shortly."
 }) {}

@@ -1,6 +1,5 @@
-/** Refusals on an agent's way in: join tokens, the bootstrap exchange, provisioning, authorising a host name. */
+/** Refusals on an agent's way in: join tokens and the bootstrap exchange. */
 import { Schema } from "effect"
-import { Hostname } from "../values/Hostname.ts"
 import { Problem } from "../values/Problem.ts"
 import { BootstrapSecretText } from "../values/Tokens.ts"
 import { Tenant } from "./Agent.ts"
@@ -93,29 +92,4 @@ export class BootstrapTokenExpired extends Problem<BootstrapTokenExpired>()("Boo
   status: 410,
   title: "Bootstrap token expired",
   detail: () => "This bootstrap token has expired; ask for a new one."
-}) {}
-
-/** Another tunnel has this host name. */
-export class HostnameTaken extends Problem<HostnameTaken>()(
-  "HostnameTaken",
-  {
-    status: 409,
-    title: "Host name taken",
-    detail: ({ hostname }) => `The host name ${hostname} belongs to another tunnel.`
-  },
-  { hostname: Hostname }
-) {}
-
-/** The edge did not take the order: it cannot be reached or answered with an error. */
-export class EdgeUnavailable extends Problem<EdgeUnavailable>()("EdgeUnavailable", {
-  status: 502,
-  title: "Edge unavailable",
-  detail: () => "The edge cannot be reached or refused the request; try again."
-}) {}
-
-/** The edge has not published its certificate authority yet. */
-export class EdgeCaNotPublished extends Problem<EdgeCaNotPublished>()("EdgeCaNotPublished", {
-  status: 503,
-  title: "CA not published yet",
-  detail: () => "The edge has not published its certificate authority yet; try again shortly."
 }) {}

@@ -47,16 +47,20 @@ export class DnsUnanswered extends Problem<DnsUnanswered>()("DnsUnanswered", {
   detail: () => "The records of this host name could not be looked up; try again."
 }) {}
 
-/** A DNS-01 challenge is published only for names that the platform gave or an operator provisioned. */
-export class ChallengeNotBrokered extends Problem<ChallengeNotBrokered>()("ChallengeNotBrokered", {
-  status: 403,
-  title: "Challenge not brokered",
-  detail: () => "Challenges are published only for host names that the platform gave or an operator provisioned."
-}) {}
-
 /** The routing token was revoked with its tunnel; no host name can lead to it. */
 export class RoutingTokenRevoked extends Problem<RoutingTokenRevoked>()("RoutingTokenRevoked", {
   status: 409,
   title: "Routing token revoked",
   detail: () => "The routing token was revoked; no host name can lead to it."
 }) {}
+
+/** Another tunnel has this host name. */
+export class HostnameTaken extends Problem<HostnameTaken>()(
+  "HostnameTaken",
+  {
+    status: 409,
+    title: "Host name taken",
+    detail: ({ hostname }) => `The host name ${hostname} belongs to another tunnel.`
+  },
+  { hostname: Hostname }
+) {}

@@ -1,4 +1,4 @@
-/** Refusals of tunnels and of what hangs on them: access windows, badges, receipts, the bridge. */
+/** Refusals of tunnels and of what hangs on them: access windows, badges, receipts. */
 import { Schema } from "effect"
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
@@ -53,31 +53,6 @@ export class ReceiptsUnavailable extends Problem<ReceiptsUnavailable>()(
     status: 502,
     title: "Receipts unavailable",
     detail: ({ reason }) => `The receipts cannot be exported now: ${reason}.`
-  },
-  { reason: Schema.String }
-) {}
-
-/** The deployment has no identity of its own on channels. */
-export class BridgeNotConfigured extends Problem<BridgeNotConfigured>()("BridgeNotConfigured", {
-  status: 503,
-  title: "Bridge not configured",
-  detail: () => "This deployment has no bridge identity: CT_BRIDGE_HOLDER_KEY and CT_BRIDGE_NOISE_KEY are not set."
-}) {}
-
-/** The bridge on this tunnel has no grant. */
-export class BridgeGrantMissing extends Problem<BridgeGrantMissing>()("BridgeGrantMissing", {
-  status: 404,
-  title: "Bridge grant missing",
-  detail: () => "No grant for the bridge is stored for this tunnel."
-}) {}
-
-/** The bridge could not reach the agent, or the agent refused the call. */
-export class BridgeCallFailed extends Problem<BridgeCallFailed>()(
-  "BridgeCallFailed",
-  {
-    status: 502,
-    title: "Bridge call failed",
-    detail: ({ reason }) => `The agent cannot be reached over the bridge: ${reason}.`
   },
   { reason: Schema.String }
 ) {}

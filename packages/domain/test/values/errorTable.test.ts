@@ -1,6 +1,7 @@
 import * as Pipelines from "@catenet/domain/agents/PipelineErrors"
 import * as Credits from "@catenet/domain/billing/CreditErrors"
 import * as CertificateAdmission from "@catenet/domain/certificates/AdmissionErrors"
+import * as Bridges from "@catenet/domain/channels/BridgeErrors"
 import * as Channels from "@catenet/domain/channels/ChannelErrors"
 import * as EdgeAdmin from "@catenet/domain/edges/EdgeAdminErrors"
 import * as Edges from "@catenet/domain/edges/EdgeErrors"
@@ -122,9 +123,9 @@ const table = [
   [Enrollment.BootstrapTokenUnknown, 404, ["(bootstrap token)"]],
   [Enrollment.BootstrapTokenSpent, 409, ["(bootstrap token)"]],
   [Enrollment.BootstrapTokenExpired, 410, ["(bootstrap token)"]],
-  [Enrollment.HostnameTaken, 409, ["(host name of another tunnel)"]],
-  [Enrollment.EdgeUnavailable, 502, ["(edge on authorize-host)"]],
-  [Enrollment.EdgeCaNotPublished, 503, ["(CA before the edge published it)"]],
+  [Hostnames.HostnameTaken, 409, ["(host name of another tunnel)"]],
+  [Edges.EdgeUnavailable, 502, ["(edge on authorize-host)"]],
+  [Edges.EdgeCaNotPublished, 503, ["(CA before the edge published it)"]],
   [
     CertificateAdmission.NotHostnameOwner,
     403,
@@ -135,7 +136,7 @@ const table = [
   [CertificateAdmission.DnsProviderFailed, 502, ["(DNS-01)"]],
   [CertificateAdmission.DnsBusy, 503, ["(DNS-01)"]],
   [CertificateAdmission.DnsNotConverged, 504, ["(DNS-01)"]],
-  [Edges.MemberNotAdmitted, 404, ["topology-unkeyed admission"]],
+  [Channels.MemberNotAdmitted, 404, ["topology-unkeyed admission"]],
   [Edges.HeartbeatRefused, 403, ["(pinned edge key)"]],
   [Edges.HeartbeatProofIncomplete, 400, ["(edge key without signature)"]],
   [Edges.LookupAmbiguous, 400, ["(edge look-up)"]],
@@ -199,7 +200,7 @@ const table = [
   [Hostnames.HostnameNotProved, 409, ["(host name without its DNS record)"]],
   [Hostnames.NoHostnameToVerify, 409, ["(tunnel without a host name of its owner's own)"]],
   [Hostnames.DnsUnanswered, 502, ["(resolver)"]],
-  [Hostnames.ChallengeNotBrokered, 403, ["(challenge of a host name that its owner brought)"]],
+  [CertificateAdmission.ChallengeNotBrokered, 403, ["(challenge of a host name that its owner brought)"]],
   [Hostnames.RoutingTokenRevoked, 409, ["(token of a deleted tunnel)"]],
   [Tunnels.TunnelNotFound, 404, ["foreign or unknown tunnel"]],
   [Tunnels.TunnelLimitReached, 403, ["(tunnels of an account)"]],
@@ -216,9 +217,9 @@ const table = [
   [ShareLinks.ShareLinkNotFound, 404, ["(share link)"]],
   [Tunnels.BadgeNotFound, 404, ["disabled or unknown badge"]],
   [Tunnels.ReceiptsUnavailable, 502, ["receipts export that the edge cannot supply"]],
-  [Tunnels.BridgeNotConfigured, 503, ["no bridge identity configured"]],
-  [Tunnels.BridgeGrantMissing, 404, ["no bridge grant stored"]],
-  [Tunnels.BridgeCallFailed, 502, ["(bridge call)"]],
+  [Bridges.BridgeNotConfigured, 503, ["no bridge identity configured"]],
+  [Bridges.BridgeGrantMissing, 404, ["no bridge grant stored"]],
+  [Bridges.BridgeCallFailed, 502, ["(bridge call)"]],
   [Gate.HostNotGated, 404, ["ungated host"]],
   [ShareLinks.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
   [Gate.GateCodeRefused, 403, ["(gate)"]],
@@ -236,6 +237,7 @@ const modules = {
   AlertErrors: Alerts,
   AuthenticationErrors: Authentication,
   AdmissionErrors: CertificateAdmission,
+  BridgeErrors: Bridges,
   ChannelErrors: Channels,
   CreditErrors: Credits,
   EdgeAdminErrors: EdgeAdmin,

@@ -3,6 +3,7 @@
  * zone. The answer comes when every authoritative server shows the challenge, so that the authority will see it too.
  */
 import {
+  ChallengeNotBrokered,
   DnsBusy,
   DnsNotConverged,
   DnsProviderFailed,
@@ -10,7 +11,6 @@ import {
   NotAdmitted,
   type NotHostnameOwner
 } from "@catenet/domain/certificates/AdmissionErrors"
-import { ChallengeNotBrokered } from "@catenet/domain/tunnels/HostnameErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer } from "effect"

@@ -8,14 +8,10 @@ import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import type { Caller } from "@catenet/domain/api/Access"
 import { BridgeState } from "@catenet/domain/api/BridgeApi"
 import { type ChannelId, type Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured } from "@catenet/domain/channels/BridgeErrors"
 import { type GrantMismatch, type GrantUndecodable } from "@catenet/domain/channels/ChannelErrors"
 import type { BridgeMode } from "@catenet/domain/tunnels/Tunnel"
-import {
-  BridgeCallFailed,
-  BridgeGrantMissing,
-  BridgeNotConfigured,
-  type TunnelNotFound
-} from "@catenet/domain/tunnels/TunnelErrors"
+import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"

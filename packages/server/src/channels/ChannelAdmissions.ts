@@ -3,7 +3,7 @@
  * bound operator authorises too, but nobody is admitted whose Noise key is not on record.
  */
 import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
-import { MemberNotAdmitted } from "@catenet/domain/edges/EdgeErrors"
+import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
 import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { batched } from "../fastpath/Batcher.ts"

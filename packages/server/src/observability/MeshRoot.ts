@@ -2,7 +2,7 @@
  * The root certificate of the mesh plane, as the edge published it. The first one read is served for the life of the
  * process: agents pin it, so it must not change under them.
  */
-import { EdgeCaNotPublished } from "@catenet/domain/enrollment/EnrollmentErrors"
+import { EdgeCaNotPublished } from "@catenet/domain/edges/EdgeErrors"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { Settings } from "../settings/Settings.ts"

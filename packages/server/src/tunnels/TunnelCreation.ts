@@ -3,7 +3,7 @@
  * the caller was shown.
  */
 import type { Caller } from "@catenet/domain/api/Access"
-import { HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
+import { HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { derive } from "@catenet/domain/tunnels/HostnameDerivation"
 import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"

@@ -8,11 +8,11 @@ import type {
   DnsUnanswered,
   HostnameNotProved,
   HostnameReserved,
+  HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { AgentId } from "@catenet/domain/enrollment/Agent"
-import type { HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
 import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { reclaim } from "@catenet/domain/certificates/Admission"
 import { ClaimNotLapsed } from "@catenet/domain/certificates/AdmissionErrors"

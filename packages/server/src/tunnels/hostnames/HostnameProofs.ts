@@ -4,11 +4,11 @@
  */
 import type { RateLimited } from "@catenet/domain/values/RequestErrors"
 import type { Caller } from "@catenet/domain/api/Access"
-import { HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
 import {
   DnsUnanswered,
   HostnameNotProved,
   type HostnameReserved,
+  HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"

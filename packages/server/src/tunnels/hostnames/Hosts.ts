@@ -3,8 +3,8 @@
  * gelb, and writes the orders to the edge; it never takes a hostname from a tunnel that has it.
  */
 import type { SqlError } from "effect/sql"
-import { EdgeUnavailable, HostnameTaken } from "@catenet/domain/enrollment/EnrollmentErrors"
-import { HostnameReserved, RoutingTokenRevoked } from "@catenet/domain/tunnels/HostnameErrors"
+import { EdgeUnavailable } from "@catenet/domain/edges/EdgeErrors"
+import { HostnameReserved, HostnameTaken, RoutingTokenRevoked } from "@catenet/domain/tunnels/HostnameErrors"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { audit } from "@catenet/domain/values/AuditEffect"
