@@ -1,10 +1,11 @@
 /**
- * Holds five conventions, each in the packages that `conventions.json` names:
+ * Holds six conventions, each in the packages that `conventions.json` names:
  * - a service has its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
  * - a file that exports one service is named after it;
  * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
  * - a test reads no clock and waits for no timer of its own (`Date.now`, `setTimeout`, `sleep`), but for the files that the list
  *   names with the reason;
+ * - sources say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none;
  * - nothing of the list is left that has become clean.
  * `--fix` puts imports in order.
  */
@@ -14,7 +15,7 @@ import { fileURLToPath } from "node:url"
 import ts from "typescript"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..")
-const { importOrder, noTimersInTests, realTimeInTests, serviceIdiom, serviceNames } = JSON.parse(
+const { importOrder, noTimersInTests, plainWords, realTimeInTests, serviceIdiom, serviceNames } = JSON.parse(
   readFileSync(join(root, "tools/lint/conventions.json"), "utf8")
 )
 const fix = process.argv.includes("--fix")
@@ -92,6 +93,17 @@ const timed = new Set(
     .flatMap((name) => filesOf(name, ["test"]))
     .filter((file) => timing.test(withoutComments(readFileSync(join(root, file), "utf8"))))
 )
+/** `Account.ts` means the account of the system that has this name; a component's name in a published document stays. */
+const wordy = /\b(?:nobody|whoever|told)\b|authoris|enrolment/i
+const isException = (file, line) =>
+  file === "packages/stack/src/postgres/Account.ts" ||
+  file === "packages/domain/src/api/EndpointSummaries.ts" ||
+  /\b(?:Channel)?Authorisation\b/.test(line)
+for (const file of plainWords.flatMap((name) => filesOf(name, ["src"])))
+  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
+    if (wordy.test(line) && !isException(file, line))
+      found.push(`${file}:${index + 1}: say who or what, not ${wordy.exec(line)?.[0]}`)
+
 const named = new Set(Object.values(realTimeInTests).flat())
 for (const file of timed)
   if (!named.has(file))

@@ -88,7 +88,7 @@ describe("a sealed text", () => {
     runs
   )
 
-  it("is told from what was never sealed", () => {
+  it("is distinguished from text that was never sealed", () => {
     for (const text of [
       "",
       "s1",

@@ -1,5 +1,5 @@
 /**
- * Every published vector, by file and name, over both suites. A vector whose kind nobody runs fails, and so does a file
+ * Every published vector, by file and name, over both suites. A vector whose kind has no runner fails, and so does a file
  * that holds more or fewer vectors than the index says.
  */
 import { native } from "@catenet/crypto/native"

@@ -30,7 +30,7 @@ describe("agents", () => {
       yield* Effect.promise(() => world.authorize(token("4"), tunnelHost))
       const agent = yield* muxAgent(world)
       for (const [hosts, code] of [
-        [["nobody.zone.test"], "host-not-authorized"],
+        [["unknown.zone.test"], "host-not-authorized"],
         [[tunnelHost], "host-taken"],
         [["not a host"], "host-malformed"]
       ] as const) {

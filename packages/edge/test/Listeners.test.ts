@@ -69,7 +69,7 @@ describe("listeners", () => {
       yield* Effect.promise(() =>
         eventually(async () => (await world.metrics())["ct_edge_connections"] === 3, "three are in")
       )
-      // It says nothing itself: bytes that nobody has read turn the end of a connection into a reset.
+      // It says nothing itself: unread bytes turn the end of a connection into a reset.
       assert.strictEqual(yield* Effect.promise(() => send(world.frontDoor, Buffer.alloc(0), false)), "")
       const metrics = yield* Effect.promise(() => world.metrics())
       assert.strictEqual(metrics['ct_edge_listener_conn_cap_sheds_total{listener="front-door",reason="address"}'], 1)

@@ -146,7 +146,7 @@ describe("a visitor of a passthrough host", () => {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(T, tunnelHost))
       for (const [host, code, counted] of [
-        ["nobody.example.test", 112, "ct_edge_unknown_host_total"],
+        ["unknown.example.test", 112, "ct_edge_unknown_host_total"],
         [tunnelHost, 80, "ct_edge_offline_tunnel_total"]
       ] as const) {
         const hello = yield* Effect.promise(() => helloFor(host))

@@ -110,7 +110,7 @@ describe("split", () => {
     runs
   )
 
-  it("sends 16,384 bytes at most unless told otherwise", () => {
+  it("sends 16,384 bytes at most unless set otherwise", () => {
     assert.strictEqual(sendLimit, 16384)
     assert.deepStrictEqual(
       Array.from(split(new Uint8Array(40000)), (part) => part.length),

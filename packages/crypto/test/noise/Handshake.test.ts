@@ -96,7 +96,7 @@ describe("turns", () => {
     }
   })
 
-  it("a static key is told as soon as it is read", () => {
+  it("the peer's static key is known as soon as it is read", () => {
     const { initiator, responder } = pairOf()
     assert.deepStrictEqual(initiator.remoteStatic, staticKeys().responder.publicKey)
     assert.isUndefined(responder.remoteStatic)

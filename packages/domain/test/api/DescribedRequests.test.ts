@@ -12,11 +12,11 @@ describe("the members that the OpenAPI document allows", () => {
     const schemas = {
       Asked: { ...strict, properties: { inner: referring("Inner") } },
       Inner: { ...strict, properties: { again: referring("Asked") } },
-      Told: strict
+      Answered: strict
     }
     const post = {
       requestBody: body({ ...strict, items: referring("Asked") }),
-      responses: { 200: body(referring("Told")) }
+      responses: { 200: body(referring("Answered")) }
     }
     const spec = allowUnknownMembers({ openapi: "3.1.0", paths: { "/a": { post } }, components: { schemas } })
     assert.deepStrictEqual(spec, {
@@ -26,7 +26,7 @@ describe("the members that the OpenAPI document allows", () => {
         schemas: {
           Asked: { type: "object", properties: { inner: referring("Inner") } },
           Inner: { type: "object", properties: { again: referring("Asked") } },
-          Told: strict
+          Answered: strict
         }
       }
     })

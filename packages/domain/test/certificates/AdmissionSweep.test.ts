@@ -99,15 +99,15 @@ describe("admission over random histories", () => {
             const [was, is] = [before.get(host), stateOf(host)]
             if (was?._tag === "Rot") assert.strictEqual(is._tag !== "Rot", authorized.has(host))
             if (was?._tag === "Gruen") assert.deepStrictEqual(is, was)
-            const told = swept.find((s) => s.hostname === host)
-            if (was?._tag === "Gelb" && told !== undefined) {
+            const change = swept.find((s) => s.hostname === host)
+            if (was?._tag === "Gelb" && change !== undefined) {
               const offer = is?._tag === "Gelb" && is.slot._tag === "Offered" ? is.slot.deadline : undefined
               // An edge lets the authority in until the offer ends.
               const tier = { _tag: "SetTier", tier: "gelb" } as const
-              assert.deepStrictEqual(told.effects, offer === undefined ? [] : [{ ...tier, admissionUntil: offer }])
+              assert.deepStrictEqual(change.effects, offer === undefined ? [] : [{ ...tier, admissionUntil: offer }])
               assert.notDeepEqual(is, was, "no order without a change")
             }
-            if (was?._tag === "Gruen" && !was.pendingRevert) assert.isUndefined(told)
+            if (was?._tag === "Gruen" && !was.pendingRevert) assert.isUndefined(change)
             if (was?._tag === "Gruen" && was.pendingRevert) {
               assert.deepStrictEqual(swept.find((s) => s.hostname === host)?.effects, [
                 { _tag: "SetTier", tier: "passthrough" }

@@ -58,10 +58,10 @@ describe("numbers for people", () => {
     ([seconds]) => {
       const size: Record<string, number> = { d: 86_400, h: 3600, m: 60, s: 1 }
       const words = durationText(seconds).split(" ")
-      let told = 0
-      for (let i = 0; i < words.length; i += 2) told += Number(words[i]) * (size[words[i + 1] ?? ""] ?? NaN)
+      let written = 0
+      for (let i = 0; i < words.length; i += 2) written += Number(words[i]) * (size[words[i + 1] ?? ""] ?? NaN)
       const smallest = size[words.at(-1) ?? ""] ?? NaN
-      assert.isTrue(told <= seconds && seconds - told < smallest)
+      assert.isTrue(written <= seconds && seconds - written < smallest)
       assert.isTrue(words.length <= 4)
     },
     often

@@ -10,7 +10,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { propertyRuns } from "../runs.ts"
 
-const nobody = "0".repeat(32)
+const unissued = "0".repeat(32)
 
 describe("an id in a path", () => {
   it.prop(
@@ -19,9 +19,9 @@ describe("an id in a path", () => {
     ([text]) => {
       for (const id of [TunnelIdInPath, TopologyIdInPath, NetUuidInPath, ShareLinkIdInPath]) {
         const read = Schema.decodeUnknownSync(id as Schema.Codec<string>)(text)
-        assert.strictEqual(read, /^[0-9a-f]{32}$/iu.test(text) ? text.toLowerCase() : nobody)
+        assert.strictEqual(read, /^[0-9a-f]{32}$/iu.test(text) ? text.toLowerCase() : unissued)
       }
-      assert.strictEqual(Schema.decodeUnknownSync(ClientIdInPath)(text), `sa-${nobody}`)
+      assert.strictEqual(Schema.decodeUnknownSync(ClientIdInPath)(text), `sa-${unissued}`)
     },
     { arbitrary: { runs: propertyRuns } }
   )

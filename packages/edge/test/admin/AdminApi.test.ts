@@ -184,8 +184,8 @@ describe("the admin API", () => {
           visitor.write("pong")
           yield* Effect.promise(() => again)
         }
-        const told = () => agent.streams[0]?.resetBy?.code === (cut ? "window-closed" : undefined)
-        yield* Effect.promise(() => eventually(told, "the agent is told why"))
+        const isReset = () => agent.streams[0]?.resetBy?.code === (cut ? "window-closed" : undefined)
+        yield* Effect.promise(() => eventually(isReset, "the agent gets the reason"))
         assert.isTrue(
           JSON.stringify(yield* Effect.promise(() => world.admin("GET", `/admin/tunnel-status/${T}`))).includes(
             '"connected":true'

@@ -10,16 +10,16 @@ const switching = "HTTP/1.1 101 Switching Protocols\r\n\r\n"
 const known = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHTTP/"
 const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nX: y\r\n\r\n"
 
-/** What is told about the upgrade, with the answers cut into pieces of `size`. */
+/** The verdicts on the upgrade, with the answers cut into pieces of `size`. */
 const tell = (asked: ReadonlyArray<TrackedRequest>, text: string, size: number) => {
   const follower = new ResponseTracker()
   for (const request of asked) follower.asks(request)
-  const told: Array<boolean> = []
+  const verdicts: Array<boolean> = []
   for (let at = 0; at < text.length; at += size) {
     const verdict = follower.push(Buffer.from(text.slice(at, at + size), "latin1"))
-    if (verdict !== undefined) told.push(verdict)
+    if (verdict !== undefined) verdicts.push(verdict)
   }
-  return { told, busy: follower.busy }
+  return { verdicts, busy: follower.busy }
 }
 
 describe("ResponseTracker", () => {
@@ -54,9 +54,9 @@ describe("ResponseTracker", () => {
       [[get], known.slice(0, -1), [], true],
       [[get], known, []]
     ]
-    for (const [asked, text, told, busy = false] of cases)
+    for (const [asked, text, verdicts, busy = false] of cases)
       for (let size = 1; size <= text.length; size++)
-        assert.deepStrictEqual(tell(asked, text, size), { told, busy }, JSON.stringify(text))
+        assert.deepStrictEqual(tell(asked, text, size), { verdicts, busy }, JSON.stringify(text))
   })
 
   it("does not hold an upgrade once it cannot delimit answers", () => {

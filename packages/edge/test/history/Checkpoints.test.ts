@@ -15,7 +15,7 @@ import { token } from "../world/World.ts"
 const T = token("c")
 const retentionSeconds = 86_400
 
-/** The books alone; `observer` is told what an edge would tell it. */
+/** The session history alone; `observer` gets the calls that an edge would make. */
 const open = Effect.fn(
   function* (others: Layer.Layer<WorkerBroadcast>) {
     const fs = yield* FileSystem.FileSystem

@@ -1,6 +1,6 @@
 /**
  * A program for the test beside it: an edge's listener in a process with few descriptors. It uses all of them up, says what
- * its health is, gives them back and says it again; one line of JSON each, then it waits to be told to go on.
+ * its health is, gives them back and says it again; one line of JSON each, then it waits for a line on its input.
  */
 import * as ConnectionLimiter from "@catenet/edge/listen/ConnectionLimiter"
 import * as Listener from "@catenet/edge/listen/Listener"

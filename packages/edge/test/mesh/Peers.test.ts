@@ -114,8 +114,8 @@ describe("two edges", () => {
       const lookups = () => controlPlane.requests.filter((request) => request.includes("/lookup")).length
       assert.strictEqual(yield* visit(receiving.frontDoor, "loop.example.test"), "closed")
       assert.strictEqual(lookups(), 1)
-      assert.strictEqual(yield* visit(receiving.frontDoor, "nobody.example.test"), "closed")
-      assert.strictEqual(yield* visit(receiving.frontDoor, "nobody.example.test"), "closed")
+      assert.strictEqual(yield* visit(receiving.frontDoor, "unknown.example.test"), "closed")
+      assert.strictEqual(yield* visit(receiving.frontDoor, "unknown.example.test"), "closed")
       assert.strictEqual(lookups(), 2)
       const careful = yield* start({ CT_EDGE_MESH_RELAY_ENABLED: "1" }, { controlPlane })
       yield* Effect.promise(() => serving.authorize(T, "lost.example.test"))

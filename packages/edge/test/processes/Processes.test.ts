@@ -88,11 +88,11 @@ describe.concurrent("an edge of several processes", () => {
         )
       )
       yield* closes(1)
-      const told = () => streams.filter(({ resetBy }) => resetBy?.code === "window-closed").length
+      const cut = () => streams.filter(({ resetBy }) => resetBy?.code === "window-closed").length
       yield* Effect.promise(() =>
         eventually(
-          () => told() === visitorCount,
-          () => `${told()} of ${visitorCount} are cut`
+          () => cut() === visitorCount,
+          () => `${cut()} of ${visitorCount} are cut`
         )
       )
       assert.lengthOf(streams, visitorCount)

@@ -29,7 +29,7 @@ it.live("ends a slow handshake at its timeout, and lets a finished one be silent
     const { port } = server.address() as AddressInfo
     const done = yield* Effect.promise(() => tlsTo(port, root, "localhost"))
     const slow = connect({ host: "127.0.0.1", port })
-    // A reset ends it as well as an end does: the cut finds bytes of the drip that nobody read.
+    // A reset ends it as well as an end does: the cut finds unread bytes of the drip.
     const closed = new Promise((resolve) => slow.on("error", () => undefined).once("close", resolve))
     slow.resume()
     slow.write(yield* Effect.promise(() => helloFor("localhost")))

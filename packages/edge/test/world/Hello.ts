@@ -2,7 +2,7 @@
 import { Duplex } from "node:stream"
 import { connect } from "node:tls"
 
-/** The bytes of a ClientHello for `servername`, as a client that nobody answers sends them. */
+/** The bytes of a ClientHello for `servername`, as a client sends them before any answer. */
 export const helloFor = (servername: string, alpn: ReadonlyArray<string> = []) =>
   new Promise<Buffer>((resolve) => {
     const wire = new Duplex({

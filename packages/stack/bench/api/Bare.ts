@@ -1,7 +1,7 @@
 /**
  * The server that the control plane is measured against: `node:http`, the usual driver with prepared statements, the
  * usual library for tokens, and for each route the statements, checks and answer of the control plane's own handler,
- * written straight down. It counts nothing, limits nobody, describes nothing, refuses in one way only, and looks up one
+ * written straight down. It counts nothing, limits no caller, describes nothing, refuses in one way only, and looks up one
  * thing with one statement.
  */
 import { jwtVerify } from "jose"

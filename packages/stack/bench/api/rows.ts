@@ -102,9 +102,9 @@ const measures: ReadonlyArray<Measure> = [
 
 const rowsOf = (call: Call, sides: ReadonlyArray<Side>, taken: ReadonlyArray<ReadonlyArray<Turn>>) => {
   const [ours = [], ...others] = taken
-  const told = call.stored ? measures : measures.slice(0, -1)
+  const shown = call.stored ? measures : measures.slice(0, -1)
   return others.flatMap((theirs, n) =>
-    told.map(({ name, of, unit }, place): Row => {
+    shown.map(({ name, of, unit }, place): Row => {
       const beside = median(theirs.map(of))
       return {
         name: place === 0 && n === 0 ? call.name : name,

@@ -14,7 +14,7 @@ import { serving } from "./Serving.ts"
 
 const [T, NEW] = [token("b"), token("c")]
 
-/** An origin that answers what it was told. */
+/** An origin that answers what it has received. */
 const origin = Effect.map(
   Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {

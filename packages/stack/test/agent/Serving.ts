@@ -11,8 +11,8 @@ export interface Serving {
 }
 
 /**
- * Starts the agent and waits until the edge knows it; without a host it is a mesh agent. It is told everything that it would
- * ask a control plane for. The origin is a port that nobody listens on, unless `more` names one.
+ * Starts the agent and waits until the edge knows it; without a host it is a mesh agent. Its variables hold everything that it
+ * would ask a control plane for. The origin is a port without a listener, unless `more` names one.
  */
 export const serving = Effect.fn("serving")(function* (
   world: World,

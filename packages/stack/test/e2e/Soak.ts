@@ -69,7 +69,7 @@ export const soak = async (stack: Stack, seconds: number, atOnce: number): Promi
   const edgeMetrics = `http://127.0.0.1:${stack.ports.edgeMetrics}/metrics`
   const agentMetrics = `http://127.0.0.1:${metricsPort}/metrics`
 
-  /** Nobody is served any more, and what was held for it is given back. */
+  /** No visitor is served any more, and what was held for visitors is given back. */
   const quiet = async () => {
     const left = async () => [
       await series(edgeMetrics, "ct_edge_visitor_connections"),

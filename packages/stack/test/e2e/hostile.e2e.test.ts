@@ -103,7 +103,7 @@ describe("bad input", () => {
   })
 
   it("as a visitor of an unknown name is refused", async () => {
-    await ask({ ...hello(), host: "nobody.localhost" }).then(
+    await ask({ ...hello(), host: "unknown.localhost" }).then(
       () => assert.fail("an unknown name must not be served"),
       (cause: unknown) => assert.instanceOf(cause, Error)
     )

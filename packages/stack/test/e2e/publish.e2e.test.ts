@@ -17,10 +17,10 @@ import { NodeRuntime } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 
-const told = Layer.effectDiscard(
+const reported = Layer.effectDiscard(
   Effect.map(HttpServer.HttpServer, ({ address }) => console.log("port", "port" in address ? address.port : 0))
 )
-told.pipe(
+reported.pipe(
   Layer.provide(Server.layer),
   Layer.provide(Settings.layer),
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({

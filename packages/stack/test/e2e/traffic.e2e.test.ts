@@ -138,8 +138,8 @@ describe("traffic through a gelb tunnel", () => {
   })
 
   it("ends cleanly when the origin is down, and counts it", async () => {
-    const { demoOrigin: nobody, edgeMetrics: metrics } = await freePorts()
-    const down = await provision(stack, "down.catenet.localhost", nobody)
+    const { demoOrigin: closed, edgeMetrics: metrics } = await freePorts()
+    const down = await provision(stack, "down.catenet.localhost", closed)
     const started = await serve(stack, down, { CT_AGENT_METRICS_LISTEN: `127.0.0.1:${metrics}` })
     const before = performance.now()
     const outcome = await ask(down.target).then(

@@ -19,7 +19,7 @@ import { freePort } from "../../src/Ports.ts"
 
 const password = "correct horse"
 
-/** What the control plane is told to reach the edge at, which is started after it. */
+/** Where the control plane reaches the edge, which is started after it. */
 export const adminPort = Effect.runSync(Effect.cached(Effect.promise(() => Effect.runPromise(freePort("127.0.0.1")))))
 
 export const world = Layer.unwrap(

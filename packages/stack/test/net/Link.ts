@@ -13,7 +13,7 @@ class Flow {
   readonly dialler: Socket
   readonly target: Socket
   lastMoved = performance.now()
-  /** Nothing passes any more and nobody is told. */
+  /** No byte passes any more, and neither end learns of it. */
   forgotten = false
 
   constructor(dialler: Socket, target: Socket) {
@@ -23,7 +23,7 @@ class Flow {
 
   forget() {
     this.forgotten = true
-    // Nobody acknowledges what either end still sends.
+    // What either end still sends is not acknowledged.
     this.dialler.pause()
     this.target.pause()
   }
@@ -76,7 +76,7 @@ export class Link {
     return this.#flows.size
   }
 
-  /** Passes nothing, and tells nobody, until {@link release}. What was sent meanwhile arrives then. */
+  /** Passes no byte, without a sign to either end, until {@link release}. What was sent meanwhile arrives then. */
   hold() {
     this.#held = true
   }
@@ -86,7 +86,7 @@ export class Link {
     for (const pump of this.#pumps) pump()
   }
 
-  /** The present connections lose one end, and the other end is not told. */
+  /** The present connections lose one end, and the other end does not learn of it. */
   vanish(end: "dialler" | "target") {
     for (const flow of this.#flows) flow.vanish(end)
   }

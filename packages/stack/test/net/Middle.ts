@@ -1,6 +1,6 @@
 /**
  * A program in a network namespace of its own between two others: it makes them, lays a link from each to itself, and carries
- * their packets to each other, late or never as it is told. Kernels at both ends see a real network that is bad, and no
+ * their packets to each other, late or never, as it is set. Kernels at both ends see a real network that is bad, and no
  * privilege is needed beyond making namespaces. Arguments: the ferries of the near side and of the far side, as JSON. It prints
  * a JSON line with the process ids of the sides, and takes weather as JSON lines.
  */
@@ -21,7 +21,7 @@ export interface Weather {
   readonly forgetsAfterMillis?: number
 }
 
-/** Addresses for documentation (RFC 5737), in namespaces that nobody else sees. */
+/** Addresses for documentation (RFC 5737), in namespaces of this test alone. */
 const sides = [
   { middle: "192.0.2.1", end: "192.0.2.2", far: "203.0.113.1" },
   { middle: "198.51.100.1", end: "198.51.100.2", far: "203.0.113.2" }

@@ -146,15 +146,15 @@ const bytes: ReadonlyArray<Row<Link>> = [
   {
     weather: "a middlebox that forgets flows which are silent for 10 s",
     carriers: ["raw"],
-    then: "loses an answer that takes 13 s: the visitor is told at the edge's idle limit, and others are served",
+    then: "loses an answer that takes 13 s: the visitor's connection ends at the edge's idle limit, and others are served",
     edge: "impatient",
     live: async ({ link, tunnel }) => {
       link.forgetsAfterMillis = 10_000
-      const told = ask(tunnel.target, { path: "/slow/13000", timeout: 60_000 }).then(
+      const end = ask(tunnel.target, { path: "/slow/13000", timeout: 60_000 }).then(
         ({ status }) => status,
         () => 0
       )
-      assert.notStrictEqual(await within(impatientSeconds * 1.25 + roomSeconds, "the end of the visit", told), 200)
+      assert.notStrictEqual(await within(impatientSeconds * 1.25 + roomSeconds, "the end of the visit", end), 200)
       await serves(tunnel.target, 5000)
     }
   },

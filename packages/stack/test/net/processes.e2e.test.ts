@@ -21,7 +21,7 @@ let held = false
 /** Says the visitor's address, or for `/drip` two bytes. */
 const answering = (edge: SharedEdge, name: string) => {
   const agents: CountingAgents = new CountingAgents(edge, `${name}.catenet.localhost`, (stream, head) => {
-    const address = /^x-forwarded-for: (\S+)/im.exec(head)?.[1] ?? "nobody"
+    const address = /^x-forwarded-for: (\S+)/im.exec(head)?.[1] ?? "no address"
     if (!head.startsWith("GET /drip")) {
       const said = `HTTP/1.1 200 OK\r\nContent-Length: ${address.length}\r\nConnection: close\r\n\r\n${address}`
       return agents.say(stream, said, true)

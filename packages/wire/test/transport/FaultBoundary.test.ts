@@ -37,17 +37,17 @@ describe("a fault", () => {
 
   it("is logged at most once a minute, with the number of faults in between", () => {
     let now = 0
-    const told: Array<readonly [unknown, number]> = []
+    const logged: Array<readonly [unknown, number]> = []
     const log = new FaultLog(
       () => now,
-      (error, untold) => told.push([error, untold])
+      (error, skipped) => logged.push([error, skipped])
     )
     for (const at of [0, 1, 59_999, 60_000, 119_999, 120_000]) {
       now = at
       log.report(at)
     }
     assert.strictEqual(log.count, 6)
-    assert.deepStrictEqual(told, [
+    assert.deepStrictEqual(logged, [
       [0, 0],
       [60_000, 2],
       [120_000, 1]
