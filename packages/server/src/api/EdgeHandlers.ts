@@ -30,7 +30,7 @@ export const EdgeHandlers = HttpApiBuilder.group(
     const admissions = yield* ChannelAdmissions
     const keys = yield* AgentKeys
     return handlers.handleAll({
-      authorizeChannel: ({ payload }) => admissions.authorise(payload),
+      authorizeChannel: ({ payload }) => admissions.authorize(payload),
       revokedTokens: ({ query }) =>
         Effect.map(edges.revokedTokens(query), (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
       agentProved: ({ payload }) => keys.proved(payload.token, payload.key),

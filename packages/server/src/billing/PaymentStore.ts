@@ -24,7 +24,7 @@ export const make = Effect.gen(function* () {
         sql`${intent} where payment = ${payment} ${lock ? sql`for update` : sql``}`.withoutTransform
     }),
     confirm: (payment: string) => sql`update payment_intents set confirmed = true where payment = ${payment}`,
-    forget: (before: number) => sql`delete from payment_intents where not confirmed and created_at < ${before}`,
+    prune: (before: number) => sql`delete from payment_intents where not confirmed and created_at < ${before}`,
     /** Oldest first. */
     list: SqlSchema.findAll({
       Request: Schema.Struct({

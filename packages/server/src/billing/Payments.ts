@@ -107,7 +107,7 @@ export class Payments extends Context.Service<
         sqlOrDie
       ),
 
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - waitsFor))))
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - waitsFor))))
     }
   })
 

@@ -36,7 +36,7 @@ export class AdmissionSweep extends Context.Service<
       switch (effect._tag) {
         case "SetTier":
           return Effect.andThen(
-            store.forgetRefusals(routingToken),
+            store.deleteRefusals(routingToken),
             outbox.append(routingToken, authorizeHost(hostname, effect))
           )
         case "LogIssuance":

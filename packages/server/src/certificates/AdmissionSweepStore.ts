@@ -36,8 +36,8 @@ export const make = Effect.gen(function* () {
     confirmReverts: sql`update hosts h set pending_revert = false where h.pending_revert
       and not exists (select 1 from outbox o where o.queue = h.routing_token and o.refused_at is null)
       and not exists (select 1 from outbox o where o.queue = h.routing_token and o.refused_at is not null)`,
-    /** Forgets orders that the edge refused, because they are about to be given again. */
-    forgetRefusals: (token: RoutingToken) =>
+    /** Deletes orders that the edge refused, because they are about to be given again. */
+    deleteRefusals: (token: RoutingToken) =>
       sql`delete from outbox where queue = ${Redacted.value(token)} and refused_at is not null`,
     /**
      * Locks and reads the hostnames. Of the queue each domain brings only as many as could be offered a certificate:

@@ -1,6 +1,6 @@
 /**
- * What an edge is told about a holder that wants to join a channel. Members come first; an edge of a topology with a
- * bound operator authorises too, but nobody is admitted whose Noise key is not on record.
+ * What an edge learns about a holder that asks to join a channel. Members come first; an edge of a topology with a bound
+ * operator authorizes too. A holder without a Noise key on record is not admitted.
  */
 import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
@@ -17,7 +17,7 @@ const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorisation))
 export class ChannelAdmissions extends Context.Service<
   ChannelAdmissions,
   {
-    readonly authorise: (place: Place) => Effect.Effect<ChannelAuthorisation, MemberNotAdmitted>
+    readonly authorize: (place: Place) => Effect.Effect<ChannelAuthorisation, MemberNotAdmitted>
   }
 >()("server/channels/ChannelAdmissions") {
   static readonly make = Effect.gen(function* () {
@@ -40,7 +40,7 @@ export class ChannelAdmissions extends Context.Service<
     )
 
     return {
-      authorise: Effect.fn("ChannelAdmissions.authorise")(function* (place: Place) {
+      authorize: Effect.fn("ChannelAdmissions.authorize")(function* (place: Place) {
         const member = yield* memberAt(place)
         if (Option.isSome(member)) return member.value
         const linked = yield* topologies.operatorFor(place.channel, place.holder)

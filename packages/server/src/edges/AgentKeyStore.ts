@@ -5,7 +5,7 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 
-/** Whether agent `a` was enrolled for tunnel `t` by name, said so that the index of those is used. */
+/** Whether agent `a` was enrolled for tunnel `t` by name, in the words that the index has. */
 const isNamed = (sql: SqlClient.SqlClient) => sql`(a.tunnel <> '' and a.tunnel = t.id)`
 
 /** Whether edges know the keys of tunnel `t`: an agent was enrolled for it by name, or has proved a key. */
@@ -45,14 +45,14 @@ export const make = Effect.gen(function* () {
       Result: Ordered,
       execute: (ids) => ordered(sql`t.id = any(${ids}::text[])`)
     }),
-    /** The tunnels that an enrolment touches and whose keys edges know. */
+    /** The tunnels that an enrollment touches and whose keys edges know. */
     ordersAfter: SqlSchema.findAll({
       Request: Enrolled,
       Result: Ordered,
       execute: ({ tenant, tunnel }) =>
         ordered(sql`t.subject = ${tenant} and (${tunnel} = '' or t.id = ${tunnel}) and ${isKnown(sql)}`)
     }),
-    /** Notes that an enrolled agent has proved its key; the tunnel, when this call is the one that notes it. */
+    /** Records that an enrolled agent has proved its key. Answers the tunnel to the call that recorded it. */
     prove: SqlSchema.findOneOption({
       Request: Proved,
       Result: Schema.Struct({ id: Schema.String }),

@@ -1,6 +1,6 @@
 /**
- * What an edge has to be told about one tunnel. Every call states how things are to be, so that delivering one twice
- * does no harm. The routing token is the name of the queue and is not repeated in the call.
+ * An order to an edge about one tunnel. Every call states how things are to be, so that delivering one twice does no
+ * harm. The routing token is the name of the queue and is not repeated in the call.
  */
 import { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { Hostname } from "@catenet/domain/values/Hostname"

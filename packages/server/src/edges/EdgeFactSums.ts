@@ -41,7 +41,7 @@ export const statuses = (reports: ReadonlyArray<TokenStatusReport>): ReadonlyArr
     (each) => new TokenStatusReport({ ...facts(each), token: each[0]!.token })
   )
 
-/** A time counts once, at however many edges the tunnel was then. What reaches beyond the told sessions is the best of them. */
+/** A time counts once, also where the tunnel was at several edges. Beyond the sessions that were given, the best share counts. */
 const share = (
   histories: ReadonlyArray<TunnelHistory>,
   window: keyof typeof uptimeWindows,
@@ -58,7 +58,7 @@ const share = (
   return uptime(sessions, first, length, now) ?? best
 }
 
-/** Sessions newest first. `most` is how many each edge was asked for: one that told fewer told all. */
+/** Sessions newest first. `most` is how many each edge was asked for: an edge that gave fewer gave all. */
 export const history = (histories: ReadonlyArray<TunnelHistory>, most: number, now: number): TunnelHistory => {
   const served = histories.filter(({ sessions }) => sessions.length > 0)
   if (served.length <= 1) return served[0] ?? histories[0]!

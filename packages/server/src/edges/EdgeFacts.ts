@@ -1,6 +1,6 @@
 /**
- * What the edges know of tunnels, for those who can do without. Every live edge is asked and the answers are added up. An
- * edge that does not answer within two seconds, or whose answer cannot be read, is silent: it is named, and what the
+ * What the edges know of tunnels, for callers that can do without. Every live edge is asked and the answers are added up.
+ * An edge that does not answer within two seconds, or whose answer cannot be read, is silent: it is named, and what the
  * others say stands. Nothing is ever made up.
  */
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
@@ -16,8 +16,14 @@ import * as AddedUp from "./EdgeFactSums.ts"
 
 const patience = "2 seconds"
 
-/** Most sessions that an edge tells. */
+/** Most sessions that an edge gives. */
 const allSessions = 200
+
+interface Asked<A> {
+  readonly answers: ReadonlyArray<A>
+  /** The ids of the edges that did not answer. */
+  readonly silent: ReadonlyArray<string>
+}
 
 /** What the edges that answered know together, and the ids of those that did not answer. */
 export interface Answer<A> {
@@ -73,16 +79,16 @@ export class EdgeFacts extends Context.Service<
         { concurrency: "unbounded" }
       )
       return {
-        told: answers.flatMap(({ answer }) => Option.toArray(answer)),
+        answers: answers.flatMap(({ answer }) => Option.toArray(answer)),
         silent: answers.filter(({ answer }) => Option.isNone(answer)).map(({ id }) => id)
       }
     })
 
     const together =
       <A, B>(addUp: (answers: ReadonlyArray<A>) => B) =>
-      ({ silent, told }: { readonly silent: ReadonlyArray<string>; readonly told: ReadonlyArray<A> }): Answer<B> => ({
+      ({ answers, silent }: Asked<A>): Answer<B> => ({
         silent,
-        known: told.length === 0 ? Option.none() : Option.some(addUp(told))
+        known: answers.length === 0 ? Option.none() : Option.some(addUp(answers))
       })
 
     return {
@@ -104,14 +110,14 @@ export class EdgeFacts extends Context.Service<
 
       history: Effect.fnUntraced(function* (token: RoutingToken, limit: number): Effect.fn.Return<History> {
         const most = (yield* edges.all).length > 1 ? allSessions : limit
-        const { silent, told } = yield* ask(({ facts }) =>
+        const { answers, silent } = yield* ask(({ facts }) =>
           facts.historyByHeader({ headers: EdgeClient.about(token), query: { limit: most } }).pipe(
             Effect.asSome,
             Effect.catchTag("HistoryDisabled", () => Effect.succeed(Option.none<TunnelHistory>()))
           )
         )
-        if (told.length === 0) return { _tag: "Silent", silent }
-        const histories = told.flatMap(Option.toArray)
+        if (answers.length === 0) return { _tag: "Silent", silent }
+        const histories = answers.flatMap(Option.toArray)
         if (histories.length === 0) return { _tag: "Disabled", silent }
         const history = AddedUp.history(histories, most, yield* unixSeconds)
         return { _tag: "Known", silent, history }
@@ -120,7 +126,8 @@ export class EdgeFacts extends Context.Service<
       presence: (channel: ChannelId) =>
         Effect.map(
           ask(({ facts }) => facts.presence({ params: { channel } })),
-          ({ told }) => (told.length === 0 ? Option.none() : Option.some(told.flatMap(({ holders }) => holders)))
+          ({ answers }) =>
+            answers.length === 0 ? Option.none() : Option.some(answers.flatMap(({ holders }) => holders))
         )
     }
   })

@@ -28,7 +28,7 @@ const proves = ({ id, peer_addr, pubkey, signature }: Heartbeat) =>
   signature !== undefined &&
   EdgeHeartbeat.verify(native, bytesOf(pubkey), { id, peerAddress: peer_addr }, bytesOf(signature))
 
-/** Where orders go is believed only to the key of the edge: whoever can say it gets the orders of all tunnels. */
+/** The key of the edge signs where orders go: another address would get the orders of all tunnels. */
 const provesAddress = ({ admin_signature, admin_url, id, pubkey }: Heartbeat) =>
   admin_url === undefined ||
   (pubkey !== undefined &&
@@ -121,8 +121,8 @@ export class Edges extends Context.Service<
       }, sqlOrDie),
 
       rehydrate: Effect.fn("Edges.rehydrate")(function* (page: Page) {
-        const known = yield* paged(page, Store.Place, store.knownTo, ({ bare, place }) => ({ bare, place }))
-        return known.map(({ bare: _bare, place: _place, ...authorisation }) => authorisation)
+        const entries = yield* paged(page, Store.Place, store.knownTo, ({ bare, place }) => ({ bare, place }))
+        return entries.map(({ bare: _bare, place: _place, ...known }) => known)
       }, Effect.orDie),
 
       revokedTokens: Effect.fn("Edges.revokedTokens")(function* (page: Page) {

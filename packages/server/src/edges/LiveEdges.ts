@@ -1,5 +1,5 @@
 /**
- * The edges that live, as this process can reach them: the one of its settings, and those that have told the control
+ * The edges that live, as this process can reach them: the one of its settings, and those that have sent the control
  * plane an address with a heartbeat. Without the edges' token this process reaches none and does no work that needs one.
  */
 import { Context, Effect, Layer } from "effect"
@@ -34,7 +34,7 @@ export class LiveEdges extends Context.Service<
       adminToken === undefined || edgeAdminUrl === undefined ? undefined : { id: edgeId, url: edgeAdminUrl.href }
     const able = adminToken !== undefined
 
-    /** The operator's own word about where the edge of the settings is goes before what the database has of it. */
+    /** The address in the settings goes before the one in the database. */
     const read = Effect.map(Effect.flatMap(unixSeconds, store.live), (known): ReadonlyArray<EdgeAddress> =>
       home === undefined ? known : [home, ...known.filter(({ id }) => id !== home.id)]
     )

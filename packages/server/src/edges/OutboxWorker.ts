@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
 import { LiveEdges } from "./LiveEdges.ts"
 import { Settings } from "../settings/Settings.ts"
-import { unending } from "../runtime/RetryForever.ts"
+import { retryForever } from "../runtime/RetryForever.ts"
 import { Outbox } from "./Outbox.ts"
 
 const work = Effect.gen(function* () {
@@ -22,7 +22,7 @@ const work = Effect.gen(function* () {
     yield* outbox.deliverAll
     yield* Queue.takeAll(signals).pipe(Effect.timeoutOption(`${outboxIntervalSeconds} seconds`))
   }).pipe(Effect.forever)
-}).pipe(Effect.scoped, unending("Delivering the outbox"))
+}).pipe(Effect.scoped, retryForever("Delivering the outbox"))
 
 /** Runs as long as the layer lives. */
 export const layer = Layer.effectDiscard(Effect.forkScoped(work)).pipe(Layer.provide([LiveEdges.layer, Outbox.layer]))

@@ -1,6 +1,6 @@
 /**
- * The exchange that keeps secrets out of command lines: a short-lived token that can be shown, for a secret that can
- * not. The secret is sealed under a key made from the token, so the store alone opens nothing.
+ * The exchange that keeps secrets out of command lines: a short-lived token that can be shown, for a secret that
+ * cannot. The secret is sealed under a key made from the token, so the store alone opens nothing.
  */
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"

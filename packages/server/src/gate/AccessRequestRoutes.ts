@@ -1,6 +1,6 @@
 /**
  * `GET` and `POST /gate/request-access`: a visitor asks the owner of a gated host to be let in. The owner finds the request
- * among those of the tunnel. Whether it was kept, or the visitor is let in already, is not told.
+ * among those of the tunnel. The answer does not say whether it was kept, or the visitor is let in already.
  */
 import { Email } from "@catenet/domain/values/Email"
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"

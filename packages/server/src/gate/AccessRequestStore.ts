@@ -1,4 +1,4 @@
-/** The table of requests to be let in, which anybody can write to: what one tunnel, and one block of addresses, may fill of it. */
+/** The table of requests to be let in. Strangers write to it, so one tunnel and one block of addresses each fill a part only. */
 import {
   accessRequestSeconds,
   mostAccessRequestsOfBlock,
@@ -34,6 +34,6 @@ export const make = Effect.gen(function* () {
               from tunnel_access_requests r where r.tunnel_id = ${tunnelId})
           on conflict do nothing`
       ).pipe(sql.withTransaction),
-    forget: (now: number) => sql`delete from tunnel_access_requests where at <= ${now - accessRequestSeconds}`
+    prune: (now: number) => sql`delete from tunnel_access_requests where at <= ${now - accessRequestSeconds}`
   }
 })

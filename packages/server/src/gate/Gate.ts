@@ -1,6 +1,6 @@
 /**
- * Whether a visitor of a host may pass: asked by the edge that serves the host, or by a proxy in front of the origin. What
- * is answered as the visitor's identity goes on to the origin, so that a visitor cannot claim one.
+ * Whether a visitor of a host may pass: the edge that serves the host asks, or a proxy in front of the origin. The
+ * identity in the answer goes on to the origin, so that a visitor cannot claim one.
  */
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
@@ -40,7 +40,7 @@ const hashToken = (session: Option.Option<Redacted.Redacted>) =>
   Option.match(session, { onNone: () => "", onSome: (token) => Tokens.hashText(native, token) })
 
 interface Identified {
-  /** Empty where nobody is asked; nothing for one who has to log in. */
+  /** Empty where visitors need no login; none for a visitor who has to log in. */
   readonly identity: Option.Option<string>
   readonly expiresAt: number | null
 }
@@ -134,7 +134,7 @@ export class Gate extends Context.Service<
         yield* requests.add({ tunnelId, email, note, at: yield* unixSeconds, block })
       }, sqlOrDie),
 
-      prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, requests.forget)))
+      prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, requests.prune)))
     }
   })
 

@@ -34,7 +34,7 @@ export const withoutSession = HttpServerResponse.expireCookieUnsafe(sessionCooki
 export const withBrowser = (token: Redacted.Redacted, seconds: number) =>
   HttpServerResponse.setCookieUnsafe(browserCookie, Redacted.value(token), { ...forHost, maxAge: `${seconds} seconds` })
 
-/** What the platform is told of `browserCookie`: it can check it and not use it. */
+/** What the platform learns of `browserCookie`: it can check the cookie and not use it. */
 export const browserHash = (token: Redacted.Redacted): string => Tokens.hashText(native, token)
 
 export const readBrowser = Schema.decodeUnknownOption(BrowserHash)

@@ -1,6 +1,6 @@
 /**
  * `GET /gate/start`, `/gate/callback` and `/gate/logout`: a visitor signs in for one gated host, and out again. They lead
- * only to hosts of tunnels here and to the provider; whatever else is asked for leads to the platform itself.
+ * only to hosts of tunnels here and to the provider; any other address leads to the platform itself.
  *
  * A sign-in that began at the host goes back there with a code. One that began here leaves a session at this address, and
  * the host, which does not know the visitor, sends it here again: then the session gives the code.

@@ -20,7 +20,7 @@ export const path = "/gate/share"
 const previewer =
   /bot\b|bot\/|crawl|spider|preview|prefetch|scan|facebookexternalhit|facebot|whatsapp|slack|telegram|discord|skype|viber|signal|mattermost|rocket\.chat|synapse|mastodon|iframely|embedly|inspection/iu
 
-/** Whether an answer to a GET may be looked at by somebody who did not mean to use the link up. */
+/** Whether a GET may come from a program that looks at the link and does not mean to use it up. */
 const mayBePreview = (headers: Readonly<Record<string, string | undefined>>) =>
   /\btext\/html\b/iu.test(headers["accept"] ?? "") ||
   headers["sec-fetch-mode"] === "navigate" ||

@@ -89,7 +89,7 @@ export class Idempotency extends Context.Service<
       once,
       kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A): Effect.Effect<Store.Kept> =>
         Effect.map(seal(request, answer, result), (sealed) => ({ ...hashesOf(request), ...sealed })),
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.forget(now - keptFor))))
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
     }
   })
 

@@ -29,7 +29,7 @@ export const make = Effect.gen(function* () {
       Result: Stored,
       execute: (keyHash) => sql`select request_hash, nonce, sealed from idempotent_answers where key_hash = ${keyHash}`
     }),
-    forget: (before: number) => sql`delete from idempotent_answers where created_at < ${before}`,
+    prune: (before: number) => sql`delete from idempotent_answers where created_at < ${before}`,
     transaction: sql.withTransaction
   }
 })

@@ -1,6 +1,6 @@
 /**
- * What surrounds every route: a problem for whatever went wrong, a count of what was answered, and one log line a
- * request when somebody reads that level.
+ * What surrounds every route: a problem for each failure, a count of responses, and one log line a
+ * request where that level is logged.
  */
 import { redact } from "@catenet/domain/values/Redaction"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -38,7 +38,7 @@ const sized = (response: Response): Response =>
     ? HttpServerResponse.setHeader(response, "content-length", "0")
     : response
 
-/** The shell around all routes. */
+/** The middleware around all routes. */
 export const make = (options: {
   /** The addresses beside the API value. */
   readonly extra: Routes.ExtraRoutes

@@ -13,7 +13,7 @@ export interface Refusal extends HttpServerRespondable.Respondable {
   readonly retry_after?: number
 }
 
-/** Turns somebody away, with what can be done about it. */
+/** Says why a request was refused, and what can be done about it. */
 export const refuse = (
   request: HttpServerRequest.HttpServerRequest,
   refusal: Refusal,

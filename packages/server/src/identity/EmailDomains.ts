@@ -1,7 +1,7 @@
 /**
  * Which people may use the platform, by the domain of their e-mail address. It binds every caller, by session or by
  * access token. A service account has no address: it may what its owner may, whose address is the last one that was
- * seen here. Where no domains are configured, everybody may and nothing is asked.
+ * seen here. Where no domains are configured, every account may and nothing is asked.
  */
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import type { Email } from "@catenet/domain/values/Email"

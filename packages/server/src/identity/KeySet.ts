@@ -31,7 +31,7 @@ const readKey = Schema.decodeUnknownOption(Key)
 /** Milliseconds between two fetches for unknown keys, so that forged keys cause no flood of requests to the provider. */
 const coolDownMillis = 3_000
 
-/** Soon at first, then patiently. */
+/** Soon at first, then at longer intervals. */
 const untilThere = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("10 seconds")])
 
 const fromFile = (path: string) =>

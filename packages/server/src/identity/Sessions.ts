@@ -60,7 +60,7 @@ export class Sessions extends Context.Service<
     readonly closeOne: (subject: Subject, id: string) => Effect.Effect<boolean>
     /** Ends every session of an account. */
     readonly closeAllOf: (subject: Subject) => Effect.Effect<void>
-    /** Forgets sessions that are over. */
+    /** Deletes sessions that are over. */
     readonly prune: Effect.Effect<void>
   }
 >()("server/identity/Sessions") {

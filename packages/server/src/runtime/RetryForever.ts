@@ -3,8 +3,8 @@ import { Effect, Schedule } from "effect"
 
 const pause = "1 second"
 
-/** `what` begins the sentence that tells of a failure. Faults count as failures: one bad round must not be the last. */
-export const unending =
+/** `what` begins the sentence that logs a failure. A defect counts as a failure: one bad round must not be the last. */
+export const retryForever =
   (what: string) =>
   <E, R>(round: Effect.Effect<void, E, R>) =>
     round.pipe(

@@ -11,7 +11,7 @@ import * as Int8 from "./Int8.ts"
 import * as LostTransaction from "./LostTransaction.ts"
 import { migrate } from "./Migrations.ts"
 
-/** The client alone, for a database whose schema is somebody else's business. */
+/** The client alone, for a database whose schema another program keeps. */
 export const layerClient = PgClient.layerFrom(
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -34,7 +34,7 @@ export const layerClient = PgClient.layerFrom(
   })
 )
 
-const patiently = Effect.retry(migrate, {
+const migrateWithRetries = Effect.retry(migrate, {
   schedule: whileStarting,
   while: (error) => error._tag === "DatabaseUnreachable"
 })
@@ -42,6 +42,6 @@ const patiently = Effect.retry(migrate, {
 /** The client on an up-to-date schema. */
 export const layer = Layer.effectDiscard(
   Effect.catchTag(migrate, "DatabaseUnreachable", () =>
-    Effect.andThen(Effect.logWarning("The database does not answer yet; asking for 30 seconds."), patiently)
+    Effect.andThen(Effect.logWarning("The database does not answer yet; asking for 30 seconds."), migrateWithRetries)
   )
 ).pipe(Layer.provideMerge(layerClient))

@@ -1,6 +1,6 @@
 /**
  * A statement that fails, a row that does not decode, a row that must be there and is not: no caller can do
- * anything about it. They become defects at the end of a service's method, and the shell answers for them.
+ * anything about it. They become defects at the end of a service's method, and the middleware answers for them.
  */
 import { type Cause, Effect, Predicate, type Schema } from "effect"
 import type { SqlError } from "effect/sql"

@@ -40,7 +40,7 @@ export class GateSessions extends Context.Service<
     readonly visitorOf: (token: Redacted.Redacted, host: string) => Effect.Effect<Option.Option<CodeStore.Visitor>>
     /** Ends the sign-in of a cookie, wherever it led; `host`, where given, has to be that of the session. */
     readonly close: (token: Redacted.Redacted, host?: string) => Effect.Effect<void>
-    /** Ends whatever the account signed in to, inside the transaction that ends the account. */
+    /** Ends every session of the account, inside the transaction that ends the account. */
     readonly closeAllOf: (subject: Subject) => Effect.Effect<void>
     /** Removes sessions, codes and sign-ins that are over. */
     readonly prune: Effect.Effect<void>

@@ -1,6 +1,6 @@
 /**
  * Whether visitors of a tunnel may speak nothing but HTTP where an edge ends their TLS. A tunnel with `require_login` is
- * treated so by every edge, whatever is set here.
+ * treated so by every edge, in either state of the switch.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { HttpOnlyState } from "@catenet/domain/api/TunnelControlsApi"

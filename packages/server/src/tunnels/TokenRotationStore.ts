@@ -42,7 +42,7 @@ export const make = Effect.gen(function* () {
       execute: ({ id, subject }) => sql`
         select id, routing_token, access_policy, http_only, require_login from tunnels where id = ${id} and subject = ${subject} for update`
     }),
-    /** The old token is worthless from now on, whatever edge it is shown to. */
+    /** The old token is worthless from now on, at every edge. */
     replace: ({ fresh, id, now, old, recordsName }: Rotation) =>
       Effect.all([
         sql`update tunnels set routing_token = ${Redacted.value(fresh)},

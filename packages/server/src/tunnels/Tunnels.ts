@@ -70,7 +70,7 @@ export class Tunnels extends Context.Service<
       request: { readonly name: TunnelName; readonly hostname?: Hostname },
       key: string | undefined
     ) => Effect.Effect<Tunnel, HostnameReserved | HostnameTaken | IdempotencyKeyReused | TunnelLimitReached>
-    /** The tunnels of everybody, by their ids. */
+    /** The tunnels of all accounts, by their ids. */
     readonly all: (
       page: Page
     ) => Effect.Effect<ReadonlyArray<TunnelOfSubject>, never, HttpServerRequest.HttpServerRequest>

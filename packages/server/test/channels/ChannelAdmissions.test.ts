@@ -14,7 +14,7 @@ import { idOf, keyOf, linkOf, materialOf, seedOf } from "./ChannelsKeys.ts"
 const ada = account("ada")
 const operator_pubkey = keyOf("operator")
 
-const authorise = (channel: string, word: string) =>
+const authorize = (channel: string, word: string) =>
   ask("operator", "/internal/channel/authorize", { channel, holder: keyOf(word) })
 
 layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge that asks who may join", (it) => {
@@ -24,15 +24,15 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge th
       yield* ask(ada, "/me/channels", { channel, operator_pubkey })
       const { noise_attestation, noise_pubkey } = materialOf(channel, "m")
       yield* ask(ada, `/me/channels/${channel}/members`, materialOf(channel, "m"))
-      const { body } = yield* authorise(channel, "m")
+      const { body } = yield* authorize(channel, "m")
       assert.deepStrictEqual(body, { operator_pubkey, noise_pubkey, noise_attestation })
       const successor = keyOf("successor")
       yield* ask(ada, "/me/channels", { channel, operator_pubkey: successor, confirm_rekey: true })
-      assert.strictEqual((yield* authorise(channel, "m")).body["operator_pubkey"], successor)
-      assert.strictEqual((yield* authorise(channel, "stranger")).code, "MemberNotAdmitted")
-      assert.strictEqual((yield* authorise(idOf("nowhere"), "m")).code, "MemberNotAdmitted")
+      assert.strictEqual((yield* authorize(channel, "m")).body["operator_pubkey"], successor)
+      assert.strictEqual((yield* authorize(channel, "stranger")).code, "MemberNotAdmitted")
+      assert.strictEqual((yield* authorize(idOf("nowhere"), "m")).code, "MemberNotAdmitted")
       yield* ask(ada, `/me/channels/${channel}/members/${keyOf("m")}/remove`, {})
-      assert.strictEqual((yield* authorise(channel, "m")).code, "MemberNotAdmitted")
+      assert.strictEqual((yield* authorize(channel, "m")).code, "MemberNotAdmitted")
     })
   )
 
@@ -55,7 +55,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge th
       const proof = Hex.encode(OperatorBinding.sign(native, seedOf("operator"), id))
       const bound = yield* ask(ada, `/me/topologies/${id}/operator`, { operator_pubkey, proof }, { method: "PUT" })
       assert.strictEqual(bound.status, 200)
-      assert.strictEqual((yield* authorise(link, "m")).code, "MemberNotAdmitted")
+      assert.strictEqual((yield* authorize(link, "m")).code, "MemberNotAdmitted")
 
       const lines: Array<unknown> = []
       const heard = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
@@ -67,13 +67,13 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge th
         channel: Schema.decodeSync(ChannelId)(link),
         holder: Schema.decodeSync(HolderKey)(keyOf(word))
       })
-      const refuse = (word: string) => Effect.flip(ChannelAdmissions.use(({ authorise }) => authorise(place(word))))
+      const refuse = (word: string) => Effect.flip(ChannelAdmissions.use(({ authorize }) => authorize(place(word))))
       yield* Effect.forEach(["m", "stranger"], refuse).pipe(Effect.provide([admissions, heard]))
       assert.deepStrictEqual(lines, [["topology-unkeyed", place("m")]])
 
       yield* ask(ada, "/me/channels", { channel: link, operator_pubkey })
       yield* ask(ada, `/me/channels/${link}/members`, materialOf(link, "m"))
-      assert.strictEqual((yield* authorise(link, "m")).status, 200, "with a key on record it is admitted")
+      assert.strictEqual((yield* authorize(link, "m")).status, 200, "with a key on record it is admitted")
     })
   )
 })

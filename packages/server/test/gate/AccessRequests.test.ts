@@ -156,7 +156,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("visitors who
       yield* sql`update tunnel_access_requests set at = ${now} - case email
         when 'v1@example.test' then ${accessRequestSeconds}::int else ${accessRequestSeconds - 1}::int end
         where tunnel_id = ${id}`
-      yield* (yield* AccessRequestStore.make).forget(now)
+      yield* (yield* AccessRequestStore.make).prune(now)
       const left = yield* sql<{ email: string }>`select email from tunnel_access_requests where tunnel_id = ${id}`
       assert.deepStrictEqual(left, [{ email: "v2@example.test" }])
     }).pipe(Effect.provide(database))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { unending } from "../../src/runtime/RetryForever.ts"
+import { retryForever } from "../../src/runtime/RetryForever.ts"
 
 describe("work without an end", () => {
   it.effect("goes on after failures and faults, a second later, and tells of each", () =>
@@ -17,7 +17,7 @@ describe("work without an end", () => {
           return Effect.andThen(Effect.fail("both"), Effect.void).pipe(Effect.ensuring(Effect.die("of them")))
         return rounds === 6 ? Effect.andThen(Deferred.succeed(done, undefined), Effect.never) : Effect.void
       })
-      const fiber = yield* unending("Counting")(round).pipe(
+      const fiber = yield* retryForever("Counting")(round).pipe(
         Effect.provide(Logger.layer([Logger.make(({ message }) => void told.push(message))])),
         Effect.forkChild
       )

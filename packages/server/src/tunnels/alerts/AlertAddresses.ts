@@ -1,5 +1,5 @@
 /**
- * Which addresses the service may call on somebody's behalf: those of the public internet. Loopback, private, shared,
+ * Which addresses the service may call for an account: those of the public internet. Loopback, private, shared,
  * link-local, metadata, unique-local, multicast, documentation and translated addresses are not, and neither is what is
  * no address. The ranges are those of the IANA special-purpose registries (RFC 6890 and its updates).
  */

@@ -61,7 +61,7 @@ const post = (url: URL, to: Address, { body, headers }: Message) =>
         method: "POST",
         agent: false,
         headers: { "user-agent": "Catenet", ...headers, "content-length": Buffer.byteLength(body) },
-        // Names the checked address whatever is asked, so that nothing is resolved again.
+        // Answers with the checked address for every name, so that nothing is resolved again.
         lookup: (_name, options, answer) =>
           options.all === true ? answer(null, [to]) : answer(null, to.address, to.family)
       },

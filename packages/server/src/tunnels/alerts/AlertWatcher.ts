@@ -1,7 +1,7 @@
 /** The two loops of alerts: one looks at tunnels, one delivers, so that a slow receiver delays no look. */
 import { Effect, FiberSet, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
-import { unending } from "../../runtime/RetryForever.ts"
+import { retryForever } from "../../runtime/RetryForever.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
 import { Outages } from "./Outages.ts"
 
@@ -13,7 +13,7 @@ const looking = Effect.gen(function* () {
   const { lookAtDue } = yield* Outages
   // Looks of different tunnels become due at different times.
   const pause = `${Math.min(alertIntervalSeconds, 5)} seconds` as const
-  yield* Effect.andThen(lookAtDue, Effect.sleep(pause)).pipe(unending("The outage check"))
+  yield* Effect.andThen(lookAtDue, Effect.sleep(pause)).pipe(retryForever("The outage check"))
 })
 
 const delivering = Effect.gen(function* () {
@@ -27,7 +27,7 @@ const delivering = Effect.gen(function* () {
       yield* FiberSet.run(running, safe)
     }
     if (pending.length === 0) yield* Effect.sleep("1 second")
-  }).pipe(unending("Taking deliveries"))
+  }).pipe(retryForever("Taking deliveries"))
 })
 
 /** Runs as long as the layer lives. */

@@ -1,4 +1,4 @@
-/** The table of hostnames with address records. A row is leased while somebody is at the DNS back end for it. */
+/** The table of hostnames with address records. A row is leased while a replica is at the DNS back end for it. */
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"

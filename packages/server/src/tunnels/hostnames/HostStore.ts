@@ -127,7 +127,7 @@ export const make = Effect.gen(function* () {
     execute: (token) => sql`select require_login from tunnels where routing_token = ${token} for share`
   })
   return {
-    /** Whether a name above leads to somebody else's tunnel. */
+    /** Whether a name above leads to a tunnel of another account. */
     heldAbove: (ancestors: ReadonlyArray<string>, token: RoutingToken) =>
       ancestors.length === 0
         ? Effect.succeed(false)

@@ -118,7 +118,7 @@ export class Hosts extends Context.Service<
       ]
     })
 
-    /** Fails for a name that no tunnel can have, and for one below the name of somebody else's tunnel. */
+    /** Fails for a name that no tunnel can have, and for one below the name of a tunnel of another account. */
     const admit = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname, by: "account" | "operator") {
       yield* rules.admit(hostname, by)
       // Above a given name there is only the zone.

@@ -42,7 +42,7 @@ export class EdgeReceipts extends Context.Service<
   {
     /**
      * Receipts of a tunnel after `since`, ascending, at most a page for each edge that has some: an edge signs a chain of
-     * its own. Whatever goes wrong at one of them is said in one sentence that names it where there are several.
+     * its own. A failure of one of them is said in one sentence, which names the edge where there are several.
      */
     readonly pages: (
       token: RoutingToken,
