@@ -11,7 +11,7 @@ export class JoinProofRefused extends Problem<JoinProofRefused>()("JoinProofRefu
   detail: () => "The proof is not a signature by the given key over the join token."
 }) {}
 
-/** Nobody issued this join token. */
+/** No operator or account issued this join token, or it is deleted. */
 export class JoinTokenUnknown extends Problem<JoinTokenUnknown>()("JoinTokenUnknown", {
   status: 404,
   title: "Join token unknown",
@@ -28,8 +28,8 @@ export class JoinTokenSpent extends Problem<JoinTokenSpent>()("JoinTokenSpent", 
 }) {}
 
 /**
- * This very agent has redeemed the join token before: same key, valid proof. It may not have heard the answer to that, so the
- * facts of its enrolment come again.
+ * This very agent has redeemed the join token before: same key, valid proof. The answer to that may have been lost, so the
+ * facts of its enrollment come again.
  */
 export class AgentAlreadyEnrolled extends Problem<AgentAlreadyEnrolled>()(
   "AgentAlreadyEnrolled",
@@ -52,7 +52,7 @@ export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(
   { count: Schema.Int }
 ) {}
 
-/** Nobody minted this bootstrap token. */
+/** No operator or account minted this bootstrap token, or it is deleted. */
 export class BootstrapTokenUnknown extends Problem<BootstrapTokenUnknown>()("BootstrapTokenUnknown", {
   status: 404,
   title: "Bootstrap token unknown",

@@ -1,5 +1,5 @@
 /**
- * One-time tokens that nobody has redeemed, as operators see them: by the hash under which each is kept, never by the
+ * One-time tokens that are not redeemed, as operators see them: by the hash under which each is kept, never by the
  * token itself.
  */
 import { Schema } from "effect"
@@ -16,7 +16,7 @@ export class OutstandingJoinToken extends Schema.Class<OutstandingJoinToken>("Ou
   created_at: UnixSeconds
 }) {}
 
-/** A bootstrap token that has not expired; of its secret nothing is told. */
+/** A bootstrap token that has not expired; of its secret nothing is shown. */
 export class OutstandingBootstrapToken extends Schema.Class<OutstandingBootstrapToken>("OutstandingBootstrapToken")({
   token_hash: Hex64,
   created_at: UnixSeconds,
