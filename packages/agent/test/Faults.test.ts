@@ -1,9 +1,9 @@
 /** A fault is put into callbacks of a running agent; it must end what it belongs to and nothing else. */
 import { once } from "node:events"
 import { assert, it } from "vitest"
-import { makeHome, runAgent } from "./stage/Agent.ts"
-import { startOrigin } from "./stage/Origins.ts"
-import { exchange, makeStage, registered } from "./stage/Stage.ts"
+import { makeHome, runAgent } from "./harness/Agent.ts"
+import { startOrigin } from "./harness/Origins.ts"
+import { exchange, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
 const faults = async (base: string) => {
   const text = await (await fetch(`${base}/metrics`)).text()
@@ -11,7 +11,7 @@ const faults = async (base: string) => {
 }
 
 it("a fault in a callback ends its own stream or session, is counted, and is logged once in a minute", async () => {
-  await using stage = await makeStage()
+  await using stage = await makeSurroundings()
   await using origin = await startOrigin((socket) => {
     socket.on("data", (chunk: Buffer) => socket.write(chunk.toString().toUpperCase()))
     socket.on("end", () => socket.end())
@@ -22,7 +22,7 @@ it("a fault in a callback ends its own stream or session, is counted, and is log
     CT_AGENT_ORIGIN: origin.address,
     CT_AGENT_METRICS_LISTEN: "127.0.0.1:0",
     CT_AGENT_RECONNECT_BASE_MS: "100",
-    NODE_OPTIONS: `--import ${new URL("./stage/Inject.ts", import.meta.url)}`
+    NODE_OPTIONS: `--import ${new URL("./harness/Inject.ts", import.meta.url)}`
   })
   await registered(agent)
   const base = /http:\/\/[^/]+/.exec(await agent.said("status, metrics and events at"))?.[0] ?? ""

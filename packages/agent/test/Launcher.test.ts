@@ -4,11 +4,11 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
-import { type Home, makeHome } from "./stage/Agent.ts"
-import { echo, startOrigin } from "./stage/Origins.ts"
-import { makeStage } from "./stage/Stage.ts"
+import { type Home, makeHome } from "./harness/Agent.ts"
+import { echo, startOrigin } from "./harness/Origins.ts"
+import { makeSurroundings } from "./harness/Surroundings.ts"
 
-const script = fileURLToPath(new URL("stage/become.mjs", import.meta.url))
+const script = fileURLToPath(new URL("harness/become.mjs", import.meta.url))
 
 /** In a process group of its own, as a shell starts it. */
 const launched = (how: string, home: Home, env: Readonly<Record<string, string>>, args: ReadonlyArray<string> = []) => {
@@ -39,7 +39,7 @@ const launched = (how: string, home: Home, env: Readonly<Record<string, string>>
 /** A tunnel whose agent was launched, with a stream that waits for an answer. */
 const serving = async (how: string) => {
   const stack = new AsyncDisposableStack()
-  const stage = stack.use(await makeStage())
+  const stage = stack.use(await makeSurroundings())
   const origin = stack.use(await startOrigin(echo))
   const home = stack.use(await makeHome())
   const agent = stack.use(launched(how, home, { ...stage.env, CT_AGENT_ORIGIN: origin.address }))

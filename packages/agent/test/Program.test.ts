@@ -5,9 +5,9 @@ import { userInfo } from "node:os"
 import { assert, describe, it } from "vitest"
 import { variables } from "../src/settings/Variables.ts"
 import { version } from "../src/Version.ts"
-import { makeHome, runAgent } from "./stage/Agent.ts"
-import { echo, startOrigin } from "./stage/Origins.ts"
-import { exchange, joinToken, makeStage, registered } from "./stage/Stage.ts"
+import { makeHome, runAgent } from "./harness/Agent.ts"
+import { echo, startOrigin } from "./harness/Origins.ts"
+import { exchange, joinToken, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
 const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect"]
 
@@ -92,7 +92,7 @@ describe("the program", () => {
   })
 
   it("reads the file, the environment wins, and one that others can read is said", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const { CT_AGENT_RECONNECT_BASE_MS: _, CT_AGENT_HOSTNAME: __, ...rest } = stage.env
@@ -146,7 +146,7 @@ describe("the program", () => {
   })
 
   it("exports telemetry when an OTLP endpoint is set", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const posts = new Set<string>()
     const collector = createServer((request, response) => {
@@ -165,7 +165,7 @@ describe("the program", () => {
   })
 
   it("logs JSON lines with --json, events among them, and shows the ring with status", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken }, ["--json"])
     await agent.said(`"kind":"registered"`)

@@ -2,13 +2,13 @@ import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import type { Duplex } from "node:stream"
-import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agent.ts"
-import { eventually, start, temporaryFolder, token, type World } from "./world/World.ts"
+import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./harness/Agent.ts"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "./harness/TestEdge.ts"
 
 const T = token("3")
 const tunnelHost = "app.zone.test"
 
-const ask = (world: World, text = "ping\n") =>
+const ask = (world: TestEdge, text = "ping\n") =>
   Effect.promise(async () => {
     const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
     const answer = readAll(visitor)

@@ -3,8 +3,8 @@ import { Effect, Result } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect, type TLSSocket } from "node:tls"
-import { readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./world/Agent.ts"
-import { eventually, mintPair, start, token } from "./world/World.ts"
+import { readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./harness/Agent.ts"
+import { eventually, mintPair, start, token } from "./harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
-import { servingAgent } from "./world/Agent.ts"
-import { eventually, start, token } from "./world/World.ts"
+import { servingAgent } from "./harness/Agent.ts"
+import { eventually, start, token } from "./harness/TestEdge.ts"
 
 const T = token("c")
 

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect, type Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { readAll, readUntil, servingAgent, tlsTo } from "./world/Agent.ts"
-import { helloFor } from "./world/Hello.ts"
-import { eventually, mintPair, start, token } from "./world/World.ts"
+import { readAll, readUntil, servingAgent, tlsTo } from "./harness/Agent.ts"
+import { helloFor } from "./harness/Hello.ts"
+import { eventually, mintPair, start, token } from "./harness/TestEdge.ts"
 
 const T = token("2")
 const tunnelHost = "own.example.test"

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../stage/Agent.ts"
-import { echo, startOrigin } from "../stage/Origins.ts"
-import { joinToken, makeStage } from "../stage/Stage.ts"
+import { makeHome, runAgent } from "../harness/Agent.ts"
+import { echo, startOrigin } from "../harness/Origins.ts"
+import { joinToken, makeSurroundings } from "../harness/Surroundings.ts"
 
 interface Finding {
   readonly check: string
@@ -17,7 +17,7 @@ const findings = (stdout: string): Readonly<Record<string, Finding>> =>
 
 describe("doctor", () => {
   it("finds nothing wrong, serves no visitor and redeems no token", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_AGENT_ORIGIN: origin.address }
@@ -36,7 +36,7 @@ describe("doctor", () => {
   })
 
   it("checks the names and the validity of the certificate that visitors will see", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const run = async (host: string) => {
@@ -66,7 +66,7 @@ describe("doctor", () => {
   })
 
   it("names each failure and its remedy, and ends with the exit code of the first one", async () => {
-    await using stage = await makeStage({ refuse: { code: "host-not-authorized", sentence: "no such host" } })
+    await using stage = await makeSurroundings({ refuse: { code: "host-not-authorized", sentence: "no such host" } })
     await using home = await makeHome()
     await using doctor = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: "127.0.0.1:1" }, ["doctor", "--json"])
     assert.strictEqual(await doctor.exited, 4)

@@ -3,7 +3,7 @@ import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../stage/Agent.ts"
+import { makeHome, runAgent } from "../harness/Agent.ts"
 
 const seed = "1f".repeat(32)
 const env = { CT_CHANNEL_HOLDER_KEY: seed, CT_TOPOLOGY_ID: "0a".repeat(16), CT_TOPOLOGY_ACCOUNT: "ada" }

@@ -13,11 +13,16 @@ import { assert, describe, it } from "vitest"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as DirectOffer from "../../src/mesh/DirectOffer.ts"
 import * as Handshake from "../../src/mesh/Handshake.ts"
-import { type Agent, type Home, makeHome, runAgent } from "../stage/Agent.ts"
-import { counter, echo, startOrigin } from "../stage/Origins.ts"
-import { makeStage, registered, type Stage } from "../stage/Stage.ts"
+import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
+import { counter, echo, startOrigin } from "../harness/Origins.ts"
+import { makeSurroundings, registered, type Surroundings } from "../harness/Surroundings.ts"
 
-const started = async (stage: Stage, home: Home, origin: string, more: Readonly<Record<string, string>> = {}) => {
+const started = async (
+  stage: Surroundings,
+  home: Home,
+  origin: string,
+  more: Readonly<Record<string, string>> = {}
+) => {
   const agent = runAgent(home, {
     CT_AGENT_CP_URL: stage.plane.url,
     CT_AGENT_TOKEN: "ab".repeat(32),
@@ -32,7 +37,7 @@ const started = async (stage: Stage, home: Home, origin: string, more: Readonly<
   return agent
 }
 
-const connected = (stage: Stage, home: Home, ...more: ReadonlyArray<string>) =>
+const connected = (stage: Surroundings, home: Home, ...more: ReadonlyArray<string>) =>
   runAgent(home, { CT_AGENT_CP_URL: stage.plane.url }, [
     "connect",
     "--capability",
@@ -55,7 +60,7 @@ const directPort = async (agent: Agent) =>
 
 describe("a mesh client", () => {
   it("uses the agent's own port, and the edge again when that port closes", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
     await using first = await started(stage, home, origin.address, {
@@ -82,7 +87,7 @@ describe("a mesh client", () => {
   })
 
   it("stays on the edge when the advertised address does not lead to the agent, also for a server that speaks first", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin((socket) => socket.end("220 ready"))
     await using home = await makeHome()
     // The agent listens on another address than the one that it tells.
@@ -96,7 +101,7 @@ describe("a mesh client", () => {
   })
 
   it("asks for no direct path with --via-edge", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
     await using _agent = await started(stage, home, origin.address)
@@ -106,7 +111,7 @@ describe("a mesh client", () => {
   })
 
   it("carries datagrams directly", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const origin = createSocket("udp4")
     origin.on("message", (data, from) => origin.send(data, from.port, from.address))
@@ -145,7 +150,7 @@ const knock = async (port: number, capability: Capability.Capability, payload: U
 
 describe("the direct listener", () => {
   it("answers holders of the capability only, records who is refused, and bounds strangers", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = await started(stage, home, origin.address, { CT_AGENT_METRICS_LISTEN: "127.0.0.1:0" })
@@ -175,7 +180,7 @@ describe("the direct listener", () => {
   })
 
   it("is left out with a log line when its port is taken", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
     await using agent = await started(stage, home, origin.address, { CT_AGENT_DIRECT_PORT: String(origin.port) })

@@ -5,11 +5,11 @@ import { copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from "nod
 import { connect } from "node:net"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
-import { type Agent, makeHome, runAgent } from "../stage/Agent.ts"
-import { counter, echo, startOrigin } from "../stage/Origins.ts"
-import { makeStage, registered, type Stage } from "../stage/Stage.ts"
+import { type Agent, makeHome, runAgent } from "../harness/Agent.ts"
+import { counter, echo, startOrigin } from "../harness/Origins.ts"
+import { makeSurroundings, registered, type Surroundings } from "../harness/Surroundings.ts"
 
-const meshEnv = (stage: Stage, home: string, origin: string) => ({
+const meshEnv = (stage: Surroundings, home: string, origin: string) => ({
   CT_AGENT_CP_URL: stage.plane.url,
   CT_AGENT_TOKEN: "ab".repeat(32),
   CT_AGENT_ORIGIN: origin,
@@ -38,7 +38,7 @@ describe.each([
   ["parked slots", ["ct-edge"]]
 ])("a mesh tunnel over %s", (_, alpn) => {
   it("brings many TCP connections to the origin, half-closed ones too", async () => {
-    await using stage = await makeStage({ alpn })
+    await using stage = await makeSurroundings({ alpn })
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
     await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
@@ -57,7 +57,7 @@ describe.each([
   })
 
   it("carries datagrams with their boundaries", async () => {
-    await using stage = await makeStage({ alpn })
+    await using stage = await makeSurroundings({ alpn })
     await using home = await makeHome()
     const origin = createSocket("udp4")
     origin.on("message", (data, from) => origin.send(`${data.length}`, from.port, from.address))
@@ -88,7 +88,7 @@ describe.each([
 
 describe("a mesh tunnel", () => {
   it("serves a protocol in which the server speaks first, over stdin and stdout", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin((socket) => {
       socket.write("220 ready\n")
       socket.on("data", (data) => socket.end(`250 ${data.toString()}`))
@@ -103,7 +103,7 @@ describe("a mesh tunnel", () => {
   })
 
   it("carries 16 MB both ways unchanged", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
@@ -127,7 +127,7 @@ describe("a mesh tunnel", () => {
   })
 
   it("keeps its key over a rotation: the old capability works until the old key is deleted", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const env = {
@@ -167,7 +167,7 @@ describe("a mesh tunnel", () => {
   })
 
   it("is shared by two agents that are given the same key and capability", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using other = await makeHome()
@@ -185,7 +185,7 @@ describe("a mesh tunnel", () => {
   })
 
   it("refuses a client without the key, and a wrong capability or root with a sentence", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
@@ -226,14 +226,17 @@ describe("a mesh tunnel", () => {
 
 describe("connect", () => {
   it("ends the session of a fault and no other, and logs one fault a minute", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
     await registered(agent)
     await using client = runAgent(
       home,
-      { CT_AGENT_CP_URL: stage.plane.url, NODE_OPTIONS: `--import ${new URL("../stage/Inject.ts", import.meta.url)}` },
+      {
+        CT_AGENT_CP_URL: stage.plane.url,
+        NODE_OPTIONS: `--import ${new URL("../harness/Inject.ts", import.meta.url)}`
+      },
       connectArgs(home.path, "--listen", "127.0.0.1:0")
     )
     const port = await portOf(client)
@@ -264,7 +267,7 @@ describe("connect", () => {
 
   for (const signal of ["SIGTERM", "SIGINT"] as const)
     it(`ends with 0 at ${signal}, as all of the program does`, async () => {
-      await using stage = await makeStage()
+      await using stage = await makeSurroundings()
       await using home = await makeHome()
       await using agent = runAgent(home, meshEnv(stage, home.path, "127.0.0.1:1"))
       await registered(agent)

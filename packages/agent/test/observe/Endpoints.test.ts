@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
 import { lineCount } from "../../src/observe/Endpoints.ts"
-import { makeHome, runAgent } from "../stage/Agent.ts"
-import { echo, startOrigin } from "../stage/Origins.ts"
-import { exchange, makeStage, registered } from "../stage/Stage.ts"
+import { makeHome, runAgent } from "../harness/Agent.ts"
+import { echo, startOrigin } from "../harness/Origins.ts"
+import { exchange, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 const series = [
   "ct_tunnels_opened_total",
@@ -35,7 +35,7 @@ const baseOf = async (agent: ReturnType<typeof runAgent>) =>
 
 describe("the local endpoints", () => {
   it("report a registered agent and count all traffic while it flows", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address, CT_AGENT_METRICS_LISTEN: "127.0.0.1:0" }
@@ -91,7 +91,7 @@ describe("the local endpoints", () => {
   })
 
   it("turn unhealthy when the edge is gone, and count the reconnect when it is back", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_METRICS_LISTEN: "127.0.0.1:0" })
     await registered(agent)
@@ -109,7 +109,7 @@ describe("the local endpoints", () => {
   })
 
   it("report whether there is a bearer token, and read its file each time", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const file = `${home.path}/oidc`
     const env = { ...stage.env, CT_AGENT_METRICS_LISTEN: "127.0.0.1:0", CT_OIDC_TOKEN: " ", CT_OIDC_TOKEN_FILE: file }
@@ -127,7 +127,7 @@ describe("the local endpoints", () => {
   })
 
   it("that cannot be bound do not stop the tunnel", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_METRICS_LISTEN: `127.0.0.1:${stage.edge.port}` })
     await agent.said("CT_AGENT_METRICS_LISTEN: cannot listen")

@@ -1,15 +1,15 @@
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../stage/Agent.ts"
-import { startOrigin } from "../stage/Origins.ts"
-import { joinToken, makeStage, registered, token } from "../stage/Stage.ts"
+import { makeHome, runAgent } from "../harness/Agent.ts"
+import { startOrigin } from "../harness/Origins.ts"
+import { joinToken, makeSurroundings, registered, token } from "../harness/Surroundings.ts"
 
 const bootstrap = "ef".repeat(32)
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
 describe("onboarding", () => {
   it("enrolls once: the second start restores the identity, its name and its proof", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_AGENT_STATE_DIR: `${home.path}/state` }
     for (let start = 0; start < 2; start++) {
@@ -32,7 +32,7 @@ describe("onboarding", () => {
   })
 
   it("explains a spent join token by the folder that has no identity", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     stage.plane.joinTokens.set(joinToken, "spent")
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken })
@@ -44,7 +44,7 @@ describe("onboarding", () => {
   })
 
   it("explains a spent join token by the other agent's folder", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken }
     {
@@ -57,7 +57,7 @@ describe("onboarding", () => {
   })
 
   it("refuses an unknown join token with 4, and an unreachable control plane with 5", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using unknown = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: "01".repeat(32) })
     assert.strictEqual(await unknown.exited, 4)
@@ -73,7 +73,7 @@ describe("onboarding", () => {
   })
 
   it("takes no longer than CT_AGENT_ONBOARD_TIMEOUT_SECS", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using silent = await startOrigin(() => {})
     await using agent = runAgent(home, {
@@ -87,7 +87,7 @@ describe("onboarding", () => {
   })
 
   it("redeems a bootstrap token once, stores the secrets, and never requests them again", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     stage.plane.bootstrapTokens.set(bootstrap, `CT_JOIN_TOKEN=${joinToken};CT_AGENT_TOKEN=${token}`)
     const env: Record<string, string> = { ...stage.env, CT_BOOTSTRAP: bootstrap }
@@ -107,7 +107,7 @@ describe("onboarding", () => {
   })
 
   it("does not send a malformed bootstrap token", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const { CT_AGENT_TOKEN: _, ...env } = stage.env
     await using agent = runAgent(home, { ...env, CT_BOOTSTRAP: "boot" })
@@ -117,7 +117,7 @@ describe("onboarding", () => {
   })
 
   it("does not spend a bootstrap token when both tokens are set", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     stage.plane.bootstrapTokens.set(bootstrap, "untouched")
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_BOOTSTRAP: bootstrap })
@@ -126,7 +126,7 @@ describe("onboarding", () => {
   })
 
   it("refuses a damaged identity with the remedy", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_AGENT_STATE_DIR: home.path }
     await writeFile(`${home.path}/identity.key`, "short")
@@ -137,7 +137,7 @@ describe("onboarding", () => {
   })
 
   it("spends no token where the state folder cannot be written, and leaves no partial file", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     stage.plane.bootstrapTokens.set(bootstrap, `CT_JOIN_TOKEN=${joinToken};CT_AGENT_TOKEN=${token}`)
     const { CT_AGENT_TOKEN: _, ...rest } = stage.env
@@ -155,7 +155,7 @@ describe("onboarding", () => {
   })
 
   it("completes the enrollment after a kill during the control plane's answer", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken }
     {
@@ -171,7 +171,7 @@ describe("onboarding", () => {
   })
 
   it("finishes an enrollment that was killed between its renames", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_AGENT_STATE_DIR: home.path, CT_AGENT_ID: "one" }
     await writeFile(`${home.path}/identity.key`, Buffer.alloc(32, 7))
@@ -184,7 +184,7 @@ describe("onboarding", () => {
   })
 
   it("looks for the root on disk often, and requests it from the control plane rarely", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     stage.plane.ca = Uint8Array.of(0)
     const env = { ...stage.env, CT_AGENT_EDGE_CERT: `${home.path}/ca.der`, CT_AGENT_EDGE_CERT_WAIT_SECS: "2" }
@@ -194,7 +194,7 @@ describe("onboarding", () => {
   })
 
   it("waits for the root certificate file no longer than CT_AGENT_EDGE_CERT_WAIT_SECS", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using agent = runAgent(home, {
       ...stage.env,
@@ -221,7 +221,7 @@ describe("onboarding", () => {
   })
 
   it("starts again without the control plane, from its cached connection info", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     {
       await using first = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken })
@@ -235,7 +235,7 @@ describe("onboarding", () => {
   })
 
   it("caches the fetched root and serves with the copy when the control plane is away", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const env = {
       ...stage.env,

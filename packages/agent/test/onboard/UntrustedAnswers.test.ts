@@ -2,8 +2,8 @@ import { existsSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "vitest"
-import { type Home, makeHome, runAgent } from "../stage/Agent.ts"
-import { joinToken, token } from "../stage/Stage.ts"
+import { type Home, makeHome, runAgent } from "../harness/Agent.ts"
+import { joinToken, token } from "../harness/Surroundings.ts"
 
 const bootstrap = "ef".repeat(32)
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { TestClock } from "effect/testing"
 import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
-import { type Leaf, makeAuthority } from "../stage/Authority.ts"
+import { type Leaf, makeAuthority } from "../harness/Authority.ts"
 
 const authority = makeAuthority()
 const first = authority.leaf("first.example")

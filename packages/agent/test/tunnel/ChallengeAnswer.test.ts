@@ -8,10 +8,10 @@ import { connect, createServer, type TLSSocket } from "node:tls"
 import { assert, describe, it } from "vitest"
 import * as Challenges from "../../src/certificate/Challenges.ts"
 import { HalfOpenDuplex } from "../../src/tunnel/HalfOpenDuplex.ts"
-import { type Agent, type Home, makeHome, runAgent } from "../stage/Agent.ts"
-import type { Leaf } from "../stage/Authority.ts"
-import { echo, startOrigin } from "../stage/Origins.ts"
-import { exchange, makeStage, registered, type Stage } from "../stage/Stage.ts"
+import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
+import type { Leaf } from "../harness/Authority.ts"
+import { echo, startOrigin } from "../harness/Origins.ts"
+import { exchange, makeSurroundings, registered, type Surroundings } from "../harness/Surroundings.ts"
 
 const host = "hello.example"
 const authorization = "token.thumbprint"
@@ -51,7 +51,7 @@ const proven = (socket: TLSSocket | Error) => {
 
 const expected = createHash("sha256").update(authorization).digest("hex")
 
-const started = async (stage: Stage, home: Home, more: Readonly<Record<string, string>>): Promise<Agent> => {
+const started = async (stage: Surroundings, home: Home, more: Readonly<Record<string, string>>): Promise<Agent> => {
   const agent = runAgent(home, { ...stage.env, CT_AGENT_STATE_DIR: `${home.path}/state`, ...more })
   await registered(agent)
   return agent
@@ -64,7 +64,7 @@ const carriers = [
 
 describe.each(carriers)("TLS-ALPN-01 over %s", (_, alpn) => {
   it("is answered while a challenge is pending, beside ordinary visitors", async () => {
-    await using stage = await makeStage({ alpn })
+    await using stage = await makeSurroundings({ alpn })
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = await started(stage, home, { CT_AGENT_ORIGIN: origin.address })
@@ -83,7 +83,7 @@ describe.each(carriers)("TLS-ALPN-01 over %s", (_, alpn) => {
   })
 
   it("is refused by an alert when the agent ends TLS and no challenge is pending for this host", async () => {
-    await using stage = await makeStage({ alpn })
+    await using stage = await makeSurroundings({ alpn })
     await using home = await makeHome()
     const { cert, key } = stage.authority.leaf(host)
     await writeFile(`${home.path}/c.pem`, cert)
@@ -99,7 +99,7 @@ describe.each(carriers)("TLS-ALPN-01 over %s", (_, alpn) => {
   })
 
   it("is passed to an origin that terminates TLS itself", async () => {
-    await using stage = await makeStage({ alpn })
+    await using stage = await makeSurroundings({ alpn })
     await using home = await makeHome()
     const own = stage.authority.challenge(host, authorization)
     const server = createServer({ ...own, ALPNProtocols: ["acme-tls/1"] }, (socket) => {
@@ -120,7 +120,7 @@ describe.each(carriers)("TLS-ALPN-01 over %s", (_, alpn) => {
 
 describe("a validation outside the access window", () => {
   it("is answered from an order of the agent's own and never reaches the origin", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using origin = await startOrigin(echo)
     await using agent = await started(stage, home, { CT_AGENT_ORIGIN: origin.address })
@@ -135,7 +135,7 @@ describe("a validation outside the access window", () => {
 
 describe("a visitor of a slot that offers more than acme-tls/1", () => {
   it("is not taken for a validation", async () => {
-    await using stage = await makeStage({ alpn: ["ct-edge"] })
+    await using stage = await makeSurroundings({ alpn: ["ct-edge"] })
     await using home = await makeHome()
     await using origin = await startOrigin(echo)
     await using _agent = await started(stage, home, { CT_AGENT_ORIGIN: origin.address })
@@ -147,7 +147,7 @@ describe("a visitor of a slot that offers more than acme-tls/1", () => {
 
 describe("a pending challenge", () => {
   it("is a file for its owner only, is ignored after an hour, and is logged when it is damaged", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using agent = await started(stage, home, {})
     const folder = `${home.path}/state/tls-alpn-01`

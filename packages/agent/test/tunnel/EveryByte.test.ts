@@ -4,9 +4,9 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../stage/Agent.ts"
-import { startOrigin } from "../stage/Origins.ts"
-import { exchange, makeStage, registered } from "../stage/Stage.ts"
+import { makeHome, runAgent } from "../harness/Agent.ts"
+import { startOrigin } from "../harness/Origins.ts"
+import { exchange, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 /** Says what it got, in hex, when the client has ended. */
 const recorder = (socket: Socket) => {
@@ -45,7 +45,7 @@ const started = async (
   serve: (socket: Socket) => void
 ) => {
   const stack = new AsyncDisposableStack()
-  const stage = stack.use(await makeStage({ alpn }))
+  const stage = stack.use(await makeSurroundings({ alpn }))
   const origin = stack.use(await startOrigin(serve))
   const home = stack.use(await makeHome())
   const { cert, key } = stage.authority.leaf("hello.example")

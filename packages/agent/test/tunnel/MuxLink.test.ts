@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../stage/Agent.ts"
-import { startEdge } from "../stage/Edge.ts"
-import { counter, echo, startOrigin } from "../stage/Origins.ts"
-import { bothProtocols, exchange, joinToken, makeStage, registered, token } from "../stage/Stage.ts"
+import { makeHome, runAgent } from "../harness/Agent.ts"
+import { startEdge } from "../harness/Edge.ts"
+import { counter, echo, startOrigin } from "../harness/Origins.ts"
+import { bothProtocols, exchange, joinToken, makeSurroundings, registered, token } from "../harness/Surroundings.ts"
 
 describe("a browser tunnel over the multiplexed carrier", () => {
   it("registers with a proof and brings bytes to the origin and back", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
     await using agent = runAgent(home, {
@@ -27,7 +27,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("does not dial the origin for a silent client", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
@@ -39,7 +39,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("carries 32 MB both ways unchanged, and many streams at once", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
@@ -66,7 +66,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("logs once that the origin is down, sends the edge the reason, and serves when the origin is back", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     const gone = await startOrigin(echo)
     await gone[Symbol.asyncDispose]()
@@ -86,7 +86,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("registers again when the connection breaks and when the edge is restarted", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
@@ -103,7 +103,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("keeps serving when its output is no longer read", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
@@ -115,7 +115,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("moves on when the edge drains, and lets the running stream finish", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
@@ -130,7 +130,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("drains on SIGTERM: the running stream finishes, then the program ends", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
@@ -146,7 +146,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("ends at once on a second signal", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
@@ -162,13 +162,13 @@ describe("a browser tunnel over the multiplexed carrier", () => {
   })
 
   it("fetches the root again when the edge has a new one", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })
     await registered(agent)
     const from = agent.lines.length
-    await using other = await makeStage()
+    await using other = await makeSurroundings()
     stage.plane.ca = other.authority.der
     stage.plane.meshPort = stage.edge.port
     await stage.edge[Symbol.asyncDispose]()
@@ -180,7 +180,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
 
 describe("a refusal", () => {
   it("that is final ends the program with 4 and the reason", async () => {
-    await using stage = await makeStage({ refuse: { code: "revoked", sentence: "the tunnel was revoked" } })
+    await using stage = await makeSurroundings({ refuse: { code: "revoked", sentence: "the tunnel was revoked" } })
     await using home = await makeHome()
     await using agent = runAgent(home, stage.env)
     assert.strictEqual(await agent.exited, 4)
@@ -188,7 +188,7 @@ describe("a refusal", () => {
   })
 
   it("of a tunnel that was being served ends the program with 4 too", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using agent = runAgent(home, stage.env)
     await registered(agent)
@@ -199,7 +199,7 @@ describe("a refusal", () => {
   })
 
   it("that may pass is tried again until the attempts are used up", async () => {
-    await using stage = await makeStage({ refuse: { code: "host-not-authorized", sentence: "not yet" } })
+    await using stage = await makeSurroundings({ refuse: { code: "host-not-authorized", sentence: "not yet" } })
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "2" })
     assert.strictEqual(await agent.exited, 5)
@@ -210,7 +210,7 @@ describe("a refusal", () => {
   it.each(["bad-proof", "proof-required"] as const)(
     "for %s is tried again, and never over slots instead",
     async (code) => {
-      await using stage = await makeStage({ refuse: { code, sentence: "not you" } })
+      await using stage = await makeSurroundings({ refuse: { code, sentence: "not you" } })
       await using home = await makeHome()
       const env = { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "2" }
       await using agent = runAgent(home, env)
@@ -221,8 +221,8 @@ describe("a refusal", () => {
   )
 
   it("by an edge with a foreign certificate is a failed dial, not a registration", async () => {
-    await using stage = await makeStage()
-    await using other = await makeStage()
+    await using stage = await makeSurroundings()
+    await using other = await makeSurroundings()
     stage.plane.ca = other.authority.der
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "1" })

@@ -1,15 +1,15 @@
 import { once } from "node:events"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../stage/Agent.ts"
-import { startEdge } from "../stage/Edge.ts"
-import { counter, echo, startOrigin } from "../stage/Origins.ts"
-import { exchange, makeStage, registered } from "../stage/Stage.ts"
+import { makeHome, runAgent } from "../harness/Agent.ts"
+import { startEdge } from "../harness/Edge.ts"
+import { counter, echo, startOrigin } from "../harness/Origins.ts"
+import { exchange, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 const slotsOnly = ["ct-edge"]
 
 describe("a browser tunnel over parked slots", () => {
   it("fills the pool, answers pings, and parks a replacement for every slot that is taken", async () => {
-    await using stage = await makeStage({ alpn: slotsOnly })
+    await using stage = await makeSurroundings({ alpn: slotsOnly })
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address, CT_AGENT_TCP_FALLBACK_POOL_SIZE: "3" }
@@ -26,7 +26,7 @@ describe("a browser tunnel over parked slots", () => {
   })
 
   it("asks for the framed relay when that is wanted, also of an edge that multiplexes", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(counter)
     await using home = await makeHome()
     const env = {
@@ -43,7 +43,7 @@ describe("a browser tunnel over parked slots", () => {
   })
 
   it("steps down from the framed role to the pinged one and from there to the silent one", async () => {
-    await using stage = await makeStage({ alpn: slotsOnly, unknownRoles: "FL" })
+    await using stage = await makeSurroundings({ alpn: slotsOnly, unknownRoles: "FL" })
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_FRAMED_FALLBACK: "1", CT_AGENT_TCP_FALLBACK_POOL_SIZE: "1" }
@@ -56,7 +56,7 @@ describe("a browser tunnel over parked slots", () => {
   })
 
   it("steps down to the silent role for an edge that does not know the pinged one", async () => {
-    await using stage = await makeStage({ alpn: slotsOnly, unknownRoles: "L" })
+    await using stage = await makeSurroundings({ alpn: slotsOnly, unknownRoles: "L" })
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address, CT_AGENT_TCP_FALLBACK_POOL_SIZE: "1" }
@@ -68,7 +68,7 @@ describe("a browser tunnel over parked slots", () => {
   })
 
   it("parks no slot while it serves CT_AGENT_TCP_FALLBACK_MAX_SERVING connections", async () => {
-    await using stage = await makeStage({ alpn: slotsOnly })
+    await using stage = await makeSurroundings({ alpn: slotsOnly })
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const env = { CT_AGENT_TCP_FALLBACK_POOL_SIZE: "1", CT_AGENT_TCP_FALLBACK_MAX_SERVING: "2" }
@@ -91,7 +91,7 @@ describe("a browser tunnel over parked slots", () => {
   })
 
   it("reports the loss of its edge as events and reconnects, until its attempts are used up", async () => {
-    await using stage = await makeStage({ alpn: slotsOnly })
+    await using stage = await makeSurroundings({ alpn: slotsOnly })
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "3" })
     await registered(agent)
@@ -112,7 +112,7 @@ describe("a browser tunnel over parked slots", () => {
 
   for (const poolSize of ["1", "6"])
     it(`reports that all of its ${poolSize} slots were lost, and registers again at once when the edge is back`, async () => {
-      await using stage = await makeStage({ alpn: slotsOnly })
+      await using stage = await makeSurroundings({ alpn: slotsOnly })
       await using origin = await startOrigin(echo)
       await using home = await makeHome()
       const env = { CT_AGENT_ORIGIN: origin.address, CT_AGENT_TCP_FALLBACK_POOL_SIZE: poolSize }
@@ -128,7 +128,7 @@ describe("a browser tunnel over parked slots", () => {
     })
 
   it("does not take one lost slot for the loss of its edge", async () => {
-    await using stage = await makeStage({ alpn: slotsOnly })
+    await using stage = await makeSurroundings({ alpn: slotsOnly })
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_TCP_FALLBACK_POOL_SIZE: "3" })
     await registered(agent)
@@ -139,7 +139,7 @@ describe("a browser tunnel over parked slots", () => {
   })
 
   it("keeps trying an edge that answers NO, and logs what NO can mean", async () => {
-    await using stage = await makeStage({ alpn: slotsOnly, no: true })
+    await using stage = await makeSurroundings({ alpn: slotsOnly, no: true })
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "1" })
     assert.strictEqual(await agent.exited, 5)
@@ -147,7 +147,7 @@ describe("a browser tunnel over parked slots", () => {
   })
 
   it("reconnects when all slots are cut, multiplexed when the edge supports it by now", async () => {
-    await using stage = await makeStage({ alpn: slotsOnly })
+    await using stage = await makeSurroundings({ alpn: slotsOnly })
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_ORIGIN: origin.address })

@@ -3,13 +3,13 @@ import { text } from "node:stream/consumers"
 import { connect } from "node:tls"
 import { assert, describe, it } from "vitest"
 import { HalfOpenDuplex } from "../../src/tunnel/HalfOpenDuplex.ts"
-import { makeHome, runAgent } from "../stage/Agent.ts"
-import { echo, startOrigin } from "../stage/Origins.ts"
-import { exchange, joinToken, makeStage, registered } from "../stage/Stage.ts"
+import { makeHome, runAgent } from "../harness/Agent.ts"
+import { echo, startOrigin } from "../harness/Origins.ts"
+import { exchange, joinToken, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
   it("ends the client's TLS with the pair of files, forwards other streams raw, and counts the handshake", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const { cert, key } = stage.authority.leaf("hello.example")
@@ -38,7 +38,7 @@ describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
   })
 
   it("is refused with 3 when the key belongs to another certificate", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using home = await makeHome()
     await writeFile(`${home.path}/fullchain.pem`, stage.authority.leaf("hello.example").cert)
     await writeFile(`${home.path}/privkey.pem`, stage.authority.leaf("hello.example").key)
@@ -64,7 +64,7 @@ describe("the certificate files of this machine", () => {
   ]
   for (const [what, env, said] of cases)
     it(`are checked before any network call: ${what}`, async () => {
-      await using stage = await makeStage()
+      await using stage = await makeSurroundings()
       await using home = await makeHome()
       await writeFile(`${home.path}/origin.key`, "short")
       await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken, ...env(home.path) })
@@ -77,7 +77,7 @@ describe("the certificate files of this machine", () => {
 
 describe("CT_AGENT_ORIGIN_PROXY_PROTOCOL=v2", () => {
   it("requests the client's address from the edge and sends it to the origin first", async () => {
-    await using stage = await makeStage()
+    await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
     const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address, CT_AGENT_ORIGIN_PROXY_PROTOCOL: "v2" }

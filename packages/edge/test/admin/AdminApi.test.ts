@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { adminToken } from "../world/ControlPlane.ts"
-import { eventually, start, token } from "../world/World.ts"
+import { readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { adminToken } from "../harness/ControlPlane.ts"
+import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const T = token("a")
 const tunnelHost = "app.zone.test"

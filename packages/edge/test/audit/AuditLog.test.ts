@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
-import { start, temporaryFolder, token } from "../world/World.ts"
+import { servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
+import { start, temporaryFolder, token } from "../harness/TestEdge.ts"
 
 const T = token("7")
 const tunnelHost = "app.zone.test"

@@ -6,8 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
-import { adminToken } from "../world/ControlPlane.ts"
-import { eventually, start, token, type World } from "../world/World.ts"
+import { adminToken } from "../harness/ControlPlane.ts"
+import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"
@@ -81,7 +81,7 @@ const host = (name: string) => [u16(name.length), ascii(name)]
 const promise = <A>(run: () => Promise<A>) => Effect.promise(run)
 
 /** A visitor of the host; what it hears until the end. */
-const visitor = async (world: World) => {
+const visitor = async (world: TestEdge) => {
   const peer = await new Promise<Peer>((resolve, reject) => {
     const raw = connectTcp({ host: "127.0.0.1", port: world.frontDoor, allowHalfOpen: true, noDelay: true })
     const socket: TLSSocket = connect({ socket: raw, servername: tunnelHost, ca: world.wildcardRoot }, () =>
@@ -92,7 +92,7 @@ const visitor = async (world: World) => {
   return peer
 }
 
-const admitted = async (world: World, ...body: ReadonlyArray<Uint8Array | number>) => {
+const admitted = async (world: TestEdge, ...body: ReadonlyArray<Uint8Array | number>) => {
   const peer = await Peer.to(world.mesh, world.meshRoot)
   peer.send(...body)
   assert.strictEqual((await peer.take(2)).toString(), "OK")

@@ -8,8 +8,8 @@ import { Effect } from "effect"
 import { connect as connectTcp } from "node:net"
 import { connect, createSecureContext } from "node:tls"
 import { random } from "../fuzz/Mutation.ts"
-import { servingAgent } from "../world/Agent.ts"
-import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
+import { servingAgent } from "../harness/Agent.ts"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "../harness/TestEdge.ts"
 import { type Origin, type Seen, startAll } from "./Origins.ts"
 import { request } from "./Requests.ts"
 import { readWritten, type Written } from "./Written.ts"
@@ -62,7 +62,7 @@ const differs = (seen: Seen, written: Written | undefined): string | undefined =
 }
 
 /** An agent in front of an origin, which remembers what it carried for each visitor's port. */
-const agentOf = Effect.fnUntraced(function* (world: World, origin: Origin, host: string, index: number) {
+const agentOf = Effect.fnUntraced(function* (world: TestEdge, origin: Origin, host: string, index: number) {
   const carried = new Map<number, Carried>()
   const tunnel = token(`${index + 1}`)
   yield* Effect.promise(() => world.authorize(tunnel, host, "gelb"))
@@ -83,7 +83,7 @@ const agentOf = Effect.fnUntraced(function* (world: World, origin: Origin, host:
 })
 
 /** Visitors, whose TLS sessions are resumed. */
-const visitors = (world: World, host: string) => {
+const visitors = (world: TestEdge, host: string) => {
   const secureContext = createSecureContext({ ca: world.wildcardRoot, maxVersion: "TLSv1.2" })
   let session: Buffer | undefined
   return (bytes: Buffer) =>

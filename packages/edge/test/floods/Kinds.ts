@@ -3,7 +3,7 @@ import { encodeMuxFrame } from "@catenet/wire/frames/MuxFrame"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { randomBytes } from "node:crypto"
 import { http2Frame } from "../fuzz/Samples.ts"
-import { helloFor } from "../world/Hello.ts"
+import { helloFor } from "../harness/Hello.ts"
 import type { Flood } from "./Flood.ts"
 import { preface, resets, unfinished } from "./Frames.ts"
 

@@ -5,8 +5,8 @@ import { createServer } from "node:http"
 import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
-import { readAll, servingAgent } from "../world/Agent.ts"
-import { eventually, start, token, type World } from "../world/World.ts"
+import { readAll, servingAgent } from "../harness/Agent.ts"
+import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 import { preface, resets } from "./Frames.ts"
 
 const T = token("1")
@@ -16,7 +16,7 @@ const resetFrame = 3
 const goaway = 7
 const enhanceYourCalm = 11
 
-const visitor = (world: World, localAddress = "127.0.0.1") =>
+const visitor = (world: TestEdge, localAddress = "127.0.0.1") =>
   Effect.acquireRelease(
     Effect.promise(
       () =>

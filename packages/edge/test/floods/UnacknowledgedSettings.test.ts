@@ -6,7 +6,7 @@ import { megabytes } from "../fuzz/Census.ts"
 import { Clients } from "../fuzz/Clients.ts"
 import { mutate, random } from "../fuzz/Mutation.ts"
 import { http2 } from "../fuzz/Samples.ts"
-import { eventually, start, token } from "../world/World.ts"
+import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const tunnelHost = "app.zone.test"
 const visitorCount = 150

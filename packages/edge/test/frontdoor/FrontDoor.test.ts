@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { connect, type Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { helloFor } from "../world/Hello.ts"
-import { eventually, mintPair, start, token, type World } from "../world/World.ts"
+import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { helloFor } from "../harness/Hello.ts"
+import { eventually, mintPair, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const gruenHost = { token: token("a"), host: "own.example.test" }
 const gelbHost = { token: token("b"), host: "app.zone.test" }
@@ -51,7 +51,7 @@ const answerTo = (port: number, bytes: Uint8Array) =>
   )
 
 const helloOf = (...args: Parameters<typeof helloFor>) => Effect.promise(() => helloFor(...args))
-const registrations = (world: World) =>
+const registrations = (world: TestEdge) =>
   Effect.map(
     Effect.promise(() => world.metrics()),
     (metrics) => metrics["ct_edge_registrations_total"]

@@ -4,8 +4,8 @@ import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { createServer as createTlsServer } from "node:tls"
-import { readAll, tlsTo } from "../world/Agent.ts"
-import { mintPair, start, temporaryFolder } from "../world/World.ts"
+import { readAll, tlsTo } from "../harness/Agent.ts"
+import { mintPair, start, temporaryFolder } from "../harness/TestEdge.ts"
 
 const listening = (server: ReturnType<typeof createServer>) =>
   Effect.acquireRelease(

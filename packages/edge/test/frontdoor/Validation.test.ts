@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { servingAgent, tlsTo } from "../world/Agent.ts"
-import { mintPair, start, token, type World } from "../world/World.ts"
+import { servingAgent, tlsTo } from "../harness/Agent.ts"
+import { mintPair, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("2")
 const tunnelHost = "app.zone.test"
@@ -18,7 +18,7 @@ const origin = (stream: CarrierStream) => {
   server.on("error", () => undefined)
 }
 
-const close = (world: World) =>
+const close = (world: TestEdge) =>
   Effect.promise(async () => {
     const headers = { "x-ct-routing-token": T }
     const { status } = await world.admin("POST", "/internal/tunnel/access-policy", { headers, body: closedPolicy })
@@ -26,7 +26,7 @@ const close = (world: World) =>
   })
 
 /** How the tunnel is authorized: `admission` as seconds from now. */
-const authorize = (world: World, tier: "gelb" | "passthrough", admission?: number) =>
+const authorize = (world: TestEdge, tier: "gelb" | "passthrough", admission?: number) =>
   Effect.promise(async () => {
     const query = new URLSearchParams(tier === "gelb" ? { channel_tier: "gelb" } : {})
     if (admission !== undefined) query.set("admission_until", String(Math.floor(Date.now() / 1_000) + admission))
@@ -35,7 +35,7 @@ const authorize = (world: World, tier: "gelb" | "passthrough", admission?: numbe
   })
 
 /** Whether the visitor meets what answers behind the tunnel. */
-const arrives = (world: World, alpn: ReadonlyArray<string>) =>
+const arrives = (world: TestEdge, alpn: ReadonlyArray<string>) =>
   Effect.promise(() =>
     tlsTo(world.frontDoor, own.root, tunnelHost, alpn).then(
       (visitor) => {

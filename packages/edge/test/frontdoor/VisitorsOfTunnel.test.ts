@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token } from "../world/World.ts"
+import { readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const fullTunnel = { token: token("1"), host: "full.zone.test" }
 const other = { token: token("2"), host: "other.zone.test" }

@@ -6,9 +6,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
-import { type MuxAgent, readAll, servingAgent, tlsTo } from "../world/Agent.ts"
-import { helloFor } from "../world/Hello.ts"
-import { eventually, start, type World } from "../world/World.ts"
+import { type MuxAgent, readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { helloFor } from "../harness/Hello.ts"
+import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
 import { Census, descriptors, megabytes } from "./Census.ts"
 import { Clients } from "./Clients.ts"
 import { mutate, random } from "./Mutation.ts"
@@ -27,7 +27,7 @@ const atOnce = 64
 const boundMillis = 20_000
 
 /** How one case goes: where it connects and what it mutates are drawn from its seed. */
-const cases = Effect.fnUntraced(function* (world: World, clients: Clients) {
+const cases = Effect.fnUntraced(function* (world: TestEdge, clients: Clients) {
   const hellos = yield* Effect.promise(() =>
     Promise.all([
       helloFor(tunnelHost, ["h2"]),
@@ -85,7 +85,7 @@ const run = async (one: (seed: number) => Promise<void>, from: number, until: nu
 }
 
 /** An agent whose origin answers every request and takes every upgrade. */
-const answering = Effect.fnUntraced(function* (world: World) {
+const answering = Effect.fnUntraced(function* (world: TestEdge) {
   const origin = createServer((request, response) => request.pipe(response))
   origin.on("upgrade", (_request, socket) => {
     socket.on("error", () => {})
@@ -101,7 +101,7 @@ const answering = Effect.fnUntraced(function* (world: World) {
 })
 
 /** Everything that a peer could make grow, once all peers are gone but the agent that answers. */
-const settled = async (world: World, clients: Clients, census: Census) => {
+const settled = async (world: TestEdge, clients: Clients, census: Census) => {
   const open = () => census.open((ports) => `seed ${clients.seedOf.get(ports) ?? "?"}`)
   await eventually(
     async () => (await world.metrics())["ct_edge_connections"] === 1,
@@ -130,7 +130,7 @@ const fewestAnswers: Readonly<Record<string, number>> = {
   "HTTP/2": 0.8
 }
 
-const reachedEverything = async (world: World, { reached }: Clients) => {
+const reachedEverything = async (world: TestEdge, { reached }: Clients) => {
   for (const [kind, share] of Object.entries(fewestAnswers)) {
     const { answered = 0, sessions = 0 } = reached.get(kind) ?? {}
     assert.isAtLeast(answered / sessions, share, `of ${sessions} sessions of the kind ${kind}`)

@@ -1,7 +1,7 @@
 /** Valid sessions of everything the edge listens for. The fuzz run mutates them. */
 import { encodeMuxFrame } from "@catenet/wire/frames/MuxFrame"
-import { adminToken } from "../world/ControlPlane.ts"
-import { token } from "../world/World.ts"
+import { adminToken } from "../harness/ControlPlane.ts"
+import { token } from "../harness/TestEdge.ts"
 import { prototypeNames } from "./PrototypeNames.ts"
 
 export const T = token("1")

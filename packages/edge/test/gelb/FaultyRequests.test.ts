@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
-import { adminToken } from "../world/ControlPlane.ts"
-import { start, token, type World } from "../world/World.ts"
+import { readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { adminToken } from "../harness/ControlPlane.ts"
+import { start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"
@@ -10,7 +10,7 @@ const get = `GET /hello HTTP/1.1\r\nHost: ${tunnelHost}\r\n`
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
 /** What the visitor hears until the connection ends. */
-const ask = (world: World, text: string) =>
+const ask = (world: TestEdge, text: string) =>
   Effect.promise(async () => {
     const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
     const answer = readAll(visitor)
@@ -21,7 +21,7 @@ const ask = (world: World, text: string) =>
   })
 
 /** An origin that answers each whole head after a moment, and remembers what it heard. */
-const slowOrigin = Effect.fnUntraced(function* (world: World) {
+const slowOrigin = Effect.fnUntraced(function* (world: TestEdge) {
   const heard = { text: "" }
   yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
   yield* servingAgent(world, T, [tunnelHost], (stream) => {
@@ -36,7 +36,7 @@ const slowOrigin = Effect.fnUntraced(function* (world: World) {
   return heard
 })
 
-const setHttpOnly = (world: World, required: boolean) =>
+const setHttpOnly = (world: TestEdge, required: boolean) =>
   Effect.promise(async () => {
     const { status } = await fetch(`http://127.0.0.1:${world.bound.admin?.port}/internal/tunnel/http-only`, {
       method: "POST",

@@ -4,25 +4,25 @@ import { createServer, type RequestListener } from "node:http"
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2"
 import type { Duplex } from "node:stream"
 import { http2, http2Fields, http2Frame } from "../fuzz/Samples.ts"
-import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
-import { startControlPlane } from "../world/ControlPlane.ts"
-import { eventually, start, token, type World } from "../world/World.ts"
+import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
+import { startControlPlane } from "../harness/ControlPlane.ts"
+import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("f")
 const tunnelHost = "app.zone.test"
 
 /** An agent in front of a real HTTP server. */
-const origin = (world: World, listener: RequestListener) => {
+const origin = (world: TestEdge, listener: RequestListener) => {
   const server = createServer(listener)
   return servingAgent(world, T, [tunnelHost], (stream: Duplex) => void server.emit("connection", stream))
 }
 
 /** An agent that dies of its first visitor. */
-const mortal = Effect.fnUntraced(function* (world: World) {
+const mortal = Effect.fnUntraced(function* (world: TestEdge) {
   const agent: MuxAgent = yield* servingAgent(world, T, [tunnelHost], () => agent.socket.destroy())
 })
 
-const session = (world: World) =>
+const session = (world: TestEdge) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const socket = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, ["h2", "http/1.1"])

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type ServerResponse } from "node:http"
 import { connect, type IncomingHttpHeaders } from "node:http2"
-import { readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { startControlPlane } from "../world/ControlPlane.ts"
-import { eventually, start, token } from "../world/World.ts"
+import { readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { startControlPlane } from "../harness/ControlPlane.ts"
+import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const T = token("4")
 const HOST = "app.zone.test"

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { connect, type IncomingHttpHeaders } from "node:http2"
 import { prototypeNames } from "../fuzz/PrototypeNames.ts"
-import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
-import { start, token, type World } from "../world/World.ts"
+import { readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("f")
 const tunnelHost = "app.zone.test"
@@ -18,7 +18,7 @@ const listener: RequestListener = (request, response) => {
   response.end(JSON.stringify(got))
 }
 
-const serving = Effect.fnUntraced(function* (world: World) {
+const serving = Effect.fnUntraced(function* (world: TestEdge) {
   const server = createServer(listener)
   yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
   yield* servingAgent(world, T, [tunnelHost], (stream) => void server.emit("connection", stream))

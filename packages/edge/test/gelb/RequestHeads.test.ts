@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { TLSSocket } from "node:tls"
 import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
-import { readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token, type World } from "../world/World.ts"
+import { readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"
@@ -30,7 +30,7 @@ const edge = Effect.gen(function* () {
   return world
 })
 
-const visitor = (world: World, alpn: "http/1.1" | "h2") =>
+const visitor = (world: TestEdge, alpn: "http/1.1" | "h2") =>
   Effect.acquireRelease(
     Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, [alpn])),
     (socket) => Effect.sync(() => socket.destroy())

@@ -10,7 +10,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
-import { token } from "../world/World.ts"
+import { token } from "../harness/TestEdge.ts"
 
 const T = token("c")
 const retentionSeconds = 86_400

@@ -10,9 +10,9 @@ import { statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
-import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
-import { startControlPlane } from "../world/ControlPlane.ts"
-import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
+import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
+import { startControlPlane } from "../harness/ControlPlane.ts"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("d")
 const tunnelHost = "app.zone.test"
@@ -24,7 +24,7 @@ const Page = Schema.Struct({
   receipts: Schema.Array(Schema.Struct({ seq: Schema.Int, kind: Schema.String, payload: Schema.Any }))
 })
 
-const page = async (world: World, of: string, query = "") => {
+const page = async (world: TestEdge, of: string, query = "") => {
   const { status, body } = await world.admin("GET", `/internal/tunnel/receipts/${of}${query}`)
   assert.strictEqual(status, 200)
   return { ...Schema.decodeUnknownSync(Page)(body), raw: body as { receipts: Array<object> } }
@@ -37,7 +37,7 @@ const verify = ({ pubkey, edge_id, raw }: Awaited<ReturnType<typeof page>>) => {
   return Verification.verify(native, Result.getOrThrow(Hex.decode(header.pubkey)), receipts)
 }
 
-const visit = (world: World) =>
+const visit = (world: TestEdge) =>
   Effect.promise(async () => {
     const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
     const answer = readAll(visitor)
@@ -46,7 +46,7 @@ const visit = (world: World) =>
     visitor.end()
   })
 
-const gone = (world: World, of: string) =>
+const gone = (world: TestEdge, of: string) =>
   Effect.promise(() =>
     eventually(async () => {
       const { body } = await world.admin("GET", `/admin/tunnel-status/${of}`)
@@ -171,7 +171,7 @@ describe("the session history of an edge", () => {
         const { readFileSync } = yield* Effect.promise(() => import("node:fs"))
         const { pem } = yield* Effect.promise(() => import("@catenet/edge/ca/Certificates"))
         const meshRoot = pem(readFileSync(join(folder, "edge-cert.der")))
-        const agent = yield* muxAgent({ mesh, meshRoot } as World)
+        const agent = yield* muxAgent({ mesh, meshRoot } as TestEdge)
         assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(T, []))))
         edge.kill("SIGKILL")
         yield* Effect.promise(() => once(edge, "exit"))

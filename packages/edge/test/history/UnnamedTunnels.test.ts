@@ -13,7 +13,7 @@ import { ConfigProvider, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
-import { token } from "../world/World.ts"
+import { token } from "../harness/TestEdge.ts"
 
 const namedTunnel = token("a")
 const meshRelay = token("b")

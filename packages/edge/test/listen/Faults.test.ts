@@ -11,8 +11,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, type Scope } from "effect"
 import { connect as http2 } from "node:http2"
 import type { Duplex } from "node:stream"
-import { muxAgent, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token, type World } from "../world/World.ts"
+import { muxAgent, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"
@@ -41,9 +41,9 @@ const failOnce = (owner: object, method: string, applies: (args: ReadonlyArray<u
     (original) => Effect.sync(() => Object.defineProperty(owner, method, { value: original }))
   )
 
-const faults = async (world: World) => (await world.metrics())["ct_edge_connection_faults_total"] ?? 0
+const faults = async (world: TestEdge) => (await world.metrics())["ct_edge_connection_faults_total"] ?? 0
 
-const visitor = (world: World, alpn: ReadonlyArray<string> = ["http/1.1"]) =>
+const visitor = (world: TestEdge, alpn: ReadonlyArray<string> = ["http/1.1"]) =>
   Effect.acquireRelease(
     Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost, alpn)),
     (socket) => Effect.sync(() => socket.destroy())
@@ -60,14 +60,14 @@ const asks = (socket: Effect.Success<ReturnType<typeof visitor>>) =>
 const closed = (socket: Duplex) =>
   Effect.promise(() => eventually(() => socket.destroyed || socket.readableEnded, "the faulty connection ends", 5_000))
 
-const http1 = (world: World) =>
+const http1 = (world: TestEdge) =>
   Effect.gen(function* () {
     const socket = yield* visitor(world)
     socket.resume().write(plainRequest)
     yield* closed(socket)
   })
 
-const overHttp2 = (world: World) =>
+const overHttp2 = (world: TestEdge) =>
   Effect.gen(function* () {
     const socket = yield* visitor(world, ["h2"])
     return yield* Effect.acquireRelease(
@@ -97,7 +97,7 @@ const serve = (stream: Duplex) => {
   stream.on("data", () => stream.write(okResponse))
 }
 
-type Case = readonly [kind: string, act: (world: World) => Effect.Effect<void, never, Scope.Scope>]
+type Case = readonly [kind: string, act: (world: TestEdge) => Effect.Effect<void, never, Scope.Scope>]
 
 const prototypeOf = (of: object): object => Object.getPrototypeOf(of)
 

@@ -4,12 +4,12 @@ import { TokenBuckets } from "@catenet/edge/listen/TokenBuckets"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { muxAgent, readUntil, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token, type World } from "../world/World.ts"
+import { muxAgent, readUntil, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("8")
 
-const client = (world: World, of: string, honest = true, port = world.mesh) =>
+const client = (world: TestEdge, of: string, honest = true, port = world.mesh) =>
   Effect.promise(async () => {
     const socket = await tlsTo(port, world.meshRoot, "localhost", port === world.mesh ? [] : ["ct-edge"])
     const routingToken = Buffer.from(of, "hex")

@@ -4,9 +4,9 @@ import { copyFileSync } from "node:fs"
 import type { Socket } from "node:net"
 import { join } from "node:path"
 import { TLSSocket } from "node:tls"
-import { readAll, servingAgent, tlsTo } from "../world/Agent.ts"
-import { startControlPlane } from "../world/ControlPlane.ts"
-import { eventually, mintPair, start, temporaryFolder, token } from "../world/World.ts"
+import { readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { startControlPlane } from "../harness/ControlPlane.ts"
+import { eventually, mintPair, start, temporaryFolder, token } from "../harness/TestEdge.ts"
 
 const T = token("a")
 const meshRelay = { CT_EDGE_MESH_RELAY_ENABLED: "1", CT_EDGE_MESH_RELAY_PRIVATE: "1" }

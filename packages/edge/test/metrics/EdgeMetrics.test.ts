@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { start } from "../world/World.ts"
+import { start } from "../harness/TestEdge.ts"
 
 /** The names of data-plane 13 that belong to tunnels. */
 const names = [

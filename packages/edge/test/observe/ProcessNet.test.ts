@@ -3,8 +3,8 @@ import { ConnectionFaults } from "@catenet/edge/observe/ConnectionFaults"
 import { Counters } from "@catenet/edge/observe/Counters"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token } from "../world/World.ts"
+import { readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

@@ -2,8 +2,8 @@ import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
 import { connect, type Socket } from "node:net"
-import { muxAgent, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token, type World } from "../world/World.ts"
+import { muxAgent, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("d")
 const tunnelHost = "app.zone.test"
@@ -11,7 +11,7 @@ const tunnelHost = "app.zone.test"
 const many = 30
 
 const life = Effect.runSync(Scope.make())
-let world: World
+let world: TestEdge
 beforeAll(async () => {
   world = await Effect.runPromise(
     start({

@@ -2,7 +2,7 @@ import { Settings } from "@catenet/edge/settings/Settings"
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { Server } from "node:net"
-import { start } from "../world/World.ts"
+import { start } from "../harness/TestEdge.ts"
 
 const read = (variables: Record<string, string>) =>
   Effect.provide(Settings, Settings.layer).pipe(

@@ -4,15 +4,15 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, temporaryFolder, token, type World } from "../world/World.ts"
+import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const processes = 3
 /** So many that hardly ever one process is without any. */
 const visitorCount = 20
 
 const life = Effect.runSync(Scope.make())
-let world: World
+let world: TestEdge
 let audit: string
 beforeAll(async () => {
   const folder = await Effect.runPromise(temporaryFolder.pipe(Scope.provide(life)))

@@ -3,7 +3,7 @@ import type { MuxAgent } from "@catenet/edge/sessions/Tunnel"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { assert, describe, it } from "@effect/vitest"
 import { duplexPair } from "node:stream"
-import { eventually, token } from "../world/World.ts"
+import { eventually, token } from "../harness/TestEdge.ts"
 
 const T = token("c")
 

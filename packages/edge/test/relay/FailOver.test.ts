@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import { connect, type Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
-import { helloFor, withExtension } from "../world/Hello.ts"
-import { eventually, mintPair, start, token, type World } from "../world/World.ts"
+import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
+import { helloFor, withExtension } from "../harness/Hello.ts"
+import { eventually, mintPair, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("f")
 const tunnelHost = "app.zone.test"
@@ -25,7 +25,7 @@ const answering = (text: string, heard: Array<string> = []) => ({
 
 /** An agent whose connection is cut, as by a kill, when `when` says so of what a stream has said so far. */
 const dyingAgent = Effect.fn("dyingAgent")(function* (
-  world: World,
+  world: TestEdge,
   when: (heard: Buffer, stream: CarrierStream) => boolean | Promise<boolean>
 ) {
   const heard: Array<Buffer> = []
@@ -51,7 +51,7 @@ const hear = (visitor: Socket) =>
     visitor.once("close", over).once("end", over).once("error", over)
   })
 
-const ask = (world: World, request = get) =>
+const ask = (world: TestEdge, request = get) =>
   Effect.promise(async () => {
     const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
     const heard = hear(visitor)
@@ -61,7 +61,7 @@ const ask = (world: World, request = get) =>
     return said
   })
 
-const dial = (world: World) => connect({ host: "127.0.0.1", port: world.frontDoor, allowHalfOpen: true })
+const dial = (world: TestEdge) => connect({ host: "127.0.0.1", port: world.frontDoor, allowHalfOpen: true })
 
 const gelb = Effect.fn(function* (variables: Record<string, string> = {}) {
   const world = yield* start(variables)
@@ -69,7 +69,7 @@ const gelb = Effect.fn(function* (variables: Record<string, string> = {}) {
   return world
 })
 
-const figures = async (world: World) => {
+const figures = async (world: TestEdge) => {
   const metrics = await world.metrics()
   return {
     relays: metrics["ct_edge_relays_total"],
@@ -80,7 +80,7 @@ const figures = async (world: World) => {
   }
 }
 
-const settled = (world: World) =>
+const settled = (world: TestEdge) =>
   Effect.promise(async () => {
     await eventually(async () => (await figures(world)).active === 0, "no relay runs")
     return figures(world)
@@ -201,7 +201,7 @@ describe("an agent that dies before its first byte", () => {
 describe("no other agent is tried", () => {
   /** What the visitor hears, and whether a second agent has been asked. */
   const struck = Effect.fn(function* (
-    world: World,
+    world: TestEdge,
     when: Parameters<typeof dyingAgent>[1],
     visit: Effect.Effect<string>
   ) {
@@ -247,7 +247,7 @@ describe("no other agent is tried", () => {
     }).pipe(Effect.scoped)
   )
 
-  const passthrough = (world: World, bytes: Buffer) =>
+  const passthrough = (world: TestEdge, bytes: Buffer) =>
     Effect.promise(() => {
       const visitor = dial(world)
       visitor.write(bytes)
@@ -309,7 +309,7 @@ describe("agents whose origin is down", () => {
 })
 
 describe("a relay is cut", () => {
-  const isCut = Effect.fn(function* (world: World, heard: Promise<string>) {
+  const isCut = Effect.fn(function* (world: TestEdge, heard: Promise<string>) {
     const before = performance.now()
     assert.strictEqual((yield* Effect.promise(() => world.admin("POST", `/admin/revoke/${T}`))).status, 200)
     assert.strictEqual(yield* Effect.promise(() => heard), "")
@@ -318,7 +318,7 @@ describe("a relay is cut", () => {
     assert.strictEqual((yield* Effect.promise(() => world.metrics()))["ct_edge_relays_cut_total"], 1)
   })
 
-  const visitOf = Effect.fn(function* (world: World) {
+  const visitOf = Effect.fn(function* (world: TestEdge) {
     const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
     const heard = hear(visitor)
     visitor.write(get)

@@ -5,7 +5,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { token } from "../world/World.ts"
+import { token } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tableSql = `create table if not exists agent_keys (

@@ -2,15 +2,15 @@ import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import type { Duplex } from "node:stream"
-import { type MuxAgent, muxAgent, readUntil, slotAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token, type World } from "../world/World.ts"
+import { type MuxAgent, muxAgent, readUntil, slotAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("3")
 const tunnelHost = "app.zone.test"
 const seeds = [1, 2].map((byte) => new Uint8Array(32).fill(byte))
 const [first = "", second = ""] = seeds.map((seed) => Buffer.from(native.ed25519.publicKey(seed)).toString("hex"))
 
-const name = (world: World, keys: ReadonlyArray<string>, proof?: string) =>
+const name = (world: TestEdge, keys: ReadonlyArray<string>, proof?: string) =>
   Effect.promise(async () => {
     const path = `/internal/tunnel/agent-keys${proof === undefined ? "" : `?proof=${proof}`}`
     const { status } = await world.admin("POST", path, { headers: { "x-ct-routing-token": T }, body: keys })
@@ -32,7 +32,7 @@ const registered = (agent: MuxAgent, seed?: Uint8Array) =>
 const codeOf = (agent: MuxAgent, seed?: Uint8Array) =>
   Effect.map(answerTo(agent, seed), (answer) => (typeof answer === "string" ? answer : "admitted"))
 
-const parks = (world: World) =>
+const parks = (world: TestEdge) =>
   Effect.map(slotAgent(world, T, "L", tunnelHost), ({ parked }) =>
     Result.isFailure(parked) ? undefined : parked.success
   )

@@ -2,8 +2,8 @@ import { unnamedPerBlock } from "@catenet/edge/sessions/UnnamedParks"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token } from "../world/World.ts"
+import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const random = () => randomBytes(32).toString("hex")
 const namedTunnel = { token: token("1"), host: "app.zone.test" }

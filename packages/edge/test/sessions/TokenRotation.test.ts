@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { muxAgent, readUntil, servingAgent, tlsTo } from "../world/Agent.ts"
-import { eventually, start, token } from "../world/World.ts"
+import { muxAgent, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const [OLD, NEW] = [token("3"), token("5")]
 const tunnelHost = "app.zone.test"

@@ -4,9 +4,9 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { createServer, connect, type AddressInfo } from "node:net"
-import { tlsTo } from "../world/Agent.ts"
-import { helloFor } from "../world/Hello.ts"
-import { mintPair } from "../world/World.ts"
+import { tlsTo } from "../harness/Agent.ts"
+import { helloFor } from "../harness/Hello.ts"
+import { mintPair } from "../harness/TestEdge.ts"
 
 it.live("ends a slow handshake at its timeout, and lets a finished one be silent for longer", () =>
   Effect.gen(function* () {

@@ -7,8 +7,8 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, connect, type AddressInfo } from "node:net"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { muxAgent, tlsTo } from "../../../edge/test/world/Agent.ts"
-import { eventually, start, temporaryFolder, token, type World } from "../../../edge/test/world/World.ts"
+import { muxAgent, tlsTo } from "../../../edge/test/harness/Agent.ts"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
 import { agent } from "../e2e/Stack.ts"
 import { serving } from "./Serving.ts"
 
@@ -27,7 +27,7 @@ const origin = Effect.map(
 )
 
 /** `ct-agent connect`, and a function that says something to the origin through it and gives the answer. */
-const client = Effect.fn("client")(function* (world: World, capability: string, ...more: ReadonlyArray<string>) {
+const client = Effect.fn("client")(function* (world: TestEdge, capability: string, ...more: ReadonlyArray<string>) {
   const env = {
     CT_AGENT_CP_URL: "http://127.0.0.1:1",
     CT_AGENT_EDGE_CERT: join(world.folder, "edge-cert.der")
@@ -51,7 +51,7 @@ const tokenIn = (capability: string) =>
   Redacted.value(Result.getOrThrow(Capability.decode(readFileSync(capability))).routingToken)
 
 /** How the edge answers who wants to be the agent by this token: multiplexed, and by a slot of each kind of mesh agent. */
-const register = Effect.fn("register")(function* (world: World, of: Uint8Array) {
+const register = Effect.fn("register")(function* (world: TestEdge, of: Uint8Array) {
   const mux = yield* muxAgent(world)
   const answer = yield* Effect.promise(() => mux.register(Buffer.from(of).toString("hex"), []))
   const slots = yield* Effect.forEach(["A", "K"] as const, (role) =>

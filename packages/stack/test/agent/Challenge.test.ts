@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generateKeyPairSync } from "node:crypto"
 import { connect, type TLSSocket } from "node:tls"
-import { start, token } from "../../../edge/test/world/World.ts"
+import { start, token } from "../../../edge/test/harness/TestEdge.ts"
 import { serving } from "./Serving.ts"
 
 const host = "app.zone.test"

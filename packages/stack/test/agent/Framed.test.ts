@@ -7,8 +7,8 @@ import { Effect } from "effect"
 import { connect as connectTcp, createServer, type Socket } from "node:net"
 import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
-import { tlsTo } from "../../../edge/test/world/Agent.ts"
-import { start, token } from "../../../edge/test/world/World.ts"
+import { tlsTo } from "../../../edge/test/harness/Agent.ts"
+import { start, token } from "../../../edge/test/harness/TestEdge.ts"
 import { serving } from "./Serving.ts"
 
 /** The middlebox's memory, longer than the 8 s after which a framed relay sends a keepalive. */

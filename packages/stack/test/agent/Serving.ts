@@ -1,7 +1,7 @@
 /** A `ct-agent` process that serves a tunnel of an edge in this process. */
 import { Effect } from "effect"
 import { join } from "node:path"
-import { temporaryFolder, type World } from "../../../edge/test/world/World.ts"
+import { temporaryFolder, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
 import { agent, type Spawned } from "../e2e/Stack.ts"
 
 export interface Serving {
@@ -15,7 +15,7 @@ export interface Serving {
  * would ask a control plane for. The origin is a port without a listener, unless `more` names one.
  */
 export const serving = Effect.fn("serving")(function* (
-  world: World,
+  world: TestEdge,
   token: string,
   host: string | undefined,
   more: Readonly<Record<string, string>> = {}

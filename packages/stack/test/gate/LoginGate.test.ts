@@ -4,7 +4,7 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { account, type Address } from "../../../server/test/gate/GateWorld.ts"
-import { ask, askHttp2, browser, Edges, serve, upgrade, world } from "./World.ts"
+import { ask, askHttp2, browser, Edges, serve, upgrade, world } from "./GateStack.ts"
 
 const email = Schema.decodeSync(Email)
 const hostFrom = Schema.decodeSync(Hostname)

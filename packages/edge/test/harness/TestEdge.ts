@@ -25,7 +25,7 @@ export const mintPair = (hosts: ReadonlyArray<string>) => {
   return { root: pem(root), cert: pem(leaf), key: leafKey.export({ format: "pem", type: "pkcs8" }).toString() }
 }
 
-export interface World {
+export interface TestEdge {
   readonly bound: Bound
   readonly folder: string
   /** Root of the wildcard certificate, PEM. */
@@ -55,7 +55,7 @@ const parseMetrics = (text: string) =>
   )
 
 /** Starts an edge for the life of the scope. `variables` are added to a complete configuration. */
-export const start = Effect.fn("World.start")(function* (
+export const start = Effect.fn("TestEdge.start")(function* (
   variables: Record<string, string> = {},
   options: { readonly folder?: string; readonly controlPlane?: ScriptedControlPlane } = {}
 ) {
@@ -89,7 +89,7 @@ export const start = Effect.fn("World.start")(function* (
     )
   ).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
   const bound = Context.get(context, Edge)
-  const admin: World["admin"] = async (method, path, { headers, body } = {}) => {
+  const admin: TestEdge["admin"] = async (method, path, { headers, body } = {}) => {
     const response = await fetch(`http://127.0.0.1:${bound.admin?.port}${path}`, {
       method,
       headers: {
@@ -102,7 +102,7 @@ export const start = Effect.fn("World.start")(function* (
     const text = await response.text()
     return { status: response.status, body: text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : text }
   }
-  const world: World = {
+  const world: TestEdge = {
     bound,
     folder,
     wildcardRoot: wildcard.root,

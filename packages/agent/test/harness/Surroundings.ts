@@ -10,7 +10,7 @@ export const token = "ab".repeat(32)
 export const joinToken = "cd".repeat(32)
 export const bothProtocols = ["ct-edge-mux", "ct-edge"]
 
-export interface Stage extends AsyncDisposable {
+export interface Surroundings extends AsyncDisposable {
   readonly authority: Authority
   readonly leaf: Leaf
   readonly plane: ControlPlane
@@ -18,7 +18,7 @@ export interface Stage extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
 
-export const makeStage = async (edgeOptions: Partial<EdgeOptions> = {}): Promise<Stage> => {
+export const makeSurroundings = async (edgeOptions: Partial<EdgeOptions> = {}): Promise<Surroundings> => {
   const authority = makeAuthority()
   const leaf = authority.leaf("localhost")
   const plane = await startControlPlane(authority.der)

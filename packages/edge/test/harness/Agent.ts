@@ -9,7 +9,7 @@ import { Effect, Result } from "effect"
 import { connect as connectTcp } from "node:net"
 import type { Duplex } from "node:stream"
 import { connect, type TLSSocket } from "node:tls"
-import type { World } from "./World.ts"
+import type { TestEdge } from "./TestEdge.ts"
 
 export const tlsTo = (port: number, ca: string, servername: string, alpn: ReadonlyArray<string> = []) =>
   new Promise<TLSSocket>((resolve, reject) => {
@@ -41,7 +41,7 @@ export interface MuxAgent {
 
 /** A multiplexed agent; `serve` gets every stream, the default echoes. */
 export const muxAgent = (
-  world: World,
+  world: TestEdge,
   serve: (stream: CarrierStream) => void = (stream) => void stream.pipe(stream),
   port = world.mesh
 ) =>
@@ -76,7 +76,7 @@ export const muxAgent = (
 
 /** A multiplexed agent that is registered for the hosts. */
 export const servingAgent = Effect.fn("servingAgent")(function* (
-  world: World,
+  world: TestEdge,
   token: string,
   hosts: ReadonlyArray<string>,
   serve?: (stream: CarrierStream) => void,
@@ -89,7 +89,7 @@ export const servingAgent = Effect.fn("servingAgent")(function* (
 })
 
 /** Parks one slot of the byte protocol; resolves with the stream of its visitor. */
-export const slotAgent = (world: World, token: string, role: "B" | "L" | "F", host: string, port = world.mesh) =>
+export const slotAgent = (world: TestEdge, token: string, role: "B" | "L" | "F", host: string, port = world.mesh) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const socket = await tlsTo(port, world.meshRoot, "localhost", port === world.mesh ? [] : ["ct-edge"])
