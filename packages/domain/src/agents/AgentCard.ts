@@ -1,5 +1,5 @@
 /**
- * The signed card that an agent serves at `/.well-known/agent-card.json`. Its claims are the holder's own.
+ * The signed card that an agent serves at `/.well-known/agent-card.json`. The holder alone vouches for its content.
  *
  * The signature is over the fields, not over this JSON; `@catenet/crypto` makes and checks it.
  */

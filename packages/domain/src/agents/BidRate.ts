@@ -4,7 +4,7 @@
  */
 import { HashMap, Option } from "effect"
 
-/** `window` in seconds, 0 meaning one window without end; `callers`: how many are remembered. */
+/** `window` in seconds, 0 meaning one window without end; `callers`: how many are counted. */
 export interface BidLimit {
   readonly bids: number
   readonly window: number
@@ -27,7 +27,7 @@ export interface BidRates {
 /** Sixty bids a minute, for up to a hundred thousand callers. */
 export const bidLimit: BidLimit = { bids: 60, window: 60, callers: 100_000 }
 
-/** Nobody has sent a bid. */
+/** Before the first bid. */
 export const noBids: BidRates = { counts: HashMap.empty(), queue: HashMap.empty(), oldest: 0, next: 0 }
 
 const remember = (rates: BidRates, caller: string, count: Count, limit: BidLimit): BidRates => {
@@ -47,7 +47,7 @@ const remember = (rates: BidRates, caller: string, count: Count, limit: BidLimit
 
 /**
  * Counts one bid of a caller at `now`. Null when the window's bids are spent; then nothing is counted. The caller that was
- * first seen the longest ago is forgotten when there are too many.
+ * first seen the longest ago is dropped when there are too many.
  *
  * ```ts
  * import assert from "node:assert/strict"

@@ -6,7 +6,7 @@ import { Equal, Order, Result } from "effect"
 import { refuse } from "../values/Step.ts"
 import { type SelectionPolicy, type Service } from "./Pipeline.ts"
 
-/** What is looked at in a role. A null policy is that of the run. */
+/** The part of a role that decides. A null policy is that of the run. */
 export interface RoleWanted {
   readonly service: Service
   readonly units: bigint
@@ -14,7 +14,7 @@ export interface RoleWanted {
   readonly selection_policy: SelectionPolicy | null
 }
 
-/** What is looked at in an offer. Kind, models and currency are not. */
+/** The part of an offer that decides; kind, models and currency do not. */
 export interface Offering {
   readonly holder_pubkey: string
   readonly services: ReadonlyArray<Service>
@@ -23,7 +23,7 @@ export interface Offering {
   readonly expires_at: bigint
 }
 
-/** What the policies remember: the last holder of each role tag, and how often each holder was chosen for any role. */
+/** The state of the policies: the last holder of each role tag, and how often each holder was chosen for any role. */
 export interface Turns {
   readonly last: ReadonlyMap<string, string>
   readonly served: ReadonlyMap<string, number>
@@ -37,7 +37,7 @@ export interface Assignment<O extends Offering> {
 
 export type ConveneRefusal = { readonly _tag: "NoRoles" } | { readonly _tag: "UnfilledRole"; readonly role: RoleWanted }
 
-/** The roles chosen before the one that failed have had their turn all the same. */
+/** Roles that were filled before the one that failed have had their turn. */
 export interface Convened<O extends Offering> {
   readonly turns: Turns
   readonly answer: Result.Result<ReadonlyArray<Assignment<O>>, ConveneRefusal>
@@ -60,7 +60,7 @@ export const noTurns: Turns = { last: new Map(), served: new Map() }
 export const sameService = (x: Service, y: Service): boolean => Equal.equals(x, y)
 
 /**
- * The offers that could fill a role at `now`, whoever made them.
+ * The offers that could fill a role at `now`, of every holder.
  *
  * ```ts
  * import assert from "node:assert/strict"

@@ -1,4 +1,4 @@
-/** The public directory of agents: what was registered, without a promise that it still answers. */
+/** The public directory of agents, as an operator registered them. A listed agent may have stopped answering. */
 import { Effect, Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { HolderKey, NewHolderKey } from "../values/Keys.ts"

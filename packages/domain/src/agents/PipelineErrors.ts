@@ -45,7 +45,7 @@ export class RoleWithoutUnits extends Problem<RoleWithoutUnits>()(
   { tag: Schema.String }
 ) {}
 
-/** Nobody registered this holder in the directory. */
+/** The directory has no entry for this holder. */
 export class AgentNotListed extends Problem<AgentNotListed>()("AgentNotListed", {
   status: 404,
   title: "Agent not listed",

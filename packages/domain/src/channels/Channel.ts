@@ -32,13 +32,13 @@ export class Channel extends Schema.Class<Channel>("Channel")({
   members: Count
 }) {}
 
-/** A member as others see it; the Noise key is null for one that was never keyed. */
+/** A member as other accounts see it; the Noise key is null for a member without one. */
 export class Member extends Schema.Class<Member>("Member")({
   holder: HolderKey,
   noise_pubkey: Schema.NullOr(NoiseKey)
 }) {}
 
-/** A member's own statement: its holder key attests its Noise key for one channel. */
+/** What a holder presents to become a member: its holder key attests its Noise key for one channel. */
 export class MemberMaterial extends Schema.Class<MemberMaterial>("MemberMaterial")({
   holder: NewHolderKey,
   noise_pubkey: NewNoiseKey,

@@ -10,7 +10,7 @@ import type { Subject } from "../values/Subject.ts"
 import { ChannelId, Grant, type MemberMaterial } from "./Channel.ts"
 import { AttestationRefused, HolderClaimedElsewhere, NotAllowListed } from "./ChannelErrors.ts"
 
-/** What became of an allow-listed e-mail on a channel. */
+/** Whether the account of an allow-listed e-mail has claimed on the channel. */
 export const ClaimState = Schema.Literals(["Pending", "Claimed"])
 export type ClaimState = typeof ClaimState.Type
 

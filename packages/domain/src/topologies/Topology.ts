@@ -1,4 +1,4 @@
-/** A drawing of who may talk to whom: agents as nodes, undirected edges, one overlay mode. */
+/** A topology says which agents may talk to each other: agents as nodes, undirected edges, one overlay mode. */
 import { Effect, Schema, SchemaGetter } from "effect"
 import { ChannelId } from "../channels/Channel.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
@@ -9,7 +9,7 @@ import { literal } from "../values/Pattern.ts"
 import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 
-/** How a node is drawn; it changes nothing in who is admitted. */
+/** How a node is drawn; it has no effect on admission. */
 export const AgentKind = literal(["peer", "super-peer"])
 export type AgentKind = typeof AgentKind.Type
 
@@ -24,14 +24,14 @@ export const OverlayMode = Schema.String.pipe(
 )
 export type OverlayMode = typeof OverlayMode.Type
 
-/** An undirected edge. In views `a` is not greater than `b`; the channel is a note and authorises nothing. */
+/** An undirected edge. In views `a` is not greater than `b`; the channel is a note and authorizes nothing. */
 export class TopologyEdge extends Schema.Class<TopologyEdge>("TopologyEdge")({
   a: HolderKey,
   b: HolderKey,
   channel: Schema.optionalKey(ChannelId)
 }) {}
 
-/** The ids under which a topology is addressed: `id` by its owner and editors, `net_uuid` by anybody who was told it. */
+/** The ids of a topology: `id` for its owner and editors, `net_uuid` for every visitor that knows it. */
 export class TopologyIds extends Schema.Class<TopologyIds>("TopologyIds")({ id: TopologyId, net_uuid: NetUuid }) {}
 
 /** A name for a node, for people. */
@@ -79,7 +79,7 @@ export class OperatorBinding extends Schema.Class<OperatorBinding>("OperatorBind
   proof: Signature
 }) {}
 
-/** A binding as it is asked for. */
+/** A binding as an owner requests it. */
 export const NewOperatorBinding = Schema.Struct({ ...OperatorBinding.fields, operator_pubkey: NewOperatorKey })
 
 /** A link that could be taken, and what it costs. */
@@ -93,10 +93,10 @@ export class CandidateLink extends Schema.Class<CandidateLink>("CandidateLink")(
 export const maxSuggestBudget = 16
 export const maxSuggestAgents = 64
 
-/** As many links as these agents can have, told from both ends. */
+/** As many links as these agents can have, each counted from both ends. */
 const maxLinks = maxSuggestAgents * (maxSuggestAgents - 1)
 
-/** What to compute a suggestion from. */
+/** What a suggestion is computed from. */
 export class SuggestRequest extends Schema.Class<SuggestRequest>("SuggestRequest")({
   links: boundedArray(maxLinks, CandidateLink).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   shortcut_budget: Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))

@@ -88,7 +88,7 @@ export class ChannelUnrelated extends Problem<ChannelUnrelated>()("ChannelUnrela
   detail: () => "A note may name a channel that you own or that your e-mail address is allow-listed on."
 }) {}
 
-/** A baseline overlay is drawn by hand; there is nothing to suggest. */
+/** A baseline overlay is drawn by hand, so no links are suggested. */
 export class NothingToSuggest extends Problem<NothingToSuggest>()("NothingToSuggest", {
   status: 409,
   title: "Nothing to suggest",

@@ -25,7 +25,7 @@ const Offers = Schema.Array(
 
 describe("convening", () => {
   it.prop(
-    "sixty runs in a row equal a search by hand",
+    "sixty runs in a row equal an exhaustive search",
     [Roles, Offers, Policy],
     ([drawnRoles, drawnOffers, policyOfRun]) => {
       const roles = drawnRoles.map((role) => ({ ...role, units: BigInt(role.units) }))
@@ -106,7 +106,7 @@ describe("convening", () => {
     often
   )
 
-  it("a custom service is known by its name only", () => {
+  it("custom services are the same when their names are", () => {
     assert.isTrue(sameService("SafetyCheck", "SafetyCheck"))
     assert.isFalse(sameService("SafetyCheck", "TextGeneration"))
     assert.isTrue(sameService({ Custom: "x" }, { Custom: "x" }))

@@ -14,7 +14,7 @@ const offer = {
 const bid = { kind: "LocalHardware", model: "m2", units: 10n, total_price: 5n, expires_at: 50n, service: null } as const
 
 describe("matching", () => {
-  it("takes a bid that meets every term exactly, and none that misses one", () => {
+  it("an offer takes a bid that meets every term exactly, and none that misses one", () => {
     assert.isTrue(takes(offer, bid, 49n))
     assert.isFalse(takes(offer, bid, 50n))
     assert.isFalse(takes({ ...offer, expires_at: 49n }, bid, 49n))

@@ -5,7 +5,7 @@ import { between, often } from "../values/history.ts"
 
 describe("link cost", () => {
   it.prop(
-    "as many probes lie below the cost as above it",
+    "is the median of its probes",
     [Schema.Array(between(0, 50))],
     ([probes]) => {
       const cost = linkCost(probes.map(BigInt))

@@ -49,7 +49,7 @@ describe("spanning trees", () => {
     often
   )
 
-  it("knows no more than 64 bits of cost", () => {
+  it("a sum of costs saturates at 64 bits", () => {
     const most = 2n ** 64n - 1n
     assert.deepStrictEqual(
       [saturatingAdd(most - 1n, 1n), saturatingAdd(most, 1n), saturatingAdd(1n, 2n)],
@@ -62,7 +62,7 @@ describe("spanning trees", () => {
     assert.strictEqual(spanningTree(["a", "b", "c"], huge).totalCost, most)
   })
 
-  it("nothing to connect is connected", () => {
+  it("no node and one node are connected", () => {
     for (const nodes of [[], ["a"]])
       assert.deepStrictEqual(spanningTree(nodes, []), { links: [], totalCost: 0n, connected: true })
     assert.isFalse(spanningTree(["a", "b"], []).connected)

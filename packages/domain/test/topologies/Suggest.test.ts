@@ -81,7 +81,7 @@ describe("suggestions", () => {
     often
   )
 
-  it("asks in order: mode, budget, size; both limits are inclusive", () => {
+  it("checks mode, budget, size in this order; both limits are inclusive", () => {
     const agents = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`)
     const ask = { agents: agents(65), links: [], budget: 17 }
     assert.strictEqual(refusal(suggest({ ...ask, mode: "baseline" })), "NothingToSuggest")

@@ -14,7 +14,7 @@ describe("an overlay mode", () => {
 })
 
 describe("an agent's kind", () => {
-  it("is one of two words", () => {
+  it("is peer or super-peer", () => {
     const kind = Schema.decodeUnknownResult(AgentKind)
     assert.deepStrictEqual(kind("super-peer"), Result.succeed("super-peer" as const))
     for (const wrong of ["superpeer", "Peer", ""]) assert.isTrue(Result.isFailure(kind(wrong)), wrong)

@@ -1,4 +1,4 @@
-/** The public directory of agents: what an operator registered. It promises nobody that an agent still answers. */
+/** The public directory of agents, as an operator registered them. A listed agent may have stopped answering. */
 import { DirectoryEntry, type DirectoryRegistration } from "@catenet/domain/agents/Directory"
 import { AgentNotListed } from "@catenet/domain/agents/PipelineErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
@@ -11,7 +11,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./DirectoryStore.ts"
 
-/** What is looked for: entries that carry both tokens, each matched as a whole. */
+/** A search: for entries that have both tokens, each matched as a whole. */
 interface Search extends Page {
   readonly role?: string
   readonly skill?: string
@@ -20,9 +20,9 @@ interface Search extends Page {
 export class Directory extends Context.Service<
   Directory,
   {
-    /** Registers an agent, or replaces all that was registered under its key. */
+    /** Registers an agent, in place of an earlier registration of its key. */
     readonly register: (registration: DirectoryRegistration) => Effect.Effect<void>
-    /** Entries by holder key. */
+    /** Lists entries, sorted by holder key. */
     readonly search: (
       query: Search
     ) => Effect.Effect<ReadonlyArray<DirectoryEntry>, never, HttpServerRequest.HttpServerRequest>

@@ -1,4 +1,4 @@
-/** The table of published pipelines. A specification is kept as the JSON text of the wire, which loses no digit. */
+/** The table of published pipelines. A specification is stored as the JSON text of the wire, which loses no digit. */
 import { PipelineId, PipelineSpec } from "@catenet/domain/agents/Pipeline"
 import { mostPipelinesOfAccount } from "@catenet/domain/values/Caps"
 import { codec } from "@catenet/domain/values/JsonText"
@@ -15,7 +15,7 @@ export const make = Effect.gen(function* () {
   return {
     /** Publications of one owner come one after the other. */
     lock: (owner: Subject) => sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 48))`,
-    /** Nothing, when the id is another owner's or the owner has no room; the caller holds the owner's lock. */
+    /** No row where the id is another owner's or the owner has no room; the caller holds the owner's lock. */
     put: SqlSchema.findOneOption({
       Request: Row,
       Result: Schema.Struct({ id: PipelineId }),

@@ -1,6 +1,6 @@
 /**
- * The registry of pipelines. An id belongs to whoever published under it first, account or operator, until that owner
- * withdraws it; publishing again replaces the specification.
+ * The registry of pipelines. An id belongs to the owner for which it was published first, until that owner withdraws it;
+ * publishing again replaces the specification.
  */
 import { PipelineId, type PipelineSpec, PublishedPipeline } from "@catenet/domain/agents/Pipeline"
 import {
@@ -62,7 +62,7 @@ export class Pipelines extends Context.Service<
       }
     })
 
-    /** Whether the owner has the id now. Racing first publications wait for each other; one of them gets it. */
+    /** Answers whether the owner has the id now. Concurrent first publications wait for each other; one of them gets it. */
     const put = Effect.fnUntraced(function* (actor: string, owner: Subject, spec: PipelineSpec) {
       yield* check(spec)
       if (spec.operator_pubkey_hex === null) {

@@ -1,6 +1,6 @@
 /**
- * Where an operator's self-test leaves word of an agent under a routing token. Agents themselves register with an edge;
- * nothing else reads these records. The token is kept as its hash.
+ * Records that an operator's self-test stores for an agent under a routing token. Agents register with an edge instead, and
+ * nothing else reads these records. The token is stored as its hash.
  */
 import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"

@@ -1,4 +1,4 @@
-/** Handlers of the `bridge` group. That there is a bridge is asked before a grant is read, so its body is read here. */
+/** Handlers of the `bridge` group. A grant is read after the check that there is a bridge, so its body is read here. */
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"

@@ -1,4 +1,4 @@
-/** Handlers of the `channels` group: the registry, and what hangs on a channel for its owner. */
+/** Handlers of the `channels` group: the registry, and what belongs to a channel, for its owner. */
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"

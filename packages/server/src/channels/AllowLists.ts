@@ -1,4 +1,4 @@
-/** Whose verified e-mail addresses may claim a membership of a channel. */
+/** The verified e-mail addresses that may claim a membership of a channel. */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import type { NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
@@ -37,7 +37,7 @@ export class AllowLists extends Context.Service<
     const audits = yield* Audits
     const { command, requireOwner } = yield* Channels
 
-    /** Writes a change for the owner of the channel; `write` answers a row where it changes the list. */
+    /** Stores a change for the owner of the channel, and records it where `write` answers a row. */
     const change = <E>(
       account: Account,
       channel: ChannelId,

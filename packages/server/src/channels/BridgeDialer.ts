@@ -1,11 +1,11 @@
 /**
- * How the deployment reaches an agent over a channel. Carriers are no part of this package: the program that has them
- * provides the dialer; without one every call says so.
+ * How the deployment reaches an agent over a channel. The program that has channel carriers provides the dialer; without one
+ * every call fails.
  */
 import type { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { Context, Data, Effect, type Schema } from "effect"
 
-/** The agent was not reached, or did not do what it was asked. `why` ends a sentence. */
+/** The agent was not reached, or refused the call. `why` ends a sentence. */
 export class BridgeDialFailed extends Data.TaggedError("BridgeDialFailed")<{ readonly why: string }> {}
 
 /** One call of one tool, under a grant whose signature and expiry the channel's broker checks. */

@@ -1,8 +1,8 @@
-/** What is remembered of an agent's answer about itself: its version, and what it is ready for. Pure. */
+/** What the control plane stores of an agent's answer about itself: its version, and what it is ready for. Pure. */
 import { line } from "@catenet/domain/values/Text"
 import { Option, Schema } from "effect"
 
-/** Tools whose answers the fleet page remembers. */
+/** Tools whose answers are stored for the fleet page. */
 export const tools: ReadonlySet<string> = new Set(["bridge/status", "bridge/config"])
 
 const Fact = Schema.Union([Schema.Boolean, line(64)])
@@ -34,8 +34,8 @@ const facts = (readiness: { readonly [name: string]: Schema.Json }) => {
 }
 
 /**
- * The agent is somebody else's program: of a version and of each fact only a short line is kept, of facts also yes and
- * no, and at most 64 of them.
+ * Reads an answer. The agent is a program of its owner, so a version and a fact may be a short line only, a fact also a
+ * boolean, and at most 64 facts are stored.
  */
 export const of = (answer: Schema.Json): Probe =>
   Option.match(readAnswer(answer), {

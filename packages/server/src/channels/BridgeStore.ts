@@ -1,4 +1,4 @@
-/** The table of bridges: the grant that lets the deployment onto a tunnel's channel, and what it was told there last. */
+/** The table of bridges: the grant that lets the deployment onto a tunnel's channel, and the last answer of its agent. */
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -21,10 +21,10 @@ export const make = Effect.gen(function* () {
         insert into bridges ${sql.insert({ tunnelId, channel, grantHex })}
         on conflict (tunnel_id) do update set ${sql.update({ channel, grantHex })}`
     },
-    /** A bridge that is on is behind the tunnel's login. */
+    /** Sets the mode; a bridge that is on switches the tunnel's login on. */
     setMode: (tunnelId: string, mode: string) =>
       sql`update tunnels set bridge_mode = ${mode}, require_login = require_login or ${mode !== "off"} where id = ${tunnelId}`,
-    /** What a probe did not tell stays as it was told before. */
+    /** Stores a probe; what its answer leaves out stays as it was. */
     remember: (tunnelId: string, { agentVersion, readiness }: Probe, probedAt: number) =>
       sql`update bridges set ${sql.update({
         probedAt,

@@ -1,6 +1,6 @@
 /**
  * The agent bridge: the deployment's own identity on channels, which an owner may let onto the channel of a tunnel's
- * agent. Without the identity nothing of this is there. A grant's signature and expiry are checked when it is used.
+ * agent. Without configured keys every method fails. A grant's signature and expiry are checked when it is used.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -38,15 +38,15 @@ const materialFrom = Schema.decodeSync(MemberMaterial)
 export class Bridges extends Context.Service<
   Bridges,
   {
-    /** How the bridge of a tunnel stands, and the keys that a grant has to name. */
+    /** The state of a tunnel's bridge, and the keys that a grant has to name. */
     readonly get: (account: Account, id: string) => Effect.Effect<BridgeState, BridgeNotConfigured | TunnelNotFound>
     /** Switching the bridge on switches the tunnel's login requirement on. */
     readonly setMode: (account: Account, id: string, mode: BridgeMode) => Effect.Effect<void, TunnelNotFound>
-    /** Whether there is a bridge at all, and the tunnel is the caller's: asked before a grant is looked at. */
+    /** Fails without a bridge, and for a tunnel that is not the caller's; a handler asks this before it reads a grant. */
     readonly admit: (account: Account, id: string) => Effect.Effect<void, BridgeNotConfigured | TunnelNotFound>
     /**
-     * Keeps a grant for the bridge. Where the caller owns the channel, the bridge becomes a member of it too; in
-     * somebody else's channel it is let in, or not, when it calls.
+     * Stores a grant for the bridge. Where the caller owns the channel, the bridge becomes a member of it too; in a channel
+     * of another account, the broker decides when the bridge calls.
      */
     readonly storeGrant: (
       account: Account,
@@ -56,7 +56,7 @@ export class Bridges extends Context.Service<
         readonly grant: Grant
       }
     ) => Effect.Effect<void, BridgeNotConfigured | GrantMismatch | GrantUndecodable | LimitReached | TunnelNotFound>
-    /** Calls one tool of the agent behind a tunnel. A successful probe is remembered for the fleet. */
+    /** Calls one tool of the agent behind a tunnel. A successful probe is stored for the fleet page. */
     readonly call: (
       account: Account,
       id: string,

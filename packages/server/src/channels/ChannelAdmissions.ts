@@ -1,6 +1,6 @@
 /**
- * What an edge learns about a holder that asks to join a channel. Members come first; an edge of a topology with a bound
- * operator authorizes too. A holder without a Noise key on record is not admitted.
+ * What an edge learns of a holder that wants to join a channel. A member is admitted with its keys. An edge of a topology with
+ * a bound operator authorizes its ends too, but a holder without a stored Noise key is refused.
  */
 import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
@@ -24,7 +24,7 @@ export class ChannelAdmissions extends Context.Service<
     const sql = yield* SqlClient.SqlClient
     const topologies = yield* TopologyAuthorizations
 
-    /** Edges ask in bursts. */
+    /** Looks up many places in one statement, since edges ask in bursts. */
     const memberAt = yield* batched(
       Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
         const channels = places.map(({ channel }) => channel)

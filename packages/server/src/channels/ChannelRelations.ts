@@ -1,4 +1,4 @@
-/** Who has something to do with a channel. */
+/** Which accounts have a relation to a channel, as its owner or by its allow-list. */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import { Context, Effect, Layer } from "effect"

@@ -10,7 +10,7 @@ import { keysetOn, Slice } from "../store/Slice.ts"
 
 const Registered = Schema.Struct({ channel: ChannelId, owner: Subject, operatorPubkey: OperatorKey })
 
-/** The channels of an account, and how many an operator allowed it if one did. */
+/** How many channels an account has, and how many an operator allowed it; null without such a limit. */
 const counted = { held: Schema.Int, most: Schema.NullOr(Schema.Int) }
 const Counted = Schema.Struct(counted)
 export type Counted = typeof Counted.Type
@@ -50,7 +50,7 @@ export const make = Effect.gen(function* () {
       select pg_advisory_xact_lock(hashtextextended(channel, 3))
       from json_array_elements_text(${JSON.stringify(channels.toSorted())}::json) as channel`,
     /**
-     * What a registration is decided by; holds the locks of the channel and of the account until the transaction ends.
+     * Reads what decides about a registration; holds the locks of the channel and of the account until the transaction ends.
      * The owner and its key are null where the channel is not registered.
      */
     toRegister: SqlSchema.findOne({
@@ -109,8 +109,8 @@ export const make = Effect.gen(function* () {
     }),
 
     /**
-     * A row, unless the member was there with the same key and attestation, or there is no room for one more; the caller
-     * holds the channel.
+     * Answers a row, unless the member is stored with the same key and attestation already, or there is no room for one more;
+     * the caller holds the channel.
      */
     putMember: ({ channel, holder, noiseAttestation, noisePubkey }: NewMember) => sql`
       insert into channel_members (channel, holder, noise_pubkey, noise_attestation)

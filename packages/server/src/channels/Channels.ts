@@ -1,6 +1,6 @@
 /**
  * The channel registry of accounts. A channel of another account and a channel that is not registered have the same
- * refusal. Changing the operator key needs a confirmation and leaves its trace in the audit log.
+ * refusal. Changing the operator key needs a confirmation and is audited.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, ChannelRegistration, Channel } from "@catenet/domain/channels/Channel"
@@ -21,14 +21,14 @@ type Account = Caller["Service"]
 export class Channels extends Context.Service<
   Channels,
   {
-    /** Whether the account may have so many more channels; holds the account's lock until the transaction ends. */
+    /** Fails where the account may not have so many more channels; holds the account's lock until the transaction ends. */
     readonly checkLimit: (
       owner: string,
       more: number
     ) => Effect.Effect<void, ChannelLimitReached | Cause.NoSuchElementError | Schema.SchemaError | SqlError.SqlError>
     /** Fails unless the account owns the channel. */
     readonly requireOwner: (account: Account, channel: ChannelId) => Effect.Effect<void, NotChannelOwner>
-    /** Runs a command for the owner of the channel, after every command on it that came before: all of it or nothing. */
+    /** Runs a command for the owner of the channel in one transaction; commands on one channel run one after the other. */
     readonly command: <A, E, R>(
       account: Account,
       channel: ChannelId,

@@ -1,4 +1,4 @@
-/** The table of claim invites. Of a token only its hash is kept. */
+/** The table of claim invites. A token is stored as its hash. */
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { HolderKey, NoiseAttestation, NoiseKey } from "@catenet/domain/values/Keys"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -17,7 +17,7 @@ const Invite = Schema.Struct({
 })
 type Invite = typeof Invite.Type
 
-/** Where an invite stands in the list of its channel. */
+/** The position of an invite in the list of its channel. */
 export const Position = Schema.Struct({ expiresAt: Schema.Int, tokenHash: Schema.String })
 
 export const make = Effect.gen(function* () {

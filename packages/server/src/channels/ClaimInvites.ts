@@ -1,5 +1,5 @@
 /**
- * Claim invites: the owner prepares a membership, a link carries a token for it, and one signed-in person takes it up
+ * Claim invites: the owner prepares a membership, a link carries a token for it, and one signed-in person claims it
  * within fifteen minutes. The invite is used up together with the claim, so a claim that fails does not lose it.
  */
 import { native } from "@catenet/crypto/native"
@@ -71,13 +71,13 @@ export class ClaimInvites extends Context.Service<
       channel: ChannelId,
       request: MintRequest
     ) => Effect.Effect<MintedClaimInvite, AttestationRefused | ChannelNotFound | IdempotencyKeyReused>
-    /** Invites of a channel without their tokens, the one that expires first before the others. */
+    /** Invites of a channel without their tokens, sorted by their expiry. */
     readonly list: (
       account: Account,
       channel: ChannelId,
       page: Page
     ) => Effect.Effect<ReadonlyArray<ClaimInvite>, ChannelNotFound, HttpServerRequest.HttpServerRequest>
-    /** What the invite offers. Looking claims nothing. */
+    /** What the invite offers; nothing is written. */
     readonly show: (token: Redacted.Redacted) => Effect.Effect<ClaimInvite, ClaimInviteGone | ClaimInviteUnknown>
     /** Uses the invite up, allow-lists the caller's e-mail under the owner, and writes the claim: all of it or nothing. */
     readonly confirm: (
@@ -160,7 +160,7 @@ export class ClaimInvites extends Context.Service<
         function* (account: Account, token: Redacted.Redacted) {
           const { channel } = yield* find(token)
           yield* channels.lock(channel)
-          // The invite is read again: it stays as it is read only under the lock of its channel.
+          // The invite is read again, since only the lock of its channel keeps it as it is read.
           const invite = yield* find(token)
           const claimedBy = yield* store.claimedBy(invite)
           const confirmed = confirm(invite, claimedBy, account, yield* unixSeconds)

@@ -1,4 +1,4 @@
-/** Who may claim a membership, and who has. */
+/** The tables of allow-lists and of claims. */
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { Claim, ClaimedIdentity } from "@catenet/domain/channels/Claim"
 import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
@@ -31,7 +31,7 @@ export const make = Effect.gen(function* () {
   })
   return {
     transaction: sql.withTransaction,
-    /** A row, if it is new on the list; fails where there is no room. The caller holds the channel. */
+    /** Answers a row for an address that is new on the list; fails where there is no room. The caller holds the channel. */
     allow: (channel: ChannelId, email: Email) =>
       sql<{ readonly isNew: boolean }>`
       insert into channel_allowlist (channel, email) select ${channel}, ${email}
@@ -40,7 +40,7 @@ export const make = Effect.gen(function* () {
         Effect.tap(within("addresses on the allow-list of this channel", mostAllowedOfChannel)),
         Effect.map((rows) => rows.filter(({ isNew }) => isNew))
       ),
-    /** A row, if it was on the list. */
+    /** Answers a row for an address that was on the list. */
     disallow: (channel: ChannelId, email: Email) =>
       sql`delete from channel_allowlist where channel = ${channel} and email = ${email} returning email`,
     allowed: SqlSchema.findAll({

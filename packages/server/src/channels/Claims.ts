@@ -1,5 +1,5 @@
 /**
- * Taking up a membership by a verified e-mail that the owner allow-listed. A claim is no grant; the owner still has to
+ * Claims of memberships by a verified e-mail that the owner allow-listed. A claim is not a grant: the owner still has to
  * deposit one.
  */
 import type { Caller } from "@catenet/domain/api/Access"
@@ -47,7 +47,7 @@ export class Claims extends Context.Service<
       account: Account,
       page: Page
     ) => Effect.Effect<ReadonlyArray<Claim>, never, HttpServerRequest.HttpServerRequest>
-    /** The grants that wait for what the caller has claimed on the channel. */
+    /** The grants that are deposited for the holders which the caller has claimed on the channel. */
     readonly collectGrants: (
       account: Account,
       channel: ChannelId

@@ -39,7 +39,7 @@ export class Members extends Context.Service<
       channel: ChannelId,
       material: MemberMaterial
     ) => Effect.Effect<void, AttestationRefused | LimitReached | NotChannelOwner>
-    /** Removes a member with its grant and its claim; one that is none is removed already. */
+    /** Removes a member with its grant and its claim; succeeds for a holder that is not a member. */
     readonly remove: (account: Account, place: Place) => Effect.Effect<void, NotChannelOwner>
     readonly list: (
       account: Account,
@@ -47,8 +47,8 @@ export class Members extends Context.Service<
       page: Page
     ) => Effect.Effect<ReadonlyArray<Member>, NotChannelOwner, HttpServerRequest.HttpServerRequest>
     /**
-     * Deposits a grant for a member to pick up. Its ids must be those of the place; whether its signature holds and
-     * whether it has expired is decided at the broker, each time it is used.
+     * Deposits a grant for a member to collect. Its ids must be those of the place; the broker checks its signature and its
+     * expiry each time it is used.
      */
     readonly depositGrant: (
       account: Account,
@@ -67,7 +67,7 @@ export class Members extends Context.Service<
     const audits = yield* Audits
     const { command, requireOwner } = yield* Channels
 
-    /** Puts a member into its channel, inside the caller's transaction. Nothing is written down of one that is as it was. */
+    /** Stores a member inside the caller's transaction. A member that is stored with the same keys already is not audited. */
     const put = Effect.fnUntraced(function* (actor: string, channel: ChannelId, material: MemberMaterial) {
       const { holder, noise_attestation: noiseAttestation, noise_pubkey: noisePubkey } = material
       const entry = audit("channel_member_added", actor, channel, holder)

@@ -1,4 +1,4 @@
-/** Which two holders the channels of rooms are between. */
+/** The table of room pairs: the two holders of each channel of a room. */
 import { RoomPair } from "@catenet/domain/channels/Channel"
 import { Array as Arr, Effect } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Rooms: every pairwise channel of a full mesh, registered in one step or not at all. Opening one again adds nothing. */
+/** Rooms: all pairwise channels of a full mesh, registered in one transaction. Opening a room again adds nothing. */
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -46,7 +46,7 @@ const check = (holders: ReadonlyArray<HolderKey>) => {
 export class Rooms extends Context.Service<
   Rooms,
   {
-    /** Every pair, also those that were registered before. */
+    /** Opens a room; answers every pair, also those that were registered before. */
     readonly open: (
       account: Account,
       operator: OperatorKey,

@@ -1,6 +1,6 @@
 /**
- * What the edges of topologies add to channel admission: while an operator key is bound, each edge opens one channel to
- * its two ends, and to nobody else. Whether an end has a key to speak with there is not asked here.
+ * What the edges of topologies add to channel admission: while an operator key is bound, each edge opens one channel to its
+ * two ends alone. Whether an end has a Noise key is checked by `ChannelAdmissions`.
  */
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import { type HolderKey, OperatorKey } from "@catenet/domain/values/Keys"

@@ -1,4 +1,4 @@
-/** Which links a topology should have, given what they cost. Nothing is written. */
+/** Suggests the links of a topology from their costs. Nothing is written. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { suggest } from "@catenet/domain/topologies/Suggest"
 import { type SuggestRequest, Suggestion } from "@catenet/domain/topologies/Topology"

@@ -1,4 +1,4 @@
-/** Topologies as a whole: made, listed, seen, shared and removed. What changes inside one is in `TopologyEditor`. */
+/** Topologies as a whole: creates, lists, shows, shares and removes them. `TopologyEditor` changes what is inside one. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { TopologyIds, type Topology, type PublicTopology } from "@catenet/domain/topologies/Topology"
 import {
@@ -46,7 +46,7 @@ export class Topologies extends Context.Service<
       account: Account,
       page: Page
     ) => Effect.Effect<ReadonlyArray<TopologyIds>, never, HttpServerRequest.HttpServerRequest>
-    /** Those of others that are shared with the session's verified address; a caller without one has none. */
+    /** Topologies of other accounts that are shared with the session's verified address; none without such an address. */
     readonly listShared: (
       account: Account,
       page: Page
@@ -54,9 +54,9 @@ export class Topologies extends Context.Service<
     readonly get: (account: Account, id: TopologyId) => Effect.Effect<Topology, TopologyNotFound>
     /** What the public page shows to every visitor that knows the public id. */
     readonly published: (netUuid: NetUuid) => Effect.Effect<PublicTopology, NetworkUnknown>
-    /** Its agents are in no topology then; what its edges authorized ends. */
+    /** Removes a topology: its agents leave it, and the channels of its edges are closed. */
     readonly remove: (account: Account, id: TopologyId) => Effect.Effect<void, TopologyNotFound>
-    /** Removes all that an account has here; agents of other accounts are in no topology then. Part of the caller's transaction. */
+    /** Removes all that an account has here; agents of other accounts leave its topologies. Part of the caller's transaction. */
     readonly removeAllOf: (account: Account) => Effect.Effect<void>
     /** Lets an address view it and wire its own agents. */
     readonly share: (

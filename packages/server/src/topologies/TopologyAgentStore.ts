@@ -25,7 +25,7 @@ export const make = Effect.gen(function* () {
       Result: Agent,
       execute: (agent) => sql`select owner, proved, topology_id, kind from topology_agents where agent = ${agent}`
     }),
-    /** No row where there is no room; the caller holds the topology. A name stays where agent and account stay. */
+    /** No row where there is no room; the caller holds the topology. A label stays where topology and owner stay the same. */
     assign: (agent: HolderKey, { kind, owner, proved, topologyId }: AssignedAgent) => sql`
       insert into topology_agents as g (agent, owner, proved, topology_id, kind)
       select ${agent}, ${owner}, ${proved}::boolean, ${topologyId}, ${kind}

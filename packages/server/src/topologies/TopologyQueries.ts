@@ -1,4 +1,4 @@
-/** Topologies as they are read: each answer is one statement, and so one moment. */
+/** Queries of topologies. Each is one statement, so that its answer is of one moment. */
 import { PublicTopology, Topology } from "@catenet/domain/topologies/Topology"
 import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { Effect, Schema } from "effect"
@@ -41,7 +41,7 @@ export const make = Effect.gen(function* () {
         from topologies t where t.id = ${id} and (t.owner = ${subject} or exists (
           select 1 from topology_shares s where s.topology_id = t.id and s.email = ${email}))`.withoutTransform
     }),
-    /** For anybody who knows the public id; notes stay among those who can see the topology itself. */
+    /** For every visitor that knows the public id. Notes are left out: they are for the owner and editors. */
     published: SqlSchema.findOneOption({
       Request: NetUuid,
       Result: PublicTopology,

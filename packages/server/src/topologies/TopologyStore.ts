@@ -40,7 +40,7 @@ export const make = Effect.gen(function* () {
   })
 
   return {
-    /** Nothing where the account has `most` already; those of one account are made one after the other. */
+    /** No row where the account has `most` already; topologies of one account are inserted one after the other. */
     insertWithin: ({ createdAt, id, netUuid, owner }: typeof Fresh.Type, most: number) =>
       Effect.andThen(
         sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 21))`,
@@ -50,7 +50,7 @@ export const make = Effect.gen(function* () {
       ),
     /** Commands on one topology come one after the other. */
     lock: (id: string) => sql`select 1 from topologies where id = ${id} for update`,
-    /** Several, always in the same order. */
+    /** Locks several topologies, always in the same order. */
     lockAll: (ids: ReadonlyArray<string>) =>
       sql`select 1 from topologies where id = any(${ids}::text[]) order by id for update`,
     head: SqlSchema.findOneOption({
@@ -97,7 +97,7 @@ export const make = Effect.gen(function* () {
         where topology_id = ${id} ${after === undefined ? sql`` : sql`and email > ${after}`}
         order by email ${limit === undefined ? sql`` : sql`limit ${limit}`}`
     }),
-    /** Removes a topology with its edges and shares; its agents are in no topology then. */
+    /** Removes a topology with its edges and shares; its agents leave it. */
     remove: (id: string) =>
       Effect.andThen(
         sql`update topology_agents set topology_id = null, kind = null, label = null where topology_id = ${id}`,

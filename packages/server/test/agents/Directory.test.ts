@@ -17,11 +17,11 @@ const registration = (n: number, role_tags: ReadonlyArray<string> = [], skill_id
   })
 })
 
-/** Texts that mean something to a list, a pattern or a statement, and nothing here. */
+/** Texts with a meaning in a list, a pattern or a statement, and none here. */
 const texts = ["art", "Art", "a,b", "{a}", '"', "\\", "NULL", "%", "_", "'; --", "ärt", "two words", "𝒻"]
 
 layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the directory", (it) => {
-  it.effect("finds whole tokens, whatever they are made of", () =>
+  it.effect("a search matches whole tokens, of any characters", () =>
     Effect.gen(function* () {
       const { directory } = yield* TestServer.client
       for (const [n, text] of texts.entries()) yield* directory.register(registration(n, [text, "all"], [`${text}!`]))
@@ -48,7 +48,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("keeps the last registration of an agent, and when it was", () =>
+  it.effect("a later registration replaces the earlier, with its time", () =>
     Effect.gen(function* () {
       const { directory } = yield* TestServer.client
       yield* directory.register(registration(100, ["old"], ["swim"]))
@@ -62,7 +62,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     }).pipe(Effect.provide(database))
   )
 
-  it.effect("turns its pages by the link that each page carries", () =>
+  it.effect("each page links to the next", () =>
     Effect.gen(function* () {
       const { directory } = yield* TestServer.client
       for (let n = 200; n < 205; n++) yield* directory.register(registration(n, [n === 203 ? "other" : "paged"]))
@@ -78,7 +78,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("keeps no routing token of a rendezvous", () =>
+  it.effect("a rendezvous stores its routing token as a hash", () =>
     Effect.gen(function* () {
       const token = "7c".repeat(32)
       const headers = { "content-type": "application/json", "x-ct-admin-token": TestServer.adminToken }

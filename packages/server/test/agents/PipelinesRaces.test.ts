@@ -11,7 +11,7 @@ const spec = (id: string, tag: string) =>
   Schema.decodeUnknownSync(PipelineSpec)({ id, roles: [{ service: "TextGeneration", units: 1, tag }] })
 
 layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("a pipeline's id", (it) => {
-  it.effect("goes to one of the accounts that publish under it at once, over two replicas", () =>
+  it.effect("belongs to one of the accounts that publish under it at once, over two replicas", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const replica = yield* Layer.build(TestServer.replica({ CT_OIDC_ISSUER: issuer }))

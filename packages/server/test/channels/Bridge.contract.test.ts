@@ -22,7 +22,7 @@ const nobodys = "0123456789abcdef".repeat(2)
 const channel = "c1".repeat(32)
 const foreign = "c2".repeat(32)
 
-/** A grant that nobody checked: its signature is the business of the channel's broker. */
+/** A grant with an unchecked signature, which the channel's broker checks. */
 const grant = (of: { readonly channel: string; readonly holder: string }) =>
   Grant.toHex(
     Grant.sign(portable, Redacted.make(bytes("77".repeat(32))), {
@@ -164,7 +164,7 @@ layer(world(keys).pipe(Layer.provide(agent)), {
         params: { channel: Schema.decodeSync(ChannelId)(foreign) },
         query: {}
       })
-      assert.deepStrictEqual(theirs.members, [], "nobody is made a member of somebody else's channel")
+      assert.deepStrictEqual(theirs.members, [], "the bridge becomes no member of a channel of another account")
       const { members } = yield* channels.listMembers({
         params: { channel: Schema.decodeSync(ChannelId)(channel) },
         query: {}
@@ -186,7 +186,7 @@ layer(world(keys).pipe(Layer.provide(agent)), {
     })
   )
 
-  it.effect("is not there without keys, before anything else is looked at", () =>
+  it.effect("every route answers BridgeNotConfigured without keys, before any other check", () =>
     Effect.gen(function* () {
       const { id } = yield* tunnel("cleo", "cam")
       const headers = { authorization: `Bearer ${yield* bearerOf("cleo")}`, "content-type": "application/json" }

@@ -4,11 +4,11 @@ import * as Probe from "../../src/channels/BridgeProbe.ts"
 
 const nothing = { agentVersion: undefined, readiness: undefined }
 
-/** What an agent, somebody else's program, may have put where a line is expected. */
+/** What an agent, a program of its owner, may have put where a line is expected. */
 const unkept = ["", "a\u0000", "\ud800", "two\nlines", "x".repeat(65)]
 
-describe("what is remembered of an agent's answer", () => {
-  it("is its version and its facts", () => {
+describe("a probe of an agent's answer", () => {
+  it("holds its version and its facts", () => {
     assert.deepStrictEqual(
       Probe.of({ version: "1.2.3", readiness: { relay_available: true, oidc_credential: "none" }, more: 1 }),
       { agentVersion: "1.2.3", readiness: { relay_available: true, oidc_credential: "none" } }
@@ -16,12 +16,12 @@ describe("what is remembered of an agent's answer", () => {
     assert.deepStrictEqual(Probe.of({ version: "x".repeat(64) }), { ...nothing, agentVersion: "x".repeat(64) })
   })
 
-  it("is nothing where it said nothing", () => {
+  it("is empty for an empty answer", () => {
     for (const answer of [null, "1.2.3", 7, [], {}, { readiness: [] }, { readiness: "all" }])
       assert.deepStrictEqual(Probe.of(answer), nothing, JSON.stringify(answer))
   })
 
-  it("is no text that cannot be kept, and no structure", () => {
+  it("leaves out texts that cannot be stored, and structures", () => {
     for (const text of unkept) {
       assert.deepStrictEqual(
         Probe.of({
@@ -34,17 +34,17 @@ describe("what is remembered of an agent's answer", () => {
     }
   })
 
-  it("is 64 facts at most", () => {
+  it("holds 64 facts at most", () => {
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${n}_available`, false]))
-    for (const [told, kept] of [
+    for (const [sent, stored] of [
       [64, 64],
       [65, 64]
     ] as const)
-      assert.lengthOf(Object.keys(Probe.of({ readiness: many(told) }).readiness ?? {}), kept)
+      assert.lengthOf(Object.keys(Probe.of({ readiness: many(sent) }).readiness ?? {}), stored)
   })
 
-  it.prop("can always be kept", [Schema.Json], ([answer]) => {
+  it.prop("can always be stored", [Schema.Json], ([answer]) => {
     const { agentVersion = "", readiness = {} } = Probe.of({ version: answer, readiness: { answer } })
     const text = [agentVersion, ...Object.entries(readiness).flat()].join("")
     assert.isTrue(text.isWellFormed() && !text.includes("\u0000"))

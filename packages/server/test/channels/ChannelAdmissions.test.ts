@@ -17,8 +17,8 @@ const operator_pubkey = keyOf("operator")
 const authorize = (channel: string, word: string) =>
   ask("operator", "/internal/channel/authorize", { channel, holder: keyOf(word) })
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge that asks who may join", (it) => {
-  it.effect("learns the operator and the keys of a member, for as long as it is one", () =>
+layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("channel admission", (it) => {
+  it.effect("an edge learns the operator and the keys of a member, and of no removed member", () =>
     Effect.gen(function* () {
       const channel = idOf("hall")
       yield* ask(ada, "/me/channels", { channel, operator_pubkey })
@@ -36,7 +36,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge th
     })
   )
 
-  it.effect("is told only with the admin token, and only about keys", () =>
+  it.effect("an edge asks with the admin token, and about well-formed keys", () =>
     Effect.gen(function* () {
       const body = { channel: idOf("hall"), holder: keyOf("m") }
       assert.strictEqual((yield* ask("nobody", "/internal/channel/authorize", body)).status, 401)
@@ -46,7 +46,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an edge th
     })
   )
 
-  it.effect("admits nobody by a topology alone, and says so in the log", () =>
+  it.effect("an edge of a topology admits no holder without stored keys, and logs it", () =>
     Effect.gen(function* () {
       const { body } = yield* ask(ada, "/me/topologies", undefined, { method: "POST" })
       const id = String(body["id"])

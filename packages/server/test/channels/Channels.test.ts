@@ -12,19 +12,19 @@ const operator_pubkey = keyOf("operator")
 
 const register = (channel: string, more: object = {}) => ask(ada, "/me/channels", { channel, operator_pubkey, ...more })
 
-/** The whole answer, without the name that every answer has of its own. */
+/** The whole answer, without the headers that differ from answer to answer. */
 const seen = (path: string, init: RequestInit) =>
   Effect.gen(function* () {
     const headers = { "content-type": "application/json", ...(yield* headersOf(account("eve"))) }
     const response = yield* TestServer.raw(path, { headers, ...init })
-    const told = [...response.headers].filter(([name]) => !["x-request-id", "date"].includes(name))
-    return { status: response.status, told, text: yield* Effect.promise(() => response.text()) }
+    const sent = [...response.headers].filter(([name]) => !["x-request-id", "date"].includes(name))
+    return { status: response.status, headers: sent, text: yield* Effect.promise(() => response.text()) }
   })
 
 layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
   "channels",
   (it) => {
-    it.effect("look to others as if they were not there, whatever is asked of them", () =>
+    it.effect("a channel of another account answers as one that is not registered, on every route", () =>
       Effect.gen(function* () {
         const mine = idOf("mine")
         const nobodys = idOf("nobody's")
@@ -59,7 +59,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("keep their members when the operator's key changes, and leave a trace of it", () =>
+    it.effect("a new operator key keeps the members and is audited", () =>
       Effect.gen(function* () {
         const channel = idOf("rekeyed")
         yield* register(channel)
@@ -83,7 +83,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("list their members in pages", () =>
+    it.effect("members are listed in pages", () =>
       Effect.gen(function* () {
         const channel = idOf("paged")
         yield* register(channel)
@@ -107,7 +107,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("list their claim invites in pages, without a token", () =>
+    it.effect("claim invites are listed in pages, without their tokens", () =>
       Effect.gen(function* () {
         const channel = idOf("inviting")
         yield* register(channel)
@@ -125,7 +125,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("take back what an address was allowed, and not what was claimed by it", () =>
+    it.effect("taking an address off the allow-list stops its later claims and keeps the earlier", () =>
       Effect.gen(function* () {
         const channel = idOf("claimed")
         yield* register(channel)

@@ -64,13 +64,13 @@ const everything = Effect.gen(function* () {
 })
 
 layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
-  "beside six thousand channels of others",
+  "beside six thousand channels of other accounts",
   (it) => {
-    it.effect("no list and no command reads a table from end to end", () =>
+    it.effect("no list and no command scans a whole table", () =>
       Effect.gen(function* () {
         yield* crowd
         const before = yield* wholeReads
-        // A connection reports what it has read when it ends at the latest.
+        // A connection reports what it has read at its end, if not before.
         yield* Effect.scoped(Effect.flatMap(otherReplica, (there) => there(everything)))
         assert.deepStrictEqual(yield* wholeReads, before)
       })

@@ -34,9 +34,9 @@ const channelsOf = (name: string) =>
 const times = <A>(count: number, make: (n: number) => A) => Array.from({ length: count }, (_, n) => make(n))
 
 layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
-  "who comes at the same time, at two replicas",
+  "requests at the same time, at two replicas",
   (it) => {
-    it.effect("registers a channel once, whoever it is", () =>
+    it.effect("one account registers a channel that many want", () =>
       Effect.gen(function* () {
         const registration = { channel: idOf("wanted"), operator_pubkey: keyOf("operator") }
         const answers = yield* race(times(16, (n) => ask(account(`racer ${n}`), "/me/channels", registration)))
@@ -44,7 +44,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("stays below the limit", () =>
+    it.effect("an account stays within its channel limit", () =>
       Effect.gen(function* () {
         yield* SqlClient.SqlClient.use(
           (sql) => sql`insert into account_limits ${sql.insert({ subject: "small", maxChannels: 5 })}`
@@ -62,7 +62,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("adds every member, and each once", () =>
+    it.effect("every member is added, and each once", () =>
       Effect.gen(function* () {
         const channel = yield* registered("busy")
         const path = `/me/channels/${channel}/members`
@@ -75,7 +75,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("meets a channel or none, while it is deregistered and registered again", () =>
+    it.effect("commands meet a whole channel or none, while it is deregistered and registered again", () =>
       Effect.gen(function* () {
         const channel = yield* registered("flickering")
         const at = `/me/channels/${channel}`
@@ -93,7 +93,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("opens a room as a whole or not at all, when two owners want common pairs", () =>
+    it.effect("a room opens as a whole or not at all, when two owners want common pairs", () =>
       Effect.gen(function* () {
         for (const round of [1, 2, 3]) {
           const common = [`p${round}`, `q${round}`]
@@ -112,7 +112,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("confirms a claim invite once: one claim, and the others are gone", () =>
+    it.effect("a claim invite is confirmed once; the other confirmations answer ClaimInviteGone", () =>
       Effect.gen(function* () {
         const channel = yield* registered("invited")
         const { body } = yield* ask(ada, `/me/channels/${channel}/claim-invites`, materialOf(channel, "laptop"))
@@ -121,11 +121,11 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
         assert.deepStrictEqual(tally(answers), { 200: 1, 410: 11 })
         assert.deepStrictEqual(yield* holdersOf(channel), [keyOf("laptop")])
         const { body: list } = yield* ask(ada, `/me/channels/${channel}/allowlist`)
-        assert.strictEqual((list["emails"] as ReadonlyArray<string>).length, 1, "nobody else was let in")
+        assert.strictEqual((list["emails"] as ReadonlyArray<string>).length, 1, "no other address was added")
       })
     )
 
-    it.effect("claims a holder for one account", () =>
+    it.effect("one account claims a holder that many claim", () =>
       Effect.gen(function* () {
         const channel = yield* registered("claimed")
         const names = times(8, (n) => `claimant-${n}`)
@@ -138,7 +138,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("mints one invite for one key", () =>
+    it.effect("one idempotency key mints one invite", () =>
       Effect.gen(function* () {
         const channel = yield* registered("minted")
         const headers = { "idempotency-key": "the same" }
@@ -150,7 +150,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("redeems an invitation once, for whichever holder came first", () =>
+    it.effect("an invitation is redeemed once, for the first holder", () =>
       Effect.gen(function* () {
         const channel = yield* registered("redeemed")
         const invitation = invitationBy("operator", channel, "guest")
@@ -165,7 +165,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
       })
     )
 
-    it.effect("spends a challenge once, on whichever channel", () =>
+    it.effect("a challenge is spent once, on one of two channels", () =>
       Effect.gen(function* () {
         const channels = [yield* registered("left"), yield* registered("right")]
         const { body } = yield* ask("nobody", "/channel/invite/challenge", {})

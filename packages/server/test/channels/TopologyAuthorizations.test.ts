@@ -36,7 +36,7 @@ const admitted = (byte: number, x: HolderKey, y: HolderKey) =>
     const { operatorFor } = yield* TopologyAuthorizations
     const channel = channelOf(byte, x, y)
     const both = yield* Effect.all([operatorFor(channel, x), operatorFor(channel, y)])
-    assert.isTrue(Option.isNone(yield* operatorFor(channel, holder("9"))), "nobody else")
+    assert.isTrue(Option.isNone(yield* operatorFor(channel, holder("9"))), "no other holder")
     assert.isTrue(Option.isNone(yield* operatorFor(channelOf(7, x, y), x)), "no other channel")
     for (const operator of both) {
       if (Option.isSome(operator)) assert.strictEqual(operator.value as string, Hex.encode(publicOf(byte)))
@@ -53,8 +53,8 @@ const account = (sub: string) =>
     ({ topologies }) => topologies
   )
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a topology", (it) => {
-  it.effect("admit both their ends while an operator is bound, and only then", () =>
+layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topology authorizations", (it) => {
+  it.effect("edges admit both their ends while an operator is bound, and only then", () =>
     Effect.gen(function* () {
       const ada = yield* account("ada")
       const { id } = yield* ada.create({ headers: {} })
@@ -77,7 +77,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
     })
   )
 
-  it.effect("end with their agent, and with the topology", () =>
+  it.effect("edges end with their agent, and with the topology", () =>
     Effect.gen(function* () {
       const ada = yield* account("ada")
       const { id } = yield* ada.create({ headers: {} })
@@ -94,7 +94,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
     })
   )
 
-  it.effect("leave nothing behind of an account that ends", () =>
+  it.effect("nothing is left of an account that is removed", () =>
     Effect.gen(function* () {
       const ada = yield* account("ann")
       const params = { id: (yield* ada.create({ headers: {} })).id }
@@ -120,7 +120,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("edges of a
     })
   )
 
-  it.effect("are in the log of who did what, without the public id", () =>
+  it.effect("changes of topologies are audited, without the public id", () =>
     Effect.gen(function* () {
       const ada = yield* account("Eve")
       const { id, net_uuid } = yield* ada.create({ headers: {} })

@@ -1,4 +1,4 @@
-/** An agent's own signature decides whose agent it is: against accounts that placed it without, never against another proof. */
+/** An agent's own signature decides which account owns it: against accounts that placed it without one, never against another proof. */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
@@ -53,7 +53,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("a placemen
     }).pipe(Effect.provide(database))
   )
 
-  it.effect("takes one that another account keeps at home, and is kept by its own", () =>
+  it.effect("takes an agent that its owner has in no topology, and keeps its own", () =>
     Effect.gen(function* () {
       const [eve, bob, ada] = yield* Effect.all([fresh("eva"), fresh("ben"), fresh("ann")])
       yield* eve.topologies.assignAgent(plain(3, eve.id))
@@ -101,7 +101,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("a placemen
     })
   )
 
-  it.effect("displaces a guest in a full topology, and ends with its account", () =>
+  it.effect("displaces an agent of a full topology, and ends with its account", () =>
     Effect.gen(function* () {
       const ada = yield* fresh("ari")
       const sql = yield* SqlClient.SqlClient

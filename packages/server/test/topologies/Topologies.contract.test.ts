@@ -18,11 +18,11 @@ const seed = Redacted.make(new Uint8Array(32).fill(3))
 const operator_pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
 const proofFor = (id: string) => Hex.encode(Proof.sign(native, seed, id))
 
-/** Comes and goes. */
+/** A topology that is created and removed. */
 const w = key("9")
 const repeated = { "idempotency-key": "once" }
 
-/** Three that nobody but their owner may tell apart: another's, nobody's, and what is no id. */
+/** Three that have one answer for a stranger: a topology of another account, an unknown id, and a text that is no id. */
 const hidden = (foreign: string) => [foreign, "0f".repeat(16), "no-id"]
 
 const created = Effect.gen(function* () {
@@ -289,7 +289,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topologies
     })
   )
 
-  it.effect("are foreign and unknown in the same words", () =>
+  it.effect("a foreign topology and an unknown one have the same answer", () =>
     Effect.gen(function* () {
       const [own] = yield* created
       const headers = { authorization: `Bearer ${yield* bearerOf("carol")}` }
@@ -302,7 +302,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topologies
     })
   )
 
-  it.effect("show strangers who know the public id what is drawn, without notes", () =>
+  it.effect("the public page shows agents and edges, without notes", () =>
     Effect.gen(function* () {
       const [{ id, net_uuid }] = yield* created
       const sql = yield* SqlClient.SqlClient

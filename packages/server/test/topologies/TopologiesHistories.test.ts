@@ -141,7 +141,7 @@ class Model {
     }
   }
 
-  /** Every channel that the drawing opens, with whom it opens it to. */
+  /** Every channel that the topology opens, with the holder to which it opens it. */
   admitted(): ReadonlyArray<string> {
     const { edges, operatorPubkey } = this.topology
     return ["1", "2", "3"].flatMap((digit) =>
@@ -165,7 +165,7 @@ const scene = Layer.effectDiscard(Effect.provide(channels, database)).pipe(Layer
 
 layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology", (it) => {
   it.effect.prop(
-    "is on the server what the rules say, over random histories",
+    "is on the server as in the machines, over random histories",
     [History],
     ([history]) =>
       Effect.gen(function* () {

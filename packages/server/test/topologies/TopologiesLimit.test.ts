@@ -4,7 +4,7 @@ import * as Accounts from "../harness/Accounts.ts"
 import * as World from "../tunnels/records/RecordsWorld.ts"
 
 layer(Accounts.world({}), { excludeTestServices: true, timeout: "60 seconds" })("topologies of an account", (it) => {
-  it.effect("are at most a hundred, however many are made at once", () =>
+  it.effect("are at most a hundred, however many are created at once", () =>
     Effect.gen(function* () {
       const { topologies } = yield* World.account("drawer")
       const create = Effect.result(topologies.create({ headers: {} }))

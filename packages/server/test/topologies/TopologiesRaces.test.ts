@@ -46,7 +46,7 @@ const tally = <A, E extends { readonly _tag: string }, R>(commands: ReadonlyArra
 const times = 40
 
 layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two replicas", (it) => {
-  it.effect("an agent is placed once, however many places are wanted for it at once", () =>
+  it.effect("an agent is in one topology, however many accounts place it at once", () =>
     Effect.gen(function* () {
       const ada = yield* clients("ada")
       const places = yield* Effect.replicateEffect(ada[0].create({ headers: {} }), times / 2)
@@ -61,7 +61,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an agent that nobody knew becomes the property of one account", () =>
+  it.effect("a new agent that many accounts place gets one owner", () =>
     Effect.gen(function* () {
       const accounts = yield* Effect.all([clients("bob"), clients("carol")])
       const places = yield* Effect.forEach(accounts, ([first]) => first.create({ headers: {} }))
@@ -81,7 +81,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an edge is drawn once, from whichever end, and erased once", () =>
+  it.effect("an edge is added once, from either end, and removed once", () =>
     Effect.gen(function* () {
       const ada = yield* clients("dan")
       const params = { id: (yield* ada[0].create({ headers: {} })).id }
@@ -101,7 +101,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a topology that is removed while agents come to it leaves none behind", () =>
+  it.effect("a topology that is removed while agents are assigned to it leaves none of them in it", () =>
     Effect.gen(function* () {
       const ada = yield* clients("eve")
       const { id } = yield* ada[0].create({ headers: {} })
@@ -116,57 +116,55 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two r
     }).pipe(Effect.provide(database), Effect.scoped)
   )
 
-  it.effect(
-    "proofs that take agents from each other's topologies, which also change and end, do not wait for ever",
-    () =>
-      Effect.gen(function* () {
-        const [gus, hal, ida] = yield* Effect.all([clients("gus"), clients("hal"), clients("ida")])
-        const [his, hers, third] = yield* Effect.all([gus, hal, ida].map(([one]) => one.create({ headers: {} })))
-        assert(his !== undefined && hers !== undefined && third !== undefined)
-        const seeds = Array.from({ length: 24 }, (_, n) => Redacted.make(new Uint8Array(32).fill(n + 100)))
-        const agents = seeds.map((seed) => fromHex(Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))))
-        const everyThird = (n: number) => [his, hers, third][n % 3]!.id
-        const placed = agents.map((agent, n) =>
-          Effect.andThen(
-            [gus, hal, ida][n % 3]![0].assignAgent({ headers: {}, params: { id: everyThird(n) }, payload: { agent } }),
-            [gus, hal, ida][n % 3]![1].addEdge({
-              headers: {},
-              params: { id: everyThird(n) },
-              payload: { a: agent, b: holder("5") }
-            })
-          )
+  it.effect("placements with proofs that take agents from each other's topologies do not deadlock", () =>
+    Effect.gen(function* () {
+      const [gus, hal, ida] = yield* Effect.all([clients("gus"), clients("hal"), clients("ida")])
+      const [his, hers, third] = yield* Effect.all([gus, hal, ida].map(([one]) => one.create({ headers: {} })))
+      assert(his !== undefined && hers !== undefined && third !== undefined)
+      const seeds = Array.from({ length: 24 }, (_, n) => Redacted.make(new Uint8Array(32).fill(n + 100)))
+      const agents = seeds.map((seed) => fromHex(Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))))
+      const everyThird = (n: number) => [his, hers, third][n % 3]!.id
+      const placed = agents.map((agent, n) =>
+        Effect.andThen(
+          [gus, hal, ida][n % 3]![0].assignAgent({ headers: {}, params: { id: everyThird(n) }, payload: { agent } }),
+          [gus, hal, ida][n % 3]![1].addEdge({
+            headers: {},
+            params: { id: everyThird(n) },
+            payload: { a: agent, b: holder("5") }
+          })
         )
-        yield* Effect.all(placed, { concurrency: 4 })
+      )
+      yield* Effect.all(placed, { concurrency: 4 })
 
-        const taking = agents.map((agent, n) => {
-          const [subject, by, { id }] = n % 2 === 0 ? (["gus", gus, his] as const) : (["hal", hal, hers] as const)
-          const proof = PlacementProof.sign(native, seeds[n]!, { topologyId: id, subject })
-          const payload = { agent, proof: Schema.decodeSync(Signature)(Hex.encode(proof)) }
-          return by[n % 4 < 2 ? 0 : 1].assignAgent({ headers: {}, params: { id }, payload })
-        })
-        const leaving = agents.map((agent, n) =>
-          [gus, hal, ida][n % 3]![n % 2]!.unassignAgent({ params: { id: everyThird(n), agent } })
-        )
-        const ending = [ida[0].remove({ params: { id: third.id } })]
-        const commands: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
-          ...taking,
-          ...ending,
-          ...leaving
-        ]
-        const outcomes = yield* tally(commands)
-        const known = ["won", "AgentAssigned", "AgentNotAssigned", "TopologyNotFound"]
-        assert.deepStrictEqual(new Set(Object.keys(outcomes)).difference(new Set(known)), new Set())
-        const sql = yield* SqlClient.SqlClient
-        const owners = yield* sql<{ owner: string; n: number }>`select owner, count(*)::integer as n
+      const taking = agents.map((agent, n) => {
+        const [subject, by, { id }] = n % 2 === 0 ? (["gus", gus, his] as const) : (["hal", hal, hers] as const)
+        const proof = PlacementProof.sign(native, seeds[n]!, { topologyId: id, subject })
+        const payload = { agent, proof: Schema.decodeSync(Signature)(Hex.encode(proof)) }
+        return by[n % 4 < 2 ? 0 : 1].assignAgent({ headers: {}, params: { id }, payload })
+      })
+      const leaving = agents.map((agent, n) =>
+        [gus, hal, ida][n % 3]![n % 2]!.unassignAgent({ params: { id: everyThird(n), agent } })
+      )
+      const ending = [ida[0].remove({ params: { id: third.id } })]
+      const commands: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
+        ...taking,
+        ...ending,
+        ...leaving
+      ]
+      const outcomes = yield* tally(commands)
+      const known = ["won", "AgentAssigned", "AgentNotAssigned", "TopologyNotFound"]
+      assert.deepStrictEqual(new Set(Object.keys(outcomes)).difference(new Set(known)), new Set())
+      const sql = yield* SqlClient.SqlClient
+      const owners = yield* sql<{ owner: string; n: number }>`select owner, count(*)::integer as n
         from topology_agents where agent = any(${agents}::text[]) group by owner order by owner`
-        assert.deepStrictEqual(owners, [
-          { owner: "gus", n: 12 },
-          { owner: "hal", n: 12 }
-        ])
-      }).pipe(Effect.provide(database), Effect.scoped)
+      assert.deepStrictEqual(owners, [
+        { owner: "gus", n: 12 },
+        { owner: "hal", n: 12 }
+      ])
+    }).pipe(Effect.provide(database), Effect.scoped)
   )
 
-  it.effect("one key makes one topology", () =>
+  it.effect("one idempotency key creates one topology", () =>
     Effect.gen(function* () {
       const ada = yield* clients("fay")
       const headers = { "idempotency-key": "once" }

@@ -8,7 +8,7 @@ import { idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
 const channel = idOf("hall")
 const day = 86_400
 
-/** One of each that is over, and one that is still good. */
+/** One of each that has expired, and one that is still good. */
 const left = SqlClient.SqlClient.use((sql) => {
   const now = sql`extract(epoch from now())::bigint`
   const { holder, noise_attestation, noise_pubkey } = materialOf(channel, "laptop")
@@ -30,9 +30,9 @@ const remaining = SqlClient.SqlClient.use(
 ).pipe(Effect.map((rows) => rows.map(({ what }) => what)))
 
 layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
-  "what is over",
+  "cleanup of invitations",
   (it) => {
-    it.effect("is forgotten by any replica, and nothing else", () =>
+    it.effect("any replica removes expired challenges, redemptions and invites, and nothing else", () =>
       Effect.gen(function* () {
         yield* ask(account("ada"), "/me/channels", { channel, operator_pubkey: keyOf("operator") })
         yield* left
