@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import { database, world } from "../harness/Accounts.ts"
 import { account, ask, otherReplica } from "./Asking.ts"
 import { idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
@@ -37,11 +38,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
         yield* ask(account("ada"), "/me/channels", { channel, operator_pubkey: keyOf("operator") })
         yield* left
         yield* otherReplica
-        const kept = yield* remaining.pipe(
-          Effect.tap(({ length }) => (length > 3 ? Effect.sleep("50 millis") : Effect.void)),
-          Effect.repeat({ until: ({ length }) => length <= 3 }),
-          Effect.timeout("60 seconds")
-        )
+        const kept = yield* until(remaining, ({ length }) => length <= 3)
         assert.deepStrictEqual(kept.toSorted(), [idOf("good"), "b".repeat(128), "just over"].toSorted())
       })
     )

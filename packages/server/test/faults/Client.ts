@@ -3,7 +3,7 @@
  * takes one, and takes "it is so already" for an answer when it has asked before.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Ref } from "effect"
+import { Effect, Ref, Schedule } from "effect"
 
 export type As = "operator" | "owner" | "guest" | "nobody"
 
@@ -76,12 +76,9 @@ export const make = (options: {
           Effect.tapError(({ cause }) => {
             why = cause
             replica = (replica + 1) % options.urls.length
-            return Effect.andThen(
-              Ref.update(repeats, (n) => n + 1),
-              Effect.sleep("100 millis")
-            )
+            return Ref.update(repeats, (n) => n + 1)
           }),
-          Effect.retry({ while: () => true }),
+          Effect.retry(Schedule.spaced("100 millis")),
           Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.die(new Unanswered(`${name}: ${why}`)) }),
           Effect.orDie
         )

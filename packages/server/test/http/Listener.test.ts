@@ -1,16 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Layer, Schedule, Scope } from "effect"
 import { freePort } from "../../../stack/src/Ports.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-/** Asks again while nobody listens; the first connection that is accepted must be answered. */
+/** Asks again while no server listens; the first connection that is accepted must be answered. */
 const firstAnswer = (url: string) =>
-  Effect.tryPromise(() => fetch(url)).pipe(
-    Effect.tapError(() => Effect.sleep("1 millis")),
-    Effect.eventually,
-    Effect.timeout("60 seconds")
-  )
+  Effect.tryPromise(() => fetch(url)).pipe(Effect.retry(Schedule.spaced("1 millis")), Effect.timeout("60 seconds"))
 
 layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "60 seconds" })("a server that starts", (it) => {
   it.effect("answers the first request that it accepts, and stops when asked", () =>

@@ -1,6 +1,6 @@
 import { until } from "../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import { HttpServer } from "effect/http"
 import { type ChildProcess, spawn } from "node:child_process"
 import { freePort } from "../../../stack/src/Ports.ts"
@@ -37,8 +37,7 @@ const victim = Effect.gen(function* () {
     address: { ...here.address, port } as typeof here.address
   })
   yield* Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/healthz`)).pipe(
-    Effect.tapError(() => Effect.sleep("50 millis")),
-    Effect.eventually,
+    Effect.retry(Schedule.spaced("50 millis")),
     Effect.timeout("120 seconds"),
     Effect.orDie
   )
