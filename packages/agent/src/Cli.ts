@@ -77,7 +77,7 @@ const rotate = Command.make(
 ).pipe(
   Command.withDescription(
     "Makes a new origin key (CT_AGENT_ORIGIN_KEY) and capability (CT_AGENT_CAPABILITY_OUT) of a mesh tunnel, and moves the old " +
-      "key to CT_AGENT_ORIGIN_KEY_DIR, from where it goes on being served. The agent must be restarted."
+      "key to CT_AGENT_ORIGIN_KEY_DIR, from where the agent keeps serving it. The agent must be restarted."
   ),
   Command.withShortDescription("Replace the origin key of a mesh tunnel")
 )

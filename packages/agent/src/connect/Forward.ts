@@ -98,7 +98,7 @@ export const udp = Effect.fn("Forward.udp")(function* (target: MeshClient.Target
     if (session !== undefined) session.touched++
     if (!Datagrams.isCongested(socket)) socket.send(data, from.port, from.address)
   }
-  // What a datagram makes fail is lost with the datagram; the socket is everybody's.
+  // What a datagram makes fail is lost with the datagram; all clients share the socket.
   guard(socket, target.faults.report)
   socket.on("message", (datagram, from) => {
     const key = `${from.address} ${from.port}`

@@ -21,7 +21,7 @@ import type { Streams } from "./Streams.ts"
 const tick = "15 seconds"
 /** A registration that ends sooner is not taken for one that held: an edge that drops it each time must not be run against. */
 const heldMillis = 2_000
-/** How long a stopping agent goes on serving the streams that it has. */
+/** How long a stopping agent continues to serve its streams. */
 const drainSeconds = 10
 
 /** Marks the agent as heard from whenever something has arrived since the last tick. Runs until interrupted. */

@@ -93,7 +93,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
       return yield* park()
     })
 
-  /** Ends a slot that should be pinged and hears nothing for half a minute. */
+  /** Ends a slot that should be pinged and gets nothing for half a minute. */
   const silence = Effect.fnUntraced(function* (socket: TLSSocket) {
     let quiet = 0
     let seen = socket.bytesRead

@@ -22,7 +22,7 @@ export class Caller extends Context.Service<
   { readonly subject: Subject; readonly email: Email | null; readonly means: "bearer" | "session" }
 >()("@catenet/domain/Caller") {}
 
-/** Somebody who holds the admin token: an operator, or an edge. */
+/** A holder of the admin token: an operator, or an edge. */
 export class Administrator extends Context.Service<Administrator, { readonly means: "admin-token" }>()(
   "@catenet/domain/Administrator"
 ) {}

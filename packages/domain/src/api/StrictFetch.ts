@@ -1,6 +1,6 @@
 /**
  * A `fetch` for calls to a configured service: it follows no redirect, because the secret in a request would go along, and it
- * reads no more of an answer than it was given room for. It calls nothing by itself; the fetch that it uses is handed in.
+ * reads no more of an answer than it was given room for. The caller passes the fetch that it uses.
  */
 
 type Fetch = typeof globalThis.fetch

@@ -25,7 +25,7 @@ import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 const id = { id: TunnelIdInPath }
 const done = HttpApiSchema.Empty(200)
 
-/** Somebody who was turned away at the gate and asked to be let in. */
+/** A visitor's request for access, after the gate refused the visitor. */
 export class AccessRequest extends Schema.Class<AccessRequest>("AccessRequest")({
   email: Email,
   note: Schema.String,

@@ -63,7 +63,7 @@ const firstBackOff = 21_600
 const longestBackOff = 604_800
 
 /**
- * Seconds until a hostname that let its offer lapse joins the queue again by itself: six hours, doubled with every
+ * Seconds until a hostname that let its offer lapse joins the queue again: six hours, doubled with every
  * further lapse, at most a week.
  *
  * ```ts

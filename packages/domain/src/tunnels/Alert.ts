@@ -1,4 +1,4 @@
-/** The dead-man alert of a tunnel: which receiver hears when it is gone and when it is back, and how often it may. */
+/** The dead-man alert of a tunnel: which receiver is called when it goes down and when it is back, and how often. */
 import { Result, Schema } from "effect"
 import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"

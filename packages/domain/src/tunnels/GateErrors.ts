@@ -11,7 +11,7 @@ export class HostNotGated extends Problem<HostNotGated>()("HostNotGated", {
   detail: () => "This host has no login gate."
 }) {}
 
-/** A signed-in visitor whom the owner has not allowed. */
+/** The owner has not allowed this signed-in visitor. */
 export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()(
   "VisitorNotAllowed",
   {

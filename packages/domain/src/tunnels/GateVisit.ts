@@ -13,7 +13,7 @@ const Path = Schema.String.check(pattern(/^\/(?:[!-.0-[\]-~][!-~]{0,4000})?$/u, 
 /** Whether a visitor may pass. `identity` null: the visitor has to sign in, at `sign_in`, where signing in is possible. */
 export class GateAnswer extends Schema.Class<GateAnswer>("GateAnswer")({
   identity: Schema.NullOr(Identity),
-  /** When the session ends by itself. */
+  /** When the session expires. */
   expires_at: Schema.NullOr(UnixSeconds),
   sign_in: Schema.NullOr(Schema.String)
 }) {}

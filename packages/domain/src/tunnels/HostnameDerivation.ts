@@ -1,4 +1,4 @@
-/** The host name that a tunnel gets by itself, made of its name, its owner and the zone of the deployment. */
+/** The host name that the platform gives a tunnel, made of its name, its owner and the zone of the deployment. */
 
 const longestLabel = 40
 

@@ -142,7 +142,7 @@ export const mint = (
 
 /**
  * A visitor follows the link to `host`, in lower case. The first visit spends a single-use link; the session that the
- * visit gave goes on until the link expires.
+ * visit gave lasts until the link expires.
  *
  * ```ts
  * import assert from "node:assert/strict"

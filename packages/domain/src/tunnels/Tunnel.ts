@@ -1,4 +1,4 @@
-/** A tunnel: a public host name that is served by somebody's agent. */
+/** A tunnel: a public host name that its owner's agent serves. */
 import { Effect, Schema } from "effect"
 import { AgentProof } from "../edges/AgentProof.ts"
 import { AgentId } from "../enrollment/Agent.ts"

@@ -28,7 +28,7 @@ export const mostTopologiesOfAccount = 100
 export const mostJoinTokensOfTenant = 1_000
 /** Seconds for which a join token that no agent redeems is good. */
 export const unusedJoinTokenSeconds = 90 * 86_400
-/** Seconds for which a redeemed join token is remembered, for the agent that did not hear the answer. */
+/** Seconds for which a redeemed join token is remembered, for an agent that did not get the answer. */
 export const redeemedJoinTokenSeconds = 30 * 86_400
 /** Seconds for which the key of a batch of join tokens gives the same tokens again. */
 export const joinBatchSeconds = 90 * 86_400

@@ -44,7 +44,7 @@ const agreeing = patternBy((key) => !isSmallX25519(key), "an X25519 key that is 
  * import { Schema } from "effect"
  * import { NewHolderKey } from "@catenet/domain/values/Keys"
  *
- * if (Schema.is(NewHolderKey)("00".repeat(32))) throw new Error("anybody can sign for it")
+ * if (Schema.is(NewHolderKey)("00".repeat(32))) throw new Error("every party can sign for it")
  * ```
  */
 export const NewHolderKey = HolderKey.check(signing)

@@ -65,7 +65,7 @@ const wire = Schema.declare(
 
 /**
  * An unsigned 64-bit integer of a signed record. Its JSON value is a number up to 2^53-1 and a `bigint` above, which
- * only `JsonText` reads and writes; a number above 2^53-1 was rounded by somebody else and is refused.
+ * only `JsonText` reads and writes; a number above 2^53-1 was rounded by its writer and is refused.
  *
  * @example
  * ```ts

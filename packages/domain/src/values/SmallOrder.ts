@@ -1,6 +1,6 @@
 /**
- * The public keys that everybody knows the secret of: encodings of points of small order. A signature under such an
- * Ed25519 key can be made by anybody, and an exchange with such an X25519 key ends in a known secret.
+ * Public keys whose secret is public: encodings of points of small order. A signature under such an
+ * Ed25519 key can be made without a secret, and an exchange with such an X25519 key ends in a known secret.
  *
  * The lists are complete: every y of edwards25519 and every u of curve25519 whose order divides eight, and the same
  * number plus the field prime where that fits into 255 bits. The top bit is left out: it is the sign of x in the one

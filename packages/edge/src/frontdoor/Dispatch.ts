@@ -15,7 +15,7 @@ export type Destination =
       readonly _tag: "Tunnel"
       readonly host: string
       readonly speaks: "acme" | "http" | "unknown"
-      /** The visitor may send what must not be done twice before it has heard anything. */
+      /** The visitor may send early data, which must not be processed twice. */
       readonly earlyData: boolean
     }
   | { readonly _tag: "Nowhere" }
@@ -52,7 +52,7 @@ export const dispatch = (
 export const dispatchVisitor = (hello: ClientHello): Destination =>
   hello.serverName === undefined ? { _tag: "Nowhere" } : tunnel(hello, hello.serverName)
 
-/** On the mesh port everybody is an agent, a client or a peer edge; only the protocol has to be found out. */
+/** On the mesh port every connection is an agent, a client or a peer edge; only the protocol decides which. */
 export const dispatchMesh = (hello: ClientHello): Destination => ({
   _tag: hello.alpn.includes(muxAlpn) ? "Mux" : "Bytes"
 })

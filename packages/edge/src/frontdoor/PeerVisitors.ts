@@ -1,5 +1,5 @@
 /**
- * Visitors whom a peer edge brings (role `M`): the peer shows the admin token and names the host, hears `OK` when the host
+ * Visitors from a peer edge (role `M`): the peer shows the admin token and names the host, gets `OK` when the host
  * is served here, and sends the visitor's bytes from the ClientHello on.
  */
 import * as AdminHeader from "@catenet/crypto/AdminHeader"

@@ -27,7 +27,7 @@ export class VisitorRouter extends Context.Service<
   VisitorRouter,
   {
     /**
-     * The socket is paused with its whole ClientHello put back. A visitor whom a peer edge brought is served here or not at
+     * The socket is paused with its whole ClientHello put back. A visitor from a peer edge is served here or not at
      * all, so that no visitor travels in circles.
      */
     readonly serve: (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => Effect.Effect<void>
@@ -110,7 +110,7 @@ export class VisitorRouter extends Context.Service<
     )
 
     const serve = Effect.fnUntraced(function* (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") {
-      // A visitor whom a peer brought has the address of the peer here.
+      // A visitor from a peer edge has the address of the peer here.
       if (broughtBy === "itself" && resets.refuses(socket.remoteAddress ?? "")) return void socket.destroy()
       if (open >= caps.browserTunnels) return void socket.destroy()
       enter(socket)

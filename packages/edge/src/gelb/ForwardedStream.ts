@@ -15,7 +15,7 @@ import { RequestRewriter } from "./RequestRewriter.ts"
 import { ResponseTracker } from "./ResponseTracker.ts"
 
 export interface ForwardedStreamOptions {
-  /** Hears of what a listener threw; the visitor has then ended. */
+  /** Called with what a listener threw; the visitor has then ended. */
   readonly onFault: OnFault
   /** Refuses whatever is no HTTP, as long as nothing has been said. */
   readonly httpOnly: boolean
@@ -92,7 +92,7 @@ export class ForwardedStream extends Duplex {
     socket.pause()
   }
 
-  /** Reads until the gate has answered about a first request: whether it goes on. */
+  /** Reads until the gate has answered about a first request: whether it is forwarded. */
   firstAdmitted(): Promise<boolean> {
     this.read(0)
     return this.admitted
@@ -151,7 +151,7 @@ export class ForwardedStream extends Duplex {
     else if (this.rewriter.refused !== undefined) this.refuseWhenDue()
   }
 
-  /** An origin that leaves without a word is explained too; nothing more of the visitor can reach it. */
+  /** An origin that closes without an answer gets a page too; nothing more of the visitor can reach it. */
   override _final(done: (error?: Error | null) => void) {
     if (this.mayExplain) this.respond(silentPage())
     else if (this.rewriter.held) this.push(null)
@@ -219,7 +219,7 @@ export class ForwardedStream extends Duplex {
     return undefined
   }
 
-  /** Answers in the place of the origin, as the last word; the visitor's connection then closes by itself. */
+  /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
   private respond(answer: EdgeResponse) {
     this.refused = true
     this.settle(false)

@@ -8,9 +8,9 @@ export interface Visit {
   readonly host: string
   /** What the visitor showed last; absent where nothing was asked for. */
   session: string | undefined
-  /** When the session ends by itself, in unix milliseconds. */
+  /** When the session expires, in unix milliseconds. */
   until: number | null
-  /** Something of the visitor goes on to the origin, or is about to. */
+  /** Bytes of the visitor are forwarded to the origin, or are about to be. */
   open: boolean
   /** The visitor may no longer pass: it ends within a second. */
   readonly end: () => void

@@ -27,7 +27,7 @@ const connectionWindow = 2 * 1024 * 1024
 const idleMillis = 120_000
 /** How often in a row a connection may be found at its end before it is cut. */
 const mostStrikes = 3
-/** So long a connection that is closed for its behaviour may take to hear why. */
+/** How long a connection that is closed for its behaviour may take to read the reason. */
 const graceMillis = 2_000
 
 export interface Http2Options {
@@ -43,7 +43,7 @@ export interface Http2Options {
   readonly mayReset: () => boolean
   /** The connection is gone. */
   readonly onClose: (visit: Http2Visit) => void
-  /** Hears of what a callback threw; the stream that it belongs to has ended, or else the connection. */
+  /** Called with what a callback threw; the stream that it belongs to has ended, or else the connection. */
   readonly onFault: OnFault
 }
 

@@ -25,7 +25,7 @@ export interface GatedRequest {
   readonly upgrade: boolean
 }
 
-/** It goes on to the origin with this identity, or is answered here. */
+/** The request is forwarded to the origin with this identity, or answered here. */
 export type GateVerdict =
   | {
       readonly _tag: "Passes"
@@ -49,7 +49,7 @@ export class LoginGate extends Context.Service<
   {
     /** Whether visitors of the host have to log in. */
     readonly closes: (host: string) => boolean
-    /** Whether a request may go on; what it goes on with is noted in its visit. Never fails. */
+    /** Whether a request may be forwarded; its identity is noted in its visit. Never fails. */
     readonly judge: (asked: GatedRequest, visit: Visit) => Promise<GateVerdict>
     /** A visit begins that an order may have to cut. Returns how it ends. */
     readonly enter: (token: string, visit: Visit) => () => void

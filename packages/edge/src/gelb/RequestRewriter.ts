@@ -44,11 +44,11 @@ const hopeless = (pending: Buffer, from: number): BadRequest | undefined => {
 }
 
 export interface RewriterOptions {
-  /** Hears of every request; it says whether `answered` will be called for its wish to upgrade. */
+  /** Called for every request; returns whether `answered` will be called for its upgrade. */
   readonly asks: (request: RequestHead) => boolean
   /** Refuses whatever is no HTTP. */
   readonly httpOnly: boolean
-  /** Hears of every request; one that it takes is held until `admit` or `turnAway` is called. Absent: nothing is held. */
+  /** Called for every request; one that it takes is held until `admit` or `turnAway` is called. Absent: nothing is held. */
   readonly gate?: ((request: RequestHead) => boolean) | undefined
 }
 
@@ -117,7 +117,7 @@ export class RequestRewriter {
     return this.push(Buffer.alloc(0))
   }
 
-  /** The request that is held goes on, with this identity. */
+  /** Forwards the held request with this identity. */
   admit(identity: string | undefined): ReadonlyArray<Buffer> {
     if (this.phase._tag !== "Asking") return []
     const { head } = this.phase

@@ -1,6 +1,6 @@
 /**
  * The receipts of this edge: one hash chain per tunnel, signed with a key of its own. The tip of a chain is its last
- * stored row, so that a process killed at any moment goes on where it was.
+ * stored row, so that a process killed at any moment continues where it was.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"

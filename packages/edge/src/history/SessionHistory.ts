@@ -1,5 +1,5 @@
 /**
- * Keeps the books of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each.
+ * Stores the sessions of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each.
  * Bytes are noted every minute, attested every hour when they moved. A token that the control plane has not named leaves
  * records only when it has carried something or was there for a while (see `UnnamedTunnels`).
  */

@@ -52,7 +52,7 @@ export const make = (db: Database) => ({
       now,
       tunnel
     ),
-  /** The open session goes on over another carrier. */
+  /** The open session continues over another carrier. */
   carry: (tunnel: string, transport: string) =>
     db.run("update sessions set transport = ? where tunnel = ? and disconnected_at is null", transport, tunnel),
   close: (tunnel: string, reason: EndReason, at: number) =>

@@ -71,7 +71,7 @@ const opened = (
 const listenSocket = (options: ListenSocketsOptions, port: number, reusePort: boolean) =>
   Effect.acquireRelease(opened(options, port, reusePort), stop)
 
-/** Fails when somebody is there already, with whom the connections would be shared. */
+/** Fails when another program listens there already, which would share the connections. */
 const requireVacant = (options: ListenSocketsOptions) => {
   const refusing = { ...options, onConnection: (socket: Socket) => void socket.destroy() }
   return Effect.scoped(Effect.acquireRelease(opened(refusing, options.address.port, false), closed))

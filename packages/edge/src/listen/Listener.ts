@@ -94,7 +94,7 @@ export const listen: (
       ...options,
       sharing,
       onConnection: receive(options, probes),
-      // Out of descriptors: the system sheds the connection, the listener goes on.
+      // Out of descriptors: the system sheds the connection, the listener stays open.
       onFailure: () => limiter.shed(name, "descriptors")
     })
     const address = { host: options.address.host, port: sockets.port }

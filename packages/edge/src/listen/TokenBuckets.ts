@@ -7,7 +7,7 @@ interface Bucket {
   at: number
 }
 
-/** More keys than this are not remembered; the oldest are dropped, which only ever lets somebody in. */
+/** More keys than this are not remembered; the oldest are dropped, which can only admit more. */
 const maxKeys = 65_536
 
 export class TokenBuckets {

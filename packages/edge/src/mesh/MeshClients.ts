@@ -1,6 +1,6 @@
 /**
- * Mesh clients (role `C`, data-plane 4.2): a proof of work, a tunnel that somebody serves, a rate per tunnel, then a raw
- * pipe to the agent. Whatever is wrong, the connection is dropped without a word.
+ * Mesh clients (role `C`, data-plane 4.2): a proof of work, a tunnel that an agent serves, a rate per tunnel, then a raw
+ * pipe to the agent. On any fault the connection is closed without an answer.
  */
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"

@@ -67,7 +67,7 @@ export class Orders extends Context.Service<
     const gate = yield* LoginGate
     const broadcast = yield* WorkerBroadcast
     const clock = yield* Clock.Clock
-    /** Done here and sent to the others in one step, so that orders reach everybody in the same order. */
+    /** Done here and sent to the others in one step, so that orders reach all processes in the same order. */
     const perform: Everywhere = (order, here) =>
       Effect.suspend(() => {
         here()

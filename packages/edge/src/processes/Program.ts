@@ -9,7 +9,7 @@ export const workerCommand = "edge-worker"
 const self = fileURLToPath(import.meta.url)
 const [, extension] = /^Program(\.[jt]s)$/.exec(basename(self)) ?? []
 
-/** It ends by itself when this process does; what it is to know comes over the channel. */
+/** It ends when this process does; its settings come over the channel. */
 export const startWorker = (): ChildProcess =>
   extension === undefined
     ? fork(self, [workerCommand], { stdio: ["ignore", "ignore", "inherit", "ipc"] })

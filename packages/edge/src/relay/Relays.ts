@@ -16,7 +16,7 @@ import { Settings } from "../settings/Settings.ts"
 import * as FailOver from "./FailOver.ts"
 import { Meter } from "./Meter.ts"
 
-/** Whom a relay serves: visitors of hosts, or clients of the mesh. */
+/** What a relay serves: visitors of hosts, or clients of the mesh. */
 export type Clientele = "browser" | "dataplane"
 
 export type CutReason = "revoked" | "window-closed" | "draining"

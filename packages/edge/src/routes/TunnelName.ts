@@ -1,4 +1,4 @@
-/** What a tunnel is called in the books: the SHA-256 of its token's 32 bytes, so that the books open no tunnel. */
+/** The name of a tunnel in the session history: the SHA-256 of its token's 32 bytes, so that the history opens no tunnel. */
 import { createHash } from "node:crypto"
 
 /** `token` is 64 hex digits; so is the name. */

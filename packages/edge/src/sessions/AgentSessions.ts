@@ -15,7 +15,7 @@ import { type Carrier, type AgentTarget, type MuxAgent, type SlotAgent, Tunnel }
 /** No agent of the tunnel could take the stream. */
 export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly token: string }> {}
 
-/** What happens to the agents of a token, for those who keep books about it. */
+/** What happens to the agents of a token, for the session history. */
 export interface SessionObserver {
   readonly connected: (tunnel: Tunnel, carrier: Carrier) => void
   /** An agent came to those that are there; the tunnel is now carried so. */
@@ -80,7 +80,7 @@ export class AgentSessions extends Context.Service<
      * for them as for agents that left lately.
      */
     readonly awaitReturn: () => void
-    /** The same for a visitor whom a sibling process brought: by an agent of this process or not at all. */
+    /** The same for a visitor from a sibling process: by an agent of this process or not at all. */
     readonly deliverHere: (
       token: string,
       target: AgentTarget,
@@ -126,7 +126,7 @@ export class AgentSessions extends Context.Service<
       for (const observer of observers) observer.disconnected(tunnel, reason)
     }
 
-    /** Anybody may register any token; only those that hosts lead to are remembered when they are gone. */
+    /** An agent may register any token; only those that hosts lead to are remembered when they are gone. */
     const forget = Effect.sync(() => {
       for (const [token, tunnel] of tunnels) {
         if (tunnel.connected || tunnel.relays > 0 || routes.knows(token)) continue

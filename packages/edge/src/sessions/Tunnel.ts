@@ -1,6 +1,6 @@
 /**
  * The agents of one token: multiplexed registrations and parked single-use slots, in the order in which a visitor is
- * offered to them. It decides whom to ask; it moves no bytes.
+ * offered to them. It decides which agent to try; it moves no bytes.
  */
 import { native } from "@catenet/crypto/native"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
@@ -49,7 +49,7 @@ export interface Traffic {
   bToA: number
 }
 
-/** A visitor for whom no agent is there yet. */
+/** A visitor that waits for an agent. */
 interface Waiting {
   readonly target: AgentTarget
   readonly arrived: () => void
@@ -160,7 +160,7 @@ export class Tunnel {
     this.slots[0]?.slot.close()
   }
 
-  /** Ends the parked slots; one that carries a visitor goes on. */
+  /** Ends the parked slots; one that carries a visitor stays open. */
   endSlots() {
     for (const { slot } of this.slots) slot.close()
     this.slots = []

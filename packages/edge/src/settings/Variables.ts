@@ -81,7 +81,7 @@ export const variables = {
     1,
     60,
     30,
-    "How often the control plane hears that this edge lives."
+    "How often this edge sends its heartbeat to the control plane."
   ),
   metrics: optional("CT_EDGE_METRICS_LISTEN", address, "Address of /metrics and /healthz."),
   edgeId: defaulted("CT_EDGE_ID", Parser.quoted(edgeId), "primary", "Name of this edge among several."),

@@ -16,7 +16,7 @@ export class PairSource {
     return this.pair
   }
 
-  /** Everybody who uses the pair takes the new one for connections from now on. */
+  /** All users of the pair take the new one for connections from now on. */
   replace(pair: Pair) {
     this.pair = pair
     for (const listener of this.listeners) listener(pair)

@@ -41,7 +41,7 @@ export const make = Effect.gen(function* () {
             on conflict do nothing)
         select routing_token from gone`
     }),
-    /** Takes the account from the lists of those whom tunnels let in, and says which tunnels these are. */
+    /** Removes the account from the visitor lists of tunnels, and returns these tunnels. */
     dropFromLists: SqlSchema.findAll({
       Request: Schema.String,
       Result: Schema.Struct({ tunnelId: Schema.String }),

@@ -31,7 +31,7 @@ export const make = Effect.gen(function* () {
   const appended = ({ action, actor, at, detail, target }: Row) =>
     sql`audit_append(${actor}, ${action}, ${target}, ${detail}, ${at})`
   return {
-    /** A reason when the entry could not be written; the transaction goes on all the same. */
+    /** A reason when the entry could not be written; the transaction continues. */
     append: (row: Row) => sql<Refusal>`select ${appended(row)} as refusal`,
     /** Writes the entry with a statement that ends in `returning 1`: a row when that has changed one. */
     appendTo: (statement: Statement.Fragment, row: Row) =>

@@ -30,7 +30,7 @@ import { sha256Hex, freshHex32 } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ServiceAccountStore.ts"
 
-/** Seconds after which a call that the provider got from us has surely ended there, whatever we heard of it. */
+/** Seconds after which a call that the provider got from us has surely ended there, whatever answer came back. */
 const settleSeconds = 60
 
 const After = Schema.Struct({ createdAt: Schema.Int, clientId: ClientId })

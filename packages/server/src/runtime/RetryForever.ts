@@ -1,4 +1,4 @@
-/** Work in the background that goes on for as long as the program: a failure is logged, and the work is tried again. */
+/** Background work for the life of the program: a failure is logged, and the work is tried again. */
 import { Effect, Schedule } from "effect"
 
 const pause = "1 second"

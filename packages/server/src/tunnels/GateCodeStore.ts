@@ -9,7 +9,7 @@ export interface Visitor {
   readonly shareLinkId: string | null
   /** All sessions and codes of one sign-in end together. */
   readonly signIn: string
-  /** When the session ends by itself. */
+  /** When the session expires. */
   readonly expiresAt: number
 }
 

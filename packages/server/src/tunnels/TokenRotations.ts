@@ -1,6 +1,6 @@
 /**
  * A new routing token for a tunnel. The tunnel keeps its hostnames with their certificate admission, its access window,
- * links, keys and records; the old token is revoked. All of it is one transaction, and edges hear of it through the outbox:
+ * links, keys and records; the old token is revoked. All of it is one transaction, and edges get it through the outbox:
  * a crash leaves the old token in force everywhere, or the new one as soon as each edge answers.
  */
 import type { Caller } from "@catenet/domain/api/Access"

@@ -1,5 +1,5 @@
 /**
- * Starts programs of this command line as child processes and ends them with the scope. A child ends by itself when the
+ * Starts programs of this command line as child processes and ends them with the scope. A child ends when the
  * parent is gone: its standard input closes (see `ParentWatch`).
  */
 import { Effect, type Scope } from "effect"

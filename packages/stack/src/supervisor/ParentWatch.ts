@@ -9,7 +9,7 @@ export const watchParent = (): void => {
   process.stdin.unref()
 }
 
-/** A reader of our output that is gone ends nothing by itself: what was started has still to be ended, in its order. */
+/** A closed output does not end this process: the children have to be ended first, in their order. */
 export const outliveReaders = (): void => {
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {

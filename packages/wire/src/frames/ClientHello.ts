@@ -15,7 +15,7 @@ export interface ClientHello {
   readonly alpn: ReadonlyArray<string>
   /** The client offered Encrypted ClientHello, or greased it. */
   readonly ech: boolean
-  /** The client may send data before it has heard anything (RFC 8446 4.2.10). */
+  /** The client may send early data (RFC 8446 4.2.10). */
   readonly earlyData: boolean
 }
 

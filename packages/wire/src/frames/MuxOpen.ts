@@ -1,4 +1,4 @@
-/** What the edge says about a stream when it opens it: for which registration, for whom, and what the bytes are. */
+/** What the edge says about a stream when it opens it: for which registration, for which visitor, and what the bytes are. */
 import { Result } from "effect"
 import { Buffer } from "node:buffer"
 import { type Malformed, malformed } from "./Frame.ts"

@@ -37,7 +37,7 @@ export interface RegisterRequest {
 export interface Registered {
   /** Names the session in the edge's logs and status. */
   readonly sessionId: string
-  /** How often the edge echoes; an agent that hears nothing for three of these may reconnect. */
+  /** How often the edge echoes; an agent that gets nothing for three of these may reconnect. */
   readonly keepAliveMillis: number
   readonly maxStreams: number
   /** The edge lets mesh clients in by visitor tokens too, so a capability need not carry the routing token. */

@@ -34,7 +34,7 @@ const keptFor = 30 * 86_400
 const said = { ok: "delivered", failed: "not delivered", forbidden: "refused by policy" } as const
 const forbidden = { _tag: "Failed" } as const
 
-/** Something to report, and to whom. */
+/** A report, and its receiver. */
 export interface Report {
   readonly subject: string
   readonly tunnelId: string

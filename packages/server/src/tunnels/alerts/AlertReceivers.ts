@@ -4,7 +4,7 @@
  * body is not read. Plain http goes to this machine only, and only where the operator allows it: to an account it would
  * tell which ports of the server answer. For the same reason an error says no more than whether it was policy.
  *
- * `fetch` resolves names by itself after any check that could be made before, so this speaks `node:http`.
+ * `fetch` would resolve the name again after the check, so this uses `node:http`.
  */
 import { Context, Data, Effect, Layer } from "effect"
 import { lookup } from "node:dns/promises"
