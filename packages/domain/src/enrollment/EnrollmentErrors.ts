@@ -1,5 +1,6 @@
 /** Refusals on an agent's way in: join tokens and the bootstrap exchange. */
 import { Schema } from "effect"
+import { mostTokensOfBatch } from "../values/Caps.ts"
 import { Problem } from "../values/Problem.ts"
 import { BootstrapSecretText } from "../values/Tokens.ts"
 import { Tenant } from "./Agent.ts"
@@ -41,13 +42,13 @@ export class AgentAlreadyEnrolled extends Problem<AgentAlreadyEnrolled>()(
   { tenant: Tenant }
 ) {}
 
-/** A batch holds 1 to 100 tokens. */
+/** A batch holds 1 to `mostTokensOfBatch` tokens. */
 export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(
   "BatchCountOutOfRange",
   {
     status: 400,
     title: "Count out of range",
-    detail: ({ count }) => `A batch holds 1 to 100 tokens, not ${count}.`
+    detail: ({ count }) => `A batch holds 1 to ${mostTokensOfBatch} tokens, not ${count}.`
   },
   { count: Schema.Int }
 ) {}

@@ -26,6 +26,8 @@ export const mostTopologiesOfAccount = 100
 
 /** Join tokens of a tenant that no agent has redeemed. Those that were given to a grantee count for that grantee alone. */
 export const mostJoinTokensOfTenant = 1_000
+/** Join tokens of one batch. */
+export const mostTokensOfBatch = 100
 /** Seconds for which a join token that no agent redeems is good. */
 export const unusedJoinTokenSeconds = 90 * 86_400
 /** Seconds for which a redeemed join token is remembered, for an agent that did not get the answer. */

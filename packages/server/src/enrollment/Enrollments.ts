@@ -17,7 +17,7 @@ import {
 } from "@catenet/domain/enrollment/JoinToken"
 import type { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import type { PublicKey, Signature } from "@catenet/domain/values/Keys"
-import { mostJoinTokensOfTenant } from "@catenet/domain/values/Caps"
+import { mostJoinTokensOfTenant, mostTokensOfBatch } from "@catenet/domain/values/Caps"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { JoinToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
@@ -65,7 +65,7 @@ export class Enrollments extends Context.Service<
     readonly issueFor: (
       to: Store.Issued
     ) => Effect.Effect<JoinToken, LimitReached | Schema.SchemaError | SqlError.SqlError>
-    /** 1 to 100 join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
+    /** 1 to `mostTokensOfBatch` join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
     readonly issueBatch: (options: {
       readonly tenant: string
       readonly count: number
@@ -183,7 +183,7 @@ export class Enrollments extends Context.Service<
         readonly secret: Redacted.Redacted<Uint8Array>
       }) {
         const { count, idempotencyKey, secret, tenant } = options
-        if (count < 1 || count > 100) return yield* new BatchCountOutOfRange({ count })
+        if (count < 1 || count > mostTokensOfBatch) return yield* new BatchCountOutOfRange({ count })
         return idempotencyKey === undefined
           ? yield* Effect.replicateEffect(fresh, count).pipe(
               Effect.flatMap((tokens) => issued(tenant, tokens)),
