@@ -7,6 +7,7 @@ import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { closeGracefully, cutUnfinished } from "../listen/GracefulClose.ts"
+import { HeadPace } from "./HeadPace.ts"
 import { HeadTimer } from "./HeadTimer.ts"
 import type { GateVerdict } from "./LoginGate.ts"
 import { type EdgeResponse, http1, plainResponse, silentPage } from "./Pages.ts"
@@ -37,6 +38,7 @@ export class ForwardedStream extends Duplex {
   private readonly fault: OnFault
   private readonly answers = new ResponseTracker()
   private readonly heads: HeadTimer
+  private readonly pace: HeadPace
   private visitorEnded = false
   private refused = false
   private answered = false
@@ -44,6 +46,8 @@ export class ForwardedStream extends Duplex {
   private turnedAway: EdgeResponse | undefined
   private asked: "nothing" | "safe" | "more" = "nothing"
   private requests = 0
+  /** Something was passed on. */
+  private begun = false
 
   constructor(socket: TLSSocket, visitor: Visitor, options: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
@@ -61,6 +65,9 @@ export class ForwardedStream extends Duplex {
     this.heads = new HeadTimer(headMillis, fault, () => {
       this.rewriter.expire()
       this.forward([])
+    })
+    this.pace = new HeadPace(fault, () => {
+      if (!this.destroyed && !this.rewriter.held) this.visitor.resume()
     })
     this.rewriter = new RequestRewriter(visitor, {
       get httpOnly() {
@@ -81,7 +88,10 @@ export class ForwardedStream extends Duplex {
         return this.answers.asks(request)
       }
     })
-    socket.on("data", (chunk: Buffer) => this.forward(this.rewriter.push(chunk)))
+    socket.on("data", (chunk: Buffer) => {
+      this.forward(this.rewriter.push(chunk))
+      if (this.pace.follow(chunk, this.rewriter.unfinished !== undefined)) this.visitor.pause()
+    })
     socket.on("end", () => {
       this.visitorEnded = true
       if (!this.rewriter.held && !this.refused) this.push(null)
@@ -92,8 +102,12 @@ export class ForwardedStream extends Duplex {
     socket.pause()
   }
 
-  /** Reads until the gate has answered about a first request: whether it is forwarded. */
+  /** Reads until there is something to forward, which a closed gate has admitted: whether there is. */
   firstAdmitted(): Promise<boolean> {
+    const end = contained(this.fault, () => {
+      if (!this.begun && !this.rewriter.held && !this.refused) this.destroy()
+    })
+    this.visitor.once("end", end)
     this.read(0)
     return this.admitted
   }
@@ -137,7 +151,7 @@ export class ForwardedStream extends Duplex {
   override _read() {
     if (this.rewriter.held || this.refused) return
     this.heads.follow(this.rewriter.unfinished)
-    this.visitor.resume()
+    this.readVisitor()
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) {
@@ -162,6 +176,7 @@ export class ForwardedStream extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void) {
     this.settle(false)
     this.heads.follow(undefined)
+    this.pace.stop()
     if (!this.refused) this.visitor.destroy()
     done(error)
   }
@@ -179,6 +194,7 @@ export class ForwardedStream extends Duplex {
 
   private forward(rewritten: ReadonlyArray<Buffer>) {
     let room = true
+    if (rewritten.length > 0) this.begin()
     if (this.asked === "nothing" && rewritten.length > 0) this.asked = "more"
     for (const bytes of rewritten) room = this.push(bytes)
     const reads = room && !this.rewriter.held
@@ -190,7 +206,16 @@ export class ForwardedStream extends Duplex {
     }
     if (!reads) return void this.visitor.pause()
     if (this.visitorEnded) return void this.push(null)
-    return void this.visitor.resume()
+    return this.readVisitor()
+  }
+
+  private begin() {
+    this.begun = true
+    this.settle(true)
+  }
+
+  private readVisitor() {
+    if (!this.pace.rests) this.visitor.resume()
   }
 
   /**

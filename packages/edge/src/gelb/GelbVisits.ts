@@ -145,15 +145,12 @@ export class GelbVisits extends Context.Service<
         ask: gateOfConnection(socket, host, () => visitor?.finish()),
         headMillis
       }
-      const follow = () => (visitor = new ForwardedStream(socket, { address, hostname: host }, options))
-      // A visitor who may not pass reaches no agent.
-      const asked = gate.closes(host) ? follow() : undefined
-      if (asked !== undefined && !(yield* Effect.promise(() => asked.firstAdmitted()))) return
+      visitor = new ForwardedStream(socket, { address, hostname: host }, options)
+      const followed = visitor
+      // A visitor who may not pass, or has not asked yet, reaches no agent.
+      if (!(yield* Effect.promise(() => followed.firstAdmitted()))) return
       const delivered = yield* deliverFirst(socket, host)
-      if (delivered === undefined) {
-        return asked === undefined ? yield* FinalResponse.send(socket, offlinePage()) : asked.explain(offlinePage())
-      }
-      const followed = asked ?? follow()
+      if (delivered === undefined) return followed.explain(offlinePage())
       yield* relays.run(
         delivered,
         followed,

@@ -1,11 +1,12 @@
 /**
- * Who may connect at all: a cap on all connections and one per source address (of IPv6 per /64), both counted while sockets are open.
+ * Who may connect, and when: a cap on all connections and one per source address (of IPv6 per /64), both counted while sockets are open.
  * The overall cap is lowered to what the descriptor limit of the process can carry, so that running out of descriptors
  * is a refusal here and not a failure elsewhere.
  */
 import type { Socket } from "node:net"
 import type { Caps } from "../settings/Settings.ts"
 import { addressBlock } from "./AddressBlock.ts"
+import { ConnectionPace } from "./ConnectionPace.ts"
 
 /** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
 const spareDescriptors = 192
@@ -15,6 +16,8 @@ export type ShedReason = "connections" | "address" | "descriptors"
 export interface ConnectionLimiter {
   /** Takes a place until the socket closes; false when there is none. */
   readonly admit: (socket: Socket, listener: string) => boolean
+  /** Calls back when it is the turn of an admitted connection, which is at once within the rate of its address. */
+  readonly whenDue: (socket: Socket, open: () => void) => void
   /** Counts a connection that was turned away. */
   readonly shed: (listener: string, reason: ShedReason, count?: number) => void
   readonly open: () => number
@@ -59,5 +62,6 @@ export const make = (caps: Caps, descriptors: number | undefined): ConnectionLim
     socket.once("close", () => leave(address))
     return true
   }
-  return { admit, shed, open: () => open, sheds }
+  const pace = new ConnectionPace(caps.connectionRatePerAddress)
+  return { admit, whenDue: (socket, open) => pace.whenDue(socket, open), shed, open: () => open, sheds }
 }

@@ -60,7 +60,8 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
   if (!options.limiter.admit(socket, options.name)) return void socket.destroy()
   socket.setNoDelay(true)
   socket.setKeepAlive(true, 20_000)
-  return contained(fault, options.onConnection)(socket)
+  const open = contained(fault, options.onConnection)
+  return options.limiter.whenDue(socket, () => open(socket))
 }
 
 const probe = (address: Address, probes: Probes) =>

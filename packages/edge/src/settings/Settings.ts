@@ -30,6 +30,8 @@ export interface TerminateHost {
 export interface Caps {
   readonly connections: number
   readonly connectionsPerAddress: number
+  /** New ones a second; 0 for no limit. */
+  readonly connectionRatePerAddress: number
   readonly browserTunnels: number
   /** Of them, at one tunnel. */
   readonly tunnelVisitors: number
@@ -224,6 +226,8 @@ export class Settings extends Context.Service<
       caps: {
         connections: share(values.connections),
         connectionsPerAddress: share(values.connectionsPerAddress),
+        // Each process has a loop of its own to keep free.
+        connectionRatePerAddress: values.connectionRatePerAddress,
         browserTunnels: share(values.browserTunnels),
         tunnelVisitors: share(values.tunnelVisitors),
         agentConnections: share(values.agentConnections)

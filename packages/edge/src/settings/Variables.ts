@@ -153,6 +153,13 @@ export const variables = {
     2_048,
     "Connections at once from one address, or one /64 of IPv6."
   ),
+  connectionRatePerAddress: whole(
+    "CT_EDGE_MAX_CONNECTION_RATE_PER_IP",
+    0,
+    1_000_000,
+    100,
+    "New connections a second from one address, or one /64 of IPv6; more wait their turn; 0 for no limit."
+  ),
   browserTunnels: cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096, "Connections of visitors at once."),
   tunnelVisitors: cap("CT_EDGE_MAX_VISITORS_PER_TUNNEL", 2_048, "Connections of visitors at one tunnel at once."),
   agentConnections: cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096, "Connections of agents at once."),

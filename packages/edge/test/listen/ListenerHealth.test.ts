@@ -6,7 +6,14 @@ import { Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 const limiter = ConnectionLimiter.make(
-  { connections: 10, connectionsPerAddress: 10, browserTunnels: 10, tunnelVisitors: 10, agentConnections: 10 },
+  {
+    connections: 10,
+    connectionsPerAddress: 10,
+    connectionRatePerAddress: 0,
+    browserTunnels: 10,
+    tunnelVisitors: 10,
+    agentConnections: 10
+  },
   undefined
 )
 

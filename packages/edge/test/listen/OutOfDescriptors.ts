@@ -12,6 +12,7 @@ import { closeSync, openSync } from "node:fs"
 const caps = {
   connections: 1_000,
   connectionsPerAddress: 1_000,
+  connectionRatePerAddress: 0,
   browserTunnels: 1_000,
   tunnelVisitors: 1_000,
   agentConnections: 1_000

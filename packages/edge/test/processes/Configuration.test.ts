@@ -44,6 +44,7 @@ describe("CT_EDGE_PROCESSES", () => {
       assert.deepStrictEqual(caps, {
         connections: 3,
         connectionsPerAddress: 4,
+        connectionRatePerAddress: 100,
         browserTunnels: 1,
         tunnelVisitors: 2,
         agentConnections: Number.POSITIVE_INFINITY

@@ -40,6 +40,8 @@ const ambient = new Set([
   "packages/agent/src/terminal/Presenter.ts",
   "packages/edge/src/frontdoor/PlatformHosts.ts",
   "packages/edge/src/listen/GracefulClose.ts",
+  "packages/edge/src/listen/ConnectionPace.ts",
+  "packages/edge/src/gelb/HeadPace.ts",
   "packages/edge/src/gelb/HeadTimer.ts",
   "packages/edge/src/relay/Relays.ts",
   "packages/idp/src/MemoryAdapter.ts",
