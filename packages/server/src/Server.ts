@@ -22,6 +22,7 @@ import { Metrics } from "./observability/Metrics.ts"
 import { RequestMetrics } from "./http/RequestMetrics.ts"
 import * as PublicPages from "./portal/legal/LegalRoutes.ts"
 import * as PortalPages from "./portal/PageRoutes.ts"
+import * as PortalEditor from "./portal/EditorRoutes.ts"
 import * as PortalEvents from "./portal/live/EventRoutes.ts"
 import * as PortalRoutes from "./portal/PortalRoutes.ts"
 import { Settings } from "./settings/Settings.ts"
@@ -35,7 +36,8 @@ const routes = Layer.mergeAll(
   GateRoutes.layer,
   PortalRoutes.layer,
   PortalPages.layer,
-  PortalEvents.layer
+  PortalEvents.layer,
+  PortalEditor.layer
 )
 
 /** What is served beside the API value. */
@@ -46,7 +48,8 @@ const extra: ExtraRoutes = [
   ...GateRoutes.addresses,
   ...PortalRoutes.addresses,
   ...PortalPages.addresses,
-  ...PortalEvents.addresses
+  ...PortalEvents.addresses,
+  ...PortalEditor.addresses
 ]
 
 /** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */

@@ -14,7 +14,8 @@ import { KeySet } from "./KeySet.ts"
 /** Made once: a caller has either of two credentials and never both, so this happens on most requests. */
 const missing = Effect.fail(new Unauthenticated())
 
-const make = Effect.gen(function* () {
+/** Who calls, by one credential or the other. */
+export const make = Effect.gen(function* () {
   const keys = yield* KeySet
   const tokens = yield* AccessTokens
   const sessions = yield* Sessions

@@ -22,6 +22,7 @@ import * as Script from "./shell/Script.ts"
 import * as Stylesheet from "./shell/Stylesheet.ts"
 import * as RecordPages from "./RecordPages.ts"
 import * as TunnelForms from "./TunnelForms.ts"
+import * as TopologyPages from "./TopologyPages.ts"
 import * as TunnelPages from "./TunnelPages.ts"
 import * as Visits from "./shell/Visits.ts"
 
@@ -55,19 +56,22 @@ export const layer = HttpRouter.use(
     const tunnels = yield* TunnelPages.make
     const account = yield* AccountPages.make
     const bridges = yield* BridgeForms.make
+    const topologies = yield* TopologyPages.make
     const memberPages = {
       ...tunnels.pages,
       ...account.pages,
       ...(yield* RecordPages.make),
       ...(yield* ChannelPages.make).pages,
-      ...bridges.pages
+      ...bridges.pages,
+      ...topologies.pages
     } satisfies Readonly<Record<Addresses.PagePath, Visits.MemberPage>>
     const forms = {
       ...tunnels.forms,
       ...(yield* TunnelForms.make),
       ...bridges.forms,
       ...account.forms,
-      ...(yield* ChannelForms.make)
+      ...(yield* ChannelForms.make),
+      ...topologies.forms
     } satisfies Readonly<Record<Addresses.FormPath, Submit>>
     const served = yield* serve
 

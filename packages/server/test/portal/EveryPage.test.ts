@@ -115,14 +115,18 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("every 
       const made = yield* ask(eve, "/me/tunnels", { name: "hers" })
       const channel = idOf("hers")
       yield* ask(account("every-eve"), "/me/channels", { channel, operator_pubkey: keyOf("every") })
+      const topology = String((yield* ask(eve, "/me/topologies", {})).body["id"])
       const hers = { ...unknown, id: String(made.body["id"]), channel }
       for (const [path, sent] of [
         ...Addresses.pages.map((path) => [path, send] as const),
         ...Addresses.forms.map((path) => [path, post] as const)
       ]) {
         // The form of a claim is the same for every channel.
-        if (!/tunnels\/:id|channels\/:channel(?!\/claim(?:-form)?$)/u.test(path)) continue
-        const [foreign, none] = [yield* sent(bob, at(path, hers)), yield* sent(bob, at(path, unknown))]
+        if (!/tunnels\/:id|topologies\/:id|channels\/:channel(?!\/claim(?:-form)?$)/u.test(path)) continue
+        const [foreign, none] = [
+          yield* sent(bob, at(path, path.includes("topologies") ? { ...hers, id: topology } : hers)),
+          yield* sent(bob, at(path, unknown))
+        ]
         if (path.endsWith("agent-bridge/grant") || path.endsWith("agent-bridge/call")) {
           assert.deepStrictEqual([foreign.status, foreign.text], [none.status, none.text], path)
           continue

@@ -39,7 +39,17 @@ const server: Table = {
   agents: ["identity"],
   accounts: ["identity", "edges", "enrollment", "tunnels", "topologies"],
   gate: ["identity", "tunnels"],
-  portal: ["identity", "billing", "edges", "enrollment", "tunnels", "channels", "accounts", "observability"],
+  portal: [
+    "identity",
+    "billing",
+    "edges",
+    "enrollment",
+    "tunnels",
+    "channels",
+    "topologies",
+    "accounts",
+    "observability"
+  ],
   observability: ["identity", "edges"],
   api: [
     "identity",

@@ -19,10 +19,9 @@ if (missing) {
 /** Pictures of the pages, for those who change them, in the folder that this variable names. */
 const pictures = process.env["CATENET_PICTURES"]
 
-const operatorKey = generateKeyPairSync("ed25519")
-  .publicKey.export({ type: "spki", format: "der" })
-  .subarray(-32)
-  .toString("hex")
+const freshKey = () =>
+  generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" }).subarray(-32).toString("hex")
+const operatorKey = freshKey()
 
 describe.skipIf(missing)("the portal in a browser", () => {
   let stack: Stack
@@ -168,6 +167,46 @@ describe.skipIf(missing)("the portal in a browser", () => {
         await page.goto(stack.portal("/portal/channels"))
         assert.strictEqual(await page.locator("a[href$='/grant']").count(), 1)
       }
+      // A topology, drawn by fields, then by the keyboard where there is a script.
+      await page.goto(stack.portal("/portal/topologies"))
+      await look("topologies")
+      await page.locator("form[action='/portal/topologies'] button").click()
+      await page.waitForURL(/\/me\/topologies\/[0-9a-f]{32}\/editor$/u)
+      const agents = Array.from({ length: 3 }, () => freshKey())
+      for (const [index, key] of agents.entries()) {
+        await page.fill("form[action$='/add'] input[name=agent]", key)
+        if (index === 0) await page.check("form[action$='/add'] input[name=super]")
+        await page.locator("form[action$='/add'] button").click()
+        await page.waitForSelector(`g.node[data-agent="${key}"]`)
+      }
+      const [first = "", second = "", third = ""] = agents
+      if (javaScriptEnabled) {
+        await page.locator(`g.node[data-agent="${first}"]`).focus()
+        await page.keyboard.press("Enter")
+        await page.locator(`g.node[data-agent="${second}"]`).focus()
+        await page.keyboard.press("Enter")
+      } else {
+        await page.selectOption("#field-connect-a", first)
+        await page.selectOption("#field-connect-b", second)
+        await page.locator("form[action$='/connect'] button").click()
+      }
+      await page.waitForSelector("line.link")
+      if (javaScriptEnabled) {
+        const node = page.locator(`g.node[data-agent="${third}"]`)
+        const before = await node.getAttribute("transform")
+        await node.focus()
+        for (let n = 0; n < 3; n++) await page.keyboard.press("ArrowRight")
+        const [x = 0] = (before ?? "").match(/-?\d+/gu)?.map(Number) ?? []
+        assert.include((await node.getAttribute("transform")) ?? "", `translate(${x + 30} `)
+        await page.reload()
+        assert.include((await node.getAttribute("transform")) ?? "", `translate(${x + 30} `)
+      }
+      await look("editor")
+      const editorAddress = page.url()
+      await page.locator("a[href^='/net/']").click()
+      await page.waitForURL(/\/net\//u)
+      await look("network")
+      await page.goto(editorAddress)
       await page.goto(stack.portal("/portal/nothing"))
       await look("nothing")
       assert.deepStrictEqual(

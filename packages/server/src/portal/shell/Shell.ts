@@ -1,7 +1,7 @@
 /** The shell around every page: navigation, who is signed in, the language. A page puts its content into it. */
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Subject"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { Markup, markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "../texts/English.ts"
 import { names } from "./Language.ts"
 import * as Script from "./Script.ts"
@@ -20,6 +20,8 @@ export interface Page {
   /** The entry of the navigation that the page belongs to. */
   readonly area?: (typeof areas)[number][0]
   readonly main: Markup
+  /** A page that holds its style and this script itself. */
+  readonly inline?: { readonly text: string; readonly hash: string }
 }
 
 const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
@@ -30,6 +32,7 @@ const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
 const areas = [
   ["tunnels", "/portal/tunnels"],
   ["channels", "/portal/channels"],
+  ["topologies", "/portal/topologies"],
   ["fleet", "/portal/fleet"],
   ["usage", "/portal/usage"],
   ["account", "/portal/account"]
@@ -66,7 +69,7 @@ const rail = (reader: Reader, area: Page["area"]) => {
 }
 
 /** The whole document. Without a session there is nothing to navigate. */
-export const render = (reader: Reader, { area, main, title }: Page): string => {
+export const render = (reader: Reader, { area, inline, main, title }: Page): string => {
   const { signedIn, texts } = reader
   const content = markup`<main id="content" class="main" tabindex="-1">${main}</main>`
   const body =
@@ -81,13 +84,17 @@ export const render = (reader: Reader, { area, main, title }: Page): string => {
 <meta name="robots" content="noindex">
 <title>${title} · Catenet</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${Stylesheet.path}">
-<script type="module" src="${Script.path}"></script>
+${
+  inline === undefined
+    ? markup`<link rel="stylesheet" href="${Stylesheet.path}">
+<script type="module" src="${Script.path}"></script>`
+    : markup`<style>${new Markup(Stylesheet.text)}</style>`
+}
 </head>
 <body>
 <a class="skip" href="#content">${texts.skip}</a>
 ${body}
-</body>
+${inline === undefined ? undefined : markup`<script type="module">${new Markup(inline.text)}</script>`}</body>
 </html>
 `.text
 }
@@ -96,6 +103,9 @@ ${body}
  * What a page may load, and where its forms may lead: to the portal, and from there, at sign-out, to the provider.
  * Pictures are those of the portal, and the empty icon; the script and what it asks for are the portal's.
  */
-export const contentPolicy = (provider: URL | undefined): string =>
-  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; " +
+export const contentPolicy = (provider: URL | undefined, inline?: Page["inline"]): string =>
+  (inline === undefined
+    ? "default-src 'none'; style-src 'self'; script-src 'self'; "
+    : `default-src 'none'; style-src 'sha256-${Stylesheet.sha256}'; script-src 'sha256-${inline.hash}'; `) +
+  "connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; " +
   `form-action 'self'${provider === undefined ? "" : ` ${provider.origin}`}`

@@ -105,6 +105,15 @@ ul.plain { list-style: none; margin: 0; padding: 0; display: grid; gap: 12px }
 .scroll { overflow-x: auto; margin-bottom: 12px }
 .matrix td, .matrix th { padding: 6px 8px; display: table-cell }
 .inline { display: inline; margin: 0 }
+.topology { width: 100%; height: auto; display: block; background: var(--ground); border-radius: 8px; touch-action: none }
+.topology line { stroke: var(--soft); stroke-width: 2 }
+.topology .suggested { stroke: var(--accent); stroke-dasharray: 6 5 }
+.topology circle, .topology rect { fill: var(--panel); stroke: var(--accent); stroke-width: 2.5 }
+.topology .super-peer rect { fill: var(--chosen) }
+.topology .outside circle { stroke: var(--soft); stroke-dasharray: 4 3 }
+.topology .chosen circle, .topology .chosen rect { stroke-width: 5 }
+.topology text { fill: var(--ink); font: 13px var(--mono) }
+.topology .node { cursor: pointer }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 .head > .button { flex: none }
 .address { margin: 4px 0 0 }
@@ -163,3 +172,5 @@ const hash = createHash("sha256").update(css).digest("hex").slice(0, 16)
 
 export const path = `/portal/static/portal-${hash}.css` as const
 export const text = css
+/** By which the policy of a page that holds the sheet allows it. */
+export const sha256 = createHash("sha256").update(css).digest("base64")

@@ -1,5 +1,6 @@
 /** Who visits a page of the portal, in which language, and how a page is answered. */
 import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
+import { NetworkUnknown, TopologyNotFound } from "@catenet/domain/topologies/TopologyErrors"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
 import { Caller } from "@catenet/domain/api/Access"
@@ -35,6 +36,9 @@ export type MemberPage = (
   at: (name: string) => string
 ) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
 
+/** What belongs to another account is not there, and nor is what never was. */
+const nothing = [TunnelNotFound, ChannelNotFound, TopologyNotFound, NetworkUnknown] as const
+
 /** Whether a page is wanted, and not a problem as JSON. */
 export const wantsPage = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   /\btext\/html\b/u.test(headers["accept"] ?? "")
@@ -43,7 +47,8 @@ export const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const domains = yield* EmailDomains
   const { oidcIssuer, portalBaseUrl } = yield* Settings
-  const policy = contentPolicy(oidcIssuer === undefined ? undefined : (URL.parse(oidcIssuer) ?? undefined))
+  const provider = oidcIssuer === undefined ? undefined : (URL.parse(oidcIssuer) ?? undefined)
+  const policy = contentPolicy(provider)
 
   const visit = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -59,7 +64,7 @@ export const make = Effect.gen(function* () {
       status,
       contentType: "text/html; charset=utf-8",
       headers: {
-        "content-security-policy": policy,
+        "content-security-policy": page.inline === undefined ? policy : contentPolicy(provider, page.inline),
         "content-language": reader.texts.language,
         vary: "accept-language, cookie"
       }
@@ -71,10 +76,9 @@ export const make = Effect.gen(function* () {
     const { signedIn, texts } = self.reader
     const path = signedIn === undefined ? "/" : "/portal/tunnels"
     const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
-    const [title, detail] =
-      refusal instanceof TunnelNotFound || refusal instanceof ChannelNotFound
-        ? [texts.notFoundTitle, texts.notFoundText]
-        : problemTexts(texts, refusal)
+    const [title, detail] = nothing.some((kind) => refusal instanceof kind)
+      ? [texts.notFoundTitle, texts.notFoundText]
+      : problemTexts(texts, refusal)
     const response = show(
       { ...self, reader: { ...self.reader, path } },
       ProblemPage.page({ title, detail, link }),

@@ -3,6 +3,7 @@ import type { TextsOf } from "./TextsOf.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
 import { channelsTexts } from "./EnglishChannels.ts"
 import { recordsTexts } from "./EnglishRecords.ts"
+import { topologiesTexts } from "./EnglishTopologies.ts"
 import { tunnelTexts } from "./EnglishTunnel.ts"
 
 /** Refusals say themselves in English what they say. */
@@ -13,6 +14,7 @@ export const english = {
   ...recordsTexts,
   ...tunnelTexts,
   ...channelsTexts,
+  ...topologiesTexts,
   language: "en",
   skip: "Skip to the content",
   navigation: "Main navigation",

@@ -2,6 +2,7 @@
 import { reasonsTexts } from "./GermanReasons.ts"
 import { channelsTexts } from "./GermanChannels.ts"
 import { recordsTexts } from "./GermanRecords.ts"
+import { topologiesTexts } from "./GermanTopologies.ts"
 import { tunnelTexts } from "./GermanTunnel.ts"
 import type { Texts } from "./English.ts"
 import { problems } from "./GermanProblems.ts"
@@ -11,6 +12,7 @@ export const german: Texts = {
   ...recordsTexts,
   ...tunnelTexts,
   ...channelsTexts,
+  ...topologiesTexts,
   language: "de",
   skip: "Zum Inhalt springen",
   navigation: "Hauptnavigation",

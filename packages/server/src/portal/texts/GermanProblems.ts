@@ -67,6 +67,50 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
     "VerifiedEmailRequired",
     ["Keine bestätigte E-Mail", "Ihre Sitzung hat keine bestätigte E-Mail-Adresse. Die Einladung bleibt gültig."]
   ],
+  [
+    "TopologyNotFound",
+    [
+      "Topologie nicht gefunden",
+      "Es gibt keine solche Topologie für Sie, oder die Anfrage weist nicht nach, was sie nachweisen muss."
+    ]
+  ],
+  ["TopologyLimitReached", ["Limit erreicht", "Ihr Konto hat so viele Topologien wie erlaubt."]],
+  ["NotAgentOwner", ["Nicht Ihr Agent", "Dieser Agent gehört einem anderen Konto."]],
+  [
+    "AgentAssigned",
+    ["Agent schon zugeordnet", "Dieser Agent ist schon in einer Topologie; er kann nur in einer sein."]
+  ],
+  ["AgentNotAssigned", ["Agent nicht in der Topologie", "Dieser Agent ist nicht in der Topologie."]],
+  [
+    "EdgeRefused",
+    [
+      "Verbindung abgelehnt",
+      "Die Verbindung gibt es schon, sie verbindet einen Agenten mit sich, oder Sie dürfen sie nicht ändern."
+    ]
+  ],
+  [
+    "EdgeNotFound",
+    ["Verbindung nicht gefunden", "Zwischen diesen Agenten gibt es keine Verbindung, die Sie ändern dürfen."]
+  ],
+  [
+    "ChannelUnrelated",
+    ["Nicht Ihr Kanal", "Ein Vermerk nennt einen Kanal, der Ihnen gehört oder zu dem Sie eingeladen sind."]
+  ],
+  [
+    "NothingToSuggest",
+    [
+      "Nichts vorzuschlagen",
+      "Die Topologie ist in der Art baseline. Wählen Sie eine andere, um Vorschläge zu bekommen."
+    ]
+  ],
+  ["ShortcutBudgetTooLarge", ["Zu viele Abkürzungen", "Ein Vorschlag enthält höchstens 16 Abkürzungen."]],
+  ["TooManyAgents", ["Zu viele Agenten", "Ein Vorschlag wird für höchstens 64 Agenten berechnet."]],
+  ["ShareNotFound", ["Nicht geteilt", "Mit dieser Adresse ist keine Ihrer Topologien geteilt."]],
+  [
+    "PlacementProofInvalid",
+    ["Nachweis ungültig", "Der Nachweis ist keine Unterschrift des Agenten über diese Topologie und Ihr Konto."]
+  ],
+  ["Unauthenticated", ["Nicht angemeldet", "Melden Sie sich an, um diese Seite zu sehen."]],
   ["ClaimInviteUnknown", ["Einladung unbekannt", "Eine solche Einladung gibt es nicht."]],
   ["ClaimInviteGone", ["Einladung verbraucht", "Die Einladung wurde schon benutzt oder ist abgelaufen."]]
 ])

@@ -1,0 +1,243 @@
+/** The list of topologies, and the forms of the editor. Each leads back to the editor, with a sentence where it was refused. */
+import { ChannelId } from "@catenet/domain/channels/Channel"
+import {
+  AgentLabel,
+  CandidateLink,
+  NewOperatorBinding,
+  NewPlacement,
+  OverlayMode,
+  SuggestRequest
+} from "@catenet/domain/topologies/Topology"
+import { Email } from "@catenet/domain/values/Email"
+import type { TopologyId } from "@catenet/domain/values/Ids"
+import { HolderKey, NewHolderKey } from "@catenet/domain/values/Keys"
+import { Uint64 } from "@catenet/domain/values/Numbers"
+import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { Effect, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Channels } from "../channels/Channels.ts"
+import { Members } from "../channels/Members.ts"
+import { freshHex32 } from "../runtime/Secrets.ts"
+import { Assignments } from "../topologies/Assignments.ts"
+import { Suggestions } from "../topologies/Suggestions.ts"
+import { Topologies } from "../topologies/Topologies.ts"
+import { TopologyEditor } from "../topologies/TopologyEditor.ts"
+import { filled, read, seeOther, type Submission, type Submit } from "./Forms.ts"
+import * as TopologiesPage from "./pages/topology/TopologiesPage.ts"
+import * as TopologyDetail from "./TopologyDetail.ts"
+import { problemTexts } from "./shell/ProblemTexts.ts"
+import * as Visits from "./shell/Visits.ts"
+import { HttpServerResponse } from "effect/http"
+
+const { idFrom } = TopologyDetail
+
+const readEnds = read(Schema.Struct({ a: NewHolderKey, b: NewHolderKey }))
+const readKnownEnds = read(Schema.Struct({ a: HolderKey, b: HolderKey }))
+const readAgent = read(Schema.Struct({ agent: HolderKey }))
+const readPlacement = read(NewPlacement)
+const readLabel = read(Schema.Struct({ agent: HolderKey, label: AgentLabel }))
+const readNote = read(Schema.Struct({ channel: Schema.NullOr(ChannelId) }))
+const readMode = read(Schema.Struct({ mode: OverlayMode }))
+const readEmail = read(Schema.Struct({ email: Email }))
+const readBinding = read(NewOperatorBinding)
+const readBudget = read(Schema.Struct({ shortcut_budget: Schema.FiniteFromString.check(Schema.isInt()) }))
+const readLink = read(
+  Schema.Struct({ a: HolderKey, b: HolderKey, cost: Schema.String.check(Schema.isPattern(/^\d{1,19}$/u)) })
+)
+
+/** Own channels that an import looks at. */
+const importedChannels = 200
+
+const refusedForm = (field: string) =>
+  new MalformedRequest({ errors: [{ path: [field], message: "Expected a value" }] })
+
+/** A click that is sent twice does the same once. */
+const onceOf = ({ form }: Submission) =>
+  /^[0-9a-f]{32}$/u.test(form["once"] ?? "") ? `form ${form["once"]}` : undefined
+
+export const make = Effect.gen(function* () {
+  const { refused, show } = yield* Visits.make
+  const detail = yield* TopologyDetail.make
+  const topologies = yield* Topologies
+  const editor = yield* TopologyEditor
+  const assignments = yield* Assignments
+  const suggestions = yield* Suggestions
+  const channels = yield* Channels
+  const members = yield* Members
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
+
+  const home = (id: TopologyId) => HttpServerResponse.redirect(`/me/topologies/${id}/editor`, { status: 303 })
+
+  /** A form of the editor. Who may not see the topology gets what there is for no topology. */
+  const ofEditor =
+    (run: (sent: Submission, id: TopologyId) => ReturnType<Submit>): Submit =>
+    (sent) =>
+      Effect.gen(function* () {
+        const id = idFrom(sent.at("id"))
+        yield* topologies.get(sent.caller, id)
+        return yield* run(sent, id)
+      }).pipe(
+        Effect.catch((refusal) => {
+          const { texts } = sent.self.reader
+          const notice = problemTexts(texts, refusal).join(". ")
+          const again = detail(sent.self, sent.caller, sent.at("id"), { notice, status: refusal.status })
+          return Effect.catch(again, () => refused(sent.self, refusal))
+        })
+      )
+
+  const done =
+    <E, R>(change: (sent: Submission, id: TopologyId) => Effect.Effect<unknown, E, R>) =>
+    (sent: Submission, id: TopologyId) =>
+      Effect.as(change(sent, id), home(id))
+
+  const connectAll = (
+    sent: Submission,
+    id: TopologyId,
+    pairs: ReadonlyArray<{ readonly a: string; readonly b: string }>
+  ) =>
+    Effect.forEach(pairs, (pair) =>
+      readEnds(pair).pipe(
+        Effect.flatMap((ends) => editor.addEdge(sent.caller, id, ends, undefined)),
+        // One that is there already is what was wanted.
+        Effect.catchIf(
+          (refusal) => refusal._tag === "EdgeRefused" && refusal.reason === "duplicate",
+          () => Effect.void
+        ),
+        Effect.catchTag("IdempotencyKeyReused", Effect.die)
+      )
+    )
+
+  const list: Visits.MemberPage = (self) =>
+    Effect.gen(function* () {
+      const facts = yield* Effect.all({
+        own: topologies.list(self.caller, {}),
+        shared: topologies.listShared(self.caller, {}),
+        once: fresh
+      })
+      return show(self, TopologiesPage.page(self.reader.texts, facts))
+    })
+
+  const forms = {
+    "/portal/topologies": (sent) =>
+      topologies.create(sent.caller, onceOf(sent)).pipe(
+        Effect.map(({ id }) => home(id)),
+        Effect.catchTag("IdempotencyKeyReused", Effect.die)
+      ),
+    "/portal/topologies/:id/connect": ofEditor(
+      done((sent, id) =>
+        Effect.flatMap(readEnds(sent.form), (ends) =>
+          Effect.catchTag(editor.addEdge(sent.caller, id, ends, undefined), "IdempotencyKeyReused", Effect.die)
+        )
+      )
+    ),
+    "/portal/topologies/:id/remove": ofEditor(
+      done((sent, id) => Effect.flatMap(readKnownEnds(sent.form), (ends) => editor.removeEdge(sent.caller, id, ends)))
+    ),
+    "/portal/topologies/:id/note": ofEditor(
+      done((sent, id) =>
+        Effect.gen(function* () {
+          const ends = yield* readKnownEnds(sent.form)
+          const { channel } = yield* readNote({ channel: filled(sent.form)["channel"] ?? null })
+          yield* editor.note(sent.caller, id, ends, channel)
+        })
+      )
+    ),
+    "/portal/topologies/:id/import": ofEditor(
+      done((sent, id) =>
+        Effect.gen(function* () {
+          const own = yield* channels.list(sent.caller, { limit: importedChannels })
+          for (const channel of own) {
+            const found = yield* members.list(sent.caller, channel, {})
+            const [a, b] = found.map(({ holder }) => holder)
+            if (a === undefined || b === undefined || found.length !== 2) continue
+            yield* connectAll(sent, id, [{ a, b }])
+            yield* editor.note(sent.caller, id, { a, b }, channel)
+          }
+        })
+      )
+    ),
+    "/portal/topologies/:id/add": ofEditor(
+      done((sent, id) =>
+        Effect.gen(function* () {
+          const kind = sent.form["super"] === undefined ? "peer" : "super-peer"
+          const placement = yield* readPlacement({ agent: sent.form["agent"] ?? "", kind })
+          yield* Effect.catchTag(
+            assignments.assign(sent.caller, id, placement, undefined),
+            "IdempotencyKeyReused",
+            Effect.die
+          )
+        })
+      )
+    ),
+    "/portal/topologies/:id/unassign": ofEditor(
+      done((sent, id) =>
+        Effect.flatMap(readAgent(sent.form), ({ agent }) => assignments.unassign(sent.caller, id, agent))
+      )
+    ),
+    "/portal/topologies/:id/label": ofEditor(
+      done((sent, id) =>
+        Effect.flatMap(readLabel(sent.form), ({ agent, label }) => assignments.label(sent.caller, id, agent, label))
+      )
+    ),
+    "/portal/topologies/:id/mode": ofEditor(
+      done((sent, id) => Effect.flatMap(readMode(sent.form), ({ mode }) => editor.setMode(sent.caller, id, mode)))
+    ),
+    "/portal/topologies/:id/suggest": ofEditor((sent, id) =>
+      Effect.gen(function* () {
+        const { shortcut_budget } = yield* readBudget(sent.form)
+        if (shortcut_budget < 0) return yield* refusedForm("shortcut_budget")
+        const { agents } = yield* topologies.get(sent.caller, id)
+        const typed = (sent.form["links"] ?? "").split(/\r?\n/u).filter((line) => line.trim() !== "")
+        // Without costs every pair costs the same.
+        const pairs =
+          typed.length > 0
+            ? typed.map((line) => line.trim().split(/\s+/u))
+            : agents.flatMap(([a], index) => agents.slice(index + 1).map(([b]) => [a, b, "1"]))
+        const links = yield* Effect.forEach(pairs, ([a, b, cost = "1"]) =>
+          Effect.map(
+            readLink({ a, b, cost }),
+            (link) => new CandidateLink({ ...link, cost: Uint64.make(BigInt(link.cost)) })
+          )
+        )
+        const suggestion = yield* suggestions.suggest(sent.caller, id, new SuggestRequest({ links, shortcut_budget }))
+        return yield* detail(sent.self, sent.caller, id, { suggestion })
+      })
+    ),
+    "/portal/topologies/:id/apply": ofEditor(
+      done((sent, id) => {
+        const pairs = (sent.form["links"] ?? "").split(",").filter((pair) => pair !== "")
+        return connectAll(
+          sent,
+          id,
+          pairs.map((pair) => {
+            const [a = "", b = ""] = pair.split(" ")
+            return { a, b }
+          })
+        )
+      })
+    ),
+    "/portal/topologies/:id/share": ofEditor(
+      done((sent, id) =>
+        Effect.flatMap(readEmail({ email: (sent.form["email"] ?? "").trim() }), ({ email }) =>
+          topologies.share(sent.caller, id, email)
+        )
+      )
+    ),
+    "/portal/topologies/:id/unshare": ofEditor(
+      done((sent, id) =>
+        Effect.flatMap(readEmail(sent.form), ({ email }) => topologies.unshare(sent.caller, id, email))
+      )
+    ),
+    "/portal/topologies/:id/bind": ofEditor(
+      done((sent, id) => Effect.flatMap(readBinding(sent.form), (binding) => editor.bind(sent.caller, id, binding)))
+    ),
+    "/portal/topologies/:id/unbind": ofEditor(done((sent, id) => editor.unbind(sent.caller, id))),
+    "/portal/topologies/:id/delete": ofEditor((sent, id) =>
+      sent.form["confirm"] === undefined
+        ? Effect.fail(refusedForm("confirm"))
+        : Effect.as(topologies.remove(sent.caller, id), seeOther("/portal/topologies"))
+    )
+  } satisfies Readonly<Record<string, Submit>>
+  return { pages: { "/portal/topologies": list }, forms }
+})

@@ -1,0 +1,69 @@
+/** A topology as a picture: agents on a circle, links between them. The script of the editor may move what stands here. */
+import type { AgentKind, TopologyEdge } from "@catenet/domain/topologies/Topology"
+import { type Markup, markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../../texts/English.ts"
+
+export interface Drawn {
+  readonly agents: ReadonlyArray<readonly [key: string, kind: AgentKind]>
+  readonly edges: ReadonlyArray<Pick<TopologyEdge, "a" | "b">>
+  readonly labels: ReadonlyMap<string, string>
+  /** Links that are suggested and not there. */
+  readonly suggested?: ReadonlyArray<readonly [a: string, b: string]>
+}
+
+const width = 800
+const height = 600
+
+/** By its name, or by the beginning of its key. */
+export const nameOf = (labels: ReadonlyMap<string, string>, agent: string): string =>
+  labels.get(agent) ?? agent.slice(0, 8)
+
+/** Ends of links that are no agents of the topology are drawn too. */
+const nodesOf = ({ agents, edges }: Drawn) => {
+  const kinds = new Map(agents)
+  const ends = new Set([...kinds.keys(), ...edges.flatMap(({ a, b }): ReadonlyArray<string> => [a, b])])
+  return [...ends].toSorted().map((agent) => ({ agent, kind: kinds.get(agent) }))
+}
+
+const places = (nodes: ReturnType<typeof nodesOf>) =>
+  new Map(
+    nodes.map(({ agent }, index) => {
+      const angle = (2 * Math.PI * index) / Math.max(nodes.length, 1) - Math.PI / 2
+      const x = Math.round(width / 2 + (width / 2 - 90) * Math.cos(angle))
+      const y = Math.round(height / 2 + (height / 2 - 70) * Math.sin(angle))
+      return [agent, { x, y }] as const
+    })
+  )
+
+const line = (at: ReturnType<typeof places>, a: string, b: string, kind: "link" | "suggested"): Markup | undefined => {
+  const [from, to] = [at.get(a), at.get(b)]
+  return from === undefined || to === undefined
+    ? undefined
+    : markup`<line class="${kind}" data-a="${a}" data-b="${b}" x1="${String(from.x)}" y1="${String(from.y)}" x2="${String(to.x)}" y2="${String(to.y)}" />`
+}
+
+const present = (parts: ReadonlyArray<Markup | undefined>) => parts.filter((part) => part !== undefined)
+
+/** `isEditable`: every node can have the focus, and the script acts on it. */
+export const drawing = (texts: Texts, drawn: Drawn, isEditable: boolean): Markup => {
+  const nodes = nodesOf(drawn)
+  const at = places(nodes)
+  const groups = nodes.map(({ agent, kind }) => {
+    const name = nameOf(drawn.labels, agent)
+    const { x, y } = at.get(agent) ?? { x: 0, y: 0 }
+    const says = `${name}, ${kind === undefined ? texts.kindOutside : texts.kinds[kind]}`
+    return markup`<g class="node ${kind ?? "outside"}" data-agent="${agent}" transform="translate(${String(x)} ${String(y)})" ${
+      isEditable ? markup`tabindex="0" role="button"` : markup`role="img"`
+    } aria-label="${says}">${
+      kind === "super-peer"
+        ? markup`<rect x="-20" y="-20" width="40" height="40" rx="8" /><circle r="11" />`
+        : markup`<circle r="18" />`
+    }<text y="38" text-anchor="middle">${name}</text></g>`
+  })
+  return markup`<svg class="topology" viewBox="0 0 ${String(width)} ${String(height)}" role="group" aria-label="${texts.drawingLabel(
+    String(nodes.length),
+    String(drawn.edges.length)
+  )}">${present(drawn.edges.map(({ a, b }) => line(at, a, b, "link")))}${present(
+    (drawn.suggested ?? []).map(([a, b]) => line(at, a, b, "suggested"))
+  )}${groups}</svg>`
+}

@@ -1,0 +1,21 @@
+/** `/net/:net_uuid`: the agents and links of a topology, for everybody who has the address. It says nothing else. */
+import type { PublicTopology } from "@catenet/domain/topologies/Topology"
+import { markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "../../texts/English.ts"
+import type { Page } from "../../shell/Shell.ts"
+import { drawing, nameOf } from "./Drawing.ts"
+
+const labels: ReadonlyMap<string, string> = new Map()
+
+export const page = (texts: Texts, { agents, edges, overlay_mode }: PublicTopology): Page => ({
+  title: texts.network,
+  main: markup`<div class="head"><div><h1>${texts.network}</h1>
+      <p class="lead">${texts.drawingLabel(String(agents.length), String(edges.length))} ${texts.overlayMode}: ${overlay_mode}.</p></div></div>
+    <section class="panel"><h2>${texts.drawingTitle}</h2>${drawing(texts, { agents, edges, labels }, false)}</section>
+    <section class="panel list"><h2>${texts.agentsTitle}</h2><table><tbody>${agents.map(
+      ([agent, kind]) => markup`<tr><th scope="row"><code>${agent}</code></th><td>${texts.kinds[kind]}</td></tr>`
+    )}</tbody></table></section>
+    <section class="panel list"><h2>${texts.linksTitle}</h2><table><tbody>${edges.map(
+      ({ a, b }) => markup`<tr><th scope="row">${nameOf(labels, a)} – ${nameOf(labels, b)}</th></tr>`
+    )}</tbody></table></section>`
+})
