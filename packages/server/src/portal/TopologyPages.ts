@@ -82,7 +82,7 @@ export const make = Effect.gen(function* () {
           const { texts } = sent.self.reader
           const notice = problemTexts(texts, refusal).join(". ")
           const again = detail(sent.self, sent.caller, sent.at("id"), { notice, status: refusal.status })
-          return Effect.catch(again, () => refused(sent.self, refusal))
+          return again.pipe(Effect.catch(() => refused(sent.self, refusal)))
         })
       )
 

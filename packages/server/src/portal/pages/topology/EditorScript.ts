@@ -52,12 +52,15 @@ export const text = `"use strict";
     return made;
   };
   const viewName = () => (view === "easy" ? words.flexible : words.easy);
-  button(viewName(), (own) => {
-    view = view === "easy" ? "flexible" : "easy";
-    localStorage.setItem("catenet-view", JSON.stringify(view));
-    own.textContent = viewName();
+  const switching = button(viewName(), () => {
+    see(view === "easy" ? "flexible" : "easy");
     layout();
   });
+  const see = (wanted) => {
+    view = wanted;
+    localStorage.setItem("catenet-view", JSON.stringify(view));
+    switching.textContent = viewName();
+  };
   const zoom = (factor) => {
     const { x, y, width, height } = svg.viewBox.baseVal;
     const [w, h] = [width * factor, height * factor];
@@ -92,7 +95,7 @@ export const text = `"use strict";
   for (const [agent, node] of nodes) {
     node.addEventListener("keydown", (event) => {
       if (Object.hasOwn(steps, event.key)) {
-        view = "flexible";
+        if (view !== "flexible") see("flexible");
         const [x, y] = at.get(agent);
         place(agent, x + steps[event.key][0], y + steps[event.key][1]);
         keep(agent);
