@@ -1,7 +1,7 @@
 /** Edge servers as the control plane knows them: who lives, with which key, and what each has to restore. */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import { native } from "@catenet/crypto/native"
-import type { Authorisation, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import type { Authorization, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
@@ -63,7 +63,7 @@ export class Edges extends Context.Service<
     /** Everything that any edge restores before it opens its public listener, in plain, as it is answered. */
     readonly rehydrate: (
       page: Page
-    ) => Effect.Effect<ReadonlyArray<typeof Authorisation.Encoded>, never, HttpServerRequest.HttpServerRequest>
+    ) => Effect.Effect<ReadonlyArray<typeof Authorization.Encoded>, never, HttpServerRequest.HttpServerRequest>
     /** Tokens that no edge may serve again, in plain as well. */
     readonly revokedTokens: (
       page: Page

@@ -21,7 +21,7 @@ type Account = Caller["Service"]
 
 const decodeChannel = Schema.decodeUnknownOption(ChannelId)
 
-/** What is no channel id is a channel that nobody has. */
+/** A malformed channel id is answered as an unknown one. */
 export const channelFrom = (text: string) =>
   Option.match(decodeChannel(text), { onNone: () => new ChannelNotFound(), onSome: Effect.succeed })
 

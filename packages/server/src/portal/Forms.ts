@@ -61,7 +61,7 @@ export const refusedFields = ({ errors }: MalformedRequest): ReadonlyArray<strin
   ...new Set(errors.map(({ path }) => String(path[0] ?? "")))
 ]
 
-/** The handler of a form. Whoever is not signed in is led to where that is done. */
+/** The handler of a form. A visitor who is not signed in is redirected to the sign-in. */
 export const serve = Effect.gen(function* () {
   const { refused, visit } = yield* Visits.make
   const domains = yield* EmailDomains

@@ -66,8 +66,8 @@ const gauge = Effect.flatMap(TestDatabase, ({ url }) => {
   )
 })
 
-/** An agent enrols for a tunnel, with a key. */
-const enrol = Effect.fnUntraced(function* (tunnel: TunnelId) {
+/** An agent enrolls for a tunnel, with a key. */
+const enroll = Effect.fnUntraced(function* (tunnel: TunnelId) {
   const { tunnels } = yield* World.account("owner")
   const { join_token: token } = yield* tunnels.install({ headers: {}, params: { id: tunnel } })
   const { enrollment } = yield* TestServer.client
@@ -132,7 +132,7 @@ layer(world, { excludeTestServices: true, timeout: "120 seconds" })("three edges
       yield* Effect.promise(() => b.kill())
       yield* tunnels.remove({ params: { id: TunnelId.make(first.id) } })
       yield* tunnelControls.clearAccess({ params: { id } })
-      yield* enrol(id)
+      yield* enroll(id)
       yield* untilAt([a, c], hostsOf, (hosts) => !hosts.includes("one.zone.example"))
       yield* untilAt([a, c], park(second.token), (isTaken) => !isTaken)
       const report = yield* tunnelRecords.uptime({ params: { id } })

@@ -33,8 +33,8 @@ const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 const keyOf = (byte: number) =>
   Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(byte)))))
 
-/** An agent enrols with the key of this byte. */
-const enrol = Effect.fnUntraced(function* (token: JoinToken, agent: string, byte: number) {
+/** An agent enrolls with the key of this byte. */
+const enroll = Effect.fnUntraced(function* (token: JoinToken, agent: string, byte: number) {
   const { enrollment } = yield* TestServer.client
   const proof = Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seedOf(byte), tokenBytes(token))))
   return yield* enrollment.redeem({ payload: { token, agent: AgentId.make(agent), pubkey: keyOf(byte), proof } })
@@ -65,13 +65,13 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
           )
         const sorted = (...bytes: ReadonlyArray<number>) => bytes.map((byte): string => keyOf(byte)).sort()
 
-        yield* enrol(camera.join_token, "a", 1)
-        yield* enrol(spare.join_token, "b", 2)
+        yield* enroll(camera.join_token, "a", 1)
+        yield* enroll(spare.join_token, "b", 2)
         assert.deepStrictEqual(yield* told(3), [sorted(1), sorted(1, 2)])
         const again = yield* ada.tunnels.install({ headers: {}, params })
-        yield* enrol(again.join_token, "b", 3)
+        yield* enroll(again.join_token, "b", 3)
         const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant: Tenant.make("ada") } })
-        yield* enrol(token, "c", 4)
+        yield* enroll(token, "c", 4)
         assert.deepStrictEqual((yield* told(5)).slice(2), [sorted(1, 3), sorted(1, 3, 4)])
 
         const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
@@ -100,12 +100,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
       const redeemed = yield* install(grantee)
       const outstanding = yield* install(grantee)
       const own = yield* install(owner)
-      yield* enrol(redeemed.join_token, "a", 1)
+      yield* enroll(redeemed.join_token, "a", 1)
       yield* owner.tunnels.ungrant(withdrawn)
       assert.strictEqual((yield* Effect.flip(install(grantee)))._tag, "TunnelNotFound")
-      assert.strictEqual((yield* Effect.flip(enrol(outstanding.join_token, "b", 2)))._tag, "JoinTokenUnknown")
-      assert.strictEqual((yield* Effect.flip(enrol(redeemed.join_token, "b", 2)))._tag, "JoinTokenSpent")
-      assert.strictEqual((yield* enrol(own.join_token, "c", 3)).tenant, "owner")
+      assert.strictEqual((yield* Effect.flip(enroll(outstanding.join_token, "b", 2)))._tag, "JoinTokenUnknown")
+      assert.strictEqual((yield* Effect.flip(enroll(redeemed.join_token, "b", 2)))._tag, "JoinTokenSpent")
+      assert.strictEqual((yield* enroll(own.join_token, "c", 3)).tenant, "owner")
     })
   )
 

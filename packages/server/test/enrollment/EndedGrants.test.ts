@@ -30,8 +30,8 @@ const keyOf = (byte: number) =>
   Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(byte)))))
 const keys = (...bytes: ReadonlyArray<number>) => bytes.map((byte): string => keyOf(byte)).sort()
 
-/** An agent enrols with the key of this byte, under the name that the installation gave it. */
-const enrol = Effect.fnUntraced(function* ({ agent_id, join_token: token }: Installation, byte: number) {
+/** An agent enrolls with the key of this byte, under the name that the installation gave it. */
+const enroll = Effect.fnUntraced(function* ({ agent_id, join_token: token }: Installation, byte: number) {
   const { enrollment } = yield* TestServer.client
   const proof = Schema.decodeSync(Signature)(Hex.encode(Proof.prove(native, seedOf(byte), tokenBytes(token))))
   return yield* enrollment.redeem({ payload: { token, agent: AgentId.make(agent_id), pubkey: keyOf(byte), proof } })
@@ -82,8 +82,8 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that
   it.effect("takes the keys enrolled through it along, and leaves the owner's, which it had not replaced", () =>
     Effect.gen(function* () {
       const { guest, install, ordered, owner, ungrant } = yield* shared("ada")
-      yield* enrol(yield* install(owner), 1)
-      yield* enrol(yield* install(guest), 2)
+      yield* enroll(yield* install(owner), 1)
+      yield* enroll(yield* install(guest), 2)
       assert.deepStrictEqual(yield* ordered(2), { keys: keys(1, 2), proof: "optional" })
       yield* ungrant
       assert.deepStrictEqual(yield* ordered(3), { keys: keys(1), proof: "optional" })
@@ -93,7 +93,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that
   it.effect("leaves a tunnel that nothing may serve where its only key went and proofs are needed", () =>
     Effect.gen(function* () {
       const { guest, install, ordered, token, ungrant } = yield* shared("bo")
-      yield* enrol(yield* install(guest), 3)
+      yield* enroll(yield* install(guest), 3)
       yield* proved(token, 3)
       assert.deepStrictEqual(yield* ordered(2), { keys: keys(3), proof: "required" })
       yield* ungrant
@@ -108,7 +108,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that
   it.effect("ends with the account of the grantee", () =>
     Effect.gen(function* () {
       const { guest, install, ordered } = yield* shared("cy")
-      yield* enrol(yield* install(guest), 4)
+      yield* enroll(yield* install(guest), 4)
       assert.deepStrictEqual(yield* ordered(1), { keys: keys(4), proof: "optional" })
       yield* guest.accounts.remove({ payload: { confirm: "DELETE" } })
       assert.deepStrictEqual(yield* ordered(2), { keys: [], proof: "optional" })
@@ -120,13 +120,13 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that
       const { guest, install, ungrant } = yield* shared("gil")
       const redeemed = yield* install(guest)
       const open = yield* install(guest)
-      yield* enrol(redeemed, 8)
-      const again = yield* Effect.flip(enrol(redeemed, 8))
+      yield* enroll(redeemed, 8)
+      const again = yield* Effect.flip(enroll(redeemed, 8))
       assert.strictEqual(again._tag, "AgentAlreadyEnrolled")
       yield* ungrant
-      const unknown = yield* Effect.flip(enrol(open, 8))
+      const unknown = yield* Effect.flip(enroll(open, 8))
       assert.deepInclude(unknown, { _tag: "JoinTokenUnknown", status: 404 })
-      const spent = yield* Effect.flip(enrol(redeemed, 8))
+      const spent = yield* Effect.flip(enroll(redeemed, 8))
       assert.deepInclude(spent, { _tag: "JoinTokenSpent", status: 409 })
     })
   )
@@ -141,7 +141,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that
         return yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`delete from tunnel_grants where tunnel_id = ${id}`
-            const redeeming = yield* Effect.forkChild(enrol(asked, 5))
+            const redeeming = yield* Effect.forkChild(enroll(asked, 5))
             yield* blocked
             return redeeming
           })
@@ -172,7 +172,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that
       const { guest, install, owner, id, ungrant } = yield* shared("flo")
       for (let round = 0; round < 8; round++) {
         const asked = yield* install(guest)
-        const [redeemed] = yield* Effect.all([Effect.result(enrol(asked, 7)), Effect.result(ungrant)], {
+        const [redeemed] = yield* Effect.all([Effect.result(enroll(asked, 7)), Effect.result(ungrant)], {
           concurrency: "unbounded"
         })
         if (redeemed._tag === "Failure") assert.strictEqual(redeemed.failure._tag, "JoinTokenUnknown")
@@ -186,7 +186,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the first pr
   it.effect("makes proofs needed once, however many edges report it, and for that key only", () =>
     Effect.gen(function* () {
       const { count, id, install, ordered, owner, token } = yield* shared("ada")
-      yield* enrol(yield* install(owner), 1)
+      yield* enroll(yield* install(owner), 1)
       yield* proved(token, 2)
       assert.strictEqual((yield* owner.tunnels.get({ params: { id } })).agent_proof, "optional")
       yield* Effect.all(
@@ -203,7 +203,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the first pr
   it.effect("counts no more where the owner lets agents in that cannot prove, until that is taken back", () =>
     Effect.gen(function* () {
       const { guest, id, install, ordered, owner, token } = yield* shared("bo")
-      yield* enrol(yield* install(owner), 1)
+      yield* enroll(yield* install(owner), 1)
       yield* proved(token, 1)
       const change = (allow_unproved_agents: boolean) =>
         owner.tunnels.change({ params: { id }, payload: new TunnelChange({ allow_unproved_agents }) })

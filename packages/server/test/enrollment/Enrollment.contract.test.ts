@@ -37,7 +37,7 @@ const keyed = (token: string, proven = token) => {
   return { token, pubkey, proof: Hex.encode(Bootstrap.prove(native, first, Redacted.make(bytesOf(proven)))) }
 }
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("enrolment", (it) => {
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("enrollment", (it) => {
   it.effect("holds its contract", () =>
     Effect.gen(function* () {
       const operator = "operator" as const

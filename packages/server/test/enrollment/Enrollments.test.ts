@@ -32,7 +32,7 @@ const second = Effect.flatMap(Layer.build(TestServer.replica()), (context) =>
   Effect.provideService(TestServer.client, HttpServer.HttpServer, Context.get(context, HttpServer.HttpServer))
 )
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("enrolment", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("enrollment", (it) => {
   it.effect("binds an agent once, and says exactly why not a second time", () =>
     Effect.gen(function* () {
       const { enrollment } = yield* TestServer.client
@@ -58,7 +58,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("does not recognise a key that another enrolment has replaced", () =>
+  it.effect("does not recognize a key that another enrollment has replaced", () =>
     Effect.gen(function* () {
       const { enrollment } = yield* TestServer.client
       const first = yield* enrollment.issue({ headers: {}, payload: { tenant } })

@@ -45,7 +45,7 @@ export const play = ({ ask }: Client, { owner, word }: Party, names: Map<string,
       ask({ as: "owner", method: "DELETE", path, again: 404, ...(body === undefined ? {} : { body }) })
     named("owner", owner)
 
-    // Agents enrol.
+    // Agents enroll.
     const { token } = yield* post("operator", "/enroll/issue", { tenant: of("lab") }, { key: of("join") })
     const pubkey = key("laptop")
     const proof = Hex.encode(Proof.prove(native, seedOf(of("laptop")), Redacted.make(bytesOf(token))))

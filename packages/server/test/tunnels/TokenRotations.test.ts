@@ -123,7 +123,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routin
     })
   )
 
-  it.effect("is made before or after what else happens to the tunnel: its end, its window, an enrolment's keys", () =>
+  it.effect("is made before or after what else happens to the tunnel: its end, its window, an enrollment's keys", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge
       const { hostname, owner, params, rotate } = yield* made("di")

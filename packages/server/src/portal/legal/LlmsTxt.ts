@@ -34,7 +34,7 @@ ${tokens(facts)}
 ## Tools
 
 - The API, described: ${facts.origin}/openapi.json for programs, ${facts.origin}/docs for people.
-- The agent program \`ct-agent\`: it enrols, serves a tunnel and gets its certificate. It needs the control plane address
+- The agent program \`ct-agent\`: it enrolls, serves a tunnel and gets its certificate. It needs the control plane address
   ${facts.origin}; edges are reached on port ${facts.meshEdgePort}${broker(facts)}.
 - Refusals are application/problem+json with a \`code\` that is stable and a \`detail\` that says what to do.
 - A POST that creates something takes an \`Idempotency-Key\` header: repeating it does not do it twice.

@@ -1,4 +1,4 @@
-/** A key or an id, shortened in the middle, with the whole of it for whoever points at it or copies it. */
+/** A key or an id, shortened in the middle; opening it shows the whole. */
 import { type Markup, markup } from "@catenet/domain/values/Markup"
 
 export const shortKey = (key: string): Markup =>

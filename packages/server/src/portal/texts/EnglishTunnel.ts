@@ -33,7 +33,7 @@ export const tunnelTexts = {
   requestsWaiting: (count: number) => (count === 1 ? "1 person asks for access." : `${count} persons ask for access.`),
   allow: (email: string) => `Allow ${email}`,
   dismiss: (email: string) => `Dismiss ${email}`,
-  shareOnce: "This address is shown only now. Whoever has it may visit until it ends.",
+  shareOnce: "This address is shown only now. Everyone who has it may visit until it ends.",
   shareLabelHint: "At most 60 characters.",
   alertSet: "Alert set",
   alertSecret: "Every message is signed with this secret. It is shown only now.",

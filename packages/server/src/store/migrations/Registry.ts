@@ -3,7 +3,7 @@
  * was given up before it was released: no database has it, and the number stays unused.
  */
 import * as outbox from "./0001_outbox.ts"
-import * as enrolment from "./0002_enrolment.ts"
+import * as enrollment from "./0002_enrolment.ts"
 import * as tunnels from "./0003_tunnels.ts"
 import * as edges from "./0004_edges.ts"
 import * as sessions from "./0005_sessions.ts"
@@ -52,7 +52,7 @@ import * as bootstrapSecretsKeptForAKey from "./0057_bootstrap_secrets_kept_for_
 
 export const migrations = {
   "0001_outbox": outbox.up,
-  "0002_enrolment": enrolment.up,
+  "0002_enrolment": enrollment.up,
   "0003_tunnels": tunnels.up,
   "0004_edges": edges.up,
   "0005_sessions": sessions.up,
