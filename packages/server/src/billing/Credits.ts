@@ -132,8 +132,7 @@ export class Credits extends Context.Service<
 
       open: Effect.fn("Credits.open")(function* (key: string | undefined) {
         const answer = Schema.Struct({ account: AccountId })
-        const repeat =
-          key === undefined ? undefined : { caller: "operator", operation: "open-account", key, request: {} }
+        const repeat = { caller: "operator", operation: "open-account", key, request: {} }
         return yield* once(repeat, answer, opened()).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die))
       }, sqlOrDie),
 

@@ -68,7 +68,7 @@ export class Payments extends Context.Service<
         request: { readonly account: AccountId; readonly credits: number },
         key: string | undefined
       ) {
-        const repeat = key === undefined ? undefined : { caller, operation: "intend-payment", key, request }
+        const repeat = { caller, operation: "intend-payment", key, request }
         const answer = Schema.Struct({ payment: PaymentId })
         return yield* once(repeat, answer, intended(request.account, request.credits))
       }, sqlOrDie),

@@ -132,10 +132,12 @@ export class ClaimInvites extends Context.Service<
         const attestationValid = Attestation.holds(channel, material)
         const asked = { material, attestationValid, label: label ?? null }
         const minted = yield* Effect.fromResult(mint(channel, account.subject, asked, yield* unixSeconds))
-        const repeat =
-          key === undefined
-            ? undefined
-            : { caller: account.subject, operation: `mint-claim-invite ${channel}`, key, request: { material, label } }
+        const repeat = {
+          caller: account.subject,
+          operation: `mint-claim-invite ${channel}`,
+          key,
+          request: { material, label }
+        }
         return yield* once(repeat, MintedClaimInvite, insert(account, minted))
       }, sqlOrDie),
 

@@ -105,7 +105,7 @@ export class Bootstraps extends Context.Service<
         actor: Subject | "operator" = "operator"
       ) {
         const request = { secret: Redacted.value(secret), ttl }
-        const repeat = key === undefined ? undefined : { caller: "operator", operation: "mint-bootstrap", key, request }
+        const repeat = { caller: "operator", operation: "mint-bootstrap", key, request }
         const command = Effect.gen(function* () {
           const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
           const createdAt = yield* unixSeconds

@@ -158,8 +158,7 @@ export class Enrollments extends Context.Service<
 
     return {
       issue: Effect.fn("Enrollments.issue")(function* (tenant: string, key?: string) {
-        const repeat =
-          key === undefined ? undefined : { caller: "operator", operation: "issue-join-token", key, request: tenant }
+        const repeat = { caller: "operator", operation: "issue-join-token", key, request: tenant }
         const command = Effect.gen(function* () {
           const token = yield* fresh
           yield* issued(tenant, [token])

@@ -16,22 +16,26 @@ import * as Store from "./IdempotencyStore.ts"
 /** Seconds for which an answer is kept. */
 const keptFor = 86_400
 
+/** A command, and the key of the request for it. */
 export interface Once {
   /** Whose key it is: keys of two callers never meet. */
   readonly caller: string
   /** What is done: one key may be used for two different things. */
   readonly operation: string
-  readonly key: string
+  readonly key: string | undefined
   /** What was asked; the same key with another request is refused. */
   readonly request: unknown
 }
 
+/** A command whose request has a key. */
+type Keyed = Once & { readonly key: string }
+
 const digest = (...parts: ReadonlyArray<string>) => native.sha256(Bytes.fromText(JSON.stringify(parts)))
-const hashesOf = ({ caller, key, operation, request }: Once) => ({
+const hashesOf = ({ caller, key, operation, request }: Keyed) => ({
   keyHash: Hex.encode(digest("key", caller, operation, key)),
   requestHash: Hex.encode(digest(JSON.stringify(request) ?? ""))
 })
-const sealingKeyOf = ({ caller, key, operation }: Once) => digest("seal", caller, operation, key)
+const sealingKeyOf = ({ caller, key, operation }: Keyed) => digest("seal", caller, operation, key)
 const associated = Bytes.fromText("catenet idempotent answer v1")
 
 export class Idempotency extends Context.Service<
@@ -42,12 +46,12 @@ export class Idempotency extends Context.Service<
      * a key it is only the transaction.
      */
     readonly once: <A, I, E, R>(
-      request: Once | undefined,
+      request: Once,
       answer: Schema.Codec<A, I>,
       command: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | IdempotencyKeyReused | Schema.SchemaError | SqlError.SqlError, R>
-    /** What stores this response for its key, for a statement that runs a command and claims the key in one. */
-    readonly kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => Effect.Effect<Store.Kept>
+    /** What stores this response for its key, for a statement that runs a command and claims the key in one; undefined without a key. */
+    readonly kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => Effect.Effect<Store.Kept | undefined>
     /** Deletes responses that are older than `keptFor`. */
     readonly prune: Effect.Effect<void>
   }
@@ -56,18 +60,15 @@ export class Idempotency extends Context.Service<
     const store = yield* Store.make
     const random = yield* SecureRandom.SecureRandom
 
-    const seal = Effect.fnUntraced(function* <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) {
+    const seal = Effect.fnUntraced(function* <A, I>(request: Keyed, answer: Schema.Codec<A, I>, result: A) {
       const nonce = yield* random.randomBytes(12)
       const text = Bytes.fromText(JSON.stringify(yield* Effect.orDie(Schema.encodeEffect(answer)(result))))
       return { nonce, sealed: native.chacha20poly1305.seal(sealingKeyOf(request), nonce, associated, text) }
     })
 
-    const once = <A, I, E, R>(
-      request: Once | undefined,
-      answer: Schema.Codec<A, I>,
-      command: Effect.Effect<A, E, R>
-    ) => {
-      if (request === undefined) return store.transaction(command)
+    const once = <A, I, E, R>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) => {
+      if (key === undefined) return store.transaction(command)
+      const request = { ...asked, key }
       const { keyHash, requestHash } = hashesOf(request)
 
       return Effect.gen(function* () {
@@ -87,8 +88,11 @@ export class Idempotency extends Context.Service<
 
     return {
       once,
-      kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A): Effect.Effect<Store.Kept> =>
-        Effect.map(seal(request, answer, result), (sealed) => ({ ...hashesOf(request), ...sealed })),
+      kept: Effect.fnUntraced(function* <A, I>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, result: A) {
+        if (key === undefined) return undefined
+        const request = { ...asked, key }
+        return { ...hashesOf(request), ...(yield* seal(request, answer, result)) }
+      }),
       prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
     }
   })

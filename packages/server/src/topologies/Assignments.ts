@@ -112,8 +112,7 @@ export class Assignments extends Context.Service<
         request: NewPlacement,
         key: string | undefined
       ) {
-        const repeat =
-          key === undefined ? undefined : { caller: account.subject, operation: `assign-agent ${id}`, key, request }
+        const repeat = { caller: account.subject, operation: `assign-agent ${id}`, key, request }
         yield* once(repeat, Schema.Null, place(account, id, request))
       }, sqlOrDie),
 

@@ -96,8 +96,7 @@ export class Topologies extends Context.Service<
 
     return {
       create: Effect.fn("Topologies.create")(function* ({ subject }: Account, key: string | undefined) {
-        const repeat =
-          key === undefined ? undefined : { caller: subject, operation: "create-topology", key, request: null }
+        const repeat = { caller: subject, operation: "create-topology", key, request: null }
         return yield* once(repeat, TopologyIds, insert(subject))
       }, sqlOrDie),
 

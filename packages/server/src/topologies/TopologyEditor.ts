@@ -121,8 +121,7 @@ export class TopologyEditor extends Context.Service<
           action: "topology_edge_added",
           detail: `${link.a} ${link.b}`
         })
-        const repeat =
-          key === undefined ? undefined : { caller: account.subject, operation: `add-edge ${id}`, key, request: ends }
+        const repeat = { caller: account.subject, operation: `add-edge ${id}`, key, request: ends }
         yield* once(repeat, Schema.Null, Effect.as(added, null))
       }, sqlOrDie),
 

@@ -141,9 +141,7 @@ export class ShareLinks extends Context.Service<
       mint: Effect.fn("ShareLinks.mint")(
         (account: Account, tunnelId: TunnelId, request: ShareRequest, key: string | undefined) =>
           once(
-            key === undefined
-              ? undefined
-              : { caller: account.subject, operation: `mint-share-link ${tunnelId}`, key, request },
+            { caller: account.subject, operation: `mint-share-link ${tunnelId}`, key, request },
             MintedShareLink,
             minted(account, tunnelId, request)
           ),

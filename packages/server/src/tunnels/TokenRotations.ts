@@ -66,9 +66,7 @@ export class TokenRotations extends Context.Service<
       rotate: Effect.fn("TokenRotations.rotate")(
         (account: Account, id: string, key: string | undefined) =>
           once(
-            key === undefined
-              ? undefined
-              : { caller: account.subject, operation: `rotate-token ${id}`, key, request: null },
+            { caller: account.subject, operation: `rotate-token ${id}`, key, request: null },
             RotatedToken,
             rotated(account, id)
           ).pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die)),

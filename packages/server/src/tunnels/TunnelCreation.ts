@@ -98,7 +98,7 @@ export const make = Effect.gen(function* () {
   })
 
   /** The usual creation of a tunnel without a hostname, in one trip; nothing where it is not the usual one. */
-  const insertUsual = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once | undefined) {
+  const insertUsual = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once) {
     const row = yield* fresh(owner, name, null)
     const { createdAt, id, routingToken: token } = row
     const tunnel = new Tunnel({
@@ -117,7 +117,7 @@ export const make = Effect.gen(function* () {
     })
     const answer = { id, token, hostname: null, calls: [], tunnel }
     const entry = audit("tunnel_enrolled", owner, id)
-    const keeps = repeat === undefined ? undefined : yield* kept(repeat, MadeAndShown, answer)
+    const keeps = yield* kept(repeat, MadeAndShown, answer)
     const [written] = yield* store.insertUsual(row, tunnelsPerAccount, entry, keeps)
     yield* audits.complain(entry, written)
     return written?.isNew === true ? tunnel : undefined
@@ -141,7 +141,7 @@ export const make = Effect.gen(function* () {
       key: string | undefined
     ) {
       const { hostname, name, subject } = request
-      const repeat = key === undefined ? undefined : { caller: "operator", operation: "provision-tunnel", key, request }
+      const repeat = { caller: "operator", operation: "provision-tunnel", key, request }
       const command = Effect.catchTag(insert(subject, name, hostname, "operator"), "TunnelLimitReached", Effect.die)
       const made = yield* settled(once(repeat, Made, command), hostname)
       yield* tell(made)
@@ -156,7 +156,7 @@ export const make = Effect.gen(function* () {
       const { subject } = account
       const derived = rules.zone === undefined ? "" : derive(request.name, sha256Hex(subject), rules.zone)
       const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
-      const repeat = key === undefined ? undefined : { caller: subject, operation: "create-tunnel", key, request }
+      const repeat = { caller: subject, operation: "create-tunnel", key, request }
       const enrolled = hostname === null ? yield* insertUsual(subject, request.name, repeat) : undefined
       if (enrolled !== undefined) return enrolled
       const command = Effect.gen(function* () {

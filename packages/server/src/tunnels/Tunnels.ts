@@ -206,10 +206,7 @@ export class Tunnels extends Context.Service<
               hostname: tunnel.hostname
             })
         )
-        const repeat =
-          key === undefined
-            ? undefined
-            : { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }
+        const repeat = { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }
         return yield* once(repeat, Installation, command).pipe(
           refusedBy("join_tokens_of_a_grant", () => new TunnelNotFound()),
           Effect.catchTag("IdempotencyKeyReused", Effect.die)
