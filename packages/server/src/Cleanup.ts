@@ -4,7 +4,6 @@
  * it: a statement deletes what is there, so that doing it twice does no harm.
  */
 import { Effect, Layer, Schedule } from "effect"
-import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import { Payments } from "./billing/Payments.ts"
 import { ClaimInvites } from "./channels/ClaimInvites.ts"
 import { Invitations } from "./channels/Invitations.ts"
@@ -16,6 +15,7 @@ import { Gate } from "./gate/Gate.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
 import { Sessions } from "./identity/Sessions.ts"
+import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import { AlertDeliveries } from "./tunnels/alerts/AlertDeliveries.ts"
 import { GateSessions } from "./tunnels/GateSessions.ts"
 import { ShareLinks } from "./tunnels/ShareLinks.ts"

@@ -1,6 +1,6 @@
 /** The control plane as a program of its own. */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { redact, redacted } from "@catenet/domain/values/Redaction"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Exit, Layer, Logger, Option, Runtime } from "effect"
 import * as Server from "./Server.ts"
 import { Settings } from "./settings/Settings.ts"

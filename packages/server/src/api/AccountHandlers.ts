@@ -1,14 +1,14 @@
 /** Handlers of the `accounts` and `operators` groups. */
-import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { Effect, Layer, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Audits, type AuditQuery } from "../identity/Audits.ts"
-import { Credits } from "../billing/Credits.ts"
-import { paged, type Page } from "../http/Paging.ts"
-import { Payments } from "../billing/Payments.ts"
 import { Accounts } from "../accounts/Accounts.ts"
+import { Credits } from "../billing/Credits.ts"
+import { Payments } from "../billing/Payments.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Audits, type AuditQuery } from "../identity/Audits.ts"
 
 /** Entries of the audit log in pages; the log is read backwards. */
 const logged = (audits: Audits["Service"], { cursor, limit, ...query }: Page & AuditQuery) =>

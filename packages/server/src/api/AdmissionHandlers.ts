@@ -2,9 +2,9 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Admissions } from "../certificates/Admissions.ts"
 import { DnsChallenges } from "../certificates/DnsChallenges.ts"
 import { setRetryAfter } from "../http/RetryAfter.ts"
-import { Admissions } from "../certificates/Admissions.ts"
 
 export const AdmissionHandlers = HttpApiBuilder.group(
   ControlPlaneApi,

@@ -3,8 +3,8 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Struct } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import * as DocsPage from "./ApiDocsPage.ts"
 import type { ExtraRoutes } from "../http/Routes.ts"
+import * as DocsPage from "./ApiDocsPage.ts"
 
 export const addresses: ExtraRoutes = [
   ["GET", "/openapi.json"],

@@ -4,8 +4,8 @@
  * A function from the OpenAPI document to HTML; everything that comes out of the document is escaped.
  */
 import { escape } from "@catenet/domain/values/Markup"
-import { createHash } from "node:crypto"
 import { Option, Predicate, Record } from "effect"
+import { createHash } from "node:crypto"
 
 const css = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }

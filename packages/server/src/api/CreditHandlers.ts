@@ -3,10 +3,10 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { setRetryAfter } from "../http/RetryAfter.ts"
-import { Limits } from "../http/Limits.ts"
-import { Payments } from "../billing/Payments.ts"
 import { Credits } from "../billing/Credits.ts"
+import { Payments } from "../billing/Payments.ts"
+import { Limits } from "../http/Limits.ts"
+import { setRetryAfter } from "../http/RetryAfter.ts"
 
 const billing = HttpApiBuilder.group(
   ControlPlaneApi,

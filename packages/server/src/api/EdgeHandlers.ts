@@ -5,11 +5,11 @@ import { Effect, Option } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChannelAdmissions } from "../channels/ChannelAdmissions.ts"
+import { Edges } from "../edges/Edges.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { Gate } from "../gate/Gate.ts"
 import { GateCodes } from "../gate/GateCodes.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
-import { Edges } from "../edges/Edges.ts"
 
 /** In a header, because the answer to a heartbeat has no body. */
 const withEpoch = (epoch: string | undefined) =>

@@ -5,8 +5,8 @@ import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
-import { Settings } from "../settings/Settings.ts"
 import { Enrollments } from "../enrollment/Enrollments.ts"
+import { Settings } from "../settings/Settings.ts"
 
 export const EnrollmentHandlers = HttpApiBuilder.group(
   ControlPlaneApi,

@@ -4,13 +4,13 @@ import { native } from "@catenet/crypto/native"
 import * as PaymentWebhook from "@catenet/crypto/webhook/PaymentWebhook"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { WebhookSignatureRefused } from "@catenet/domain/billing/CreditErrors"
-import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { PaymentId } from "@catenet/domain/values/Ids"
+import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Result, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Payments } from "../billing/Payments.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
-import { Payments } from "../billing/Payments.ts"
 
 const paymentFrom = Schema.decodeSync(PaymentId)
 

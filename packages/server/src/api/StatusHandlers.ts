@@ -1,12 +1,12 @@
 /** Handlers of the `status` group. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { DatabaseUnreachable } from "@catenet/domain/values/RequestErrors"
 import { NetworkInfo } from "@catenet/domain/edges/PlatformStatus"
+import { DatabaseUnreachable } from "@catenet/domain/values/RequestErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Settings } from "../settings/Settings.ts"
 import * as MeshRoot from "../observability/MeshRoot.ts"
 import { Statuses } from "../observability/Statuses.ts"
+import { Settings } from "../settings/Settings.ts"
 
 export const StatusHandlers = HttpApiBuilder.group(
   ControlPlaneApi,

@@ -3,12 +3,12 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { setRetryAfter } from "../http/RetryAfter.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
-import { Badges } from "../tunnels/records/Badges.ts"
-import { setRetryAfter } from "../http/RetryAfter.ts"
-import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { HttpOnly } from "../tunnels/HttpOnly.ts"
+import { Badges } from "../tunnels/records/Badges.ts"
+import { ShareLinks } from "../tunnels/ShareLinks.ts"
 
 export const TunnelControlHandlers = HttpApiBuilder.group(
   ControlPlaneApi,

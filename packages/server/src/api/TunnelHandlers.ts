@@ -3,9 +3,9 @@ import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { TokenRotations } from "../tunnels/TokenRotations.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
+import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 
 export const TunnelHandlers = HttpApiBuilder.group(
   ControlPlaneApi,

@@ -1,6 +1,6 @@
 /** An account held until the transaction ends, and the lines that are written meanwhile. */
-import type { AccountId } from "@catenet/domain/values/Ids"
 import type { CreditEffect } from "@catenet/domain/billing/Credits"
+import type { AccountId } from "@catenet/domain/values/Ids"
 import { Effect, Option } from "effect"
 import { unixSeconds } from "../runtime/Now.ts"
 import * as Store from "./CreditStore.ts"

@@ -2,21 +2,21 @@
  * Payments that buy credits. An intent fixes the amount; the provider's event only says that it was paid, and counts once
  * however often and in whatever order its events come. A payment that was confirmed is never undone here.
  */
-import type { HttpServerRequest } from "effect/http"
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { AccountUnknown, type CreditsOutOfRange, PaymentUnknown } from "@catenet/domain/billing/CreditErrors"
-import { type AccountId, PaymentId } from "@catenet/domain/values/Ids"
-import { audit } from "@catenet/domain/values/AuditEffect"
 import { confirm, intend, type PaymentIntent } from "@catenet/domain/billing/Credits"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { type AccountId, PaymentId } from "@catenet/domain/values/Ids"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Audits } from "../identity/Audits.ts"
-import * as Ledger from "./CreditLedger.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import type { HttpServerRequest } from "effect/http"
 import { Idempotency } from "../http/Idempotency.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex64 } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import * as Ledger from "./CreditLedger.ts"
 import * as Store from "./PaymentStore.ts"
 
 const paymentFrom = Schema.decodeSync(PaymentId)

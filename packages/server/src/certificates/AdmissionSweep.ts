@@ -6,13 +6,13 @@ import type { AdmissionEffect, AdmissionState } from "@catenet/domain/certificat
 import { sweep, type Swept } from "@catenet/domain/certificates/AdmissionSweep"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { Context, Effect, Layer } from "effect"
-import { unixSeconds } from "../runtime/Now.ts"
 import { authorizeHost } from "../edges/EdgeCall.ts"
 import { Outbox } from "../edges/Outbox.ts"
-import * as Registry from "../tunnels/hostnames/HostStore.ts"
+import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { CertificateAuthorities } from "./CertificateAuthorities.ts"
+import * as Registry from "../tunnels/hostnames/HostStore.ts"
 import * as Store from "./AdmissionSweepStore.ts"
+import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 
 /** Those that are in the queue of a domain, or come into it in this tick. */
 const waits = ({ admission }: { readonly admission: AdmissionState }) =>

@@ -15,12 +15,12 @@ import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Admissions } from "./Admissions.ts"
+import * as ConfiguredDns from "../dns/ConfiguredDns.ts"
+import { converged } from "../dns/Convergence.ts"
+import { challengeName, type ChangeRefused, DnsProvider, isWithin } from "../dns/DnsProvider.ts"
 import { Settings } from "../settings/Settings.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
-import { converged } from "../dns/Convergence.ts"
-import * as ConfiguredDns from "../dns/ConfiguredDns.ts"
-import { challengeName, type ChangeRefused, DnsProvider, isWithin } from "../dns/DnsProvider.ts"
+import { Admissions } from "./Admissions.ts"
 
 /** Challenges that one process waits for at a time. */
 const mostAtOnce = 32

@@ -1,7 +1,7 @@
 /** The name servers of a zone, by the world's own account: its NS records and their addresses. */
+import type { Address } from "@catenet/config/NetworkParser"
 import { Effect } from "effect"
 import { resolve4, resolve6, resolveNs } from "node:dns/promises"
-import type { Address } from "@catenet/config/NetworkParser"
 import { ChangeRefused } from "./DnsProvider.ts"
 
 const found = (resolve: () => Promise<ReadonlyArray<string>>) =>

@@ -2,9 +2,9 @@
  * Whether the world can see a challenge: every authoritative server of the zone answers with it. Asked again and again
  * until all do; a server that is away counts as one that does not.
  */
+import type { Address } from "@catenet/config/NetworkParser"
 import { Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { Address } from "@catenet/config/NetworkParser"
 import { exchange } from "./DnsExchange.ts"
 import * as Message from "./DnsMessage.ts"
 import { freshId } from "./Rfc2136.ts"

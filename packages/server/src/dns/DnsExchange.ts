@@ -1,9 +1,9 @@
 /** One question to one DNS server and its answer: over UDP, and over TCP where the answer did not fit. */
+import type { Address } from "@catenet/config/NetworkParser"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { Data, Effect, Option } from "effect"
 import { createSocket } from "node:dgram"
 import { connect, isIPv6 } from "node:net"
-import type { Address } from "@catenet/config/NetworkParser"
 import * as Message from "./DnsMessage.ts"
 
 /** The server did not answer, or not in a way that can be read. */

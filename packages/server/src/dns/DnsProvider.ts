@@ -1,7 +1,7 @@
 /** What the platform needs of a DNS back end. Which one there is, if any, is a matter of configuration. */
+import type { Address } from "@catenet/config/NetworkParser"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Data, type Effect } from "effect"
-import type { Address } from "@catenet/config/NetworkParser"
 
 /** The back end did not take a change. `why` is for the log. */
 export class ChangeRefused extends Data.TaggedError("ChangeRefused")<{ readonly why: string }> {

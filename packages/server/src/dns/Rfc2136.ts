@@ -1,11 +1,11 @@
 /** The back end for a name server that takes signed dynamic updates (RFC 2136, RFC 8945), such as BIND or Knot. */
+import type { Address } from "@catenet/config/NetworkParser"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../runtime/Now.ts"
-import type { Address } from "@catenet/config/NetworkParser"
-import { ChangeRefused, type RecordSet } from "./DnsProvider.ts"
 import { exchange } from "./DnsExchange.ts"
 import * as Message from "./DnsMessage.ts"
+import { ChangeRefused, type RecordSet } from "./DnsProvider.ts"
 import * as Tsig from "./Tsig.ts"
 
 /** Seconds for which resolvers may keep a record. */

@@ -2,10 +2,10 @@
  * An order to an edge about one tunnel. Every call states how things are to be, so that delivering one twice does no
  * harm. The routing token is the name of the queue and is not repeated in the call.
  */
+import type { AdmissionEffect } from "@catenet/domain/certificates/Admission"
 import { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import type { AdmissionEffect } from "@catenet/domain/certificates/Admission"
 
 export const EdgeCall = EdgeOrder
 export type EdgeCall = EdgeOrder

@@ -1,12 +1,12 @@
 /** What several edges know of one tunnel, as one answer. Pure; each takes at least one answer. */
-import { Count, type UnixSeconds } from "@catenet/domain/values/Numbers"
-import { uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import {
   TokenStatusReport,
   TunnelHistory,
   TunnelStatusReport,
   UptimeShares
 } from "@catenet/domain/tunnels/TunnelTraffic"
+import { uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
+import { Count, type UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Redacted } from "effect"
 
 const present = (times: ReadonlyArray<UnixSeconds | null>) => times.filter((time) => time !== null)

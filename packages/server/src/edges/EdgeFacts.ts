@@ -5,14 +5,14 @@
  */
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
-import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import type { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import * as EdgeClient from "./EdgeClient.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
-import { LiveEdges } from "./LiveEdges.ts"
 import { unixSeconds } from "../runtime/Now.ts"
+import * as EdgeClient from "./EdgeClient.ts"
 import * as AddedUp from "./EdgeFactSums.ts"
+import { LiveEdges } from "./LiveEdges.ts"
 
 const patience = "2 seconds"
 

@@ -1,7 +1,6 @@
 /** Edge servers as the control plane knows them: who lives, with which key, and what each has to restore. */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import { native } from "@catenet/crypto/native"
-import type { Authorization, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import {
   EdgeUnknown,
   HeartbeatProofIncomplete,
@@ -9,19 +8,20 @@ import {
   LookupAmbiguous,
   NoLiveEdge
 } from "@catenet/domain/edges/EdgeErrors"
-import type { Hostname } from "@catenet/domain/values/Hostname"
+import type { Authorization, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { Audits } from "../identity/Audits.ts"
 import { paged, type Page } from "../http/Paging.ts"
+import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { liveSeconds, make as makeAddresses } from "./EdgeAddressStore.ts"
-import { LiveEdges } from "./LiveEdges.ts"
 import * as Store from "./EdgeStore.ts"
+import { LiveEdges } from "./LiveEdges.ts"
 
 const proves = ({ id, peer_addr, pubkey, signature }: Heartbeat) =>
   pubkey !== undefined &&

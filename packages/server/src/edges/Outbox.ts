@@ -4,14 +4,14 @@
  * cannot writes them all the same and takes none. What an edge refuses for good is kept, marked, and no longer stands in
  * the way.
  */
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Result, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { EdgeAdmin, EdgeUnreachable, type EdgeRefused } from "./EdgeAdmin.ts"
-import { LiveEdges } from "./LiveEdges.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import type { EdgeCall } from "./EdgeCall.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { EdgeAdmin, EdgeUnreachable, type EdgeRefused } from "./EdgeAdmin.ts"
+import type { EdgeCall } from "./EdgeCall.ts"
+import { LiveEdges } from "./LiveEdges.ts"
 import * as Store from "./OutboxStore.ts"
 
 /** Rows that the caller will deliver itself by `deliver`, in the order in which they were written. */

@@ -3,10 +3,10 @@
  * deleted once acknowledged. A row may be leased only while no earlier row of its queue is left for the same edge, which
  * keeps the calls about one tunnel in order.
  */
-import { Effect, Schema } from "effect"
-import { PgTypes } from "@effect/sql-pg"
-import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { aboutOf, EdgeCall } from "./EdgeCall.ts"
 
 /** Seconds in which a lease is another's business. Far above the time limit of a call. */

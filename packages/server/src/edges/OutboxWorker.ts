@@ -4,9 +4,9 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
-import { LiveEdges } from "./LiveEdges.ts"
-import { Settings } from "../settings/Settings.ts"
 import { retryForever } from "../runtime/RetryForever.ts"
+import { Settings } from "../settings/Settings.ts"
+import { LiveEdges } from "./LiveEdges.ts"
 import { Outbox } from "./Outbox.ts"
 
 const work = Effect.gen(function* () {

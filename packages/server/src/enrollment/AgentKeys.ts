@@ -2,17 +2,17 @@
  * Which keys may serve a tunnel, as its edges know it: they get every change through the outbox, in the transaction that
  * makes the change.
  */
-import type { PublicKey } from "@catenet/domain/values/Keys"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import type { PublicKey } from "@catenet/domain/values/Keys"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import * as Store from "../edges/AgentKeyStore.ts"
 import type { EdgeCall } from "../edges/EdgeCall.ts"
 import { Outbox } from "../edges/Outbox.ts"
+import { Audits } from "../identity/Audits.ts"
+import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Store from "../edges/AgentKeyStore.ts"
 
 /** The order that brings a tunnel's keys to an edge. */
 export const orderOf = ({ keys, proof }: Store.Ordered): EdgeCall => ({ _tag: "SetAgentKeys", keys, proof })

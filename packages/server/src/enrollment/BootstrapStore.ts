@@ -1,6 +1,6 @@
 /** Bootstrap tokens by their hash, each with its sealed secret as long as that may still be given out. */
-import { mostBootstrapTokens } from "@catenet/domain/values/Caps"
 import { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import { mostBootstrapTokens } from "@catenet/domain/values/Caps"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"

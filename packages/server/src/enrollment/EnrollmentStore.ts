@@ -1,13 +1,13 @@
 /** Join tokens by their hash, and the agents bound by redeeming one. */
+import { type AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import {
   joinBatchSeconds,
   mostJoinTokensOfTenant,
   redeemedJoinTokenSeconds,
   unusedJoinTokenSeconds
 } from "@catenet/domain/values/Caps"
-import { type AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import { PublicKey } from "@catenet/domain/values/Keys"
-import { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { keysetOn, SliceOfAll } from "../store/Slice.ts"

@@ -2,19 +2,19 @@
  * `GET` and `POST /gate/request-access`: a visitor asks the owner of a gated host to be let in. The owner finds the request
  * among those of the tunnel. The answer does not say whether it was kept, or the visitor is let in already.
  */
-import { Email } from "@catenet/domain/values/Email"
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
+import { Email } from "@catenet/domain/values/Email"
 import { WrongShape } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
-import { Limits } from "../http/Limits.ts"
 import { fields } from "../http/FormBody.ts"
+import { Limits } from "../http/Limits.ts"
 import * as Notice from "../http/NoticePage.ts"
 import { refuse } from "../http/RefusalPages.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as Browser from "./GateBrowser.ts"
 import { Gate } from "./Gate.ts"
+import * as Browser from "./GateBrowser.ts"
 import * as Page from "./GatePage.ts"
 
 export const path = "/gate/request-access"

@@ -2,22 +2,22 @@
  * Whether a visitor of a host may pass: the edge that serves the host asks, or a proxy in front of the origin. The
  * identity in the answer goes on to the origin, so that a visitor cannot claim one.
  */
-import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import { native } from "@catenet/crypto/native"
+import * as Tokens from "@catenet/crypto/Tokens"
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
-import type { Email } from "@catenet/domain/values/Email"
 import { GateAnswer } from "@catenet/domain/tunnels/GateVisit"
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import type { Email } from "@catenet/domain/values/Email"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Context, Effect, Layer, Option, type Redacted, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { native } from "@catenet/crypto/native"
-import * as Tokens from "@catenet/crypto/Tokens"
 import { AccessTokens } from "../identity/AccessTokens.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { Sealing } from "../store/Sealing.ts"
 import { Settings } from "../settings/Settings.ts"
+import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as AccessRequestStore from "./AccessRequestStore.ts"
 import * as Store from "../tunnels/GateStore.ts"
+import * as AccessRequestStore from "./AccessRequestStore.ts"
 
 /** What a visitor shows; `host` in lower case. */
 export interface Visit {

@@ -4,8 +4,8 @@
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
-import { Hostname } from "@catenet/domain/values/Hostname"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { Option, Record, Redacted, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 

@@ -7,8 +7,8 @@ import { HttpRouter } from "effect/http"
 import type { ExtraRoutes } from "../http/Routes.ts"
 import * as AccessRequest from "./AccessRequestRoutes.ts"
 import { check } from "./GateCheckRoute.ts"
-import * as Share from "./ShareRoute.ts"
 import * as SignIn from "./GateSignInRoutes.ts"
+import * as Share from "./ShareRoute.ts"
 
 export const addresses: ExtraRoutes = [
   ["GET", "/gate/check"],

@@ -6,20 +6,20 @@
  * the host, which does not know the visitor, sends it here again: then the session gives the code.
  */
 import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErrors"
-import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
+import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
-import { signInLifetime } from "../identity/BegunSignIns.ts"
-import { refusalOf } from "../identity/ProviderError.ts"
 import { Limits } from "../http/Limits.ts"
 import { refuse } from "../http/RefusalPages.ts"
+import { signInLifetime } from "../identity/BegunSignIns.ts"
+import { refusalOf } from "../identity/ProviderError.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as Browser from "./GateBrowser.ts"
-import { Gate } from "./Gate.ts"
-import { exitPath, GateCodes } from "./GateCodes.ts"
 import { GateSessions, loginLifetime } from "../tunnels/GateSessions.ts"
+import { Gate } from "./Gate.ts"
+import * as Browser from "./GateBrowser.ts"
+import { exitPath, GateCodes } from "./GateCodes.ts"
 import { GateSignIns } from "./GateSignIns.ts"
 
 /** A longer path is not remembered: it would not fit into the cookie. */

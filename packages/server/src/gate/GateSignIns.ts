@@ -10,10 +10,10 @@ import * as BegunSignIns from "../identity/BegunSignIns.ts"
 import { SignIns } from "../identity/SignIns.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { Gate } from "./Gate.ts"
 import type * as GateCodeStore from "../tunnels/GateCodeStore.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
 import * as Store from "../tunnels/GateStore.ts"
+import { Gate } from "./Gate.ts"
 
 export class GateSignIns extends Context.Service<
   GateSignIns,

@@ -2,6 +2,8 @@
  * What is answered when no handler answered: one problem for every way a request can fail before, beside or inside the
  * handlers. Nothing of the inside leaves: the reason is in the log under the request's name.
  */
+import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
+import { redact } from "@catenet/domain/values/Redaction"
 import {
   BodyTooLarge,
   DatabaseUnreachable,
@@ -11,8 +13,6 @@ import {
   RouteNotFound,
   UnsupportedMediaType
 } from "@catenet/domain/values/RequestErrors"
-import { redact } from "@catenet/domain/values/Redaction"
-import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import { Cause, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { isUnavailable } from "../store/Unavailable.ts"

@@ -3,10 +3,10 @@
  * are one transaction. An answer may hold a secret, so it is sealed under a key made from the caller's own key, of which
  * only a hash is stored.
  */
-import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"

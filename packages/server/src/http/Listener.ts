@@ -2,7 +2,6 @@
  * The listening socket: limits on how slowly and how much a client may send before a route sees it, and a stop that
  * lets running requests finish.
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import {
   ChunkExtensionsTooLarge,
@@ -11,17 +10,18 @@ import {
   NotServing,
   RequestTimeout
 } from "@catenet/domain/values/RequestErrors"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpServerRequest, HttpServerRespondable } from "effect/http"
 import { STATUS_CODES } from "node:http"
-import { Settings } from "../settings/Settings.ts"
+import type { PreHandler } from "../fastpath/CachedResponses.ts"
 import { PreHandledServer } from "../fastpath/PreHandledServer.ts"
 import { securedResponses } from "../fastpath/SecuredResponse.ts"
+import { Settings } from "../settings/Settings.ts"
 import { trusts } from "./ClientAddresses.ts"
 import * as ProxiedConnections from "./ProxiedConnections.ts"
 import * as RequestId from "./RequestId.ts"
-import type { PreHandler } from "../fastpath/CachedResponses.ts"
 
 interface Refusals {
   /** What is sent to a connection whose bytes are no request, by Node's code of the error. */

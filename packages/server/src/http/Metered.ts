@@ -6,8 +6,8 @@ import { Caller, Metered } from "@catenet/domain/api/Access"
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { ClientAddresses } from "./ClientAddresses.ts"
 import { Settings } from "../settings/Settings.ts"
+import { ClientAddresses } from "./ClientAddresses.ts"
 import * as TokenBuckets from "./TokenBuckets.ts"
 
 export const layer = Layer.effect(

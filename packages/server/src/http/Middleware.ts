@@ -6,9 +6,9 @@ import { redact } from "@catenet/domain/values/Redaction"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { RequestMetrics } from "./RequestMetrics.ts"
 import { requestIdOf } from "../fastpath/SecuredResponse.ts"
 import * as Failures from "./Failures.ts"
+import type { RequestMetrics } from "./RequestMetrics.ts"
 import * as Routes from "./Routes.ts"
 
 type Response = HttpServerResponse.HttpServerResponse

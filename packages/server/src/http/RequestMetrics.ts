@@ -2,8 +2,8 @@
  * What this process has answered, by method and route pattern: how many with which status, and how long they took. Plain
  * numbers, because every request adds to them. A path never becomes a label, so that no caller makes the page grow.
  */
-import { Clock, Context, Effect, Layer } from "effect"
 import type { Family, HistogramSample } from "@catenet/domain/values/PrometheusText"
+import { Clock, Context, Effect, Layer } from "effect"
 
 /** Upper bounds of the histogram, in seconds. */
 const bounds: ReadonlyArray<number> = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

@@ -6,10 +6,10 @@ import { AccountAccess, BearerAccess, Caller, SessionAccess } from "@catenet/dom
 import { Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Layer, Option, Redacted } from "effect"
-import { Sessions } from "./Sessions.ts"
 import { AccessTokens } from "./AccessTokens.ts"
 import { EmailDomains } from "./EmailDomains.ts"
 import { KeySet } from "./KeySet.ts"
+import { Sessions } from "./Sessions.ts"
 
 /** Made once: a caller has either of two credentials and never both, so this happens on most requests. */
 const missing = Effect.fail(new Unauthenticated())

@@ -3,9 +3,9 @@
  * access token. A service account has no address: it may what its owner may, whose address is the last one that was
  * seen here. Where no domains are configured, every account may and nothing is asked.
  */
+import { EmailDomainRefused } from "@catenet/domain/identity/AuthenticationErrors"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import type { Email } from "@catenet/domain/values/Email"
-import { EmailDomainRefused } from "@catenet/domain/identity/AuthenticationErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -3,15 +3,6 @@
  * is asked, and given up before a client is deleted; the cleanup ends what stopped halfway. The secret is the
  * provider's: it is handed through once and never stored.
  */
-import type { HttpServerRequest } from "effect/http"
-import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import {
-  IdentityProviderFailed,
-  type IdentityProviderNotConfigured,
-  type ServiceAccountLimitReached,
-  ServiceAccountNotFound
-} from "@catenet/domain/identity/ServiceAccountErrors"
-import { audit } from "@catenet/domain/values/AuditEffect"
 import {
   ClientId,
   CreatedServiceAccount,
@@ -19,15 +10,24 @@ import {
   reserve,
   type ServiceAccount
 } from "@catenet/domain/identity/ServiceAccount"
+import {
+  IdentityProviderFailed,
+  type IdentityProviderNotConfigured,
+  type ServiceAccountLimitReached,
+  ServiceAccountNotFound
+} from "@catenet/domain/identity/ServiceAccountErrors"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Audits } from "./Audits.ts"
+import type { HttpServerRequest } from "effect/http"
 import { paged, type Page } from "../http/Paging.ts"
-import { type InternalId, RealmAdmin } from "./RealmAdmin.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { sha256Hex, freshHex32 } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { Audits } from "./Audits.ts"
+import { type InternalId, RealmAdmin } from "./RealmAdmin.ts"
 import * as Store from "./ServiceAccountStore.ts"
 
 /** Seconds after which a call that the provider got from us has surely ended there, whatever answer came back. */

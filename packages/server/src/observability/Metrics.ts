@@ -2,15 +2,15 @@
  * The page that Prometheus reads. Requests are those of this process, everything else is counted in the database and the
  * same on every replica. A database that is away leaves its families out and says so in `catenet_database_up`.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
-import { KeySet } from "../identity/KeySet.ts"
-import { liveSeconds } from "../edges/EdgeAddressStore.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import * as Status from "./StatusStore.ts"
 import { type Family, render, type Sample } from "@catenet/domain/values/PrometheusText"
-import * as Process from "./ProcessMetrics.ts"
-import * as Store from "./MetricsStore.ts"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { liveSeconds } from "../edges/EdgeAddressStore.ts"
 import { RequestMetrics } from "../http/RequestMetrics.ts"
+import { KeySet } from "../identity/KeySet.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import * as Store from "./MetricsStore.ts"
+import * as Process from "./ProcessMetrics.ts"
+import * as Status from "./StatusStore.ts"
 
 const gauge = (name: string, help: string, ...samples: ReadonlyArray<Sample>): Family => ({
   name: `catenet_${name}`,

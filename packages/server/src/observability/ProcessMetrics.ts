@@ -1,6 +1,6 @@
 /** What the operating system says about this process. The one place that asks it. */
-import process from "node:process"
 import type { Family } from "@catenet/domain/values/PrometheusText"
+import process from "node:process"
 
 const single = (name: string, type: "counter" | "gauge", help: string, value: number): Family => ({
   name,

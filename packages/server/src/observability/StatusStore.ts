@@ -1,7 +1,7 @@
 /** The counts of the status page, all in one statement. */
+import { Count } from "@catenet/domain/values/Numbers"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { Count } from "@catenet/domain/values/Numbers"
 
 const Counts = Schema.Struct({
   hosts: Count,

@@ -5,11 +5,11 @@ import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Schema } from "effect"
 import { Bridges } from "../channels/Bridges.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
-import * as AgentBridgesPage from "./pages/AgentBridgesPage.ts"
 import { filled, read, seeOther, type Submission, type Submit } from "./Forms.ts"
+import * as AgentBridgesPage from "./pages/AgentBridgesPage.ts"
 import * as OncePage from "./pages/OncePage.ts"
-import { idFrom } from "./TunnelDetail.ts"
 import * as Visits from "./shell/Visits.ts"
+import { idFrom } from "./TunnelDetail.ts"
 
 const idOf = ({ at }: Submission) => idFrom(at("id"))
 const home = "/portal/agent-bridges"

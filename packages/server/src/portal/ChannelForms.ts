@@ -1,9 +1,9 @@
 /** Forms of channels: registration, members, who may claim, grants, rooms, and the end of a channel. */
 import { ChannelId, ChannelRegistration, Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
-import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
-import { HolderKey, NewHolderKey, NewOperatorKey } from "@catenet/domain/values/Keys"
 import { ChannelNotFound, type NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
+import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Email } from "@catenet/domain/values/Email"
+import { HolderKey, NewHolderKey, NewOperatorKey } from "@catenet/domain/values/Keys"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -6,13 +6,13 @@ import { Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
 import { NetUuidInPath } from "@catenet/domain/values/Ids"
 import { Effect, Option, Record, Redacted, Schema } from "effect"
 import { HttpRouter } from "effect/http"
-import type { ExtraRoutes } from "../http/Routes.ts"
 import type { Refusal } from "../http/RefusalPages.ts"
+import type { ExtraRoutes } from "../http/Routes.ts"
 import * as AccountAccess from "../identity/AccountAccess.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import * as NetworkPage from "./pages/topology/NetworkPage.ts"
-import * as TopologyDetail from "./TopologyDetail.ts"
 import * as Visits from "./shell/Visits.ts"
+import * as TopologyDetail from "./TopologyDetail.ts"
 
 export const addresses: ExtraRoutes = [
   ["GET", "/me/topologies/:id/editor"],

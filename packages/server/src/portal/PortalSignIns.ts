@@ -7,11 +7,11 @@ import {
 } from "@catenet/domain/identity/AuthenticationErrors"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { EmailDomains } from "../identity/EmailDomains.ts"
 import * as BegunSignIns from "../identity/BegunSignIns.ts"
+import { EmailDomains } from "../identity/EmailDomains.ts"
+import { Sessions } from "../identity/Sessions.ts"
 import { SignIns, type Wishes } from "../identity/SignIns.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { Sessions } from "../identity/Sessions.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 

@@ -2,14 +2,14 @@
 import { Effect } from "effect"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
-import { Tunnels } from "../tunnels/Tunnels.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { Records } from "../tunnels/records/Records.ts"
+import { Tunnels } from "../tunnels/Tunnels.ts"
 import * as FleetPage from "./pages/FleetPage.ts"
 import * as UptimePage from "./pages/UptimePage.ts"
 import * as UsagePage from "./pages/UsagePage.ts"
-import { idFrom } from "./TunnelDetail.ts"
 import * as Visits from "./shell/Visits.ts"
+import { idFrom } from "./TunnelDetail.ts"
 
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make

@@ -4,12 +4,12 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, String as Str } from "effect"
-import { Settings } from "../settings/Settings.ts"
-import { whileStarting } from "./Unavailable.ts"
 import * as CorkedSocket from "../fastpath/CorkedSocket.ts"
+import { Settings } from "../settings/Settings.ts"
 import * as Int8 from "./Int8.ts"
 import * as LostTransaction from "./LostTransaction.ts"
 import { migrate } from "./Migrations.ts"
+import { whileStarting } from "./Unavailable.ts"
 
 /** The client alone, for a database whose schema another program keeps. */
 export const layerClient = PgClient.layerFrom(

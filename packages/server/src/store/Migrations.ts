@@ -5,8 +5,8 @@
  */
 import { Data, Effect, Predicate } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
-import { isUnavailable } from "./Unavailable.ts"
 import { migrations } from "./migrations/Registry.ts"
+import { isUnavailable } from "./Unavailable.ts"
 
 /** The database does not answer. */
 export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly cause: unknown }> {

@@ -1,6 +1,6 @@
 /** An insert that is conditional on room answers no row where there is none. */
-import { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Count } from "@catenet/domain/values/Numbers"
+import { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Effect } from "effect"
 
 /** Refuses an insert without a row; `of` is what there are too many of. */

@@ -2,19 +2,19 @@
  * The hours in which visitors may come in. What is saved reaches the edge through the outbox, in the order in which it
  * was saved; the edge enforces it. `Hosts` sends it again when a hostname is authorized.
  */
-import { type AccessPolicy, isOpen, nextChange } from "@catenet/domain/edges/AccessPolicy"
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccessState } from "@catenet/domain/api/TunnelControlsApi"
-import { AccessRefused, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import type { Subject } from "@catenet/domain/values/Subject"
+import { type AccessPolicy, isOpen, nextChange } from "@catenet/domain/edges/AccessPolicy"
 import { type AccessEffect, clear, rearm, replace } from "@catenet/domain/tunnels/AccessWindow"
+import { AccessRefused, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { TunnelId } from "@catenet/domain/values/Ids"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { Step } from "@catenet/domain/values/Step"
+import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option } from "effect"
+import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { Outbox } from "../edges/Outbox.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./AccessWindowStore.ts"
 

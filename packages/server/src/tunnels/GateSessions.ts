@@ -2,19 +2,19 @@
  * Sessions of visitors behind login gates. A session is for one host and has a cookie of its own there: a cookie that is
  * copied to another host is worth nothing. What ends one takes effect at the next request, and is sent to the edges.
  */
-import type { SqlError } from "effect/sql"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as CodeStore from "./GateCodeStore.ts"
-import { LoginOrders } from "./LoginOrders.ts"
 import * as Store from "./GateStore.ts"
+import { LoginOrders } from "./LoginOrders.ts"
 
 /** Seconds of a session that a login gave. */
 export const loginLifetime = 28_800

@@ -1,8 +1,8 @@
 /** The table of share links. The token of a link is known by its hash only. */
+import { type KeptShareLink, ShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { type KeptShareLink, ShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 

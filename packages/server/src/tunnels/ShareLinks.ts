@@ -2,15 +2,10 @@
  * Links that let a visitor past the login gate of one host for a while. The token is shown once, in the link; what is
  * kept is its hash. A link is redeemed and revoked under its row's lock, so a single-use link has one user.
  */
-import type { HttpServerRequest } from "effect/http"
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { native } from "@catenet/crypto/native"
 import * as Tokens from "@catenet/crypto/Tokens"
 import type { Caller } from "@catenet/domain/api/Access"
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
-import { ShareLinkNotFound, ShareLinkRefused } from "@catenet/domain/tunnels/ShareLinkErrors"
-import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { ShareLinkId, type TunnelId } from "@catenet/domain/values/Ids"
 import {
   type KeptShareLink,
   mint,
@@ -22,17 +17,22 @@ import {
   type ShareTtl,
   stateOf
 } from "@catenet/domain/tunnels/ShareLink"
+import { ShareLinkNotFound, ShareLinkRefused } from "@catenet/domain/tunnels/ShareLinkErrors"
+import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { ShareLinkId, type TunnelId } from "@catenet/domain/values/Ids"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Audits } from "../identity/Audits.ts"
-import { GateSessions } from "./GateSessions.ts"
-import { LoginOrders } from "./LoginOrders.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import type { HttpServerRequest } from "effect/http"
 import { Idempotency } from "../http/Idempotency.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { GateSessions } from "./GateSessions.ts"
+import { LoginOrders } from "./LoginOrders.ts"
 import * as Store from "./ShareLinkStore.ts"
 
 type Account = Caller["Service"]

@@ -1,6 +1,6 @@
 /** A tunnel's routing token is replaced wherever it stands: the tunnel itself and its hostnames. */
-import { Tier } from "@catenet/domain/edges/Tier"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import { Tier } from "@catenet/domain/edges/Tier"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"

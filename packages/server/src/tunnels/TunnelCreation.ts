@@ -3,8 +3,8 @@
  * the caller was shown.
  */
 import type { Caller } from "@catenet/domain/api/Access"
-import { HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { derive } from "@catenet/domain/tunnels/HostnameDerivation"
+import { HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"

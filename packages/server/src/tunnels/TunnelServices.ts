@@ -5,8 +5,8 @@ import { GateSessions } from "./GateSessions.ts"
 import { HttpOnly } from "./HttpOnly.ts"
 import { ShareLinks } from "./ShareLinks.ts"
 import { TokenRotations } from "./TokenRotations.ts"
-import { TunnelSharing } from "./TunnelSharing.ts"
 import { Tunnels } from "./Tunnels.ts"
+import { TunnelSharing } from "./TunnelSharing.ts"
 
 export const layer = Layer.mergeAll(
   AccessWindows.layer,

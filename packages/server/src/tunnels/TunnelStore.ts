@@ -1,17 +1,17 @@
 /** The table of tunnels, as their owners and grantees see them. */
 import { AgentProof } from "@catenet/domain/edges/AgentProof"
+import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
+import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import type { Refusal } from "../identity/AuditStore.ts"
-import { keysetOn, SliceOfAll } from "../store/Slice.ts"
 import { proofOf } from "../edges/AgentKeyStore.ts"
 import type { Kept } from "../http/IdempotencyStore.ts"
+import type { Refusal } from "../identity/AuditStore.ts"
+import { keysetOn, SliceOfAll } from "../store/Slice.ts"
 
 const Fresh = Schema.Struct({
   id: TunnelId,

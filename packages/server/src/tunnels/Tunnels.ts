@@ -2,8 +2,10 @@
  * Tunnels: created for an account, with a routing token that never changes and, mostly, a hostname. An id that the caller
  * does not own is answered as an unknown one.
  */
-import type { HttpServerRequest } from "effect/http"
-import type { IdempotencyKeyReused, LimitReached, RateLimited } from "@catenet/domain/values/RequestErrors"
+import type { Caller } from "@catenet/domain/api/Access"
+import { reclaim } from "@catenet/domain/certificates/Admission"
+import { ClaimNotLapsed } from "@catenet/domain/certificates/AdmissionErrors"
+import { AgentId } from "@catenet/domain/enrollment/Agent"
 import type {
   DnsUnanswered,
   HostnameNotProved,
@@ -11,16 +13,6 @@ import type {
   HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
-import type { Caller } from "@catenet/domain/api/Access"
-import { AgentId } from "@catenet/domain/enrollment/Agent"
-import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { reclaim } from "@catenet/domain/certificates/Admission"
-import { ClaimNotLapsed } from "@catenet/domain/certificates/AdmissionErrors"
-import type { Hostname } from "@catenet/domain/values/Hostname"
-import type { TunnelId } from "@catenet/domain/values/Ids"
-import { audit } from "@catenet/domain/values/AuditEffect"
-import type { Subject } from "@catenet/domain/values/Subject"
-import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import {
   Installation,
   type Tunnel,
@@ -28,24 +20,32 @@ import {
   type TunnelName,
   type TunnelOfSubject
 } from "@catenet/domain/tunnels/Tunnel"
+import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { audit } from "@catenet/domain/values/AuditEffect"
+import type { Hostname } from "@catenet/domain/values/Hostname"
+import type { TunnelId } from "@catenet/domain/values/Ids"
+import type { IdempotencyKeyReused, LimitReached, RateLimited } from "@catenet/domain/values/RequestErrors"
+import type { Subject } from "@catenet/domain/values/Subject"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { AddressRecords } from "./hostnames/AddressRecords.ts"
-import { Audits } from "../identity/Audits.ts"
+import type { HttpServerRequest } from "effect/http"
+import { Outbox } from "../edges/Outbox.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { Enrollments } from "../enrollment/Enrollments.ts"
-import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
-import { HostnameRules } from "./hostnames/HostnameRules.ts"
-import { paged, type Page } from "../http/Paging.ts"
 import { Idempotency } from "../http/Idempotency.ts"
+import { paged, type Page } from "../http/Paging.ts"
+import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
-import { Outbox } from "../edges/Outbox.ts"
-import { Hosts } from "./hostnames/Hosts.ts"
-import { LoginOrders } from "./LoginOrders.ts"
 import { Settings } from "../settings/Settings.ts"
 import { refusedBy } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Creation from "./TunnelCreation.ts"
+import { AddressRecords } from "./hostnames/AddressRecords.ts"
+import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
+import { HostnameRules } from "./hostnames/HostnameRules.ts"
+import { Hosts } from "./hostnames/Hosts.ts"
+import { LoginOrders } from "./LoginOrders.ts"
 import { tunnelOf } from "./ShownTunnel.ts"
+import * as Creation from "./TunnelCreation.ts"
 import * as Store from "./TunnelStore.ts"
 
 type Account = Caller["Service"]

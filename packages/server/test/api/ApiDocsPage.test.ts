@@ -1,7 +1,7 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { assert, describe, it } from "@effect/vitest"
-import { HttpApi, OpenApi } from "effect/http-api"
 import { SchemaAST } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
 import { render } from "../../src/api/ApiDocsPage.ts"
 
 const document = OpenApi.fromApi(ControlPlaneApi)

@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { until } from "../../../domain/test/Eventually.ts"
 import * as Accounts from "../harness/Accounts.ts"
-import { accountOf, event, imbalances, intend, post, second, signed, world } from "./Customers.ts"
 import * as Contract from "../harness/Contract.ts"
+import { accountOf, event, imbalances, intend, post, second, signed, world } from "./Customers.ts"
 
 const now = () => Math.floor(Date.now() / 1000)
 const unknown = "99".repeat(32)

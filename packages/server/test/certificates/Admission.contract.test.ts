@@ -1,5 +1,5 @@
-import { layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
+import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { keyName, NameServer, secret } from "../dns/NameServer.ts"

@@ -4,9 +4,9 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { keyName, NameServer, secret } from "../dns/NameServer.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { keyName, NameServer, secret } from "../dns/NameServer.ts"
 
 const world = Layer.unwrap(
   Effect.map(NameServer, ({ port }) =>

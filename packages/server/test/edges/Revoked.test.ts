@@ -1,5 +1,5 @@
-import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { cursorIn } from "@catenet/domain/api/Page"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"

@@ -1,15 +1,15 @@
 /** One-time tokens that are over go, each at its time, and none of them comes back as a fresh one. */
-import * as Caps from "@catenet/domain/values/Caps"
 import { Tenant } from "@catenet/domain/enrollment/Agent"
+import * as Caps from "@catenet/domain/values/Caps"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { unixSeconds } from "../../src/runtime/Now.ts"
 import { hashToken } from "../../src/runtime/Secrets.ts"
+import { redemption } from "../enrollment/Redemption.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { redemption } from "../enrollment/Redemption.ts"
 
 const database = Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url })))
 const tenant = Tenant.make("pruned")

@@ -5,6 +5,7 @@ import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
 import { Effect, Redacted } from "effect"
 import { bytesOf } from "../../src/runtime/Secrets.ts"
+import { signed } from "../billing/Customers.ts"
 import {
   grantBy,
   idOf,
@@ -15,7 +16,6 @@ import {
   redemptionOf,
   seedOf
 } from "../channels/ChannelsKeys.ts"
-import { signed } from "../billing/Customers.ts"
 import type { As, Client } from "./Client.ts"
 
 /** Whose day it is. Everything that is chosen carries the word: hostnames, names, keys, addresses. */

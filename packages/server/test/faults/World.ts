@@ -1,10 +1,10 @@
 /** A deployment of real processes: an identity provider, replicas of the control plane, and an edge that writes down. */
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Subject"
+import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, Schedule, Schema } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
-import { PgClient } from "@effect/sql-pg"
 import { decodeJwt } from "jose"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

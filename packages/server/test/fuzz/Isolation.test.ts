@@ -8,16 +8,16 @@ import { Effect, Layer } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
-import { grantBy, idOf, keyOf, linkOf, materialOf } from "../channels/ChannelsKeys.ts"
 import { secret as webhookSecret } from "../billing/Customers.ts"
+import { grantBy, idOf, keyOf, linkOf, materialOf } from "../channels/ChannelsKeys.ts"
 import * as Client from "../faults/Client.ts"
 import { guestOf, play } from "../faults/Scenario.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { TestRealm } from "../identity/TestRealm.ts"
 import { settings } from "../identity/ServiceAccountsWorld.ts"
+import { TestRealm } from "../identity/TestRealm.ts"
 
 const variables = {
   CT_CP_HOSTNAME_ZONE: "zone.example",

@@ -1,13 +1,13 @@
 /** A realm of the embedded provider, a control plane whose visitors sign in there, and browsers that visit both. */
-import { until } from "../../../domain/test/Eventually.ts"
-import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { until } from "../../../domain/test/Eventually.ts"
 import { type IdentityProvider, start } from "../../../idp/src/IdentityProvider.ts"
 import * as TestServer from "../harness/TestServer.ts"
 

@@ -1,5 +1,5 @@
-import { Email } from "@catenet/domain/values/Email"
 import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
+import { Email } from "@catenet/domain/values/Email"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"

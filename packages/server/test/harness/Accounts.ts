@@ -1,10 +1,10 @@
 /** Callers for tests: accounts with an access token or a portal session, as the server will accept them. */
-import { until } from "../../../domain/test/Eventually.ts"
-import { PgClient } from "@effect/sql-pg"
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Subject"
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schema, String as Str } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import { until } from "../../../domain/test/Eventually.ts"
 import { Sessions } from "../../src/identity/Sessions.ts"
 import * as Int8 from "../../src/store/Int8.ts"
 import { TestDatabase } from "./TestDatabase.ts"

@@ -1,8 +1,8 @@
 /** An edge's admin interface that writes down what it is told, and can be away, refuse, or be slow. */
-import { until } from "../../../domain/test/Eventually.ts"
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { until } from "../../../domain/test/Eventually.ts"
 
 export interface Order {
   readonly admin: string | undefined

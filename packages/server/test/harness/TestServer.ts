@@ -4,9 +4,9 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { ConfigProvider, Effect, Layer, Redacted, References } from "effect"
 import { FetchHttpClient, HttpClientRequest, HttpServer } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { Sealing } from "../../src/store/Sealing.ts"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/settings/Settings.ts"
+import { Sealing } from "../../src/store/Sealing.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
 export const adminToken = "ad".repeat(32)

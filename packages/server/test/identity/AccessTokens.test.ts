@@ -1,6 +1,6 @@
-import { until } from "../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { until } from "../../../domain/test/Eventually.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 

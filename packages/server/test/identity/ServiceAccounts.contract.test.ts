@@ -2,10 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Accounts from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
 import { world as plainWorld } from "../harness/Accounts.ts"
-import { TestRealm } from "./TestRealm.ts"
+import * as Contract from "../harness/Contract.ts"
 import { account, world } from "./ServiceAccountsWorld.ts"
+import { TestRealm } from "./TestRealm.ts"
 
 const ada = { bearer: "ada" }
 const bob = { bearer: "bob" }

@@ -1,10 +1,10 @@
-import { until } from "../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { until } from "../../../domain/test/Eventually.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { clients, login, TestRealm } from "./TestRealm.ts"
 import { account, agreed, rows, second, world } from "./ServiceAccountsWorld.ts"
+import { clients, login, TestRealm } from "./TestRealm.ts"
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
   it.effect("are fifty here and at the provider after 200 requests at two replicas", () =>

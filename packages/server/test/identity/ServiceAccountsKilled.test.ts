@@ -1,14 +1,14 @@
-import { until } from "../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { HttpServer } from "effect/http"
 import { type ChildProcess, spawn } from "node:child_process"
+import { until } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
 import { bearerOf } from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { adminToken } from "../harness/TestServer.ts"
-import { type Call, TestRealm } from "./TestRealm.ts"
 import { account, agreed, rows, settings, world } from "./ServiceAccountsWorld.ts"
+import { type Call, TestRealm } from "./TestRealm.ts"
 
 /** The program as a process of its own; it sweeps so seldom that somebody else has to. */
 const victim = Effect.gen(function* () {

@@ -1,9 +1,9 @@
 /** A server that administers a realm of its own, and the requests of its callers. */
-import { until } from "../../../domain/test/Eventually.ts"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"

@@ -3,8 +3,8 @@
  * the answer, or never answers.
  */
 import { Context, Effect, Layer } from "effect"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { mkdtempSync, rmSync } from "node:fs"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

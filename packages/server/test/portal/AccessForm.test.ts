@@ -1,7 +1,7 @@
+import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import type { Fields } from "../../src/http/FormBody.ts"
 import { readAccessForm, utcSeconds } from "../../src/portal/AccessForm.ts"
 

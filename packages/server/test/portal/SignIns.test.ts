@@ -1,8 +1,8 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { home, nextPath } from "../../src/portal/NextPath.ts"
 import { browser, isToldToWait, portal, replica, text, triesOver, world } from "../gate/GateWorld.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { home, nextPath } from "../../src/portal/NextPath.ts"
 
 const session = "__Host-ct_portal_session"
 

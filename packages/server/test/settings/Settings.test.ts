@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Redacted } from "effect"
 import { Settings } from "../../src/settings/Settings.ts"
 

@@ -1,7 +1,7 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { PgClient } from "@effect/sql-pg"
 import { DatabaseUnreachable, lock, migrate, migrateTo } from "../../src/store/Migrations.ts"
 import { migrations } from "../../src/store/migrations/Registry.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"

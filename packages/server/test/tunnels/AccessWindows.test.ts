@@ -1,9 +1,9 @@
-import { until } from "../../../domain/test/Eventually.ts"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
-import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { until } from "../../../domain/test/Eventually.ts"
 import { FactsEdge } from "./records/FactsEdge.ts"
 import { account, tunnel, world } from "./records/RecordsWorld.ts"
 

@@ -3,9 +3,9 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import * as TestServer from "../harness/TestServer.ts"
 import { FactsEdge } from "./records/FactsEdge.ts"
 import { account, tunnel, world } from "./records/RecordsWorld.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const Restored = Schema.Array(Schema.Struct({ token: Schema.String, http_only: Schema.Boolean }))
 

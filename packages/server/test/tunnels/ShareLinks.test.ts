@@ -1,13 +1,13 @@
-import type { TunnelId } from "@catenet/domain/values/Ids"
 import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
+import { Email } from "@catenet/domain/values/Email"
+import type { TunnelId } from "@catenet/domain/values/Ids"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { Email } from "@catenet/domain/values/Email"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { database, ready } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
+import * as TestServer from "../harness/TestServer.ts"
 import { account, tunnel, variables, world } from "./records/RecordsWorld.ts"
 
 const zone = {

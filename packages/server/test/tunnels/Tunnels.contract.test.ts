@@ -4,9 +4,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Accounts from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
-import { PublicDns } from "./hostnames/PublicDns.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import { PublicDns } from "./hostnames/PublicDns.ts"
 
 const world = Layer.unwrap(
   Effect.map(PublicDns, ({ address }) =>

@@ -1,5 +1,5 @@
-import { Subject } from "@catenet/domain/values/Subject"
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Subject } from "@catenet/domain/values/Subject"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"

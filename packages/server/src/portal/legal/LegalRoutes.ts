@@ -10,11 +10,11 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ExtraRoutes } from "../../http/Routes.ts"
 import { Settings } from "../../settings/Settings.ts"
-import * as LlmsTxt from "./LlmsTxt.ts"
 import * as Page from "./LegalPage.ts"
+import * as Texts from "./LegalTexts.ts"
+import * as LlmsTxt from "./LlmsTxt.ts"
 import * as ProtectedResource from "./ProtectedResource.ts"
 import * as SecurityTxt from "./SecurityTxt.ts"
-import * as Texts from "./LegalTexts.ts"
 
 export const addresses: ExtraRoutes = [
   ["GET", "/impressum"],

@@ -1,7 +1,7 @@
 /** `GET /portal/events?tunnels=ID,ID`: the states of an account's tunnels as they change, as server-sent events. */
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Caller } from "@catenet/domain/api/Access"
 import { TunnelId } from "@catenet/domain/values/Ids"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { ExtraRoutes } from "../../http/Routes.ts"

@@ -7,8 +7,8 @@ import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { type Cause, Clock, Effect, Option, Queue, Redacted, Schedule, Stream } from "effect"
 import { anyOf, EdgeFacts } from "../../edges/EdgeFacts.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import { type State, stateOf } from "../pages/AgentState.ts"
 import * as RecordStore from "../../tunnels/records/RecordStore.ts"
+import { type State, stateOf } from "../pages/AgentState.ts"
 
 /** Tunnels of one stream: as many as one page of the list shows. */
 export const mostTunnels = 50

@@ -3,11 +3,11 @@ import type { Account, PaymentIntent } from "@catenet/domain/billing/Credits"
 import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
 import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import type { OpenSession } from "../../identity/Sessions.ts"
 import { button, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { shortKey } from "./ShortKey.ts"
 
 export interface Facts {

@@ -2,9 +2,9 @@
 import type { BridgeState } from "@catenet/domain/api/BridgeApi"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import { area, choice, field } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { shortKey } from "./ShortKey.ts"
 
 /** The tools that are known; another one can be called over the API. */

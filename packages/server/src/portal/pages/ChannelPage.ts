@@ -2,10 +2,10 @@
 import type { Channel, DepositedGrant, Member } from "@catenet/domain/channels/Channel"
 import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import { area, button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { materialFields } from "./MaterialFields.ts"
 import { shortKey } from "./ShortKey.ts"
 

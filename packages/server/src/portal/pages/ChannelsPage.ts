@@ -2,9 +2,9 @@
 import type { ChannelId, RoomPair } from "@catenet/domain/channels/Channel"
 import type { Claim } from "@catenet/domain/channels/Claim"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import { area, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { shortKey } from "./ShortKey.ts"
 
 export interface Facts {

@@ -4,9 +4,9 @@
  */
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import type { Sent } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { materialFields } from "./MaterialFields.ts"
 
 export const page = (

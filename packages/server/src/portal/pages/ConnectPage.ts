@@ -4,9 +4,9 @@
  */
 import type { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { state } from "./AgentState.ts"
 
 /** What the agent beside the service is started with. */

@@ -1,8 +1,8 @@
 /** `/portal/tunnels/:id/delete`: asks before a tunnel is deleted. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 
 export const page = (texts: Texts, { hostname, id, name }: Tunnel): Page => ({
   title: texts.deleteTitle,

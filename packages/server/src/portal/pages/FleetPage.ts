@@ -2,8 +2,8 @@
 import type { FleetRow } from "@catenet/domain/tunnels/Usage"
 import { ageText, percentText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { state } from "./AgentState.ts"
 import { silentEdges } from "./SilentEdges.ts"
 

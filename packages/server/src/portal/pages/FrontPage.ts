@@ -1,7 +1,7 @@
 /** `/`: what this is, how to sign in, and how much of it there is. */
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 
 export interface Facts {
   readonly isSignedIn: boolean

@@ -2,9 +2,9 @@
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Subject } from "@catenet/domain/values/Subject"
-import type { Texts } from "../texts/English.ts"
 import { button, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 
 export const page = (
   texts: Texts,

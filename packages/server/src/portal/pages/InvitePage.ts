@@ -1,9 +1,9 @@
 /** `/portal/claim?invite=`: what an invite offers, and one button. Looking claims nothing. */
 import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 
 export const page = (texts: Texts, { channel, expires_at, holder, label }: ClaimInvite, invite: string): Page => ({
   title: texts.inviteTitle,

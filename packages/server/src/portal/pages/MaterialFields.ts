@@ -1,7 +1,7 @@
 /** The three fields of what a member says of itself: its holder key, its Noise key, and its signature over both. */
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import { field, type Sent, valuesOf } from "../shell/Field.ts"
+import type { Texts } from "../texts/English.ts"
 
 export const materialFields = (texts: Texts, sent: Sent | undefined, form: string): Markup => {
   const values = valuesOf(texts, sent, form)

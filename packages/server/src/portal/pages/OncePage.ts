@@ -1,7 +1,7 @@
 /** What is shown once: a secret in the answer to a form, which no browser keeps. */
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 
 export const page = (
   texts: Texts,

@@ -1,7 +1,7 @@
 /** `/portal/logout`: a button, because a link or a picture elsewhere must not sign anybody out. */
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 
 export const page = (texts: Texts): Page => ({
   title: texts.signOutTitle,

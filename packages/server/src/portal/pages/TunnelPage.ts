@@ -1,9 +1,9 @@
 /** `/portal/tunnels/:id`: everything of one tunnel. A grantee sees what it is and how to connect an agent, no more. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import { field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { state } from "./AgentState.ts"
 import * as ConnectPage from "./ConnectPage.ts"
 import * as AccessPanel from "./tunnel/AccessPanel.ts"

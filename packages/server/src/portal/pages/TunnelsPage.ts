@@ -1,9 +1,9 @@
 /** `/portal/tunnels`: the tunnels of an account, and the form for one more. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { state } from "./AgentState.ts"
 
 export interface Facts {

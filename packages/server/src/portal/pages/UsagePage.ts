@@ -2,8 +2,8 @@
 import type { UsageRow } from "@catenet/domain/tunnels/Usage"
 import { bytesText, percentText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../texts/English.ts"
 import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
 import { silentEdges } from "./SilentEdges.ts"
 
 const orNone = (value: number | null, text: (value: number) => string) => (value === null ? "n/a" : text(value))

@@ -1,6 +1,6 @@
 /** A moment as people read it: UTC, to the minute. */
-import { DateTime } from "effect"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { DateTime } from "effect"
 
 export const moment = (seconds: number): Markup => {
   const iso = DateTime.formatIso(DateTime.makeUnsafe(seconds * 1000))

@@ -1,7 +1,7 @@
 /** The shell around every page: navigation, who is signed in, the language. A page puts its content into it. */
 import type { Email } from "@catenet/domain/values/Email"
-import type { Subject } from "@catenet/domain/values/Subject"
 import { Markup, markup } from "@catenet/domain/values/Markup"
+import type { Subject } from "@catenet/domain/values/Subject"
 import type { Texts } from "../texts/English.ts"
 import { names } from "./Language.ts"
 import * as Script from "./Script.ts"

@@ -1,10 +1,10 @@
 /** Every text of the pages in English. The other languages have the same members: the compiler holds that. */
-import type { TextsOf } from "./TextsOf.ts"
-import { reasonsTexts } from "./EnglishReasons.ts"
 import { channelsTexts } from "./EnglishChannels.ts"
+import { reasonsTexts } from "./EnglishReasons.ts"
 import { recordsTexts } from "./EnglishRecords.ts"
 import { topologiesTexts } from "./EnglishTopologies.ts"
 import { tunnelTexts } from "./EnglishTunnel.ts"
+import type { TextsOf } from "./TextsOf.ts"
 
 /** Refusals say themselves in English what they say. */
 const ownWords: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map()

@@ -1,11 +1,11 @@
 /** Every text of the pages in German. */
-import { reasonsTexts } from "./GermanReasons.ts"
+import type { Texts } from "./English.ts"
 import { channelsTexts } from "./GermanChannels.ts"
+import { problems } from "./GermanProblems.ts"
+import { reasonsTexts } from "./GermanReasons.ts"
 import { recordsTexts } from "./GermanRecords.ts"
 import { topologiesTexts } from "./GermanTopologies.ts"
 import { tunnelTexts } from "./GermanTunnel.ts"
-import type { Texts } from "./English.ts"
-import { problems } from "./GermanProblems.ts"
 
 export const german: Texts = {
   ...reasonsTexts,

@@ -2,8 +2,6 @@
  * Delivers what alerts have to say: signed, at most three times, and exactly once by however many replicas. A delivery
  * that was begun by a replica that died is made again under the same message id, by which a receiver knows it.
  */
-import type { SqlError } from "effect/sql"
-import type { DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as AlertWebhook from "@catenet/crypto/webhook/AlertWebhook"
@@ -15,10 +13,12 @@ import {
   retryPauses,
   takeDelivery
 } from "@catenet/domain/tunnels/Alert"
+import type { DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
 import type { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { AlertSecret } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./AlertDeliveryStore.ts"

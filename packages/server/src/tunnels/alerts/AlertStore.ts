@@ -1,8 +1,8 @@
 /** The tables of alerts and of their deliveries. A watch is laid out in columns; what a state does not have is null. */
 import { AlertEvent } from "@catenet/domain/tunnels/Alert"
+import type { Watch } from "@catenet/domain/tunnels/Outage"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import type { Watch } from "@catenet/domain/tunnels/Outage"
 import { AlertSecret, RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"

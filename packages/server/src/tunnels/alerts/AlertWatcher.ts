@@ -1,7 +1,7 @@
 /** The two loops of alerts: one looks at tunnels, one delivers, so that a slow receiver delays no look. */
 import { Effect, FiberSet, Layer } from "effect"
-import { Settings } from "../../settings/Settings.ts"
 import { retryForever } from "../../runtime/RetryForever.ts"
+import { Settings } from "../../settings/Settings.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
 import { Outages } from "./Outages.ts"
 

@@ -3,15 +3,15 @@
  * reported is left for delivery in the transaction that stores the new state, so a report is neither lost nor made
  * twice. Edges that say nothing change nothing: while one is silent, a tunnel that no other has is neither up nor down.
  */
-import type { SqlError } from "effect/sql"
-import type { TunnelId } from "@catenet/domain/values/Ids"
 import type { AlertEvent } from "@catenet/domain/tunnels/Alert"
 import { type Evidence, look, observed } from "@catenet/domain/tunnels/Outage"
+import type { TunnelId } from "@catenet/domain/values/Ids"
 import type { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
-import { unixSeconds } from "../../runtime/Now.ts"
+import type { SqlError } from "effect/sql"
 import { anyOf, EdgeFacts } from "../../edges/EdgeFacts.ts"
+import { unixSeconds } from "../../runtime/Now.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
 import * as Store from "./AlertStore.ts"

@@ -3,9 +3,9 @@
  * in one transaction; any replica then brings the zone there, again and again until the DNS back end has taken it. Each
  * change states how things are to be, so making one twice does no harm. Names outside its zone are left alone.
  */
-import type { SqlError } from "effect/sql"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
 import * as ConfiguredDns from "../../dns/ConfiguredDns.ts"
 import { DnsProvider, isWithin } from "../../dns/DnsProvider.ts"
 import { unixSeconds } from "../../runtime/Now.ts"

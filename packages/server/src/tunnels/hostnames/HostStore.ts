@@ -1,11 +1,11 @@
 /** Recorded ownership of hostnames, with the state of their certificate admission laid out in columns for the sweep. */
-import { Effect, Option, Redacted, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 
 /** One row, as `hostColumns` selects it. */
 export const HostRow = Schema.Struct({

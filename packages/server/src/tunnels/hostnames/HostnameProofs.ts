@@ -2,7 +2,6 @@
  * The proof of host names that owners bring: looked up when the owner asks, and again before each certificate. With its
  * proof a name leads to the tunnel; a former holder whose proof is gone from DNS loses the name to one who has it.
  */
-import type { RateLimited } from "@catenet/domain/values/RequestErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import {
   DnsUnanswered,
@@ -11,22 +10,23 @@ import {
   HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
-import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import type { Hostname } from "@catenet/domain/values/Hostname"
 import { DnsRecord } from "@catenet/domain/tunnels/HostnameProof"
-import type { TunnelId } from "@catenet/domain/values/Ids"
+import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import type { Hostname } from "@catenet/domain/values/Hostname"
+import type { TunnelId } from "@catenet/domain/values/Ids"
+import type { RateLimited } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Equal, Layer, Option } from "effect"
-import { Audits } from "../../identity/Audits.ts"
-import { Limits } from "../../http/Limits.ts"
-import { unixSeconds } from "../../runtime/Now.ts"
 import { Outbox } from "../../edges/Outbox.ts"
-import { Hosts } from "./Hosts.ts"
+import { Limits } from "../../http/Limits.ts"
+import { Audits } from "../../identity/Audits.ts"
+import { unixSeconds } from "../../runtime/Now.ts"
 import { refusedBy } from "../../store/Constraint.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./HostnameProofStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
+import { Hosts } from "./Hosts.ts"
 import { Resolver } from "./Resolver.ts"
 
 /** Verifications that an account may ask for in a minute. */

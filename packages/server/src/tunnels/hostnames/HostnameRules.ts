@@ -1,5 +1,4 @@
 /** What the rules of host names need of the settings: the zone of given names, and which names are the platform's own. */
-import { Hostname } from "@catenet/domain/values/Hostname"
 import { HostnameReserved } from "@catenet/domain/tunnels/HostnameErrors"
 import {
   isGiven,
@@ -8,12 +7,13 @@ import {
   proofRecords,
   reservedAs
 } from "@catenet/domain/tunnels/HostnameOwnership"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer } from "effect"
-import { AddressRecords } from "./AddressRecords.ts"
 import * as ConfiguredDns from "../../dns/ConfiguredDns.ts"
 import { DnsProvider } from "../../dns/DnsProvider.ts"
 import { sha256Hex } from "../../runtime/Secrets.ts"
 import { Settings } from "../../settings/Settings.ts"
+import { AddressRecords } from "./AddressRecords.ts"
 import { isPublicSuffix } from "./PublicSuffix.ts"
 
 const normal = (name: string) => name.toLowerCase().replace(/\.+$/u, "")

@@ -3,21 +3,21 @@
  * back.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import { Badge, disable, enable, face } from "@catenet/domain/tunnels/Badge"
 import { BadgeNotFound, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { BadgeId, type TunnelId } from "@catenet/domain/values/Ids"
 import type { Step } from "@catenet/domain/values/Step"
 import type { Subject } from "@catenet/domain/values/Subject"
-import { Badge, disable, enable, face } from "@catenet/domain/tunnels/Badge"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Audits } from "../../identity/Audits.ts"
 import { EdgeFacts } from "../../edges/EdgeFacts.ts"
-import { shares } from "./FactFormat.ts"
+import { Audits } from "../../identity/Audits.ts"
 import { freshHex64 } from "../../runtime/Secrets.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./BadgeStore.ts"
 import * as Svg from "./BadgeSvg.ts"
+import { shares } from "./FactFormat.ts"
 
 type Account = Caller["Service"]
 

@@ -4,8 +4,8 @@
  */
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Json from "@catenet/crypto/Json"
-import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import type * as Export from "@catenet/crypto/receipt/Export"
+import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { ReceiptsUnavailable } from "@catenet/domain/tunnels/TunnelErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"

@@ -1,6 +1,6 @@
 /** The figures of a tunnel from what the edge knows of it. Pure; an edge that is silent gives no figure at all. */
-import { longestOutage, totals, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import type { UptimeShares } from "@catenet/domain/tunnels/TunnelTraffic"
+import { longestOutage, totals, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { UptimeReport } from "@catenet/domain/tunnels/Usage"
 import type { History } from "../../edges/EdgeFacts.ts"
 

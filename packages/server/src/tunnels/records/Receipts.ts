@@ -2,9 +2,9 @@
  * Exports what the edge signed about a tunnel: a header line, then one receipt a line. This service only passes them on;
  * the reader of the file verifies them. It fails closed: no file rather than half of one.
  */
-import type { ReceiptsUnavailable, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import * as Export from "@catenet/crypto/receipt/Export"
 import type { Caller } from "@catenet/domain/api/Access"
+import type { ReceiptsUnavailable, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { Context, Effect, Layer } from "effect"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"

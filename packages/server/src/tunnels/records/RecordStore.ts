@@ -1,10 +1,10 @@
 /** The tunnels of an account, with what is remembered of the agents behind them. */
 import { ChannelId } from "@catenet/domain/channels/Channel"
+import { BridgeMode, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { BridgeMode, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 

@@ -2,20 +2,20 @@
  * Uptime, usage and the fleet at a glance. The edges hold the figures; while all are silent they are unknown, and said to
  * be unknown, and while some are silent these are named. No agent is dialled for any of this.
  */
-import type { HttpServerRequest } from "effect/http"
-import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { Caller } from "@catenet/domain/api/Access"
+import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { anyOf, EdgeFacts, type History } from "../../edges/EdgeFacts.ts"
 import { paged, type Page } from "../../http/Paging.ts"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
-import { anyOf, EdgeFacts, type History } from "../../edges/EdgeFacts.ts"
-import * as FactFormat from "./FactFormat.ts"
 import { gaps } from "./AgentReadiness.ts"
+import * as FactFormat from "./FactFormat.ts"
 import * as Store from "./RecordStore.ts"
 
 type Account = Caller["Service"]

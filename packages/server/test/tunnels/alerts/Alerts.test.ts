@@ -6,8 +6,8 @@ import { TestIssuer } from "../../harness/TestIssuer.ts"
 import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
 import { account, tunnel, variables } from "../records/RecordsWorld.ts"
-import { type Arrival, isSigned, Receiver } from "./Receiver.ts"
 import { alerted, dueAt, here, looks, pretend, ticking } from "./AlertsWorld.ts"
+import { type Arrival, isSigned, Receiver } from "./Receiver.ts"
 
 const bodyOf = ({ body }: Arrival) => JSON.parse(body) as Record<string, unknown>
 

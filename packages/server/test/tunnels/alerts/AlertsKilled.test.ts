@@ -1,7 +1,7 @@
-import { until } from "../../../../domain/test/Eventually.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../../domain/test/Eventually.ts"
 import * as Program from "../../faults/Program.ts"
 import { database } from "../../harness/Accounts.ts"
 import { TestDatabase } from "../../harness/TestDatabase.ts"
@@ -9,8 +9,8 @@ import { TestIssuer } from "../../harness/TestIssuer.ts"
 import { adminToken } from "../../harness/TestServer.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
 import { account, variables } from "../records/RecordsWorld.ts"
-import { isSigned, Receiver } from "./Receiver.ts"
 import { alerted, pretend, ticking } from "./AlertsWorld.ts"
+import { isSigned, Receiver } from "./Receiver.ts"
 
 const world = Layer.mergeAll(TestDatabase.layer, TestIssuer.layer, FactsEdge.layer, Receiver.layer)
 

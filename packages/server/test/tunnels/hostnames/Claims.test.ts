@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { NameServer } from "../../dns/NameServer.ts"
 import { RecordingEdge } from "../../harness/RecordingEdge.ts"
-import { PublicDns } from "./PublicDns.ts"
 import { ask, claimed, create, offer, routed, sql, tokenOf, verify, world } from "./HostnamesWorld.ts"
+import { PublicDns } from "./PublicDns.ts"
 
 const zone = "tunnels.zone.example"
 

@@ -1,8 +1,8 @@
 /** An edge's admin interface whose tunnels are as a test says, which writes down what it is told. */
-import { until } from "../../../../domain/test/Eventually.ts"
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { until } from "../../../../domain/test/Eventually.ts"
 
 export interface Session {
   readonly connected_at: number

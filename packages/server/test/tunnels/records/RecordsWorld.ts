@@ -1,6 +1,6 @@
 /** A server whose edge says what a test wants, and accounts with tunnels on it. */
-import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import * as Accounts from "../../harness/Accounts.ts"
 import * as TestServer from "../../harness/TestServer.ts"

@@ -2,8 +2,8 @@
 import { maxSuggestBudget, type OperatorBinding } from "@catenet/domain/topologies/Topology"
 import type { OverlayMode, Suggestion, Topology } from "@catenet/domain/topologies/Topology"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../../texts/English.ts"
 import { area, button, checkbox, choice, field, panel } from "../../shell/Field.ts"
+import type { Texts } from "../../texts/English.ts"
 import { shortKey } from "../ShortKey.ts"
 import { nameOf } from "./Drawing.ts"
 

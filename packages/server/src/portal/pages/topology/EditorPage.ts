@@ -3,9 +3,9 @@
  * style and its script, and shows and changes everything without the script too.
  */
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../../texts/English.ts"
 import { panel } from "../../shell/Field.ts"
 import type { Page } from "../../shell/Shell.ts"
+import type { Texts } from "../../texts/English.ts"
 import { drawing } from "./Drawing.ts"
 import { type EditorFacts, linking, overlay, ownership, placing } from "./EditorForms.ts"
 import * as EditorScript from "./EditorScript.ts"

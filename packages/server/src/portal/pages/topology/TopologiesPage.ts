@@ -1,9 +1,9 @@
 /** `/portal/topologies`: own topologies and those that others share, and the button for one more. */
 import type { TopologyIds } from "@catenet/domain/topologies/Topology"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../../texts/English.ts"
 import { panel } from "../../shell/Field.ts"
 import type { Page } from "../../shell/Shell.ts"
+import type { Texts } from "../../texts/English.ts"
 
 const list = (texts: Texts, found: ReadonlyArray<TopologyIds>, none: string) =>
   found.length === 0

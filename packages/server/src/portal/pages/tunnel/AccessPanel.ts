@@ -4,8 +4,8 @@ import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { durationText, timeText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
 import { Option, Record } from "effect"
-import type { Texts } from "../../texts/English.ts"
 import { button, checkbox, choice, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
+import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const days = [0, 1, 2, 3, 4, 5, 6] as const

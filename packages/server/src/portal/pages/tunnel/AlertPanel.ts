@@ -1,9 +1,9 @@
 /** The alert of a tunnel: where it goes, how it stands, and its last deliveries. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../../texts/English.ts"
 import { button, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import { moment } from "../../shell/Moment.ts"
+import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const delivery = (texts: Texts, { at, detail, event, status }: Controls["deliveries"][number]) =>

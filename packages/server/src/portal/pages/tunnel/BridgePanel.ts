@@ -1,8 +1,8 @@
 /** Whether and how the operator's bridge may reach the agent behind a tunnel. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../../texts/English.ts"
 import { choice, panel, type Sent, valuesOf } from "../../shell/Field.ts"
+import type { Texts } from "../../texts/English.ts"
 
 export const render = (texts: Texts, { bridge_mode, id }: Tunnel, sent: Sent | undefined) =>
   panel(

@@ -1,9 +1,9 @@
 /** How a tunnel's name is served: its tier, its own host name's proof, its place in the queue, and who may serve it. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../../texts/English.ts"
 import { button, checkbox } from "../../shell/Field.ts"
 import { moment } from "../../shell/Moment.ts"
+import type { Texts } from "../../texts/English.ts"
 
 const proving = (texts: Texts, id: string, proof: NonNullable<Tunnel["hostname_proof"]>) =>
   proof.state === "proved"

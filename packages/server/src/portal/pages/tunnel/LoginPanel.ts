@@ -1,9 +1,9 @@
 /** Who may visit a tunnel: the login switch, the list of addresses, and those who ask for access. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../../texts/English.ts"
 import { button, checkbox, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import { moment } from "../../shell/Moment.ts"
+import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const switchOf = (texts: Texts, action: string, label: string, isOn: boolean, hint: string) =>

@@ -1,9 +1,9 @@
 /** The share links of a tunnel: those there are, and the form for one more. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import type { Texts } from "../../texts/English.ts"
 import { button, checkbox, choice, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import { moment } from "../../shell/Moment.ts"
+import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const row = (texts: Texts, id: string, link: Controls["links"][number]) => {
