@@ -101,7 +101,7 @@ const keeps = [
   "packages/server/src/store/migrations/"
 ]
 const isException = (file, line) =>
-  keeps.some((place) => file.startsWith(place)) || /"(?:Channel)?Authorisation"/.test(line)
+  keeps.some((place) => file.startsWith(place)) || /\b(?:Channel)?Authorisation\b/.test(line)
 for (const file of plainWords.flatMap((name) => filesOf(name, ["src"])))
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
     if (wordy.test(line) && !isException(file, line))

@@ -10,7 +10,7 @@ import {
   LookupAmbiguous,
   NoLiveEdge
 } from "../edges/EdgeErrors.ts"
-import { Authorization, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
+import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
 import { GateCodeRefused } from "../tunnels/GateErrors.ts"
 import { BrowserHash, GateAnswer, GateEntry } from "../tunnels/GateVisit.ts"
 import { Hostname } from "../values/Hostname.ts"
@@ -21,7 +21,7 @@ import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 /** Key and attestation of a member are left out, not null, where none is known. */
-export class ChannelAuthorization extends Schema.Class<ChannelAuthorization>("ChannelAuthorisation")({
+export class ChannelAuthorisation extends Schema.Class<ChannelAuthorisation>("ChannelAuthorisation")({
   operator_pubkey: OperatorKey,
   noise_pubkey: Schema.optionalKey(NoiseKey),
   noise_attestation: Schema.optionalKey(NoiseAttestation)
@@ -31,7 +31,7 @@ export class EdgesApi extends HttpApiGroup.make("edges")
   .add(
     HttpApiEndpoint.post("authorizeChannel", "/internal/channel/authorize", {
       payload: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
-      success: ChannelAuthorization,
+      success: ChannelAuthorisation,
       error: MemberNotAdmitted
     }).middleware(ReadsBody),
     HttpApiEndpoint.get("revokedTokens", "/internal/revoked-tokens", {
@@ -59,7 +59,7 @@ export class EdgesApi extends HttpApiGroup.make("edges")
     HttpApiEndpoint.get("rehydrate", "/internal/edges/rehydrate/:edge_id", {
       params: { edge_id: EdgeId },
       query: pageQuery,
-      success: Schema.Array(Authorization)
+      success: Schema.Array(Authorisation)
     }).middleware(ReadsParameters),
     HttpApiEndpoint.post("rebind", "/internal/edges/:id/rebind", {
       params: { id: EdgeId },

@@ -68,7 +68,7 @@ export class ReportedEdge extends Schema.Class<ReportedEdge>("ReportedEdge")({
 }) {}
 
 /** One authorization that an edge restores at boot. Without a host name the token alone is authorized. */
-export class Authorization extends Schema.Class<Authorization>("Authorisation")({
+export class Authorisation extends Schema.Class<Authorisation>("Authorisation")({
   token: RoutingToken,
   hostname: Schema.NullOr(Hostname),
   tier: Tier.pipe(Schema.withDecodingDefaultKey(Effect.succeed("passthrough" as const))),

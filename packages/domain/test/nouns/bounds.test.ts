@@ -184,7 +184,7 @@ describe("what is left out", () => {
       skill_ids: []
     })
     const authorization = { token: key, hostname: null }
-    assert.deepInclude(filled(EdgeNode.Authorization, authorization), {
+    assert.deepInclude(filled(EdgeNode.Authorisation, authorization), {
       tier: "passthrough",
       policy: null
     })

@@ -4,7 +4,7 @@
  * that knows nothing must not turn visitors or agents away.
  */
 import { cursorIn, maxPage } from "@catenet/domain/api/Page"
-import { type Authorization, EdgeId } from "@catenet/domain/edges/EdgeNode"
+import { type Authorisation, EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { Effect, Redacted, Schedule } from "effect"
 import { HttpClientError } from "effect/http"
 import type { ControlPlaneClient } from "../control/ControlPlane.ts"
@@ -25,7 +25,7 @@ const authorizationsOf = Effect.fn("Rehydrate.authorizationsOf")(function* (
   controlPlane: ControlPlaneClient,
   edgeId: string
 ) {
-  const all: Array<Authorization> = []
+  const all: Array<Authorisation> = []
   const params = { edge_id: EdgeId.make(edgeId) }
   let cursor: string | undefined
   do {

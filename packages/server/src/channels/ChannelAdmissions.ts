@@ -2,7 +2,7 @@
  * What an edge learns of a holder that wants to join a channel. A member is admitted with its keys. An edge of a topology with
  * a bound operator authorizes its ends too, but a holder without a stored Noise key is refused.
  */
-import { ChannelAuthorization } from "@catenet/domain/api/EdgesApi"
+import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
 import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,12 +12,12 @@ import type { Place } from "./GrantPlace.ts"
 import { TopologyAuthorizations } from "./TopologyAuthorizations.ts"
 
 const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`
-const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorization))
+const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorisation))
 
 export class ChannelAdmissions extends Context.Service<
   ChannelAdmissions,
   {
-    readonly authorize: (place: Place) => Effect.Effect<ChannelAuthorization, MemberNotAdmitted>
+    readonly authorize: (place: Place) => Effect.Effect<ChannelAuthorisation, MemberNotAdmitted>
   }
 >()("server/channels/ChannelAdmissions") {
   static readonly make = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /** Edge servers, and what an edge has to know about tunnels when it boots. */
-import { Authorization, EdgeNode, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import { Authorisation, EdgeNode, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
@@ -31,7 +31,7 @@ const Restored = Schema.Struct({
  * What is known of a tunnel as it is answered, the token in plain. There may be many thousands, and each `Redacted` is
  * an entry of one weak map: the collector is slow with those, and everything waits while the map is hashed anew.
  */
-const Known = Schema.toEncoded(Schema.Struct({ ...Place.fields, ...Authorization.fields }))
+const Known = Schema.toEncoded(Schema.Struct({ ...Place.fields, ...Authorisation.fields }))
 
 const Revoked = Schema.toEncoded(Schema.Struct({ id: Schema.Int, token: RoutingToken }))
 

@@ -8,7 +8,7 @@ import {
   LookupAmbiguous,
   NoLiveEdge
 } from "@catenet/domain/edges/EdgeErrors"
-import type { Authorization, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import type { Authorisation, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -63,7 +63,7 @@ export class Edges extends Context.Service<
     /** Everything that any edge restores before it opens its public listener, in plain, as it is answered. */
     readonly rehydrate: (
       page: Page
-    ) => Effect.Effect<ReadonlyArray<typeof Authorization.Encoded>, never, HttpServerRequest.HttpServerRequest>
+    ) => Effect.Effect<ReadonlyArray<typeof Authorisation.Encoded>, never, HttpServerRequest.HttpServerRequest>
     /** Tokens that no edge may serve again, in plain as well. */
     readonly revokedTokens: (
       page: Page

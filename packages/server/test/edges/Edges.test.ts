@@ -2,7 +2,7 @@ import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { cursorIn } from "@catenet/domain/api/Page"
-import { Authorization, EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
+import { Authorisation, EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { Subject } from "@catenet/domain/values/Subject"
@@ -34,7 +34,7 @@ const hostOf = (name: string) => ({ query: { host: host(name) } })
 /** What an edge restores, read in pages. */
 const restoredIn = Effect.fn(function* (limit: number, edge: string) {
   const { edges } = yield* TestServer.client
-  const all: Array<Authorization> = []
+  const all: Array<Authorisation> = []
   let cursor: string | undefined
   do {
     const [page, { headers }] = yield* edges.rehydrate({
@@ -148,7 +148,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       )
       const asked = { params: { edge_id: EdgeId.make("primary") }, query: {} }
       const [known, answer] = yield* edges.rehydrate({ ...asked, responseMode: "decoded-and-response" })
-      assert.deepStrictEqual<unknown>(yield* answer.json, Schema.encodeSync(Schema.Array(Authorization))(known))
+      assert.deepStrictEqual<unknown>(yield* answer.json, Schema.encodeSync(Schema.Array(Authorisation))(known))
       const facts = new Map(
         known.map((entry): [string, ReadonlyArray<unknown>] => [
           Redacted.value(entry.token),
