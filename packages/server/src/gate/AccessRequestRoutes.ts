@@ -28,7 +28,8 @@ const noteOf = (text: string) =>
     .join("")
 
 const readEmail = Schema.decodeUnknownOption(Email)
-const page = (html: string) => HttpServerResponse.text(html, { contentType: Notice.contentType })
+const page = (html: string) =>
+  HttpServerResponse.text(html, { contentType: Notice.contentType, headers: Notice.headers })
 
 export const show = Effect.gen(function* () {
   const gate = yield* Gate

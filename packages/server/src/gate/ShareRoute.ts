@@ -45,7 +45,8 @@ const follow = Effect.gen(function* () {
     const wanted = back ?? "/"
     if (Option.isNone(found))
       return HttpServerResponse.text(Page.share({ host, token: token ?? "", back: wanted, action: path }), {
-        contentType: Notice.contentType
+        contentType: Notice.contentType,
+        headers: Notice.headers
       })
     const { seconds, session } = found.value
     return HttpServerResponse.redirect(addressAt({ host, port }, wanted), { status: 303 }).pipe(

@@ -25,7 +25,8 @@ export const refuse = (
       : Effect.succeed(
           HttpServerResponse.text(Notice.render({ title: refusal.title, detail: refusal.detail, links }), {
             status: refusal.status,
-            contentType: Notice.contentType
+            contentType: Notice.contentType,
+            headers: Notice.headers
           })
         ),
     refusal.retry_after !== undefined

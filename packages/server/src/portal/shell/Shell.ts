@@ -5,7 +5,7 @@ import type { Subject } from "@catenet/domain/values/Subject"
 import type { Texts } from "../texts/English.ts"
 import { names } from "./Language.ts"
 import * as Script from "./Script.ts"
-import * as Stylesheet from "./Stylesheet.ts"
+import * as Stylesheet from "../../http/Stylesheet.ts"
 
 /** Who looks at a page, and in which language. */
 export interface Reader {

@@ -83,7 +83,7 @@ form { margin: 0 }
 .field label { font-weight: 600 }
 .row { display: flex; flex-wrap: wrap; gap: 8px; align-items: end }
 .row .field { margin: 0; flex: 1 1 180px }
-input[type=text], input[type=url], input[type=email], input[type=number], input[type=time], input[type=datetime-local], select {
+input[type=text], input[type=url], input[type=email], input[type=number], input[type=time], input[type=datetime-local], input:not([type]), select {
   font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 8px;
   padding: 8px 10px; min-height: 42px; width: 100% }
 input[aria-invalid] { border-color: var(--rot) }
@@ -141,6 +141,8 @@ textarea[aria-invalid] { border-color: var(--rot) }
 .front { max-width: 640px; margin: 0 auto; padding: 56px 20px }
 .front .brand { padding: 0; margin-bottom: 32px }
 .front .main { padding: 0 }
+.front address { font-style: normal }
+.front h2 { margin-top: 24px }
 .front .lead { margin-bottom: 24px }
 dl.pairs + form { margin-top: 16px }
 .foot strong { display: block }
