@@ -2,10 +2,10 @@
 import type { Email } from "@catenet/domain/values/Email"
 import { Markup, markup } from "@catenet/domain/values/Markup"
 import type { Subject } from "@catenet/domain/values/Subject"
+import * as Stylesheet from "../../http/Stylesheet.ts"
 import type { Texts } from "../texts/English.ts"
 import { names } from "./Language.ts"
 import * as Script from "./Script.ts"
-import * as Stylesheet from "../../http/Stylesheet.ts"
 
 /** Who looks at a page, and in which language. */
 export interface Reader {
