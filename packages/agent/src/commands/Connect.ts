@@ -2,11 +2,11 @@
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type * as Reader from "@catenet/config/Reader"
 import * as Capability from "@catenet/crypto/Capability"
+import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
-import * as ConnectFaults from "../connect/ConnectFaults.ts"
 import * as DirectRoute from "../connect/DirectRoute.ts"
 import * as Forward from "../connect/Forward.ts"
 import { Unreachable, UsageWrong } from "../Failure.ts"
@@ -85,7 +85,7 @@ export const connect = (options: Options) =>
     const { capability, edge } = yield* readCapability(options.capability)
     const ca = yield* readRoot(settings, Option.getOrUndefined(options.ca))
     const route = options.viaEdge ? undefined : DirectRoute.make()
-    const faults = yield* ConnectFaults.make
+    const faults = yield* ProcessFaults.make(() => undefined)
     const target = { capability, edge, ca, datagrams: options.udp, route, faults }
     if (listen !== undefined) return yield* options.udp ? Forward.udp(target, listen) : Forward.tcp(target, listen)
     return yield* Effect.mapError(Forward.stdio(target), (error) => new Unreachable({ detail: error.message }))

@@ -8,6 +8,7 @@ import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
+import type { ProcessFaults } from "@catenet/wire/transport/ProcessFaults"
 import { Data, Effect, Option, Redacted, Result } from "effect"
 import type { TLSSocket } from "node:tls"
 import * as DirectOffer from "../mesh/DirectOffer.ts"
@@ -17,7 +18,6 @@ import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as EdgeDial from "../tunnel/EdgeDial.ts"
 import { candidates } from "../tunnel/Establish.ts"
 import * as Origin from "../tunnel/Origin.ts"
-import type { ConnectFaults } from "./ConnectFaults.ts"
 import type { DirectRoute } from "./DirectRoute.ts"
 
 /** The edge asks for more work than a client should do, or its challenge never came. */
@@ -39,7 +39,7 @@ export interface Target {
   /** What is known about the direct path; undefined to stay on the edge. */
   readonly route: DirectRoute | undefined
   /** What a callback of a connection throws ends that connection alone. */
-  readonly faults: ConnectFaults
+  readonly faults: ProcessFaults
 }
 
 const nothing = new Uint8Array()
@@ -109,7 +109,7 @@ const byEdge = (target: Target, payload: Uint8Array) => {
       )
 }
 
-const guarded = (stream: NoiseStream, faults: ConnectFaults) => guard(stream, faults.ending(stream))
+const guarded = (stream: NoiseStream, faults: ProcessFaults) => guard(stream, faults.ending(stream))
 
 /** A stream to the agent's own port; none when that does not work soon. */
 const directly = ({ capability, datagrams, faults }: Target, address: HostPort) =>

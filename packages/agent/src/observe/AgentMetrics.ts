@@ -3,8 +3,8 @@
  * `MetricsPage` and `StatusReport` render it.
  */
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { FaultLog } from "@catenet/wire/transport/FaultLog"
-import { Cause, Clock, Context, Effect, FiberSet, Layer, Random } from "effect"
+import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
+import { Clock, Context, Effect, Layer, Random } from "effect"
 
 /** The carriers the contract names. Our multiplexed connection and the parked slots are both TLS over TCP. */
 export const transports = ["quic", "tcp-fallback", "masque", "none"] as const
@@ -96,17 +96,10 @@ export class AgentMetrics extends Context.Service<
         handshakeMillis: 0,
         reconnects: 0
       }
-      const run = yield* FiberSet.makeRuntime<never>()
-      const faults = new FaultLog(now, (error, untold) => {
-        const failed = Effect.logError("a callback of a connection failed", Cause.die(error))
-        run(Effect.annotateLogs(failed, { unloggedBefore: untold }))
+      let faults = 0
+      const { ending, report } = yield* ProcessFaults.make(() => {
+        faults += 1
       })
-      const fault = faults.report
-      // What reaches the event loop all the same belongs to no connection that could be named, and must not end the others.
-      yield* Effect.acquireRelease(
-        Effect.sync(() => process.on("uncaughtException", fault).on("unhandledRejection", fault)),
-        () => Effect.sync(() => process.off("uncaughtException", fault).off("unhandledRejection", fault))
-      )
       let tasks = 0
       const running = new Set<StreamCounters>()
       return {
@@ -139,12 +132,9 @@ export class AgentMetrics extends Context.Service<
         taskEnded: () => {
           tasks--
         },
-        fault,
-        ending: (connection) => (error) => {
-          fault(error)
-          connection.destroy()
-        },
-        faults: () => faults.count,
+        fault: report,
+        ending,
+        faults: () => faults,
         heard: () => {
           session.lastSeen = now()
         },

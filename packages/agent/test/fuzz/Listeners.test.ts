@@ -5,6 +5,7 @@
  */
 import { native } from "@catenet/crypto/native"
 import { encodeChallenge } from "@catenet/wire/frames/Rendezvous"
+import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted, References, Result, Schedule } from "effect"
@@ -15,7 +16,6 @@ import { createServer, type TLSSocket } from "node:tls"
 import { until } from "../../../domain/test/Eventually.ts"
 import { mutate, type Random, random } from "../../../edge/test/fuzz/Mutation.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
-import * as ConnectFaults from "../../src/connect/ConnectFaults.ts"
 import * as DirectRoute from "../../src/connect/DirectRoute.ts"
 import * as MeshClient from "../../src/connect/MeshClient.ts"
 import * as DirectListener from "../../src/mesh/DirectListener.ts"
@@ -230,7 +230,7 @@ const program = Effect.gen(function* () {
     edge: { host: "127.0.0.1", port: clientEdge },
     ca: authority.pem,
     datagrams: false,
-    faults: yield* ConnectFaults.make
+    faults: yield* ProcessFaults.make(() => undefined)
   }
   const asking = Effect.gen(function* () {
     for (let left = CASES / 8 / atOnce; left > 0; left--) {
