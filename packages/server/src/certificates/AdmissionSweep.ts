@@ -6,7 +6,7 @@ import type { AdmissionEffect, AdmissionState } from "@catenet/domain/certificat
 import { sweep, type Swept } from "@catenet/domain/certificates/AdmissionSweep"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { Context, Effect, Layer } from "effect"
-import { authorizeHost } from "../edges/EdgeCall.ts"
+import { authorizeHost } from "../edges/EdgeOrders.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"

@@ -1,10 +1,10 @@
 /** The admin interfaces of the edges, as the control plane gives orders there. Which edges there are, `LiveEdges` says. */
+import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { Count } from "@catenet/domain/values/Numbers"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Data, Effect, Layer, Option } from "effect"
 import { HttpClientError } from "effect/http"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
-import type { EdgeCall } from "./EdgeCall.ts"
 import * as EdgeClient from "./EdgeClient.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 
@@ -22,7 +22,7 @@ export class EdgeRefused extends Data.TaggedError("EdgeRefused")<{ readonly why:
   }
 }
 
-const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeCall) => {
+const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeOrder) => {
   const headers = EdgeClient.about(token)
   switch (call._tag) {
     case "AuthorizeHost":
@@ -75,7 +75,7 @@ export class EdgeAdmin extends Context.Service<
     readonly perform: (
       edge: string,
       token: RoutingToken,
-      call: EdgeCall
+      call: EdgeOrder
     ) => Effect.Effect<void, EdgeUnreachable | EdgeRefused>
   }
 >()("server/edges/EdgeAdmin") {
@@ -88,7 +88,7 @@ export class EdgeAdmin extends Context.Service<
       return yield* clientAt.value(address.url)
     })
     return {
-      perform: (edge: string, token: RoutingToken, call: EdgeCall) =>
+      perform: (edge: string, token: RoutingToken, call: EdgeOrder) =>
         Effect.flatMap(reached(edge), (client) =>
           Effect.mapError(Effect.asVoid(orders(client, token, call)), judge)
         ).pipe(

@@ -4,13 +4,13 @@
  * cannot writes them all the same and takes none. What an edge refuses for good is kept, marked, and no longer stands in
  * the way.
  */
+import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Result, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { EdgeAdmin, EdgeUnreachable, type EdgeRefused } from "./EdgeAdmin.ts"
-import type { EdgeCall } from "./EdgeCall.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 import * as Store from "./OutboxStore.ts"
 
@@ -37,12 +37,12 @@ export class Outbox extends Context.Service<
     /** Writes calls in the current transaction; any replica delivers them. */
     readonly append: (
       queue: RoutingToken,
-      ...calls: ReadonlyArray<EdgeCall>
+      ...calls: ReadonlyArray<EdgeOrder>
     ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
     /** Writes calls in the current transaction that the caller delivers itself after it, to learn how that went. */
     readonly appendOwn: (
       queue: RoutingToken,
-      ...calls: ReadonlyArray<EdgeCall>
+      ...calls: ReadonlyArray<EdgeOrder>
     ) => Effect.Effect<DeliveryTicket, Schema.SchemaError | SqlError.SqlError>
     /** Delivers now. What could not be delivered stays and is repeated by the worker. */
     readonly deliver: (ticket: DeliveryTicket) => Effect.Effect<void, EdgeRefused | EdgeUnreachable>
@@ -56,7 +56,7 @@ export class Outbox extends Context.Service<
     const store = yield* Store.make
     const home = edges.home?.id ?? null
 
-    const write = Effect.fnUntraced(function* (queue: RoutingToken, calls: ReadonlyArray<EdgeCall>, own: boolean) {
+    const write = Effect.fnUntraced(function* (queue: RoutingToken, calls: ReadonlyArray<EdgeOrder>, own: boolean) {
       const now = yield* unixSeconds
       const leasedUntil = own && edges.able ? now + ownSeconds : 0
       yield* edges.hold
@@ -141,8 +141,8 @@ export class Outbox extends Context.Service<
 
     return {
       configured: Effect.map(edges.all, (live) => live.length > 0),
-      append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeCall>) => Effect.asVoid(write(queue, calls, false)),
-      appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeCall>): ReturnType<typeof write> =>
+      append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) => Effect.asVoid(write(queue, calls, false)),
+      appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>): ReturnType<typeof write> =>
         write(queue, calls, true),
       deliver: (ticket: DeliveryTicket) => (ticket.ids.length === 0 ? Effect.void : deliver(ticket)),
       deliverAll: deliverDue.pipe(Effect.repeat({ while: (count) => count > 0 }), Effect.asVoid)

@@ -3,11 +3,12 @@
  * deleted once acknowledged. A row may be leased only while no earlier row of its queue is left for the same edge, which
  * keeps the calls about one tunnel in order.
  */
+import { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
-import { aboutOf, EdgeCall } from "./EdgeCall.ts"
+import { aboutOf } from "./EdgeOrders.ts"
 
 /** Seconds in which a lease is another's business. Far above the time limit of a call. */
 const leaseSeconds = 30
@@ -16,12 +17,12 @@ const Leased = Schema.Struct({
   id: Schema.Int,
   queue: RoutingToken,
   edge: Schema.String,
-  call: EdgeCall,
+  call: EdgeOrder,
   attempts: Schema.Int
 })
 export type Leased = typeof Leased.Type
 
-const encodeCall = Schema.encodeSync(EdgeCall)
+const encodeCall = Schema.encodeSync(EdgeOrder)
 
 const Written = Schema.Struct({
   queue: RoutingToken,
@@ -29,7 +30,7 @@ const Written = Schema.Struct({
   home: Schema.NullOr(Schema.String),
   now: Schema.Int,
   leasedUntil: Schema.Int,
-  call: Schema.toType(EdgeCall)
+  call: Schema.toType(EdgeOrder)
 })
 
 export const make = Effect.gen(function* () {
@@ -40,7 +41,7 @@ export const make = Effect.gen(function* () {
    * of a token: what waits for an edge is bounded by what there is, and a revocation waits behind nothing. Rows that wait
    * and rows that were refused stand in different indexes.
    */
-  const supersede = ({ call, now, queue }: typeof Written.Encoded & { readonly call: EdgeCall }) => sql`
+  const supersede = ({ call, now, queue }: typeof Written.Encoded & { readonly call: EdgeOrder }) => sql`
     with queued as materialized (
       select id, edge, attempts, leased_until from outbox where queue = ${queue} and refused_at is null
       union all select id, edge, attempts, leased_until from outbox where queue = ${queue} and refused_at is not null)

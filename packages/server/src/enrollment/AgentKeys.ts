@@ -2,20 +2,20 @@
  * Which keys may serve a tunnel, as its edges know it: they get every change through the outbox, in the transaction that
  * makes the change.
  */
+import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { PublicKey } from "@catenet/domain/values/Keys"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Store from "../edges/AgentKeyStore.ts"
-import type { EdgeCall } from "../edges/EdgeCall.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** The order that brings a tunnel's keys to an edge. */
-export const orderOf = ({ keys, proof }: Store.Ordered): EdgeCall => ({ _tag: "SetAgentKeys", keys, proof })
+export const orderOf = ({ keys, proof }: Store.Ordered): EdgeOrder => ({ _tag: "SetAgentKeys", keys, proof })
 
 export class AgentKeys extends Context.Service<
   AgentKeys,

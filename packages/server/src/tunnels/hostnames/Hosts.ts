@@ -5,6 +5,7 @@
 import { type AdmissionState, type AdmissionStep, authorize } from "@catenet/domain/certificates/Admission"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { EdgeUnavailable } from "@catenet/domain/edges/EdgeErrors"
+import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { HostnameReserved, HostnameTaken, RoutingTokenRevoked } from "@catenet/domain/tunnels/HostnameErrors"
 import { ancestorsOf } from "@catenet/domain/tunnels/HostnameOwnership"
 import { audit } from "@catenet/domain/values/AuditEffect"
@@ -13,7 +14,7 @@ import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { type Cause, Context, Effect, Equal, Layer, Option, Result, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { authorizeHost, type EdgeCall } from "../../edges/EdgeCall.ts"
+import { authorizeHost } from "../../edges/EdgeOrders.ts"
 import { Outbox } from "../../edges/Outbox.ts"
 import { Audits } from "../../identity/Audits.ts"
 import { unixSeconds } from "../../runtime/Now.ts"
@@ -25,7 +26,7 @@ import { HostnameRules } from "./HostnameRules.ts"
 import * as Store from "./HostStore.ts"
 
 /** No visitor may come in before the edge knows that it has to log in. */
-const gated = (call: EdgeCall): EdgeCall => (call._tag === "AuthorizeHost" ? { ...call, requireLogin: true } : call)
+const gated = (call: EdgeOrder): EdgeOrder => (call._tag === "AuthorizeHost" ? { ...call, requireLogin: true } : call)
 
 export class Hosts extends Context.Service<
   Hosts,
@@ -41,7 +42,7 @@ export class Hosts extends Context.Service<
     readonly step: <E>(
       host: Store.Host,
       decide: (state: AdmissionState, now: number) => Result.Result<AdmissionStep, E>
-    ) => Effect.Effect<ReadonlyArray<EdgeCall>, E | SqlError.SqlError>
+    ) => Effect.Effect<ReadonlyArray<EdgeOrder>, E | SqlError.SqlError>
     readonly transaction: <R, E, A>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
     readonly admit: (
       token: RoutingToken,
@@ -79,7 +80,7 @@ export class Hosts extends Context.Service<
       const now = yield* unixSeconds
       const { effects, next } = yield* Effect.fromResult(decide(host.admission, now))
       yield* store.save({ ...host, admission: next })
-      const calls: Array<EdgeCall> = []
+      const calls: Array<EdgeOrder> = []
       for (const effect of effects) {
         if (effect._tag === "SetTier") calls.push(authorizeHost(host.hostname, effect))
         else {

@@ -1,20 +1,17 @@
 /**
- * An order to an edge about one tunnel. Every call states how things are to be, so that delivering one twice does no
- * harm. The routing token is the name of the queue and is not repeated in the call.
+ * Orders to edges about one tunnel, as the outbox keeps them. Every order states how things are to be, so that delivering
+ * one twice does no harm. The routing token is the name of the queue and is not repeated in the order.
  */
 import type { AdmissionEffect } from "@catenet/domain/certificates/Admission"
-import { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
+import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-
-export const EdgeCall = EdgeOrder
-export type EdgeCall = EdgeOrder
 
 /** How the edge is to serve the hostname from now on. */
 export const authorizeHost = (
   hostname: Hostname,
   { admissionUntil, tier }: Omit<Extract<AdmissionEffect, { readonly _tag: "SetTier" }>, "_tag">
-): EdgeCall => ({
+): EdgeOrder => ({
   _tag: "AuthorizeHost",
   hostname,
   tier,
@@ -25,7 +22,7 @@ export const authorizeHost = (
  * What a call says the state of. A later call about the same makes an earlier one that no edge has taken needless; null
  * where each call counts.
  */
-export const aboutOf = (call: EdgeCall): string | null => {
+export const aboutOf = (call: EdgeOrder): string | null => {
   switch (call._tag) {
     case "AuthorizeHost":
       return `host ${call.hostname}`
