@@ -5,6 +5,7 @@ import * as AdminRoutes from "@catenet/edge/admin/AdminRoutes"
 import { SessionHistory } from "@catenet/edge/history/SessionHistory"
 import * as HttpListener from "@catenet/edge/listen/HttpListener"
 import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
+import * as MetricsRoutes from "@catenet/edge/metrics/MetricsRoutes"
 import { ConnectionFaults } from "@catenet/edge/observe/ConnectionFaults"
 import { Counters } from "@catenet/edge/observe/Counters"
 import { Orders } from "@catenet/edge/orders/Orders"
@@ -43,6 +44,11 @@ const fails =
   (...asked: ReadonlyArray<unknown>): never => {
     throw new Error(`${member} failed for ${JSON.stringify(asked)}, ${asked.map(String).join(" ")}`)
   }
+
+/** What the metrics page reads, of which each member fails. */
+const brokenSources = new Proxy({} as Parameters<typeof MetricsRoutes.routes>[0], {
+  get: (_target, member) => fails(String(member))(secrets.token)
+})
 
 /** Everything that an edge says: log lines, and what its traces are exported as. */
 const overheard = Effect.gen(function* () {
@@ -98,7 +104,7 @@ const bodyOf = (path: string): unknown =>
         ? null
         : { required: true }
 
-it.live("no secret is in a log, a trace or a problem, whatever route of the admin interface fails", () =>
+it.live("no secret is in a log, a trace or a problem, whatever route of the admin interface or the metrics fails", () =>
   Effect.gen(function* () {
     const { listening, said } = yield* overheard
     const answers: Array<string> = []
@@ -123,6 +129,17 @@ it.live("no secret is in a log, a trace or a problem, whatever route of the admi
         })
         if (response.status >= 500) broken.add(`${method} ${path}`)
         answers.push([...response.headers].flat().join(" "), await response.text())
+      }
+      const metrics = yield* HttpListener.serve(
+        "CT_EDGE_METRICS_LISTEN",
+        { host: "127.0.0.1", port: 0 },
+        MetricsRoutes.routes(brokenSources)
+      )
+      for (const path of ["/metrics", "/healthz"]) {
+        const from = `http://127.0.0.1:${metrics.port}${path}?token=${secrets.token}&code=hush-code`
+        const response = yield* Effect.promise(() => fetch(from))
+        assert.isAtLeast(response.status, 500, path)
+        answers.push([...response.headers].flat().join(" "), yield* Effect.promise(() => response.text()))
       }
       for (const { method, path } of calls)
         for (const token of [secrets.token, secrets.encoded])
