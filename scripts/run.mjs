@@ -62,7 +62,7 @@ const become = (program, ...args) => {
 
 /**
  * What the gate runs in a short form, in full, one after the other: about two hours. Variables that are set already win;
- * arguments name the files that are wanted.
+ * arguments choose among the campaigns.
  */
 const campaign = () => {
   const full = {
@@ -75,17 +75,27 @@ const campaign = () => {
     CATENET_SOAK_SECONDS: "1800"
   }
   for (const [name, value] of Object.entries(full)) env[name] ??= value
-  const files = [
-    "edge/test/fuzz/",
-    "agent/test/fuzz/",
-    "differential/",
-    "server/test/fuzz/",
-    "faults/",
-    "soak.e2e",
-    "domain/test/"
+  const parts = [
+    ["edge", "test/fuzz/"],
+    ["edge", "test/differential/"],
+    ["agent", "test/fuzz/"],
+    ["server", "test/fuzz/"],
+    ["server", "test/faults/"],
+    ["domain", "test/"],
+    ["duration", "soak"]
   ]
-  const wanted = rest.length > 0 ? rest : files
-  return steps(...wanted.map((file) => [file, () => vitest("--maxWorkers=1", file)]))
+  const isWanted = ([project, files]) => rest.length === 0 || rest.some((word) => `${project}/${files}`.includes(word))
+  const wanted = parts.filter(isWanted)
+  if (wanted.length === 0) {
+    process.stderr.write(`No campaign is named so. There are: ${parts.map((part) => part.join("/")).join(", ")}.\n`)
+    process.exit(2)
+  }
+  return steps(
+    ...wanted.map(([project, files]) => [
+      `${project}/${files}`,
+      () => vitest("--project", project, "--maxWorkers=1", files)
+    ])
+  )
 }
 
 const tasks = {

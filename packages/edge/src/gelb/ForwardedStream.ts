@@ -129,7 +129,8 @@ export class ForwardedStream extends Duplex {
 
   /** Answers in the place of an agent that could not be found. */
   explain(answer: EdgeResponse) {
-    this.respond(answer)
+    // A fault in what followed the first request may have been answered while an agent was looked for.
+    if (!this.refused && !this.visitor.writableEnded) this.respond(answer)
   }
 
   /** What came of the visitor so far is no more than one safe request without a body, so that it may be asked elsewhere too. */

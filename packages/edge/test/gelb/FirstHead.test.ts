@@ -57,6 +57,19 @@ describe("a visitor of a gelb host", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("whose body is malformed while no agent is there is answered once", () =>
+    Effect.gen(function* () {
+      const edge = yield* start({ CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "300" })
+      yield* Effect.promise(() => edge.authorize(T, tunnelHost, "gelb"))
+      const socket = yield* Effect.promise(() => tlsTo(edge.frontDoor, edge.wildcardRoot, tunnelHost, ["http/1.1"]))
+      const heard = readAll(socket)
+      socket.write(`POST / HTTP/1.1\r\nHost: ${tunnelHost}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`)
+      assert.match((yield* Effect.promise(() => heard)).toString("latin1"), /^HTTP\/1\.1 400 /)
+      yield* pause(500)
+      assert.strictEqual((yield* Effect.promise(() => edge.metrics()))["ct_edge_connection_faults_total"], 0)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("whose head comes in crumbs is read at intervals, and answered", () =>
     Effect.gen(function* () {
       const { visit } = yield* edgeWithAgent
