@@ -78,7 +78,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("accounts", (
     Effect.gen(function* () {
       yield* makeTunnel
       const at = { subject: "ada" }
-      const nobody = { subject: "nobody" }
+      const nobody = { subject: "anonymous" }
       yield* Contract.hold("operators", "operator", [
         {
           call: "limits",

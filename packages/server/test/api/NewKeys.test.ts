@@ -102,7 +102,7 @@ const places = (made: Effect.Success<typeof prepared>): ReadonlyArray<Place> => 
     { route: `/portal/channels/${channel}/claim`, as: guest, ...material("claimer") },
     {
       route: "/channel/invite/redeem",
-      as: "nobody",
+      as: "anonymous",
       good: redemption,
       bad: [
         { field: "holder", keys: signing, body: (holder) => ({ ...redemption, holder, ...unattested }) },
@@ -176,7 +176,7 @@ const places = (made: Effect.Success<typeof prepared>): ReadonlyArray<Place> => 
     },
     {
       route: "/enroll/redeem",
-      as: "nobody",
+      as: "anonymous",
       ...single("pubkey", { token: made.join, agent: "cam", pubkey: keyOf("agent"), proof }, (pubkey) => ({
         token: made.join,
         agent: "cam",

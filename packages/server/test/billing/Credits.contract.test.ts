@@ -55,7 +55,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("credits", (i
       const key = "cd".repeat(32)
       yield* Contract.hold("credits", { bearer: "ada" }, [
         { call: "account", as: { bearer: "ada" }, status: 200 },
-        { call: "account", as: "nobody", status: 401, code: "Unauthenticated" },
+        { call: "account", as: "anonymous", status: 401, code: "Unauthenticated" },
         { call: "issue", as: { bearer: "ada" }, body: { price: 1, idempotency_key: key }, status: 200 },
         {
           call: "issue",

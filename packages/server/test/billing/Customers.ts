@@ -21,7 +21,7 @@ export const second = Effect.gen(function* () {
     HttpServer.HttpServer,
     Context.get(yield* Layer.build(other), HttpServer.HttpServer)
   )
-  yield* there(Accounts.bearerOf("nobody"))
+  yield* there(Accounts.bearerOf("anonymous"))
   return there
 })
 

@@ -29,7 +29,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("payments", (
       const { "x-ct-webhook-signature": signature, "x-ct-webhook-timestamp": timestamp } = signed(body)
       yield* Contract.hold(
         "paymentWebhook",
-        "nobody",
+        "anonymous",
         [
           row(body, {}, 400, "MalformedRequest"),
           row(body, { "x-ct-webhook-signature": signature }, 400, "MalformedRequest"),

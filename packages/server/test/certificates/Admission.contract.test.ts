@@ -92,7 +92,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("certificate 
       const unknown = { ...body, hostname: "no.test" }
       yield* Contract.hold(
         "admission",
-        "nobody",
+        "anonymous",
         [
           { call: "admission", at: inQueue, status: 200, answer: queued },
           { call: "admission", at: own, status: 200, answer: offered },

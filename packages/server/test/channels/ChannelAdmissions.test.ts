@@ -39,7 +39,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("channel ad
   it.effect("an edge asks with the admin token, and about well-formed keys", () =>
     Effect.gen(function* () {
       const body = { channel: idOf("hall"), holder: keyOf("m") }
-      assert.strictEqual((yield* ask("nobody", "/internal/channel/authorize", body)).status, 401)
+      assert.strictEqual((yield* ask("anonymous", "/internal/channel/authorize", body)).status, 401)
       assert.strictEqual((yield* ask(ada, "/internal/channel/authorize", body)).status, 401)
       const malformed = yield* ask("operator", "/internal/channel/authorize", { ...body, holder: "m" })
       assert.strictEqual(malformed.status, 400)

@@ -39,7 +39,7 @@ const wholeReads = SqlClient.SqlClient.use(
 
 /** Every list and every command, once. */
 const everything = Effect.gen(function* () {
-  const { body } = yield* ask("nobody", "/channel/invite/challenge", {})
+  const { body } = yield* ask("anonymous", "/channel/invite/challenge", {})
   const invited = { channel, invitee: "guest", holder: "guest's laptop" }
   const redemption = redemptionOf(invitationBy("operator", channel, "guest"), invited, String(body["challenge"]))
   const requests = [
@@ -49,7 +49,7 @@ const everything = Effect.gen(function* () {
     ask(ada, `${at}/grants/${keyOf("m")}`, { grant: grantBy("operator", channel, "m") }),
     ask(ada, `${at}/allowlist`, { email: "cyd@people.example" }),
     ask(cyd, `/portal/channels/${channel}/claim`, materialOf(channel, "laptop")),
-    ask("nobody", "/channel/invite/redeem", redemption),
+    ask("anonymous", "/channel/invite/redeem", redemption),
     ...["", "/members", "/grants", "/allowlist", "/claim-invites"].map((list) => ask(ada, at + list)),
     ...["/me/channels", "/me/rooms"].map((list) => ask(ada, list)),
     ...["/portal/claims", `/portal/channels/${channel}/grant`].map((list) => ask(cyd, list)),

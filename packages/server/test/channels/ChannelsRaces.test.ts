@@ -156,7 +156,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
         const invitation = invitationBy("operator", channel, "guest")
         const redeem = (n: number) =>
           ask(
-            "nobody",
+            "anonymous",
             "/channel/invite/redeem",
             redemptionOf(invitation, { channel, invitee: "guest", holder: `${n}` })
           )
@@ -168,12 +168,16 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
     it.effect("a challenge is spent once, on one of two channels", () =>
       Effect.gen(function* () {
         const channels = [yield* registered("left"), yield* registered("right")]
-        const { body } = yield* ask("nobody", "/channel/invite/challenge", {})
+        const { body } = yield* ask("anonymous", "/channel/invite/challenge", {})
         const redeem = (n: number) => {
           const channel = channels[n % 3 === 0 ? 0 : 1]!
           const invitation = invitationBy("operator", channel, "guest", 4_000_000_000n + BigInt(n))
           const parties = { channel, invitee: "guest", holder: `${n}` }
-          return ask("nobody", "/channel/invite/redeem", redemptionOf(invitation, parties, String(body["challenge"])))
+          return ask(
+            "anonymous",
+            "/channel/invite/redeem",
+            redemptionOf(invitation, parties, String(body["challenge"]))
+          )
         }
         assert.deepStrictEqual(tally(yield* race(times(12, redeem))), { 200: 1, 403: 11 })
       })

@@ -70,7 +70,7 @@ const rows = (challenges: { readonly [name in "used" | "late" | "spoiled" | "kep
   ] satisfies ReadonlyArray<Contract.Row>
 }
 
-const issued = Effect.map(ask("nobody", "/channel/invite/challenge", {}), ({ body }) => String(body["challenge"]))
+const issued = Effect.map(ask("anonymous", "/channel/invite/challenge", {}), ({ body }) => String(body["challenge"]))
 
 layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
   "invitations across accounts",
@@ -82,7 +82,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
         yield* SqlClient.SqlClient.use(
           (sql) => sql`update invitation_challenges set issued_at = issued_at - 121 where challenge = ${late}`
         )
-        yield* Contract.hold("invitations", "nobody", rows({ used, late, spoiled, kept }))
+        yield* Contract.hold("invitations", "anonymous", rows({ used, late, spoiled, kept }))
       })
     )
   }

@@ -63,7 +63,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("edge servers
           },
           { call: "rehydrate", as, at: { edge_id: "%20" }, status: 400, code: "MalformedRequest" },
           { call: "rebind", as, at: { id: "primary" }, status: 200 },
-          { call: "rebind", as, at: { id: "nobody" }, status: 404, code: "EdgeUnknown" },
+          { call: "rebind", as, at: { id: "anonymous" }, status: 404, code: "EdgeUnknown" },
           { call: "rebind", as, at: { id: "%20" }, status: 400, code: "MalformedRequest" },
           { call: "revokedTokens", as, status: 200 },
           { call: "checkVisitor", as, body: { host: "a.example.test" }, status: 200 },

@@ -70,7 +70,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       assert.strictEqual((yield* Effect.flip(send(new Heartbeat(half))))._tag, "HeartbeatProofIncomplete")
       yield* edges.rebind({ params: { id: EdgeId.make("pinned") } })
       yield* send(beat("pinned", "b:1", 2))
-      const unknown = yield* Effect.flip(edges.rebind({ params: { id: EdgeId.make("nobody") } }))
+      const unknown = yield* Effect.flip(edges.rebind({ params: { id: EdgeId.make("anonymous") } }))
       assert.strictEqual(unknown._tag, "EdgeUnknown")
     })
   )

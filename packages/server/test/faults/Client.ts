@@ -5,7 +5,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Ref, Schedule } from "effect"
 
-export type As = "operator" | "owner" | "guest" | "nobody"
+export type As = "operator" | "owner" | "guest" | "anonymous"
 
 export interface Call {
   readonly as: As

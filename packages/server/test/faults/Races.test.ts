@@ -95,10 +95,10 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("at two proce
       const token = String(body["token"])
       const proof = Hex.encode(Proof.prove(native, seedOf("agent"), Redacted.make(bytesOf(token))))
       const redeem = (n: number) =>
-        ask("nobody", "/enroll/redeem", { token, agent: `a${n}`, pubkey: keyOf("agent"), proof })
+        ask("anonymous", "/enroll/redeem", { token, agent: `a${n}`, pubkey: keyOf("agent"), proof })
       assert.deepStrictEqual(tally(yield* race(40, redeem)), { 200: 1, 409: 39 })
       const minted = yield* first(ask("operator", "/bootstrap/mint", { secret: "s" }))
-      const exchange = ask("nobody", "/bootstrap/redeem", { token: minted.body["token"] })
+      const exchange = ask("anonymous", "/bootstrap/redeem", { token: minted.body["token"] })
       const answers = yield* race(40, () => exchange)
       assert.deepStrictEqual(
         answers.flatMap(({ body, status }) => (status === 200 ? [body["secret"]] : [])),
@@ -113,14 +113,14 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("at two proce
       const [hall, attic] = [yield* registered("hall"), yield* registered("attic")]
       const redeem = (invitation: string, channel: string, holder: string, challenge?: string) =>
         ask(
-          "nobody",
+          "anonymous",
           "/channel/invite/redeem",
           redemptionOf(invitation, { channel, invitee: "guest", holder }, challenge)
         )
       const one = invitationBy("operator", hall, "guest")
       assert.deepStrictEqual(tally(yield* race(20, (n) => redeem(one, hall, `${n}`))), { 200: 1, 409: 19 })
 
-      const { body } = yield* first(ask("nobody", "/channel/invite/challenge", {}))
+      const { body } = yield* first(ask("anonymous", "/channel/invite/challenge", {}))
       const another = (n: number) => invitationBy("operator", attic, "guest", 4_000_000_000n + BigInt(n))
       const answers = yield* race(20, (n) => redeem(another(n), attic, `${n}`, String(body["challenge"])))
       assert.deepStrictEqual(tally(answers), { 200: 1, 403: 19 })

@@ -49,10 +49,10 @@ export const play = ({ ask }: Client, { owner, word }: Party, names: Map<string,
     const { token } = yield* post("operator", "/enroll/issue", { tenant: of("lab") }, { key: of("join") })
     const pubkey = key("laptop")
     const proof = Hex.encode(Proof.prove(native, seedOf(of("laptop")), Redacted.make(bytesOf(token))))
-    yield* post("nobody", "/enroll/redeem", { token, agent: `${word}-laptop`, pubkey, proof }, { again: 409 })
+    yield* post("anonymous", "/enroll/redeem", { token, agent: `${word}-laptop`, pubkey, proof }, { again: 409 })
     yield* post("operator", "/enroll/issue-batch", { tenant: of("lab"), count: 3 }, { key: of("batch") })
     const minted = yield* post("operator", "/bootstrap/mint", { secret: "CT_X=1" }, { key: of("bootstrap") })
-    yield* post("nobody", "/bootstrap/redeem", { token: minted.token }, { again: 410 })
+    yield* post("anonymous", "/bootstrap/redeem", { token: minted.token }, { again: 410 })
 
     // Tunnels, by an operator and by their owner.
     const provisioned = yield* post(
@@ -113,7 +113,7 @@ export const play = ({ ask }: Client, { owner, word }: Party, names: Map<string,
     named("open invite", open.invite)
     const parties = { channel: hall, invitee: of("far"), holder: of("far's laptop") }
     const redemption = redemptionOf(invitationBy(of("host"), hall, of("far")), parties)
-    yield* post("nobody", "/channel/invite/redeem", redemption, { again: 409 })
+    yield* post("anonymous", "/channel/invite/redeem", redemption, { again: 409 })
     yield* ask({ as: "owner", method: "DELETE", path: `/me/channels/${attic}`, again: 403 })
     yield* post("owner", "/me/rooms", { operator_pubkey: key("host"), holders: ["p", "q", "r"].map(key) })
 
@@ -145,7 +145,7 @@ export const play = ({ ask }: Client, { owner, word }: Party, names: Map<string,
     const { payment } = yield* post("owner", "/me/account/credits", { credits: 10 }, { key: "buy" })
     const notice = JSON.stringify({ payment: named("payment", payment), status: "succeeded" })
     for (let n = 0; n < 2; n++)
-      yield* ask({ as: "nobody", method: "POST", path: "/payment/webhook", body: notice, headers: signed(notice) })
+      yield* ask({ as: "anonymous", method: "POST", path: "/payment/webhook", body: notice, headers: signed(notice) })
     for (const purchase of ["first", "second"])
       named(`${purchase} token`, (yield* post("owner", "/me/issue", { price: 3 }, { key: purchase })).token)
     const opened = yield* post("operator", "/accounts/open", undefined, { key: of("open") })

@@ -125,7 +125,7 @@ export const make = (postgres: Postgres, name: string, replicas: number) =>
       operator: { "x-ct-admin-token": adminToken },
       owner: { authorization: `Bearer ${token}` },
       guest: { cookie: `__Host-ct_portal_session=${session}` },
-      nobody: {}
+      anonymous: {}
     }
     return {
       party: { owner: subject, word },

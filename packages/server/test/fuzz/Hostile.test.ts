@@ -148,11 +148,11 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
             headers: { cookie: `__Host-ct_portal_session=${yield* Accounts.sessionOf("bob", "bob@b.test")}` }
           },
           { name: "operator", way: "admin", headers: { "x-ct-admin-token": TestServer.adminToken } },
-          { name: "nobody", way: "", headers: {} }
+          { name: "anonymous", way: "", headers: {} }
         ]
         const random = Generator.random(seed)
         const pool: Generator.Pool = { hex: new Map() }
-        const named = () => new Map(["ada", "bob", "operator", "nobody"].map((name) => [name, new Set<string>()]))
+        const named = () => new Map(["ada", "bob", "operator", "anonymous"].map((name) => [name, new Set<string>()]))
         // What a caller has said itself, and what it was told without having said it.
         const said = named()
         const told = named()

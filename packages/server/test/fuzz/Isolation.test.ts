@@ -278,7 +278,7 @@ const settle = (word: string) =>
       Effect.map(Accounts.sessionOf(sub, email), (session) => ({ cookie: `__Host-ct_portal_session=${session}` }))
     const guest = yield* cookie(`${word}-guest`, guestOf(word))
     const session = yield* cookie(owner, `${word}@${word}.example`)
-    const credentials = { operator: { "x-ct-admin-token": TestServer.adminToken }, owner: bearer, guest, nobody: {} }
+    const credentials = { operator: { "x-ct-admin-token": TestServer.adminToken }, owner: bearer, guest, anonymous: {} }
     const client = yield* Client.make({
       urls: [yield* TestServer.baseUrl],
       credentials: (as) => credentials[as],

@@ -15,9 +15,9 @@ import * as Accounts from "./Accounts.ts"
 import { TestIssuer } from "./TestIssuer.ts"
 import * as TestServer from "./TestServer.ts"
 
-/** Who calls: nobody, an operator, or an account by access token or by session (as `sub` and e-mail address). */
+/** Who calls: an anonymous client, an operator, or an account by access token or by session (as `sub` and e-mail address). */
 export type As =
-  "nobody" | "operator" | { readonly bearer: string } | { readonly session: string; readonly email: string | null }
+  "anonymous" | "operator" | { readonly bearer: string } | { readonly session: string; readonly email: string | null }
 
 export interface Row {
   /** The name of the endpoint in its group. */
@@ -40,7 +40,7 @@ export interface Row {
 /** What a caller of that kind sends along. */
 export const headersOf = (as: As) =>
   Effect.gen(function* () {
-    if (as === "nobody") return {}
+    if (as === "anonymous") return {}
     if (as === "operator") return { "x-ct-admin-token": TestServer.adminToken }
     if ("bearer" in as) return { authorization: `Bearer ${yield* Accounts.bearerOf(as.bearer)}` }
     return { cookie: `__Host-ct_portal_session=${yield* Accounts.sessionOf(as.session, as.email)}` }
@@ -74,7 +74,7 @@ type On = <A>(self: Effect.Effect<A, never, HttpServer.HttpServer>) => Effect.Ef
 const send = (endpoint: HttpApiEndpoint.Top, row: Omit<Row, "call" | "status">, on: On = (self) => self) =>
   Effect.gen(function* () {
     const path = endpoint.path.replace(/:([a-z_]+)/gu, (_, name: string) => row.at?.[name] ?? sample)
-    const headers = yield* headersOf(row.as ?? "nobody")
+    const headers = yield* headersOf(row.as ?? "anonymous")
     const body =
       row.body === undefined ? {} : { body: typeof row.body === "string" ? row.body : JSON.stringify(row.body) }
     const request = TestServer.raw(`${path}${row.query ?? ""}`, {

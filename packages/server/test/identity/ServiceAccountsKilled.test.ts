@@ -41,7 +41,7 @@ const victim = Effect.gen(function* () {
     Effect.timeout("120 seconds"),
     Effect.orDie
   )
-  yield* there(bearerOf("nobody"))
+  yield* there(bearerOf("anonymous"))
   return { process: process_, there }
 })
 

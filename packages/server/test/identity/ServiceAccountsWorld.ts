@@ -23,7 +23,7 @@ export const world = Layer.unwrap(Effect.map(settings, TestServer.layer)).pipe(
 export const second = Effect.gen(function* () {
   const context = yield* Layer.build(TestServer.replica(yield* settings))
   const there = Effect.provideService(HttpServer.HttpServer, Context.get(context, HttpServer.HttpServer))
-  yield* there(Accounts.bearerOf("nobody"))
+  yield* there(Accounts.bearerOf("anonymous"))
   return there
 })
 

@@ -18,7 +18,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("status", (it
   it.effect("holds its contract", () =>
     Contract.hold(
       "status",
-      "nobody",
+      "anonymous",
       [
         { call: "status", status: 200 },
         { call: "live", status: 200 },

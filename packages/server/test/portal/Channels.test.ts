@@ -98,7 +98,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("channels o
       assert.deepStrictEqual([minted.status, minted.headers.get("cache-control")], [200, "no-store"])
       const invite = /\/portal\/claim\?invite=([\w-]+)/u.exec(minted.text)?.[1] ?? ""
       const path = `/portal/claim?invite=${invite}`
-      const away = yield* send("nobody", path)
+      const away = yield* send("anonymous", path)
       assert.deepStrictEqual([away.status, away.location], [303, `/portal?next=${encodeURIComponent(path)}`])
       assert.strictEqual((yield* send(nameless, path)).status, 403)
       for (let times = 0; times < 2; times++) {

@@ -29,7 +29,7 @@ const post = (as: As, path: string, headers: Readonly<Record<string, string>> = 
     body: "name=other&port=80&grantee=other&email=a%40b.example&ttl=1h&mode=off&webhook_url=https%3A%2F%2Fa.example&threshold_minutes=5"
   })
 
-/** Values of the parameters of an address: what the account has, or what nobody has. */
+/** Values of the parameters of an address: what the account has, or what does not exist. */
 const at = (path: string, values: Readonly<Record<string, string>>) =>
   path.replace(/:([a-z_]+)/gu, (_, name: string) => values[name] ?? "00".repeat(16))
 const unknown = { id: "ab".repeat(16), channel: "cd".repeat(32), email: "x@y.example", grantee: "somebody" }
@@ -82,7 +82,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("every 
       for (const path of Addresses.pages)
         for (const texts of [english, german]) {
           const address = `${at(path, own)}${queries.get(path) ?? ""}`
-          const page = yield* send("nobody", address, { headers: { ...headers, "accept-language": texts.language } })
+          const page = yield* send("anonymous", address, { headers: { ...headers, "accept-language": texts.language } })
           const about = `${address} ${texts.language}`
           assert.strictEqual(page.status, 200, `${about}: ${page.text.slice(0, 300)}`)
           assert.deepStrictEqual(faults(page.text, texts), [], about)
@@ -99,12 +99,12 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("every 
   it.effect("leads to the sign-in without a session, and so does every form", () =>
     Effect.gen(function* () {
       for (const path of Addresses.pages) {
-        const { location, status } = yield* send("nobody", at(path, unknown))
+        const { location, status } = yield* send("anonymous", at(path, unknown))
         assert.strictEqual(status, 303, path)
         assert.match(location ?? "", /^\/portal(?:\?next=%2Fportal%2F|$)/u, path)
       }
       for (const path of Addresses.forms) {
-        const { location, status } = yield* post("nobody", at(path, unknown))
+        const { location, status } = yield* post("anonymous", at(path, unknown))
         assert.deepStrictEqual([status, location], [303, "/portal"], path)
       }
     })

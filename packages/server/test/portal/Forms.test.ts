@@ -208,9 +208,9 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms 
     Effect.gen(function* () {
       const made = yield* ask(ada, "/me/tunnels", { name: "own" })
       const path = `/portal/tunnels/${String(made.body["id"])}/badge/enable`
-      const anonymous = yield* post("nobody", path)
+      const anonymous = yield* post("anonymous", path)
       assert.deepStrictEqual([anonymous.status, anonymous.location], [303, "/portal"])
-      const stale = yield* post("nobody", path, {}, { cookie: "__Host-ct_portal_session=stale" })
+      const stale = yield* post("anonymous", path, {}, { cookie: "__Host-ct_portal_session=stale" })
       assert.deepStrictEqual([stale.status, stale.location], [303, "/portal"])
       const bearer = yield* post(account("ada"), path)
       assert.deepStrictEqual([bearer.status, bearer.location], [303, "/portal"], "a token is no session")

@@ -87,7 +87,7 @@ describe("the language of a page", () => {
 layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages of the portal", (it) => {
   it.effect("stand in one shell under a strict policy, and their style sheet may be kept for good", () =>
     Effect.gen(function* () {
-      const front = yield* open("nobody", "/", { "accept-language": "de" })
+      const front = yield* open("anonymous", "/", { "accept-language": "de" })
       assert.strictEqual(front.status, 200)
       assert.match(front.text, /<html lang="de">/u)
       assert.include(front.text, german.frontTitle)
@@ -97,7 +97,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages 
       assert.notInclude(policy, "unsafe")
       assert.notMatch(front.text, /<script(?! type="module" src="\/portal\/static\/)| style="| on[a-z]+="/u)
       const sheet = /<link rel="stylesheet" href="([^"]+)"/u.exec(front.text)?.[1] ?? ""
-      const styles = yield* open("nobody", sheet)
+      const styles = yield* open("anonymous", sheet)
       assert.strictEqual(styles.status, 200)
       assert.strictEqual(styles.headers.get("cache-control"), "public, max-age=31536000, immutable")
       assert.match(styles.headers.get("content-type") ?? "", /^text\/css/u)
@@ -114,10 +114,10 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages 
         [`/portal/tunnels/${id}`, `/portal?next=${encodeURIComponent(`/portal/tunnels/${id}`)}`],
         ["/portal/logout", "/"]
       ] as const) {
-        const { location: there, status } = yield* open("nobody", path)
+        const { location: there, status } = yield* open("anonymous", path)
         assert.deepStrictEqual([status, there], [303, location], path)
       }
-      assert.strictEqual((yield* post("nobody", "/portal/tunnels", { name: "x" })).location, "/portal")
+      assert.strictEqual((yield* post("anonymous", "/portal/tunnels", { name: "x" })).location, "/portal")
       const nothing = yield* open(ada, "/portal/nothing")
       assert.strictEqual(nothing.status, 404)
       assert.include(nothing.text, english.notFoundTitle)
@@ -134,7 +134,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages 
       assert.deepStrictEqual([chosen.status, chosen.location], [303, "/portal/account"])
       assert.match(chosen.headers.get("set-cookie") ?? "", /^__Host-ct_language=de; Max-Age=31536000;/u)
       const { cookie = "" } = yield* headersOf(ada)
-      const page = yield* open("nobody", "/portal/account", { cookie: `${cookie}; __Host-ct_language=de` })
+      const page = yield* open("anonymous", "/portal/account", { cookie: `${cookie}; __Host-ct_language=de` })
       assert.match(page.text, /<html lang="de">/u)
       const away = yield* post(ada, "/portal/language", { language: "de", back: "https://evil.example/" })
       assert.strictEqual(away.location, "/portal/home")
@@ -228,9 +228,9 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages 
         assert.deepStrictEqual([status, headers.get("cache-control")], [200, "no-store"])
         assert.match(text, new RegExp(`CT_AGENT_ORIGIN=127\\.0\\.0\\.1:${port} npx ct-agent`, "u"))
         const token = /CT_BOOTSTRAP=([0-9a-f]{64}) /u.exec(text)?.[1]
-        const redeemed = yield* ask("nobody", "/bootstrap/redeem", { token })
+        const redeemed = yield* ask("anonymous", "/bootstrap/redeem", { token })
         assert.match(String(redeemed.body["secret"]), /^CT_JOIN_TOKEN=[0-9a-f]{64};CT_AGENT_TOKEN=[0-9a-f]{64}$/u)
-        assert.strictEqual((yield* ask("nobody", "/bootstrap/redeem", { token })).status, 409)
+        assert.strictEqual((yield* ask("anonymous", "/bootstrap/redeem", { token })).status, 409)
       }
       const many = yield* Effect.all(
         Array.from({ length: 21 }, () => post(ada, path, { port: "80" })),
@@ -247,25 +247,25 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages 
       const dora = person("dora")
       const sessions = [yield* headersOf(dora), yield* headersOf(dora), yield* headersOf(dora)] as const
       const as = (n: 0 | 1 | 2) => sessions[n] as Record<string, string>
-      const page = yield* open("nobody", "/portal/account", as(0))
+      const page = yield* open("anonymous", "/portal/account", as(0))
       assert.strictEqual(page.status, 200)
       const others = [...page.text.matchAll(/\/portal\/account\/sessions\/([0-9a-f]{32})\/end/gu)].map(([path]) => path)
       assert.lengthOf(others, 2)
       assert.strictEqual((yield* post(bob, others[0] ?? "")).status, 404, "a session of another account")
-      assert.strictEqual((yield* post("nobody", others[0] ?? "", {}, as(0))).status, 303)
-      assert.strictEqual((yield* post("nobody", others[0] ?? "", {}, as(0))).status, 404)
-      assert.strictEqual((yield* post("nobody", "/portal/account/sessions/end-others", {}, as(0))).status, 303)
-      assert.strictEqual((yield* open("nobody", "/portal/account", as(1))).status, 303)
-      assert.strictEqual((yield* open("nobody", "/portal/account", as(2))).status, 303)
+      assert.strictEqual((yield* post("anonymous", others[0] ?? "", {}, as(0))).status, 303)
+      assert.strictEqual((yield* post("anonymous", others[0] ?? "", {}, as(0))).status, 404)
+      assert.strictEqual((yield* post("anonymous", "/portal/account/sessions/end-others", {}, as(0))).status, 303)
+      assert.strictEqual((yield* open("anonymous", "/portal/account", as(1))).status, 303)
+      assert.strictEqual((yield* open("anonymous", "/portal/account", as(2))).status, 303)
 
       for (const confirm of ["", "delete", "DELETE "])
-        assert.strictEqual((yield* post("nobody", "/portal/account/delete", { confirm }, as(0))).status, 400)
-      assert.strictEqual((yield* open("nobody", "/portal/account", as(0))).status, 200)
-      const gone = yield* post("nobody", "/portal/account/delete", { confirm: "DELETE" }, as(0))
+        assert.strictEqual((yield* post("anonymous", "/portal/account/delete", { confirm }, as(0))).status, 400)
+      assert.strictEqual((yield* open("anonymous", "/portal/account", as(0))).status, 200)
+      const gone = yield* post("anonymous", "/portal/account/delete", { confirm: "DELETE" }, as(0))
       assert.strictEqual(gone.status, 200)
       assert.include(gone.text, english.accountDeleted)
       assert.match(gone.headers.get("set-cookie") ?? "", /^__Host-ct_portal_session=;/u)
-      assert.strictEqual((yield* open("nobody", "/portal/account", as(0))).status, 303)
+      assert.strictEqual((yield* open("anonymous", "/portal/account", as(0))).status, 303)
     })
   )
 })

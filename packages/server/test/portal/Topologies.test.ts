@@ -99,7 +99,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topologies
       const none = `/me/topologies/${"ab".repeat(16)}/editor`
       const [foreign, unknown] = [yield* send(lou, editor), yield* send(lou, none)]
       assert.deepStrictEqual([foreign.status, foreign.text], [404, unknown.text])
-      assert.strictEqual((yield* send("nobody", editor)).status, 401)
+      assert.strictEqual((yield* send("anonymous", editor)).status, 401)
       yield* send(kim, `${own}/share`, { email: "topologies-lou@people.example" })
       const shared = yield* send(lou, editor)
       assert.strictEqual(shared.status, 200)
@@ -152,12 +152,12 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topologies
       yield* send(kim, `${own}/add`, { agent: keyOf("topology public") })
       yield* send(kim, `${own}/label`, { agent: keyOf("topology public"), label: "Secret attic" })
       const net = /href="(\/net\/[^"]+)"/u.exec((yield* send(kim, editor)).text)?.[1] ?? ""
-      const [mine, others] = [yield* send(kim, net), yield* send("nobody", net)]
+      const [mine, others] = [yield* send(kim, net), yield* send("anonymous", net)]
       assert.deepStrictEqual([others.status, others.text], [200, mine.text])
       assert.include(others.text, keyOf("topology public"))
       assert.include(others.text, '<meta name="robots" content="noindex">')
       for (const text of ["topologies-kim", "Secret attic"]) assert.notInclude(others.text, text)
-      assert.strictEqual((yield* send("nobody", `/net/${"cd".repeat(16)}`)).status, 404)
+      assert.strictEqual((yield* send("anonymous", `/net/${"cd".repeat(16)}`)).status, 404)
     })
   )
 })

@@ -70,7 +70,7 @@ const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<
     // Sharing.
     { call: "share", as: ada, at, body: { email: " BOB@b.example" }, status: 200 },
     { call: "share", as: ada, at, body: { email: "bob@b.example" }, status: 200, because: "sharing is idempotent" },
-    { call: "share", as: ada, at, body: { email: "nobody" }, status: 400, code: "MalformedRequest" },
+    { call: "share", as: ada, at, body: { email: "anonymous" }, status: 400, code: "MalformedRequest" },
     ...noAccess({ call: "share", body: { email: "c@c.example" } }, "TopologyNotFound"),
     { call: "share", as: bob, at, body: { email: "c@c.example" }, status: 404, code: "TopologyNotFound" },
     { call: "listShares", as: ada, at, status: 200, answer: { emails: ["bob@b.example"] } },
@@ -223,7 +223,7 @@ const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<
 
     // And away again.
     { call: "unshare", as: ada, at: { id, email: "c@c.example" }, status: 404, code: "ShareNotFound" },
-    { call: "unshare", as: ada, at: { id, email: "nobody" }, status: 400, code: "MalformedRequest" },
+    { call: "unshare", as: ada, at: { id, email: "anonymous" }, status: 400, code: "MalformedRequest" },
     { call: "unshare", as: carol, at: { id, email: "bob@b.example" }, status: 404, code: "ShareNotFound" },
     { call: "unshare", as: ada, at: { id, email: "Bob%40b.example" }, status: 200 },
     { call: "get", as: bob, at, status: 404, code: "TopologyNotFound" },

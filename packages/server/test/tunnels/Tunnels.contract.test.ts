@@ -138,7 +138,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (i
         { call: "dismissAccessRequest", as, at: { id, email: "zz" }, status: 400, code: "MalformedRequest" },
         foreign("dismissAccessRequest"),
         { call: "allowVisitor", as, at, body: { email: "V@Example.Test" }, status: 200 },
-        { call: "allowVisitor", as, at, body: { email: "nobody" }, status: 400, code: "MalformedRequest" },
+        { call: "allowVisitor", as, at, body: { email: "anonymous" }, status: 400, code: "MalformedRequest" },
         foreign("allowVisitor", { body: { email: "v@example.test" } }),
         { call: "listVisitors", as, at, status: 200, answer: { emails: ["v@example.test"] } },
         foreign("listVisitors"),

@@ -166,7 +166,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a proof of a
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a certificate for a host name", (it) => {
   const mayIssue = (token: string, hostname: string) =>
-    Effect.map(ask("nobody", `/agent/acme-admission/${token}/${hostname}`), ({ body }) => body)
+    Effect.map(ask("anonymous", `/agent/acme-admission/${token}/${hostname}`), ({ body }) => body)
 
   it.effect("needs its proof again: gone from DNS, or DNS silent, is no certificate", () =>
     Effect.gen(function* () {
@@ -210,12 +210,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a certificat
         ["proved.zone.example", yield* tokenOf("ada", proved.id), 403]
       ] as const) {
         yield* offer(hostname)
-        const answer = yield* ask("nobody", "/agent/dns01-challenge", { token, hostname, value: "v" })
+        const answer = yield* ask("anonymous", "/agent/dns01-challenge", { token, hostname, value: "v" })
         assert.strictEqual(answer.status, status, hostname)
         if (status === 403) assert.strictEqual(answer.body.code, "ChallengeNotBrokered")
         assert.strictEqual(texts.has(`_acme-challenge.${hostname}`), status === 200)
         texts.set(`_acme-challenge.${hostname}`, "the operator's own")
-        const cleared = yield* ask("nobody", "/agent/dns01-challenge/clear", { token, hostname })
+        const cleared = yield* ask("anonymous", "/agent/dns01-challenge/clear", { token, hostname })
         assert.strictEqual(cleared.status, status, hostname)
         assert.strictEqual(texts.has(`_acme-challenge.${hostname}`), status !== 200)
       }

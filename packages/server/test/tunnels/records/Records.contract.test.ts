@@ -57,7 +57,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("tunnel rec
         status: 404,
         code: "BadgeNotFound"
       })
-      yield* Contract.hold("badges", "nobody", [
+      yield* Contract.hold("badges", "anonymous", [
         { call: "svg", at: { file: `${badge}.svg` }, status: 200 },
         missing(`${badge}`),
         missing(`${badge}.png`),
