@@ -5,7 +5,8 @@
  * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
  * - a test reads no clock and waits for no timer of its own (`Date.now`, `setTimeout`, `sleep`), but for the files that the list
  *   names with the reason;
- * - sources say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none;
+ * - sources, tests and benchmarks say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none,
+ *   whether as words or within a name;
  * - nothing of the list is left that has become clean.
  * `--fix` puts imports in order.
  */
@@ -94,7 +95,7 @@ const timed = new Set(
     .filter((file) => timing.test(withoutComments(readFileSync(join(root, file), "utf8"))))
 )
 /** Names that stay: an account of the system, the components and sentences of the published documents, released migrations. */
-const wordy = /\b(?:nobody|whoever|told)\b|authoris|enrolment/i
+const wordy = /(?:[Nn]obody|[Ww]hoever|[Aa]uthoris|[Ee]nrolment)|(?:\b[Tt]|[a-z]T)old(?![a-z])/
 const keeps = [
   "packages/stack/src/postgres/Account.ts",
   "packages/domain/src/api/EndpointSummaries.ts",
@@ -102,7 +103,7 @@ const keeps = [
 ]
 const isException = (file, line) =>
   keeps.some((place) => file.startsWith(place)) || /\b(?:Channel)?Authorisation\b/.test(line)
-for (const file of plainWords.flatMap((name) => filesOf(name, ["src"])))
+for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
     if (wordy.test(line) && !isException(file, line))
       found.push(`${file}:${index + 1}: say who or what, not ${wordy.exec(line)?.[0]}`)

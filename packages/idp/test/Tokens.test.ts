@@ -38,7 +38,7 @@ describe("the token endpoint", () => {
   it("refuses a wrong password, an unknown user and an unknown client", async () => {
     for (const form of [
       { ...passwordForm, password: "wrong" },
-      { ...passwordForm, username: "nobody@example.test" },
+      { ...passwordForm, username: "unknown@example.test" },
       { grant_type: "password", client_id: "admin-cli" },
       { ...passwordForm, client_id: "nothing" }
     ]) {

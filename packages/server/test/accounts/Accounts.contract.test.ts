@@ -78,7 +78,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("accounts", (
     Effect.gen(function* () {
       yield* makeTunnel
       const at = { subject: "ada" }
-      const nobody = { subject: "anonymous" }
+      const unknown = { subject: "anonymous" }
       yield* Contract.hold("operators", "operator", [
         {
           call: "limits",
@@ -97,15 +97,15 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("accounts", (
           answer: { subject: "ada", max_tunnels: 0, max_channels: 7 }
         },
         { call: "limits", as: "operator", at: { subject: "%0A" }, status: 400, code: "MalformedRequest" },
-        { call: "limits", as: "operator", at: nobody, status: 404, code: "AccountUnknown" },
-        { call: "setMaxTunnels", as: "operator", at: nobody, body: { max: 1 }, status: 404, code: "AccountUnknown" },
-        { call: "setMaxChannels", as: "operator", at: nobody, body: { max: 1 }, status: 404, code: "AccountUnknown" },
+        { call: "limits", as: "operator", at: unknown, status: 404, code: "AccountUnknown" },
+        { call: "setMaxTunnels", as: "operator", at: unknown, body: { max: 1 }, status: 404, code: "AccountUnknown" },
+        { call: "setMaxChannels", as: "operator", at: unknown, body: { max: 1 }, status: 404, code: "AccountUnknown" },
         { call: "auditLog", as: "operator", query: "?action=account_max_tunnels_set&target=ada", status: 200 }
       ])
     })
   )
 
-  it.effect("leave a log that nobody can change", () =>
+  it.effect("leave a log that no role can change", () =>
     Effect.gen(function* () {
       yield* makeTunnel
       const { url } = yield* TestDatabase

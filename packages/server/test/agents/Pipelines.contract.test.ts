@@ -78,12 +78,12 @@ const rows: ReadonlyArray<Contract.Row> = [
   { call: "list", query: "?limit=1", status: 200, answer: [{ id: "a.second", owner: "ada" }] },
   { call: "listOwn", as: bob, status: 200, answer: [{ id: "for-bob", owner: "bob" }] },
   { call: "withdraw", as: bob, ...at("flappy-demo"), status: 403, code: "NotPipelineOwner" },
-  { call: "withdraw", as: bob, ...at("nobodys"), status: 404, code: "PipelineNotFound" },
+  { call: "withdraw", as: bob, ...at("unknown"), status: 404, code: "PipelineNotFound" },
   { call: "withdraw", as: bob, ...at("for-bob"), status: 200 },
   { call: "withdraw", as: bob, ...at("for-bob"), status: 404, code: "PipelineNotFound" },
   { call: "withdraw", as: bob, ...at("no%20blanks"), status: 400, code: "MalformedRequest" },
   { call: "publish", as: ada, body: spec("for-bob"), status: 200, because: "a withdrawn id is free" },
-  { call: "get", ...at("nobodys"), status: 404, code: "PipelineNotFound" },
+  { call: "get", ...at("unknown"), status: 404, code: "PipelineNotFound" },
   { call: "get", ...at("no%20blanks"), status: 400, code: "MalformedRequest" }
 ]
 

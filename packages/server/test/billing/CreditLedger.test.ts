@@ -89,7 +89,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the ledger",
     }).pipe(Effect.provide(Accounts.database))
   )
 
-  it.effect("is told in the audit log, without a token", () =>
+  it.effect("is in the audit log, without a token", () =>
     Effect.gen(function* () {
       yield* fund("logged", 1)
       const { token } = yield* json(yield* post("/me/issue", yield* as("logged"), { price: 1 }))

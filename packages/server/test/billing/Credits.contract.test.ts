@@ -84,7 +84,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("credits", (i
       const { payment } = yield* json(yield* post("/payment/intent", operator, { account, credits: 3 }))
       assert.strictEqual((yield* event(payment)).status, 200)
       const { account: other } = yield* json(yield* post("/accounts/open", operator))
-      const nobody = "99".repeat(32)
+      const unknown = "99".repeat(32)
       const header = { "idempotency-key": "one of mine" }
       yield* Contract.hold("billing", "operator", [
         { call: "openAccount", as: "operator", headers: header, status: 200 },
@@ -96,7 +96,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("credits", (i
           code: "MalformedRequest"
         },
         { call: "getAccount", as: "operator", at: { account }, status: 200, answer: { account, balance: 3 } },
-        { call: "getAccount", as: "operator", at: { account: nobody }, status: 404, code: "AccountUnknown" },
+        { call: "getAccount", as: "operator", at: { account: unknown }, status: 404, code: "AccountUnknown" },
         { call: "getAccount", as: "operator", at: { account: "zz" }, status: 400, code: "MalformedRequest" },
         { call: "intendPayment", as: "operator", headers: header, body: { account, credits: 1 }, status: 200 },
         {
@@ -117,12 +117,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("credits", (i
         {
           call: "intendPayment",
           as: "operator",
-          body: { account: nobody, credits: 1 },
+          body: { account: unknown, credits: 1 },
           status: 404,
           code: "AccountUnknown"
         },
         { call: "getPayment", as: "operator", at: { payment }, status: 200 },
-        { call: "getPayment", as: "operator", at: { payment: nobody }, status: 404, code: "PaymentUnknown" },
+        { call: "getPayment", as: "operator", at: { payment: unknown }, status: 404, code: "PaymentUnknown" },
         { call: "getPayment", as: "operator", at: { payment: "zz" }, status: 400, code: "MalformedRequest" },
         { call: "issue", as: "operator", body: { account, price: 1, idempotency_key: "ef".repeat(32) }, status: 200 },
         {
@@ -134,7 +134,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("credits", (i
         },
         { call: "issue", as: "operator", body: { account, price: 0 }, status: 400, code: "PriceBelowOne" },
         { call: "issue", as: "operator", body: { account, price: 50 }, status: 402, code: "InsufficientCredits" },
-        { call: "issue", as: "operator", body: { account: nobody, price: 1 }, status: 404, code: "AccountUnknown" }
+        { call: "issue", as: "operator", body: { account: unknown, price: 1 }, status: 404, code: "AccountUnknown" }
       ])
     })
   )

@@ -11,7 +11,7 @@ const unknown = "99".repeat(32)
 const long = `{"payment":"${unknown}","status":"${"x".repeat(2 * 1024 * 1024)}"}`
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("payments", (it) => {
-  it.effect("are believed only from whoever shares the secret, and only now", () =>
+  it.effect("are accepted only with the shared secret, and only when recent", () =>
     Effect.gen(function* () {
       const payment = yield* intend("ada", 3)
       const body = JSON.stringify({ payment, status: "succeeded", amount: 999 })

@@ -167,7 +167,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
           eab_hmac_key_b64url: "c2VjcmV0"
         })
         assert.deepInclude(yield* described("h00.full.test", 0, own), { name: "letsencrypt" })
-        assert.isNull(yield* described("h70.house.test", 70, {}), "nobody knows where it is any more")
+        assert.isNull(yield* described("h70.house.test", 70, {}), "the pool no longer knows its edge")
       }).pipe(Effect.scoped)
   )
 
@@ -190,7 +190,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
     })
   )
 
-  it.effect("ends offers that nobody took, once, and brings them back after the back-off", () =>
+  it.effect("ends offers that no agent took, once, and offers them again after the back-off", () =>
     Effect.gen(function* () {
       const at = yield* now
       yield* insert(200, "a.late.test", { claim: "offered", ca: "letsencrypt", deadline: at - 1, lapses: 2 })
@@ -216,11 +216,11 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
   it.effect("tells the edge about gelb once, and believes that it has what left the outbox", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge
-      yield* insert(300, "new.told.test", { status: "rot", claim: null })
-      yield* insert(301, "own.told.test", { status: "gruen", claim: null, pending_revert: true })
+      yield* insert(300, "new.ordered.test", { status: "rot", claim: null })
+      yield* insert(301, "own.ordered.test", { status: "gruen", claim: null, pending_revert: true })
       const gruen = { status: "gruen", claim: null, pending_revert: true }
-      yield* insert(302, "soon.told.test", gruen)
-      yield* insert(303, "again.told.test", gruen)
+      yield* insert(302, "soon.ordered.test", gruen)
+      yield* insert(303, "again.ordered.test", gruen)
       const order = JSON.stringify({ _tag: "AuthorizeHost", hostname: "x.test", tier: "passthrough" })
       const at = yield* now
       yield* inDatabase(
@@ -229,9 +229,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
           (${tokenOf(303)}, ${order}::jsonb, 1, 1, ${at - 30_000}, 'it answered 400')`
       )
       yield* together(3)
-      assert.deepInclude((yield* read("new.told.test"))[0], { status: "gelb", claim: "offered" })
-      const pending = (yield* read("%.told.test")).filter((row) => row.pending_revert)
-      assert.deepStrictEqual(pending.map(({ hostname }) => hostname).sort(), ["again.told.test", "soon.told.test"])
+      assert.deepInclude((yield* read("new.ordered.test"))[0], { status: "gelb", claim: "offered" })
+      const pending = (yield* read("%.ordered.test")).filter((row) => row.pending_revert)
+      assert.deepStrictEqual(pending.map(({ hostname }) => hostname).sort(), [
+        "again.ordered.test",
+        "soon.ordered.test"
+      ])
 
       const context = yield* Layer.build(replica())
       yield* Effect.provide(
@@ -240,17 +243,17 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
       )
       yield* together(1)
       const [path = "", until = 0] = (yield* edge.about(tokenOf(300), 1))[0]?.path.split("&admission_until=") ?? []
-      assert.match(path, /new\.told\.test\?channel_tier=gelb$/)
+      assert.match(path, /new\.ordered\.test\?channel_tier=gelb$/)
       assert.approximately(Number(until), at + offerSeconds, 60)
-      assert.match((yield* edge.about(tokenOf(303), 1))[0]?.path ?? "", /again\.told\.test$/)
+      assert.match((yield* edge.about(tokenOf(303), 1))[0]?.path ?? "", /again\.ordered\.test$/)
       assert.lengthOf(
-        edge.orders.filter(({ path }) => path.includes(".told.test")),
+        edge.orders.filter(({ path }) => path.includes(".ordered.test")),
         2
       )
-      const left = (yield* read("%.told.test")).filter((row) => row.pending_revert)
+      const left = (yield* read("%.ordered.test")).filter((row) => row.pending_revert)
       assert.deepStrictEqual(
         left.map(({ hostname }) => hostname),
-        ["soon.told.test"]
+        ["soon.ordered.test"]
       )
     })
   )

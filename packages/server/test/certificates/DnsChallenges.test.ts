@@ -75,12 +75,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the DNS-01 b
       const other = yield* tunnel("c.zone.test", true)
       const wrong = "0".repeat(64)
       const cases = [
-        [yield* set(token, "nobody.zone.test"), 404, "HostnameUnknown"],
+        [yield* set(token, "unknown.zone.test"), 404, "HostnameUnknown"],
         [yield* set(wrong, "b.zone.test"), 403, "NotHostnameOwner"],
         [yield* set(other, "b.zone.test"), 403, "NotHostnameOwner"],
         [yield* set(token, "b.zone.test"), 425, "NotAdmitted"],
         [yield* clear(other, "b.zone.test"), 403, "NotHostnameOwner"],
-        [yield* clear(token, "nobody.zone.test"), 403, "NotHostnameOwner"],
+        [yield* clear(token, "unknown.zone.test"), 403, "NotHostnameOwner"],
         [yield* set(other, "c.zone.test", "x".repeat(256)), 400, "MalformedRequest"]
       ] as const
       for (const [{ code, status }, ...expected] of cases) assert.deepStrictEqual([status, code], expected)

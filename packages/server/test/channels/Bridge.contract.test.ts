@@ -18,7 +18,7 @@ const holder = Hex.encode(portable.ed25519.publicKey(bytes(holderKey)))
 const noise = Hex.encode(portable.x25519.publicKey(bytes(noiseKey)))
 
 const ada = { bearer: "ada" }
-const nobodys = "0123456789abcdef".repeat(2)
+const unknownId = "0123456789abcdef".repeat(2)
 const channel = "c1".repeat(32)
 const foreign = "c2".repeat(32)
 
@@ -81,7 +81,7 @@ layer(world(keys).pipe(Layer.provide(agent)), {
         const sent = body === undefined ? {} : { body }
         return [
           { call, at, as: { bearer: "bob" }, ...sent, status: 404, code: "TunnelNotFound" },
-          { call, at: { id: nobodys }, as: ada, ...sent, status: 404, code: "TunnelNotFound" }
+          { call, at: { id: unknownId }, as: ada, ...sent, status: 404, code: "TunnelNotFound" }
         ]
       }
       const stands = { bridge_holder: holder, bridge_noise_pubkey: noise }
@@ -103,7 +103,7 @@ layer(world(keys).pipe(Layer.provide(agent)), {
             code: "UnsupportedMediaType"
           }),
           deposit("xyz", "", {
-            at: { id: nobodys },
+            at: { id: unknownId },
             status: 404,
             code: "TunnelNotFound",
             because: "owner before form"
@@ -192,7 +192,7 @@ layer(world(keys).pipe(Layer.provide(agent)), {
       const headers = { authorization: `Bearer ${yield* bearerOf("cleo")}`, "content-type": "application/json" }
       const { issuer } = yield* TestIssuer
       const bare = yield* Layer.build(TestServer.replica({ ...variables, CT_OIDC_ISSUER: issuer }))
-      for (const tunnelId of [id, nobodys]) {
+      for (const tunnelId of [id, unknownId]) {
         for (const [method, path, body] of [
           ["GET", "", undefined],
           ["POST", "/grant", "{}"],

@@ -11,7 +11,7 @@ const bob = account("bob")
 const channel = idOf("hall")
 const other = idOf("attic")
 const at = { channel }
-const nobodys = { channel: idOf("nobody's") }
+const unknownChannel = { channel: idOf("unknown") }
 const place = { channel, holder: keyOf("cam") }
 const registration = { channel, operator_pubkey: keyOf("operator") }
 const rekeyed = { channel, operator_pubkey: keyOf("successor") }
@@ -19,7 +19,7 @@ const rekeyed = { channel, operator_pubkey: keyOf("successor") }
 /** Not the owner and not registered: one answer. */
 const others = (call: string, more: Partial<Contract.Row> = {}): ReadonlyArray<Contract.Row> => [
   { call, as: bob, at, ...more, status: 403, code: "NotChannelOwner" },
-  { call, as: ada, ...more, at: { ...more.at, ...nobodys }, status: 403, code: "NotChannelOwner" }
+  { call, as: ada, ...more, at: { ...more.at, ...unknownChannel }, status: 403, code: "NotChannelOwner" }
 ]
 
 const malformed = (call: string, more: Partial<Contract.Row> = {}): Contract.Row => ({
@@ -96,8 +96,8 @@ const members: ReadonlyArray<Contract.Row> = [
   {
     call: "addMember",
     as: ada,
-    at: nobodys,
-    body: materialOf(nobodys.channel, "cam"),
+    at: unknownChannel,
+    body: materialOf(unknownChannel.channel, "cam"),
     status: 403,
     code: "NotChannelOwner"
   },
@@ -197,7 +197,7 @@ const invites: ReadonlyArray<Contract.Row> = [
     code: "ChannelNotFound",
     because: "ownership is decided before the body is looked at"
   },
-  { call: "mintClaimInvite", as: ada, at: nobodys, body: {}, status: 404, code: "ChannelNotFound" },
+  { call: "mintClaimInvite", as: ada, at: unknownChannel, body: {}, status: 404, code: "ChannelNotFound" },
   { call: "mintClaimInvite", as: ada, at, body: materialOf(other, "cam"), status: 400, code: "AttestationRefused" },
   ...[" ", "two\nlines", "x".repeat(65)].map((label) => ({
     call: "mintClaimInvite",
@@ -230,7 +230,7 @@ const invites: ReadonlyArray<Contract.Row> = [
   },
   { call: "listClaimInvites", as: ada, at, status: 200 },
   { call: "listClaimInvites", as: bob, at, status: 404, code: "ChannelNotFound" },
-  { call: "listClaimInvites", as: ada, at: nobodys, status: 404, code: "ChannelNotFound" }
+  { call: "listClaimInvites", as: ada, at: unknownChannel, status: 404, code: "ChannelNotFound" }
 ]
 
 const room = (...holders: ReadonlyArray<string>) => ({ operator_pubkey: keyOf("host"), holders: holders.map(keyOf) })

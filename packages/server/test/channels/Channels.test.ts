@@ -27,7 +27,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
     it.effect("a channel of another account answers as one that is not registered, on every route", () =>
       Effect.gen(function* () {
         const mine = idOf("mine")
-        const nobodys = idOf("nobody's")
+        const unknownId = idOf("unknown")
         yield* register(mine)
         yield* ask(ada, `/me/channels/${mine}/members`, materialOf(mine, "m"))
         const routes: ReadonlyArray<readonly [method: string, suffix: string, body?: (channel: string) => unknown]> = [
@@ -49,7 +49,7 @@ layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices:
               method,
               ...(body === undefined ? {} : { body: JSON.stringify(body(channel)) })
             })
-          const [foreign, unknown] = [yield* to(mine), yield* to(nobodys)]
+          const [foreign, unknown] = [yield* to(mine), yield* to(unknownId)]
           assert.deepStrictEqual(foreign, unknown, `${method} ${suffix}`)
           assert.include([403, 404], foreign.status)
           assert.notInclude(foreign.text, mine)

@@ -47,8 +47,8 @@ const byAllowList: ReadonlyArray<Contract.Row> = [
   {
     call: "claim",
     as: cyd,
-    at: { channel: idOf("nobody's") },
-    body: materialOf(idOf("nobody's"), "cyd's laptop"),
+    at: { channel: idOf("unknown") },
+    body: materialOf(idOf("unknown"), "cyd's laptop"),
     status: 403,
     code: "NotAllowListed"
   },

@@ -19,7 +19,7 @@ const reply = (flags: number, id = 0xbeef) => {
 /** A server that answers a datagram with these, and a connection with this in two pieces. */
 const server = (datagrams: ReadonlyArray<Buffer>, stream: Buffer) =>
   Effect.gen(function* () {
-    // Of one number for both, which the system gives to nobody by itself.
+    // One port number for both, which the system assigns to no socket by itself.
     const port = yield* freePort("127.0.0.1")
     const tcp = createServer((socket) => {
       socket.on("data", () => {

@@ -1,5 +1,5 @@
 /**
- * A name server for tests that holds one zone in memory: it takes signed updates, answers questions, and can be told to
+ * A name server for tests that holds one zone in memory: it takes signed updates, answers questions, and can be set to
  * refuse, to be slow to show what it took, or to be silent. It reads the bytes by its own rules, not by the codec.
  */
 import { Context, Effect, Layer } from "effect"

@@ -92,10 +92,10 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       yield* send(beat("list-b", "b:1"))
       yield* inDatabase(SqlClient.SqlClient.use((sql) => sql`update edge_nodes set seen_at = 7 where id = 'list-b'`))
       const all = yield* edges.list({ query: {} })
-      const told = all.flatMap(({ edge_id, live, peer_addr, pubkey, seen_at }) =>
+      const listed = all.flatMap(({ edge_id, live, peer_addr, pubkey, seen_at }) =>
         edge_id.startsWith("list-") ? [`${edge_id} ${peer_addr} ${pubkey !== null} ${live} ${seen_at > 7}`] : []
       )
-      assert.deepStrictEqual(told, ["list-a a:1 true true true", "list-b b:1 false false false"])
+      assert.deepStrictEqual(listed, ["list-a a:1 true true true", "list-b b:1 false false false"])
       const first = yield* edges.list({ query: { limit: 1 } })
       assert.deepStrictEqual(first, all.slice(0, 1))
     })

@@ -85,15 +85,15 @@ const order = (hostname: string) =>
   })
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("orders of several edges", (it) => {
-  it.effect("go to an edge that told its address, from the heartbeat on and no longer than it lives", () =>
+  it.effect("go to an edge that announced its address, from the heartbeat on and no longer than it lives", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge
       yield* order("before.example.test")
-      const first = yield* beat("told", edge.url, null)
+      const first = yield* beat("announced", edge.url, null)
       assert.strictEqual(first.status, 200)
       assert.match(first.epoch ?? "", /^[0-9a-f-]{36}$/u)
       assert.deepStrictEqual(
-        yield* beat("told", edge.url, first.epoch),
+        yield* beat("announced", edge.url, first.epoch),
         first,
         "an edge that goes on stays in its epoch"
       )
@@ -102,12 +102,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("orders of se
       assert.strictEqual(taken?.path, "/admin/authorize-host/during.example.test?channel_tier=gelb")
       assert.isFalse(edge.orders.some(({ path }) => path.includes("before.example.test")))
 
-      yield* inDatabase((sql) => sql`update edge_addresses set expires_at = 1 where edge_id = 'told'`)
+      yield* inDatabase((sql) => sql`update edge_addresses set expires_at = 1 where edge_id = 'announced'`)
       yield* order("away.example.test")
-      assert.strictEqual(yield* waiting("told"), 0)
-      const back = yield* beat("told", edge.url, first.epoch)
-      assert.notStrictEqual(back.epoch, first.epoch, "an edge that missed orders is told to restore everything")
-      const restarted = yield* beat("told", edge.url, null)
+      assert.strictEqual(yield* waiting("announced"), 0)
+      const back = yield* beat("announced", edge.url, first.epoch)
+      assert.notStrictEqual(back.epoch, first.epoch, "an edge that missed orders is ordered to restore everything")
+      const restarted = yield* beat("announced", edge.url, null)
       assert.notStrictEqual(restarted.epoch, back.epoch)
     })
   )

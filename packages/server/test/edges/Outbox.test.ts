@@ -35,7 +35,7 @@ const replica = Layer.fresh(
 
 const world = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)
 
-/** A call that can be told from others by its number. */
+/** A call that its number distinguishes from others. */
 const numbered = (n: number) =>
   ({
     _tag: "SetAccessPolicy",

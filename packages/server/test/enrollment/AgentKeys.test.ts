@@ -57,7 +57,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
         const camera = yield* ada.tunnels.install({ headers: {}, params })
         const spare = yield* ada.tunnels.install({ headers: {}, params })
         const printer = yield* ada.tunnels.install({ headers: {}, params: { id: (yield* create("printer")).id } })
-        const told = (count: number) =>
+        const ordered = (count: number) =>
           Effect.map(edge.about(Redacted.value(camera.routing_token), count), (orders) =>
             orders.flatMap(({ body, path }) =>
               path.startsWith("/internal/tunnel/agent-keys?") ? [JSON.parse(body)] : []
@@ -67,12 +67,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
 
         yield* enroll(camera.join_token, "a", 1)
         yield* enroll(spare.join_token, "b", 2)
-        assert.deepStrictEqual(yield* told(3), [sorted(1), sorted(1, 2)])
+        assert.deepStrictEqual(yield* ordered(3), [sorted(1), sorted(1, 2)])
         const again = yield* ada.tunnels.install({ headers: {}, params })
         yield* enroll(again.join_token, "b", 3)
         const { token } = yield* enrollment.issue({ headers: {}, payload: { tenant: Tenant.make("ada") } })
         yield* enroll(token, "c", 4)
-        assert.deepStrictEqual((yield* told(5)).slice(2), [sorted(1, 3), sorted(1, 3, 4)])
+        assert.deepStrictEqual((yield* ordered(5)).slice(2), [sorted(1, 3), sorted(1, 3, 4)])
 
         const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
         const keys = new Map(known.map((entry) => [Redacted.value(entry.token), entry.agent_keys]))

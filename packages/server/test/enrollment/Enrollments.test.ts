@@ -85,7 +85,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("lists the tokens that nobody has redeemed, by their hashes alone, in pages", () =>
+  it.effect("lists the tokens that no agent has redeemed, by their hashes alone, in pages", () =>
     Effect.gen(function* () {
       const { enrollment } = yield* TestServer.client
       const listed = Tenant.make("tenant-listed")

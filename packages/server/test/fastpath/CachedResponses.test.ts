@@ -79,7 +79,7 @@ layer(TestServer.layer({ CT_CP_METRICS_TOKEN: "scrape-me" }), { excludeTestServi
   (it) => {
     it.effect("is the one that is made", () =>
       Effect.gen(function* () {
-        const told = (path: string) =>
+        const answered = (path: string) =>
           Effect.flatMap(TestServer.raw(path), (response) =>
             Effect.promise(async () => {
               const { uptime_seconds, ...facts } = (await response.json()) as Record<string, unknown>
@@ -88,7 +88,7 @@ layer(TestServer.layer({ CT_CP_METRICS_TOKEN: "scrape-me" }), { excludeTestServi
               return { facts, headers: [...response.headers].filter(([name]) => !changing.has(name)) }
             })
           )
-        assert.deepStrictEqual(yield* told("/status"), yield* told("/status?"))
+        assert.deepStrictEqual(yield* answered("/status"), yield* answered("/status?"))
         assert.strictEqual((yield* TestServer.raw("/status", { method: "HEAD" })).status, 200)
         const page = yield* Effect.flatMap(
           TestServer.raw("/metrics", { headers: { authorization: "Bearer scrape-me" } }),

@@ -15,11 +15,11 @@ export interface Call {
   /** The idempotency key, where the route takes one. */
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** The status of whoever asked before and was not told, where that is another one than success. */
+  /** The status for a caller whose earlier request succeeded without an answer, where it is not the success status. */
   readonly again?: number
 }
 
-/** Nobody was there, or it could not be done now. */
+/** The server did not answer, or could not do it now. */
 class Unanswered extends Error {}
 
 const patience = "90 seconds"

@@ -52,7 +52,7 @@ const tables = Effect.gen(function* () {
   return found
 })
 
-/** What an edge believes that was told this: the last word on every tunnel counts. */
+/** What an edge holds after these orders: the last order for each tunnel counts. */
 const believed = (orders: ReadonlyArray<Order>) => {
   const beliefs = new Map<string, string>()
   for (const { body, path, token = "" } of orders) {

@@ -60,7 +60,7 @@ const outcome = (world: World, beside: Parameters<typeof Client.make>[0]["beside
     return { client, names }
   })
 
-/** The audit log tells every change, so one that was asked for again is told again, and so is one that was undone. */
+/** The audit log holds every change, so a repeated request is in it again, and so is a change that was undone. */
 const isRepeatable = (line: string) => line.startsWith("audit_log ")
 const isUndoing = (line: string) => line.includes('"service_account_kept"')
 
@@ -80,9 +80,9 @@ const compare = (plain: ReadonlyArray<string>, shaken: ReadonlyArray<string>, re
     { lost: without(others(plain), shaken), added: without(others(shaken), plain) },
     { lost: [], added: [] }
   )
-  const told = shaken.filter((line) => isRepeatable(line) && !isUndoing(line))
-  assert.deepStrictEqual([...new Set(told)], [...new Set(plain.filter(isRepeatable))])
-  assert.isAtMost(told.length - plain.filter(isRepeatable).length, repeats)
+  const logged = shaken.filter((line) => isRepeatable(line) && !isUndoing(line))
+  assert.deepStrictEqual([...new Set(logged)], [...new Set(plain.filter(isRepeatable))])
+  assert.isAtMost(logged.length - plain.filter(isRepeatable).length, repeats)
 }
 
 layer(Layer.empty, { excludeTestServices: true })("whatever is killed", (it) => {

@@ -1,6 +1,6 @@
 /**
  * Everything that there may be only one of, or only so many, asked for at once at two processes on one database: one
- * wins, the others are told so, and what is left behind is one.
+ * wins, the others are refused, and one row is left.
  */
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"

@@ -1,5 +1,5 @@
 /**
- * Requests for a route of the OpenAPI document: mostly what the document asks for, now and then what nobody asks for.
+ * Requests for a route of the OpenAPI document: mostly what the document asks for, now and then what it does not ask for.
  * The same seed gives the same requests.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Thousands of requests that are nearly right, from two accounts, an operator and nobody: no fault of the server, no
+ * Thousands of requests that are nearly right, from two accounts, an operator and without credentials: no fault of the server, no
  * status that the document does not declare, no answer that its schema does not hold, and nothing of one account in an
  * answer to the other, while slow clients wait in vain. `FUZZ_REQUESTS` and `FUZZ_SEED` say how many and which.
  */
@@ -129,7 +129,7 @@ const verdict = (operation: Route["operation"], answer: Answer, isDetour: boolea
 
 layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile input", (it) => {
   it.effect(
-    `${total} requests from seed ${seed} are answered as the document says, and nobody sees what is not theirs`,
+    `${total} requests from seed ${seed} are answered as the document says, and no caller sees what is not its own`,
     () =>
       Effect.gen(function* () {
         const base = yield* TestServer.baseUrl
@@ -153,9 +153,9 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
         const random = Generator.random(seed)
         const pool: Generator.Pool = { hex: new Map() }
         const named = () => new Map(["ada", "bob", "operator", "anonymous"].map((name) => [name, new Set<string>()]))
-        // What a caller has said itself, and what it was told without having said it.
+        // What a caller has said itself, and what it was shown without having said it.
         const said = named()
-        const told = named()
+        const shown = named()
         const found: Array<string> = []
 
         const make = (route: Route): Sent => {
@@ -207,13 +207,13 @@ layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile inp
               isAccount &&
               !isPublic &&
               !own.has(hex) &&
-              !told.get(caller)!.has(hex) &&
-              told.get(elsewhere)!.has(hex)
+              !shown.get(caller)!.has(hex) &&
+              shown.get(elsewhere)!.has(hex)
             ) {
-              found.push(`${caller} was told ${hex} of ${elsewhere} by ${sent.method} ${sent.path}`)
+              found.push(`${caller} was shown ${hex} of ${elsewhere} by ${sent.method} ${sent.path}`)
             }
             if (isPublic) for (const set of said.values()) set.add(hex)
-            if (!own.has(hex)) told.get(caller)!.add(hex)
+            if (!own.has(hex)) shown.get(caller)!.add(hex)
             const sized = pool.hex.get(hex.length) ?? []
             if (sized.length < 400) sized.push(hex)
             else sized[random.below(400)] = hex

@@ -1,6 +1,6 @@
 /**
  * Two accounts that have everything there is. Every route of the API is called by one of them with what belongs to the
- * other, and with what belongs to nobody: the answers are the same, tell nothing of the other, and change nothing of it.
+ * other, and with ids that do not exist: the answers are the same, tell nothing of the other, and change nothing of it.
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { assert, layer } from "@effect/vitest"
@@ -63,8 +63,8 @@ const belongings = (word: string, named: (name: string) => string) => {
 }
 type Belongings = ReturnType<typeof belongings>
 
-/** The same of nobody: of the same form and length. */
-const belongingsOfNobody = (word: string) =>
+/** Ids that do not exist, of the same form and length. */
+const unknownBelongings = (word: string) =>
   belongings(word, (name) => {
     const hex = createHash("sha256")
       .update(word + name)
@@ -72,8 +72,8 @@ const belongingsOfNobody = (word: string) =>
     if (name === "build client") return `sa-${hex.slice(0, 32)}`
     return ["cam", "net", "kept link", "net page"].includes(name) ? hex.slice(0, 32) : hex
   })
-const nobodys = belongingsOfNobody("zilch")
-const others = belongingsOfNobody("nihil")
+const unknown = unknownBelongings("zilch")
+const others = unknownBelongings("nihil")
 
 /** A token of the login gate that was never minted. */
 const visit = Buffer.alloc(32).toString("base64url")
@@ -146,7 +146,7 @@ const telling: Readonly<Record<string, string>> = {
   "channels.register": "the number of a channel belongs to one account",
   "channels.openRoom": "so does that of a pair's channel",
   "topologies.assignAgent": "an agent belongs to one account",
-  "invitations.redeem": "whoever was invited is told that the channel is gone",
+  "invitations.redeem": "an invited account learns that the channel is gone",
   "pipelines.publish": "the registry is public, and an id is one owner's",
   "pipelines.withdraw": "the registry is public",
   "pipelines.get": "the registry is public",
@@ -214,7 +214,7 @@ const sample = (route: Route, its: Belongings) => {
 }
 
 /** Whether a route is asked about something that belongs to somebody. */
-const isAbout = (route: Route) => JSON.stringify(sample(route, nobodys)) !== JSON.stringify(sample(route, others))
+const isAbout = (route: Route) => JSON.stringify(sample(route, unknown)) !== JSON.stringify(sample(route, others))
 
 interface Answer {
   readonly status: number
@@ -301,14 +301,14 @@ const trespass = (thief: Party, victim: Party) =>
       for (const caller of thief.callers) {
         const theirs = yield* send(route, victim.its, caller)
         if (isAbout(route) && !(route.name in telling)) {
-          const none = yield* send(route, nobodys, caller)
-          const [one, other] = [plain(theirs, victim.its), plain(none, nobodys)]
+          const none = yield* send(route, unknown, caller)
+          const [one, other] = [plain(theirs, victim.its), plain(none, unknown)]
           if (one !== other) found.push(`${route.name} differs:\n  ${one}\n  ${other}`)
         }
         const leaks = victim.marks.filter((mark) => theirs.text.includes(mark) || theirs.headers.includes(mark))
-        const untold = leaks.filter((mark) => !theirs.asked.includes(mark))
-        if (untold.length > 0 && !publicly.has(route.name))
-          found.push(`${route.name} tells ${untold.join()}: ${theirs.text}`)
+        const added = leaks.filter((mark) => !theirs.asked.includes(mark))
+        if (added.length > 0 && !publicly.has(route.name))
+          found.push(`${route.name} tells ${added.join()}: ${theirs.text}`)
       }
     }
     assert.deepStrictEqual(found, [])

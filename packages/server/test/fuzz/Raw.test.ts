@@ -195,7 +195,7 @@ const withBody: ReadonlyArray<RouteWithBody> = routes.flatMap(({ method, operati
 })
 
 layer(Accounts.world({ CT_PAYMENT_WEBHOOK_SECRET: "secret" }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "what nobody sends by accident",
+  "what no client sends by accident",
   (it) => {
     it.effect("is one request or none, wherever somebody else would cut it", () =>
       Effect.gen(function* () {

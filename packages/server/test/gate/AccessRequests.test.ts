@@ -12,7 +12,7 @@ import * as AccessRequestStore from "../../src/gate/AccessRequestStore.ts"
 import { sha256Hex } from "../../src/runtime/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { gated, isToldToWait, replica, text, triesOver, world } from "./GateWorld.ts"
+import { gated, isRefusedAsTooMany, replica, text, triesOver, world } from "./GateWorld.ts"
 
 const form = "application/x-www-form-urlencoded"
 const path = "/gate/request-access"
@@ -53,7 +53,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("visitors who
       const vera = Schema.decodeSync(Email)("vera@example.test")
       yield* tunnels.allowVisitor({ params: { id }, payload: { email: vera } })
       const late = yield* ask({ host, email: vera })
-      assert.strictEqual(late.status, 200, "nobody learns who is on the list")
+      assert.strictEqual(late.status, 200, "the answer does not show who is on the list")
       assert.strictEqual((yield* text(late)).includes("has been asked"), true)
       assert.deepStrictEqual(yield* tunnels.listAccessRequests({ params: { id }, query: {} }), [])
     })
@@ -65,9 +65,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("visitors who
       const { id, tunnels } = yield* gated(host)
       const email = "eve@example.test"
       const cases = [
-        [yield* TestServer.raw(`${path}?host=nobody.zone.example`), 404],
+        [yield* TestServer.raw(`${path}?host=unknown.zone.example`), 404],
         [yield* TestServer.raw(path), 404],
-        [yield* ask({ host: "nobody.zone.example", email }), 404],
+        [yield* ask({ host: "unknown.zone.example", email }), 404],
         [yield* ask({ host: "%00", email }), 404],
         [yield* ask({ host }), 422],
         [yield* ask({ email }), 422],
@@ -79,7 +79,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("visitors who
       for (const [{ status }, expected] of cases) assert.strictEqual(status, expected)
       assert.deepStrictEqual(yield* tunnels.listAccessRequests({ params: { id }, query: {} }), [])
       const strict = yield* replica({ CT_CP_UNAUTH_WRITE_PER_MIN: "1" })
-      assert.isTrue(isToldToWait(yield* Effect.forEach(triesOver(1), () => strict(ask({ host, email })))))
+      assert.isTrue(isRefusedAsTooMany(yield* Effect.forEach(triesOver(1), () => strict(ask({ host, email })))))
     }).pipe(Effect.scoped)
   )
 
@@ -118,7 +118,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("visitors who
         )
         assert.isTrue(
           answers.every(({ status }) => status === 200),
-          "whether it was kept is not told"
+          "the answer does not show whether it was stored"
         )
         const emails = Effect.map(tunnels.listAccessRequests({ params: { id }, query: {} }), (list) =>
           list.map(({ email }): string => email)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as TestServer from "../harness/TestServer.ts"
 import { browser, gated, portal, world } from "./GateWorld.ts"
 
-/** What nobody sends who means well, percent-encoded where it has to be. */
+/** What no honest client sends, percent-encoded where it has to be. */
 const nasty = [
   "",
   "%00",

@@ -121,7 +121,7 @@ export const gated = (host: string, change: Partial<TunnelChange> = {}) =>
 
 const action = (text: string, base: string) => new URL(/action="([^"]+)"/.exec(text)?.[1] ?? "", base).href
 
-/** A browser: it keeps the cookies of the platform and of the provider apart, and follows redirects when it is told to. */
+/** A browser: it keeps the cookies of the platform and of the provider apart, and follows redirects when it is asked to. */
 export const browser = () => {
   const jars = { platform: new Map<string, string>(), provider: new Map<string, string>() }
   const keep = (jar: Map<string, string>, response: Response) => {
@@ -170,7 +170,7 @@ export const browser = () => {
       })
     })
 
-  /** What the proxy would be told about this browser. */
+  /** What the proxy would learn about this browser. */
   const check = (host: string, uri = "/") => get("/gate/check", { "x-forwarded-host": host, "x-forwarded-uri": uri })
 
   return { jars, get, signIn, check }
@@ -180,7 +180,7 @@ export const browser = () => {
 export const triesOver = (most: number) => Array.from({ length: 2 * most + 1 }, (_, n) => n)
 
 /** Whether one of the answers says that there were too many, and when to come again. */
-export const isToldToWait = (answers: ReadonlyArray<Response>) =>
+export const isRefusedAsTooMany = (answers: ReadonlyArray<Response>) =>
   answers.some(({ headers, status }) => status === 429 && /^[1-9][0-9]?$/.test(headers.get("retry-after") ?? ""))
 
 export const text = (response: Response) => Effect.promise(() => response.text())

@@ -10,7 +10,7 @@ import {
   type Address,
   browser,
   gated,
-  isToldToWait,
+  isRefusedAsTooMany,
   portal,
   replica,
   text,
@@ -192,7 +192,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("visitors of 
       assert.include(yield* text(forged), ">Try again</a>")
       assert.strictEqual((yield* asked({ code: "nonsense" })).status, 502)
       assert.strictEqual((yield* asked({})).status, 403, "the sign-in was spent on the failure")
-      const problem = yield* olga.get("/gate/start?host=nobody.zone.example", { accept: "application/json" })
+      const problem = yield* olga.get("/gate/start?host=unknown.zone.example", { accept: "application/json" })
       assert.strictEqual(problem.headers.get("content-type"), "application/problem+json")
 
       // A code that was given for another sign-in: its challenge and nonce are not this one's.
@@ -218,7 +218,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("visitors of 
     })
   )
 
-  it.effect("are told when the gate is not configured, and when there are too many", () =>
+  it.effect("are refused when the gate is not configured, and when there are too many", () =>
     Effect.gen(function* () {
       yield* gated("few.zone.example")
       const visitor = browser()
@@ -231,7 +231,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("visitors of 
       assert.strictEqual((yield* open(visitor.get("/gate/logout"))).status, 503)
       const strict = yield* replica({ CT_CP_UNAUTH_WRITE_PER_MIN: "2" })
       const tries = Effect.forEach(triesOver(2), () => strict(visitor.get(startAt("few.zone.example"))))
-      assert.isTrue(isToldToWait(yield* tries))
+      assert.isTrue(isRefusedAsTooMany(yield* tries))
     }).pipe(Effect.scoped)
   )
 })

@@ -1,4 +1,4 @@
-/** An edge's admin interface that writes down what it is told, and can be away, refuse, or be slow. */
+/** An edge's admin interface that records its orders, and can be away, refuse, or be slow. */
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -20,7 +20,7 @@ export class RecordingEdge extends Context.Service<
     readonly orders: ReadonlyArray<Order>
     /** How the edge answers: a status, or not at all. */
     readonly behave: (status: number | "away") => Effect.Effect<void>
-    /** How long it thinks before it takes an order; whoever has hung up by then has ordered nothing. */
+    /** How long it waits before it takes an order; a client that has hung up by then has ordered nothing. */
     readonly think: (millis: number) => Effect.Effect<void>
     /** The orders about a token, once there are that many. */
     readonly about: (token: string, count: number) => Effect.Effect<ReadonlyArray<Order>>
@@ -50,7 +50,7 @@ export class RecordingEdge extends Context.Service<
               body,
               ...(successor === undefined ? {} : { successor })
             })
-          // A hostname that the edge never takes, for whoever wants to see that.
+          // A hostname that the edge never takes, for tests of that.
           if (path.includes("/refused.")) return void response.writeHead(400).end()
           response.writeHead(status === "away" ? 500 : status).end()
         }

@@ -32,7 +32,7 @@ export const replica = (variables: Variables = {}) =>
                 CT_CP_SEAL_KEY: sealKey,
                 CT_CP_REQUESTS_PER_MIN: "0",
                 CT_CP_SHUTDOWN_GRACE_SECS: "1",
-                // Nobody answers there; a test that wants DNS brings its own.
+                // No name server answers there; a test that wants DNS brings its own.
                 CT_CP_DNS_RESOLVERS: "127.0.0.1:9",
                 ...variables
               })

@@ -4,11 +4,11 @@ import { bearerOf, sessionOf, world } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const ask = (headers: Readonly<Record<string, string>>, path = "/me/tunnels") =>
-  Effect.map(TestServer.raw(path, { headers }), ({ headers: told, status }) => ({
+  Effect.map(TestServer.raw(path, { headers }), ({ headers: answered, status }) => ({
     status,
-    left: told.get("ratelimit")?.replace(/;t=\d+$/, ""),
-    policy: told.get("ratelimit-policy"),
-    later: told.get("retry-after")
+    left: answered.get("ratelimit")?.replace(/;t=\d+$/, ""),
+    policy: answered.get("ratelimit-policy"),
+    later: answered.get("retry-after")
   }))
 
 const policy = `"caller";q=2;w=60`
@@ -28,7 +28,11 @@ layer(world({ CT_CP_REQUESTS_PER_MIN: "2" }), { excludeTestServices: true, timeo
         assert.deepInclude(refused, { status: 429, left: `"caller";r=0`, policy })
         assert.match(refused.later ?? "", /^[1-9]\d?$/)
         assert.deepStrictEqual(yield* ask(bob), left(1))
-        assert.deepStrictEqual(yield* ask({}, "/registry/agents"), left(1), "nobody's is that of the address")
+        assert.deepStrictEqual(
+          yield* ask({}, "/registry/agents"),
+          left(1),
+          "a request without credentials spends the address's budget"
+        )
       })
     )
   }

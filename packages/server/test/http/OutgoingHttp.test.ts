@@ -33,7 +33,7 @@ const settingsOf = (url: string) =>
     Layer.provide(
       ConfigProvider.layer(
         ConfigProvider.fromUnknown({
-          CT_CP_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
+          CT_CP_DATABASE_URL: "postgres://unused@127.0.0.1:1/none",
           CT_CP_EDGE_ADMIN_TOKEN: "ad".repeat(32),
           CT_CP_EDGE_ADMIN_URL: url,
           CT_OIDC_ISSUER: `${url}/realms/demo`,

@@ -28,7 +28,7 @@ describe("the header of the PROXY protocol", () => {
       assert.deepInclude(ProxyHeader.read(bytes(text)), { _tag: "Header", client: undefined }, text)
   })
 
-  it("is told from anything else by its first different byte, and waited for no longer than it may be", () => {
+  it("is distinguished from other bytes by the first one that differs, and is waited for within its limit", () => {
     for (const text of ["47", "0d0a47", `${signature.slice(0, 22)}0b`]) {
       assert.strictEqual(ProxyHeader.read(bytes(text))._tag, "Absent", text)
     }

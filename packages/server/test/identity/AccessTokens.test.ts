@@ -62,7 +62,7 @@ layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 sec
     })
   )
 
-  it.effect("are asked for, and told to be invalid where they are sent", () =>
+  it.effect("are asked for, and answered as invalid where they are sent", () =>
     Effect.gen(function* () {
       yield* untilEnabled
       const { token } = yield* TestIssuer

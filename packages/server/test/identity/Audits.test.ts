@@ -47,9 +47,9 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the audit lo
       yield* Effect.flip(tunnels.ungrant({ params: { id, grantee } }))
       yield* tunnels.allowVisitor({ params, payload: { email } })
       yield* tunnels.disallowVisitor({ params: { id, email } })
-      const told = yield* operators.auditLog({ query: { target: id } })
+      const records = yield* operators.auditLog({ query: { target: id } })
       assert.deepStrictEqual(
-        told.toReversed().map(({ action, actor, detail }) => [action, actor, detail]),
+        records.toReversed().map(({ action, actor, detail }) => [action, actor, detail]),
         [
           ["tunnel_enrolled", "ada", ""],
           ["tunnel_changed", "ada", '{"require_login":true}'],
@@ -83,8 +83,8 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the audit lo
       yield* edges.heartbeat({ payload: new Heartbeat({ ...facts, pubkey, signature: signature(Hex.encode(beat)) }) })
       yield* edges.rebind({ params: { id: facts.id } })
 
-      const told = yield* operators.auditLog({ query: {} })
-      const lines = told.map(({ action, actor, detail, target }) => [action, actor, target, detail].join(" "))
+      const records = yield* operators.auditLog({ query: {} })
+      const lines = records.map(({ action, actor, detail, target }) => [action, actor, target, detail].join(" "))
       for (const line of [
         "join_token_issued operator team 1",
         "join_token_issued operator team 3",

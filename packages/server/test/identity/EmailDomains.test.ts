@@ -127,7 +127,7 @@ layer(Layer.merge(Accounts.world(strictly), Layer.empty), { excludeTestServices:
       })
     )
 
-    it.effect("bind nobody where none are configured", () =>
+    it.effect("bind no account where none are configured", () =>
       Effect.gen(function* () {
         const { issuer } = yield* TestIssuer
         const open = yield* Layer.build(TestServer.replica({ CT_OIDC_ISSUER: issuer }))

@@ -12,7 +12,7 @@ const adminOf = (given: Readonly<Record<string, string>>) =>
     Layer.provide(Settings.layer),
     Layer.provide(
       ConfigProvider.layer(
-        ConfigProvider.fromUnknown({ CT_CP_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", ...given })
+        ConfigProvider.fromUnknown({ CT_CP_DATABASE_URL: "postgres://unused@127.0.0.1:1/none", ...given })
       )
     ),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")),

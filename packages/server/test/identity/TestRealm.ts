@@ -20,7 +20,7 @@ export interface Call {
   readonly body: string
 }
 
-/** `lose`: it is carried out and nobody is told. */
+/** `lose`: it is carried out and its answer is lost. */
 export type Fate = "pass" | "refuse" | "unauthorized" | "lose" | "hang"
 
 const read = async (request: IncomingMessage) => {

@@ -125,7 +125,7 @@ layer(TestServer.layer({ CT_CP_METRICS_TOKEN: "scrape-me" }), { excludeTestServi
       })
     )
 
-    it.effect("is for nobody where no token is configured, as a proxy on this machine calls from here too", () =>
+    it.effect("refuses every client where no token is configured, as a proxy on this machine calls from here too", () =>
       Effect.gen(function* () {
         const without = yield* Layer.build(TestServer.replica())
         for (const bearer of [undefined, "Bearer ", "Bearer undefined", "Bearer scrape-me"]) {

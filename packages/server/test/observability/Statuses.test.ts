@@ -29,7 +29,7 @@ import * as TestServer from "../harness/TestServer.ts"
 const folder = mkdtempSync(join(tmpdir(), "catenet-status-"))
 const certificate = join(folder, "edge-cert.der")
 
-/** An edge whose page of metrics comes when it is told. */
+/** An edge whose page of metrics comes when the test says so. */
 const slowEdge = Effect.callback<{ readonly edge: Server; readonly url: string }>((resume) => {
   const edge = createServer((_request, response) => {
     edge.once("answer", () => response.end("ct_edge_active_tunnels 7\n"))
@@ -41,7 +41,7 @@ const slowEdge = Effect.callback<{ readonly edge: Server; readonly url: string }
   })
 })
 
-/** Where an edge answers how many tunnels it serves, to nobody without the token. */
+/** Where an edge answers how many tunnels it serves, to no client without the token. */
 const servingTunnels = (answer: (response: ServerResponse) => void) =>
   Effect.map(
     Effect.acquireRelease(
@@ -86,7 +86,7 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
     }).pipe(Effect.timeout("60 seconds"))
   )
 
-  it.effect("tells nobody the counts of long ago", () =>
+  it.effect("does not show counts that are too old", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase
       const variables = ConfigProvider.fromUnknown({ CT_CP_DATABASE_URL: Redacted.value(url) })

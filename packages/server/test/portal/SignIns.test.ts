@@ -1,7 +1,7 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { home, nextPath } from "../../src/portal/NextPath.ts"
-import { browser, isToldToWait, portal, replica, text, triesOver, world } from "../gate/GateWorld.ts"
+import { browser, isRefusedAsTooMany, portal, replica, text, triesOver, world } from "../gate/GateWorld.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const session = "__Host-ct_portal_session"
@@ -144,7 +144,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("people at th
         assert.strictEqual((yield* bare(browser().get(path))).status, 503, path)
       }
       const few = yield* replica({ CT_CP_UNAUTH_WRITE_PER_MIN: "1" })
-      assert.isTrue(isToldToWait(yield* Effect.forEach(triesOver(1), () => few(browser().get("/portal/login")))))
+      assert.isTrue(isRefusedAsTooMany(yield* Effect.forEach(triesOver(1), () => few(browser().get("/portal/login")))))
     }).pipe(Effect.scoped)
   )
 })

@@ -6,7 +6,7 @@ import { retryForever } from "../../src/runtime/RetryForever.ts"
 describe("work without an end", () => {
   it.effect("goes on after failures and faults, a second later, and tells of each", () =>
     Effect.gen(function* () {
-      const told: Array<unknown> = []
+      const logged: Array<unknown> = []
       const done = yield* Deferred.make<void>()
       let rounds = 0
       const round = Effect.suspend((): Effect.Effect<void, string> => {
@@ -18,15 +18,15 @@ describe("work without an end", () => {
         return rounds === 6 ? Effect.andThen(Deferred.succeed(done, undefined), Effect.never) : Effect.void
       })
       const fiber = yield* retryForever("Counting")(round).pipe(
-        Effect.provide(Logger.layer([Logger.make(({ message }) => void told.push(message))])),
+        Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(message))])),
         Effect.forkChild
       )
       yield* TestClock.adjust("2999 millis")
       assert.strictEqual(rounds, 5)
       yield* TestClock.adjust("1 millis")
       yield* Deferred.await(done)
-      assert.lengthOf(told, 3)
-      assert.include(String(told[0]), "Counting failed and is tried again.")
+      assert.lengthOf(logged, 3)
+      assert.include(String(logged[0]), "Counting failed and is tried again.")
       yield* Fiber.interrupt(fiber)
       assert.strictEqual(rounds, 6)
     })

@@ -33,7 +33,7 @@ const at = (url: Redacted.Redacted, bin?: string) =>
     )
   )
 
-/** A program that says it is of a version, and writes where it is told to, or does what it is told. */
+/** A program that reports a version, and writes to the given place, or runs the given script. */
 const pretending = (version: string, instead = "") => {
   const bin = mkdtempSync(join(folder, "bin-"))
   for (const name of ["pg_dump", "pg_restore"]) {

@@ -54,7 +54,7 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         const waiting = yield* Effect.forkChild(asReplica(Effect.exit(migrate)))
         const ended = yield* sql<{ ended: boolean }>`select pg_terminate_backend(pid) as ended from pg_locks
           where locktype = 'advisory' and not granted`.pipe(
-          Effect.flatMap((rows) => (rows.length === 1 ? Effect.succeed(rows) : Effect.fail("nobody waits yet"))),
+          Effect.flatMap((rows) => (rows.length === 1 ? Effect.succeed(rows) : Effect.fail("no connection waits yet"))),
           Effect.retry(Schedule.spaced("20 millis"))
         )
         const exit = yield* Fiber.join(waiting)
@@ -193,7 +193,7 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
             proved_at: null,
             provisioned: false
           })),
-          "nobody knows who gave these names"
+          "the names have no known author"
         )
         const hosts = yield* sql<{ hostname: string }>`select hostname from hosts`
         assert.deepStrictEqual(

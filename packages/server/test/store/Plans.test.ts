@@ -145,7 +145,7 @@ const allowed = 2 * rows
 /** Indexes that none of it uses, and why they are there. */
 const idle: Readonly<Record<string, string>> = {
   address_records_due: "asked by a server that has a DNS back end",
-  credit_ledger_account: "for whoever checks a balance by hand",
+  credit_ledger_account: "for an operator who checks a balance by hand",
   gate_codes_sign_in: "asked when a visitor signs out",
   gate_sessions_sign_in: "asked when a visitor signs out",
   service_accounts_due: "asked by a server that may make clients in the realm"

@@ -72,7 +72,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("is told to migrate as the owner when the schema is older than the program", () =>
+  it.effect("is asked to migrate as the owner when the schema is older than the program", () =>
     Effect.gen(function* () {
       yield* owner(
         statement(

@@ -37,11 +37,11 @@ const behind = (url: Redacted.Redacted, refusals: number) =>
   })
 
 layer(TestDatabase.layer, { excludeTestServices: true })("a database", (it) => {
-  it.effect("is away when it ends the connection or when nobody answers, and not when it refuses a statement", () =>
+  it.effect("is away when it ends the connection or when no server answers, and not when it refuses a statement", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase
       assert.isTrue(isUnavailable(yield* failure(url, "select pg_terminate_backend(pg_backend_pid())")))
-      assert.isTrue(isUnavailable(yield* failure(Redacted.make("postgres://nobody@127.0.0.1:1/none"), "select 1")))
+      assert.isTrue(isUnavailable(yield* failure(Redacted.make("postgres://unused@127.0.0.1:1/none"), "select 1")))
       assert.isFalse(isUnavailable(yield* failure(url, "select 1 / 0")))
       assert.isFalse(isUnavailable(yield* failure(url, "select nonsense")))
       assert.isFalse(isUnavailable(new Error("something else")))

@@ -78,9 +78,9 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the access
       yield* tunnelControls.setAccess({ params: { id }, payload: policy({ schedule: office }) })
       yield* tunnelControls.clearAccess({ params: { id } })
       yield* edge.away(false)
-      // An order that has failed is dropped for the later one, so the edge is told one or two of them.
-      const told = yield* until(edge.policies(token, 1), (found) => found.at(-1) === null)
-      assert.isAtMost(told.length, 2)
+      // An order that has failed is dropped for the later one, so the edge receives one or two of them.
+      const received = yield* until(edge.policies(token, 1), (found) => found.at(-1) === null)
+      assert.isAtMost(received.length, 2)
     })
   )
 })

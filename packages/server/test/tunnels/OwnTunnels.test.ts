@@ -62,7 +62,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("an account's
     })
   )
 
-  it.effect("are nobody's to others: unknown, foreign and malformed ids look the same", () =>
+  it.effect("look unknown to others: unknown, foreign and malformed ids get the same answer", () =>
     Effect.gen(function* () {
       const bob = yield* account("bob")
       const eve = yield* account("eve")

@@ -37,7 +37,7 @@ const follow = (url: string, init: RequestInit = {}) => {
 const sessionIn = (response: Response) =>
   /ct_gate_session=([^;]+)/.exec(response.headers.get("set-cookie") ?? "")?.[1] ?? ""
 
-/** What the platform is told of the browser that a gate has sent to sign in. */
+/** What the platform learns of a browser that a gate has sent to sign in. */
 const browserIn = (response: Response) =>
   hash("sha256", /__Host-ct_gate_browser=([\w-]{43});/.exec(response.headers.get("set-cookie") ?? "")?.[1] ?? "")
 
@@ -148,7 +148,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
           body: new URLSearchParams({ ...Object.fromEntries(searchParams), ...changed })
         })
       assert.strictEqual((yield* form({ token: "A".repeat(43) })).status, 403)
-      assert.strictEqual((yield* form({ host: "nobody.zone.example" })).status, 404)
+      assert.strictEqual((yield* form({ host: "unknown.zone.example" })).status, 404)
       assert.strictEqual((yield* TestServer.raw("/gate/share", { method: "POST", body: "{}" })).status, 415)
       assert.strictEqual(yield* state(), "active")
 
@@ -189,7 +189,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share 
       assert.strictEqual(yield* wrong((query) => query.set("token", "A".repeat(10_000))), 403)
       assert.strictEqual(yield* wrong((query) => query.delete("token")), 403)
       assert.strictEqual(yield* wrong((query) => query.set("host", "open.zone.example")), 404)
-      assert.strictEqual(yield* wrong((query) => query.set("host", "nobody.zone.example")), 404)
+      assert.strictEqual(yield* wrong((query) => query.set("host", "unknown.zone.example")), 404)
       assert.strictEqual(yield* wrong((query) => query.delete("host")), 404)
       assert.strictEqual(yield* wrong((query) => query.set("host", "CLEO.zone.example")), 303)
       const away = yield* follow(`${link.url}&return=//evil.example/x`)

@@ -88,7 +88,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routin
     })
   )
 
-  it.effect("is made once for one key, and by nobody but the owner", () =>
+  it.effect("is made once for one key, and by the owner only", () =>
     Effect.gen(function* () {
       const { owner, params } = yield* made("bo")
       const repeated = { headers: { "idempotency-key": "k" }, params }

@@ -20,7 +20,7 @@ const receiver = { webhook_url: "http://127.0.0.1:1/hook", threshold_minutes: 5 
 const office = { tz_offset_minutes: 0, slots: [{ day: 0, start_minute: 540, end_minute: 1020 }] }
 const never = { expires_at: null, schedule: { tz_offset_minutes: 0, slots: [] } }
 
-/** A tunnel that is somebody else's and one that nobody has, with the same answer. */
+/** A tunnel of another account and one that does not exist, with the same answer. */
 const notTheirs = (call: string, at: Readonly<Record<string, string>>, body?: unknown): ReadonlyArray<Contract.Row> => {
   const sent = body === undefined ? {} : { body }
   return [

@@ -26,7 +26,7 @@ const complete = (token: RoutingToken, hostname: string) =>
   )
 
 layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel's way to its own certificate", (it) => {
-  it.effect("from provisioning over gelb to gruen, with the edge told each time", () =>
+  it.effect("from provisioning over gelb to gruen, with an order to the edge each time", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge
       const { provisioning } = yield* TestServer.client
@@ -81,7 +81,7 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel'
       for (const path of [
         `${"1".repeat(64)}/own.example.test`,
         "é/own.example.test",
-        `${"1".repeat(64)}/nobody.test`
+        `${"1".repeat(64)}/unknown.test`
       ]) {
         const response = yield* TestServer.raw(`/agent/acme-issuance-complete/${path}`, { method: "POST" })
         assert.strictEqual(response.status, 403)
@@ -91,7 +91,7 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel'
     })
   )
 
-  it.effect("keeps a hostname with its tunnel, whoever asks and however many at once", () =>
+  it.effect("keeps a hostname with its tunnel, for any caller and any number of requests at once", () =>
     Effect.gen(function* () {
       const { provisioning } = yield* TestServer.client
       const hostname = host("taken.example.test")

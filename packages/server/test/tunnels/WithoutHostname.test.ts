@@ -35,7 +35,7 @@ const audited = (actor: string) =>
   })
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel without a hostname", (it) => {
-  it.effect("is told as it is kept, and its creation is on record", () =>
+  it.effect("is shown as it is stored, and its creation is in the audit log", () =>
     Effect.gen(function* () {
       const ada = yield* account("ada")
       const made = yield* ada.create({ headers: {}, payload: { name: name("  plain ") } })

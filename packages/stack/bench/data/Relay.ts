@@ -1,6 +1,6 @@
 /**
  * One edge and one origin in processes of their own, without a control plane: what a visitor's bytes pass through and
- * nothing else. Tunnels are authorised over the edge's admin API, their agents are `ct-agent` processes.
+ * nothing else. Tunnels are authorized over the edge's admin API, their agents are `ct-agent` processes.
  */
 import * as Certificates from "@catenet/edge/ca/Certificates"
 import { generateKeyPairSync, randomBytes } from "node:crypto"

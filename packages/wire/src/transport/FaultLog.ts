@@ -6,15 +6,15 @@ const quietMillis = 60_000
 
 export class FaultLog {
   readonly #now: () => number
-  readonly #tell: (error: unknown, untold: number) => void
+  readonly #write: (error: unknown, unreported: number) => void
   #count = 0
-  #untold = 0
-  #toldAt = Number.NEGATIVE_INFINITY
+  #unreported = 0
+  #writtenAt = Number.NEGATIVE_INFINITY
 
-  /** `tell` also gets how many faults were counted and not reported since the last call. */
-  constructor(now: () => number, tell: (error: unknown, untold: number) => void) {
+  /** `write` also gets how many faults were counted and not reported since the last call. */
+  constructor(now: () => number, write: (error: unknown, unreported: number) => void) {
     this.#now = now
-    this.#tell = tell
+    this.#write = write
   }
 
   get count(): number {
@@ -24,13 +24,13 @@ export class FaultLog {
   readonly report = (error: unknown): void => {
     this.#count += 1
     const now = this.#now()
-    if (now - this.#toldAt < quietMillis) {
-      this.#untold += 1
+    if (now - this.#writtenAt < quietMillis) {
+      this.#unreported += 1
       return
     }
-    const untold = this.#untold
-    this.#toldAt = now
-    this.#untold = 0
-    this.#tell(error, untold)
+    const unreported = this.#unreported
+    this.#writtenAt = now
+    this.#unreported = 0
+    this.#write(error, unreported)
   }
 }

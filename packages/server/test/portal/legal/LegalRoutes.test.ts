@@ -105,9 +105,9 @@ layer(TestServer.layer(configured), { excludeTestServices: true, timeout: "60 se
   it.effect("tells coding agents of no route, and of no member of a body, that is not there", () =>
     Effect.gen(function* () {
       const { text } = yield* page("/llms.txt")
-      const told = Array.from(text.matchAll(/\b(GET|POST) (\/[a-z/:-]+)(?: with \{([a-z_, ]+)\})?/g))
-      assert.isAtLeast(told.length, 8)
-      for (const [sentence, method = "", path = "", members] of told) {
+      const described = Array.from(text.matchAll(/\b(GET|POST) (\/[a-z/:-]+)(?: with \{([a-z_, ]+)\})?/g))
+      assert.isAtLeast(described.length, 8)
+      for (const [sentence, method = "", path = "", members] of described) {
         const operation = document.paths[path.replace(/:(\w+)/g, "{$1}")]?.[method === "GET" ? "get" : "post"]
         assert.isDefined(operation, sentence)
         if (members === undefined) continue

@@ -178,7 +178,7 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it)
     }).pipe(Effect.scoped)
   )
 
-  it.effect("call nobody at an address that is not public, by whatever name", () =>
+  it.effect("call no address that is not public, under any name", () =>
     Effect.gen(function* () {
       const { url } = yield* Receiver
       const { port } = new URL(url)

@@ -65,7 +65,7 @@ export const claimed = (sub: string, hostname: string) =>
     return { id: String(body.id), name: String(name), value: String(value) }
   })
 
-/** The hosts that the edge was told of, in the order of the orders. */
+/** The hosts of the orders that the edge received, in their order. */
 export const routed = (hostname: string) =>
   RecordingEdge.use(({ orders }) =>
     Effect.sync(() => orders.flatMap(({ path, token }) => (path.includes(`/${hostname}?`) ? [token] : [])))

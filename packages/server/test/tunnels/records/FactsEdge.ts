@@ -1,4 +1,4 @@
-/** An edge's admin interface whose tunnels are as a test says, which writes down what it is told. */
+/** An edge's admin interface whose tunnels are as a test says, which records its orders. */
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -30,14 +30,14 @@ export class FactsEdge extends Context.Service<
   FactsEdge,
   {
     readonly url: string
-    /** How the tunnel of a token is from now on; what is not said is as for a tunnel nobody served. */
+    /** How the tunnel of a token is from now on; what is left out is as for a tunnel without visits. */
     readonly tunnel: (token: string, facts: Facts) => Effect.Effect<void>
     readonly away: (away: boolean) => Effect.Effect<void>
     /** How often the edge was asked for the status of a token. */
     readonly asked: (token: string) => number
     /** What the edge was ordered for a token, once the last of it was sent to this path. */
     readonly ordersUntil: (token: string, path: string) => Effect.Effect<ReadonlyArray<Order>>
-    /** The access policies that the edge was told for a token, once there are that many. */
+    /** The access policies that the edge was ordered for a token, once there are that many. */
     readonly policies: (token: string, count: number) => Effect.Effect<ReadonlyArray<unknown>>
   }
 >()("test/FactsEdge") {
@@ -125,7 +125,7 @@ export class FactsEdge extends Context.Service<
         Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
         () => Effect.sync(() => (server.closeAllConnections(), server.close()))
       )
-      const told = (token: string): ReadonlyArray<unknown> =>
+      const ordered = (token: string): ReadonlyArray<unknown> =>
         orders
           .filter((order) => order.token === token && order.path === "/internal/tunnel/access-policy")
           .map(({ body }): unknown => JSON.parse(body))
@@ -141,7 +141,7 @@ export class FactsEdge extends Context.Service<
           ),
         policies: (token, count) =>
           until(
-            Effect.sync(() => told(token)),
+            Effect.sync(() => ordered(token)),
             (found) => found.length >= count
           )
       }

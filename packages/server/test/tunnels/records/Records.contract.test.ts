@@ -6,7 +6,7 @@ import { account, tunnel, world } from "./RecordsWorld.ts"
 
 const ada = { bearer: "ada" }
 const session = { session: "ada", email: "ada@example.test" }
-const nobodys = "0123456789abcdef".repeat(2)
+const unknownId = "0123456789abcdef".repeat(2)
 const empty = JSON.stringify({ pubkey: "ab".repeat(32), edge_id: "primary", receipts: [] })
 
 layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("tunnel records", (it) => {
@@ -19,7 +19,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("tunnel rec
       const at = { id }
       const notTheirs = (call: string): ReadonlyArray<Contract.Row> => [
         { call, at, as: { bearer: "bob" }, status: 404, code: "TunnelNotFound" },
-        { call, at: { id: nobodys }, as: ada, status: 404, code: "TunnelNotFound" },
+        { call, at: { id: unknownId }, as: ada, status: 404, code: "TunnelNotFound" },
         { call, at: { id: "nonsense" }, as: ada, status: 404, code: "TunnelNotFound" }
       ]
       yield* Contract.hold("tunnelRecords", ada, [
@@ -40,7 +40,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("tunnel rec
         { call: "receipts", at, as: session, status: 200 },
         { call: "receipts", at, as: session, query: "?since=x", status: 400, code: "MalformedRequest" },
         { call: "receipts", at: { id: without }, as: session, status: 502, code: "ReceiptsUnavailable" },
-        { call: "receipts", at: { id: nobodys }, as: session, status: 404, code: "TunnelNotFound" },
+        { call: "receipts", at: { id: unknownId }, as: session, status: 404, code: "TunnelNotFound" },
         { call: "usageCsv", as: session, status: 200 }
       ])
     })
