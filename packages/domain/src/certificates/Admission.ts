@@ -28,11 +28,14 @@ export class Admission extends Schema.Class<Admission>("Admission")({
   claim_deadline: Schema.NullOr(UnixSeconds)
 }) {}
 
-/** Where a gelb hostname stands in the queue for its certificate. `lapses` counts offers that were not taken in time. */
+/**
+ * Where a gelb hostname stands in the queue for its certificate. `lapses` counts offers that were not taken in time. After
+ * a lapse `ca` stays the authority of the last offer: an order that was begun in time may still end later.
+ */
 export type CertificateSlot =
-  | { readonly _tag: "Queued"; readonly queuedAt: number; readonly lapses: number }
+  | { readonly _tag: "Queued"; readonly queuedAt: number; readonly lapses: number; readonly ca: string | null }
   | { readonly _tag: "Offered"; readonly ca: string; readonly deadline: number; readonly lapses: number }
-  | { readonly _tag: "Lapsed"; readonly retryAt: number; readonly lapses: number }
+  | { readonly _tag: "Lapsed"; readonly retryAt: number; readonly lapses: number; readonly ca: string | null }
 
 /** `pendingRevert`: the edge has not yet confirmed passthrough. `loggedAt`: last issuance counted against a budget. */
 export type AdmissionState =
@@ -82,13 +85,19 @@ const setGelb = (slot: CertificateSlot): AdmissionEffect =>
     ? { _tag: "SetTier", tier: "gelb", admissionUntil: slot.deadline }
     : { _tag: "SetTier", tier: "gelb" }
 
+const again = ({ ca, lapses }: CertificateSlot, now: number): CertificateSlot => ({
+  _tag: "Queued",
+  queuedAt: now,
+  lapses,
+  ca
+})
+
 const slotAt = (slot: CertificateSlot, now: number): CertificateSlot => {
   if (slot._tag === "Offered" && now >= slot.deadline) {
     const lapses = slot.lapses + 1
-    return { _tag: "Lapsed", retryAt: now + backOff(lapses), lapses }
+    return { _tag: "Lapsed", retryAt: now + backOff(lapses), lapses, ca: slot.ca }
   }
-  if (slot._tag === "Lapsed" && now >= slot.retryAt) return { _tag: "Queued", queuedAt: now, lapses: slot.lapses }
-  return slot
+  return slot._tag === "Lapsed" && now >= slot.retryAt ? again(slot, now) : slot
 }
 
 /** A hostname with a certificate of its own making was never assigned an authority, and counts against no budget. */
@@ -112,7 +121,7 @@ const completed = (ca: string | null, loggedAt: number | null, pendingRevert: bo
  */
 export const authorize = (state: AdmissionState, now: number): AdmissionStep => {
   if (state._tag === "Gruen") return { next: state, effects: [{ _tag: "SetTier", tier: "passthrough" }] }
-  const next = state._tag === "Gelb" ? state : gelb({ _tag: "Queued", queuedAt: now, lapses: 0 })
+  const next = state._tag === "Gelb" ? state : gelb({ _tag: "Queued", queuedAt: now, lapses: 0, ca: null })
   return { next, effects: next._tag === "Gelb" ? [setGelb(next.slot)] : [] }
 }
 
@@ -141,8 +150,9 @@ export const offer = (state: AdmissionState, ca: string, now: number): Admission
  * import { passTime } from "@catenet/domain/certificates/Admission"
  *
  * const offered = { _tag: "Gelb", slot: { _tag: "Offered", ca: "zerossl", deadline: 500, lapses: 0 } } as const
+ * const lapsed = { _tag: "Lapsed", retryAt: 22_100, lapses: 1 } as const
  * assert.equal(passTime(offered, 499).next, offered)
- * assert.deepEqual(passTime(offered, 500).next, { _tag: "Gelb", slot: { _tag: "Lapsed", retryAt: 22_100, lapses: 1 } })
+ * assert.deepEqual(passTime(offered, 500).next, { _tag: "Gelb", slot: { ...lapsed, ca: "zerossl" } })
  * ```
  */
 export const passTime = (state: AdmissionState, now: number): AdmissionStep => {
@@ -159,14 +169,14 @@ export const passTime = (state: AdmissionState, now: number): AdmissionStep => {
  * import { Result } from "effect"
  * import { reclaim } from "@catenet/domain/certificates/Admission"
  *
- * const lapsed = { _tag: "Gelb", slot: { _tag: "Lapsed", retryAt: 900, lapses: 1 } } as const
+ * const lapsed = { _tag: "Gelb", slot: { _tag: "Lapsed", retryAt: 900, lapses: 1, ca: null } } as const
  * assert.ok(Result.isSuccess(reclaim(lapsed, 100)))
  * assert.ok(Result.isFailure(reclaim({ _tag: "Rot" }, 100)))
  * ```
  */
 export const reclaim = (state: AdmissionState, now: number): Result.Result<AdmissionStep, ClaimNotLapsed> =>
   state._tag === "Gelb" && state.slot._tag === "Lapsed"
-    ? Result.succeed({ next: gelb({ _tag: "Queued", queuedAt: now, lapses: state.slot.lapses }), effects: [] })
+    ? Result.succeed({ next: gelb(again(state.slot, now)), effects: [] })
     : Result.fail(new ClaimNotLapsed())
 
 /**
@@ -185,7 +195,25 @@ export const reclaim = (state: AdmissionState, now: number): Result.Result<Admis
 export const issued = (state: AdmissionState, now: number): Result.Result<AdmissionStep, NotHostnameOwner> => {
   if (state._tag === "Rot") return Result.fail(new NotHostnameOwner())
   if (state._tag === "Gruen") return Result.succeed(completed(state.ca, state.loggedAt, state.pendingRevert, now))
-  return Result.succeed(completed(state.slot._tag === "Offered" ? state.slot.ca : null, null, true, now))
+  return Result.succeed(completed(state.slot.ca, null, true, now))
+}
+
+/**
+ * Another authority takes the place of one that is not there any more, or gives a gruen hostname one to renew with. The
+ * deadline of an open offer stays. A hostname that may not issue is left as it is.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { reassign } from "@catenet/domain/certificates/Admission"
+ *
+ * const gruen = { _tag: "Gruen", ca: null, pendingRevert: false, loggedAt: null } as const
+ * assert.deepEqual(reassign(gruen, "letsencrypt").next, { ...gruen, ca: "letsencrypt" })
+ * ```
+ */
+export const reassign = (state: AdmissionState, ca: string): AdmissionStep => {
+  if (state._tag === "Gruen") return { next: { ...state, ca }, effects: [] }
+  if (state._tag !== "Gelb" || state.slot._tag !== "Offered") return { next: state, effects: [] }
+  return { next: gelb({ ...state.slot, ca }), effects: [] }
 }
 
 /**
@@ -221,7 +249,7 @@ export interface AdmissionView {
  *
  * const offered = { _tag: "Gelb", slot: { _tag: "Offered", ca: "zerossl", deadline: 500, lapses: 0 } } as const
  * assert.deepEqual(view(offered, 499), { status: "gelb", mayIssueNow: true, ca: "zerossl", deadline: 500 })
- * assert.deepEqual(view(offered, 500), { status: "gelb", mayIssueNow: false, ca: null, deadline: 500 })
+ * assert.deepEqual(view(offered, 500), { status: "gelb", mayIssueNow: false, ca: null, deadline: null })
  * ```
  */
 export const view = (state: AdmissionState, now: number): AdmissionView => {
@@ -231,10 +259,10 @@ export const view = (state: AdmissionState, now: number): AdmissionView => {
     case "Gruen":
       return { status: "gruen", mayIssueNow: true, ca: state.ca, deadline: null }
     case "Gelb": {
-      if (state.slot._tag !== "Offered") return { status: "gelb", mayIssueNow: false, ca: null, deadline: null }
-      const { ca, deadline } = state.slot
-      const mayIssueNow = now < deadline
-      return { status: "gelb", mayIssueNow, ca: mayIssueNow ? ca : null, deadline }
+      const { slot } = state
+      return slot._tag === "Offered" && now < slot.deadline
+        ? { status: "gelb", mayIssueNow: true, ca: slot.ca, deadline: slot.deadline }
+        : { status: "gelb", mayIssueNow: false, ca: null, deadline: null }
     }
   }
 }

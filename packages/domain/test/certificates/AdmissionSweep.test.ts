@@ -195,7 +195,7 @@ describe("admission over random histories", () => {
   )
 
   it("an offer that is not taken comes again, later each time", () => {
-    let fleet: AdmissionState = { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: 0, lapses: 0 } }
+    let fleet: AdmissionState = { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: 0, lapses: 0, ca: null } }
     const offeredAt: Array<number> = []
     for (let now = 0; now < 30 * 24 * hour; now += 60) {
       const [swept] = sweep([{ hostname: "a.one.example", authorized: true, state: fleet }], [], authorities, now)

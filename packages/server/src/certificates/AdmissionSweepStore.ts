@@ -5,8 +5,8 @@ import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Registry from "../tunnels/hostnames/HostStore.ts"
 
-/** Advisory lock of the sweep: budgets are counted over all hostnames, so only one replica counts at a time. */
-const lock = 0x61646d69
+/** Advisory lock of the sweep: budgets are counted over all hostnames, so only one transaction counts at a time. */
+export const sweepLock = 0x61646d69
 
 /** Seconds after which an order that the edge refused is tried once more. */
 const refusalSeconds = 21_600
@@ -27,7 +27,7 @@ export const make = Effect.gen(function* () {
     lock: SqlSchema.findOne({
       Request: Schema.Void,
       Result: Schema.Struct({ mine: Schema.Boolean }),
-      execute: () => sql`select pg_try_advisory_xact_lock(${lock}) as mine`
+      execute: () => sql`select pg_try_advisory_xact_lock(${sweepLock}) as mine`
     }),
     /**
      * Passthrough is written to the outbox together with the change to gruen: once it has gone, the edge has it. What

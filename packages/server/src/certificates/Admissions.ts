@@ -14,6 +14,7 @@ import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { Hosts } from "../tunnels/hostnames/Hosts.ts"
 import * as Store from "../tunnels/hostnames/HostStore.ts"
+import { AuthorityChoice } from "./AuthorityChoice.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 
 const readToken = Schema.decodeOption(RoutingToken)
@@ -44,7 +45,8 @@ export class Admissions extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const hosts = yield* Hosts
     const outbox = yield* Outbox
-    const authorities = yield* CertificateAuthorities
+    const { describe } = yield* CertificateAuthorities
+    const { settle } = yield* AuthorityChoice
     const proofs = yield* HostnameProofs
     const { tunnelOf } = yield* Store.make
 
@@ -86,12 +88,15 @@ export class Admissions extends Context.Service<
 
     /** A name that its owner brought has its proof looked up again before it may be certified. */
     const answer = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      const { ca, deadline, mayIssueNow, status } = view(yield* stateOf(token, hostname), yield* unixSeconds)
+      const state = yield* stateOf(token, hostname)
+      const { deadline, mayIssueNow, status } = view(state, yield* unixSeconds)
       const isCertifiable = mayIssueNow && (yield* proofs.mayCertify(token, hostname))
+      const ca = isCertifiable ? yield* settle(hostname, state) : null
       return new Admission({
         status,
-        may_issue_now: isCertifiable,
-        assigned_ca: ca === null || !isCertifiable ? null : authorities.describe(ca),
+        // Without an authority there is nothing that the agent could do.
+        may_issue_now: ca !== null,
+        assigned_ca: ca === null ? null : describe(ca),
         claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
       })
     })
@@ -129,6 +134,12 @@ export class Admissions extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Admissions, Admissions.make)
   static readonly layer = Admissions.layerNoDeps.pipe(
-    Layer.provide([CertificateAuthorities.layer, HostnameProofs.layer, Hosts.layer, Outbox.layer])
+    Layer.provide([
+      AuthorityChoice.layer,
+      CertificateAuthorities.layer,
+      HostnameProofs.layer,
+      Hosts.layer,
+      Outbox.layer
+    ])
   )
 }

@@ -167,8 +167,48 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of
           eab_hmac_key_b64url: "c2VjcmV0"
         })
         assert.deepInclude(yield* described("h00.full.test", 0, own), { name: "letsencrypt" })
-        assert.isNull(yield* described("h70.house.test", 70, {}), "the pool no longer knows its edge")
+        assert.deepInclude(yield* described("h70.house.test", 70, {}), { name: "letsencrypt" }, "house is gone")
+        const again = (yield* read("h70.house.test"))[0]
+        assert.deepInclude(again, { ca: "letsencrypt", claim: "offered" }, "the budget counts the other authority")
       }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives a gruen name an authority to renew with, where it has none or the one it had is gone", () =>
+    Effect.gen(function* () {
+      const gruen = { status: "gruen", claim: null }
+      yield* insert(500, "own.renew.test", gruen)
+      yield* insert(501, "gone.renew.test", { ...gruen, ca: "house" })
+      yield* insert(502, "late.renew.test", { claim: "lapsed", retry_at: 9_999_999_999, lapses: 1, ca: "zerossl" })
+      const context = yield* Layer.build(replica())
+      const { ask, complete } = yield* Effect.provide(Admissions, context)
+      const path = (n: number, hostname: string) => ({ routing_token: Redacted.make(tokenOf(n)), hostname })
+      for (const [n, hostname] of [
+        [500, "own.renew.test"],
+        [501, "gone.renew.test"]
+      ] as const) {
+        const [first, second] = yield* Effect.all([ask(path(n, hostname)), ask(path(n, hostname))], { concurrency: 2 })
+        for (const answer of [first, second]) {
+          assert.isTrue(answer.may_issue_now)
+          assert.deepInclude(answer.assigned_ca, { name: "letsencrypt" })
+        }
+        assert.deepInclude((yield* read(hostname))[0], { ca: "letsencrypt", status: "gruen" })
+      }
+      yield* complete(path(502, "late.renew.test"))
+      assert.deepInclude((yield* read("late.renew.test"))[0], { ca: "zerossl", status: "gruen" })
+      const logged = yield* inDatabase(
+        (sql) => sql`select ca, hostname from issuances where hostname like '%.renew.test'`
+      )
+      assert.deepStrictEqual<unknown>(logged, [{ ca: "zerossl", hostname: "late.renew.test" }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("answers no deadline that has passed", () =>
+    Effect.gen(function* () {
+      yield* insert(510, "past.deadline.test", { claim: "offered", ca: "letsencrypt", deadline: (yield* now) - 1 })
+      const { ask } = yield* Effect.provide(Admissions, yield* Layer.build(replica()))
+      const answer = yield* ask({ routing_token: Redacted.make(tokenOf(510)), hostname: "past.deadline.test" })
+      assert.deepInclude(answer, { may_issue_now: false, assigned_ca: null, claim_deadline: null })
+    }).pipe(Effect.scoped)
   )
 
   it.effect("counts what was issued in the last seven days, and no longer", () =>

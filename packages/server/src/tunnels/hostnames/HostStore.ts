@@ -54,12 +54,12 @@ const columnsOf = (
       }
     case "Gelb": {
       const { slot } = admission
-      const gelb = { ...none, status: "gelb", pendingRevert: false, lapses: slot.lapses } as const
+      const gelb = { ...none, status: "gelb", pendingRevert: false, lapses: slot.lapses, ca: slot.ca } as const
       switch (slot._tag) {
         case "Queued":
           return { ...gelb, claim: "queued", queuedAt: slot.queuedAt }
         case "Offered":
-          return { ...gelb, claim: "offered", ca: slot.ca, deadline: slot.deadline }
+          return { ...gelb, claim: "offered", deadline: slot.deadline }
         case "Lapsed":
           return { ...gelb, claim: "lapsed", retryAt: slot.retryAt }
       }
@@ -72,8 +72,8 @@ const admissionOf = (row: HostRow): AdmissionState => {
   const { ca, deadline, lapses, loggedAt, pendingRevert, queuedAt, retryAt } = row
   if (row.status === "gruen") return { _tag: "Gruen", ca, loggedAt, pendingRevert }
   if (ca !== null && deadline !== null) return { _tag: "Gelb", slot: { _tag: "Offered", ca, deadline, lapses } }
-  if (retryAt !== null) return { _tag: "Gelb", slot: { _tag: "Lapsed", retryAt, lapses } }
-  return { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: queuedAt ?? row.authorizedAt, lapses } }
+  if (retryAt !== null) return { _tag: "Gelb", slot: { _tag: "Lapsed", retryAt, lapses, ca } }
+  return { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: queuedAt ?? row.authorizedAt, lapses, ca } }
 }
 
 /** A row with its columns put together to a state. */

@@ -1,0 +1,75 @@
+/**
+ * Another authority for a hostname that may issue, where the one it was assigned is not configured any more or it never
+ * had one. The budgets decide as the sweep lets them, under the sweep's lock, so that both count the same.
+ */
+import { type AdmissionState, reassign, view } from "@catenet/domain/certificates/Admission"
+import { allocate, budgetWindow, registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
+import type { Hostname } from "@catenet/domain/values/Hostname"
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
+import { unixSeconds } from "../runtime/Now.ts"
+import { Hosts } from "../tunnels/hostnames/Hosts.ts"
+import { sweepLock } from "./AdmissionSweepStore.ts"
+import { CertificateAuthorities } from "./CertificateAuthorities.ts"
+
+const Counted = Schema.Struct({ domain: Schema.String, since: Schema.Int })
+
+export class AuthorityChoice extends Context.Service<
+  AuthorityChoice,
+  {
+    /**
+     * The authority of the hostname's state. One that is missing is chosen and stored first; null where no authority can be
+     * offered. A gruen hostname renews in any case, so an open budget is no condition there.
+     */
+    readonly settle: (
+      hostname: Hostname,
+      state: AdmissionState
+    ) => Effect.Effect<string | null, Schema.SchemaError | SqlError.SqlError>
+  }
+>()("server/certificates/AuthorityChoice") {
+  static readonly make = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const hosts = yield* Hosts
+    const { describe, offerable } = yield* CertificateAuthorities
+    const given = SqlSchema.findAll({
+      Request: Counted,
+      Result: Schema.Struct({ ca: Schema.String, domain: Schema.String, at: Schema.Int }),
+      execute: ({ domain, since }) =>
+        sql`select ca, domain, at from issuances where domain = ${domain} and at > ${since}`
+    })
+    const open = SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ ca: Schema.String, domain: Schema.String }),
+      execute: (domain) => sql`select ca, domain from hosts where claim = 'offered' and domain = ${domain}`
+    })
+
+    const isKnown = (ca: string | null) => ca !== null && describe(ca) !== null
+
+    const choose = Effect.fnUntraced(function* (hostname: Hostname) {
+      yield* sql`select pg_advisory_xact_lock(${sweepLock})`
+      const host = yield* hosts.find(hostname, { lock: true })
+      if (Option.isNone(host)) return null
+      const now = yield* unixSeconds
+      const { admission } = host.value
+      const { ca, mayIssueNow } = view(admission, now)
+      if (!mayIssueNow || isKnown(ca)) return ca
+      const domain = registeredDomain(hostname)
+      const issuances = yield* given({ domain, since: now - budgetWindow })
+      const [best] = allocate(offerable, [{ hostname, queuedAt: now }], issuances, yield* open(domain), now)
+      const chosen = best?.ca ?? (admission._tag === "Gruen" ? offerable[0]?.name : undefined)
+      if (chosen === undefined) return null
+      yield* hosts.step(host.value, (state) => Result.succeed(reassign(state, chosen)))
+      return chosen
+    }, hosts.transaction)
+
+    return {
+      settle: Effect.fn("AuthorityChoice.settle")(function* (hostname: Hostname, state: AdmissionState) {
+        const { ca } = view(state, yield* unixSeconds)
+        return isKnown(ca) ? ca : yield* choose(hostname)
+      })
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(AuthorityChoice, AuthorityChoice.make)
+  static readonly layer = AuthorityChoice.layerNoDeps.pipe(Layer.provide([CertificateAuthorities.layer, Hosts.layer]))
+}
