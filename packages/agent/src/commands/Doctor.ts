@@ -136,6 +136,8 @@ const certificate = Effect.fnUntraced(function* (config: Settings.Settings, orig
   const { hostname, mode, origin } = config
   if (mode === "mesh" || hostname === undefined) return Check.skipped("certificate", "the mesh plane needs none")
   const { terminate } = origin
+  if (terminate !== undefined && (yield* CertificatePair.isMissing(terminate)))
+    return Check.skipped("certificate", `${terminate.certificate} is not there yet: right before the first issuance`)
   if (terminate !== undefined)
     return yield* Check.run(
       "certificate",

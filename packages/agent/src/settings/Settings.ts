@@ -14,7 +14,7 @@ export interface Origin extends HostPort {
   readonly protocol: "tcp" | "udp"
   readonly proxyProtocol: "none" | "v2"
   /** Set when the agent terminates TLS: the files of the chain and the key. */
-  readonly terminate: { readonly certificate: string; readonly key: string } | undefined
+  readonly terminate: { readonly certificate: string; readonly key: string; readonly isAwaited: boolean } | undefined
 }
 
 export interface EdgeCertificate {
@@ -157,7 +157,9 @@ const settingsOf = (values: Values): Settings => {
       protocol: values.protocol,
       proxyProtocol: values.proxyProtocol,
       terminate:
-        values.tls === "terminate" && certificate !== undefined && key !== undefined ? { certificate, key } : undefined
+        values.tls === "terminate" && certificate !== undefined && key !== undefined
+          ? { certificate, key, isAwaited: values.certificate === undefined && values.key === undefined }
+          : undefined
     },
     edge: values.edge,
     edgeCertificate: {

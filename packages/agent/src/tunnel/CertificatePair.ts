@@ -1,6 +1,7 @@
 /**
  * The certificate chain and key with which the agent terminates TLS. Looked at again when a connection comes and the last look is
- * 30 seconds old; a changed pair is taken, a pair that cannot be used is said once and the old one stays.
+ * 30 seconds old; a changed pair is taken, a pair that cannot be used is said once and the old one stays. A pair that the agent
+ * is still to order may be missing: then every connection looks, so that the first visitor after the issuance is served.
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Clock, Effect, FileSystem, Option } from "effect"
@@ -10,14 +11,23 @@ import { createSecureContext } from "node:tls"
 export interface Files {
   readonly certificate: string
   readonly key: string
+  /** Whether the pair may be made later: it is the one that this agent orders. */
+  readonly isAwaited: boolean
 }
 
 const lookMillis = 30_000
 
 const { of } = ConfigurationInvalid
 
+/** Whether one of the two files is not there yet, and may be so. */
+export const isMissing = Effect.fnUntraced(function* ({ certificate, isAwaited, key }: Files) {
+  const fs = yield* FileSystem.FileSystem
+  const found = yield* Effect.forEach([certificate, key], (path) => Effect.orElseSucceed(fs.exists(path), () => false))
+  return isAwaited && !found.every(Boolean)
+})
+
 /** Loads the pair and its leaf, or says in one sentence which file is wrong and what to do. */
-export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, key }: Files) {
+export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, key }: Omit<Files, "isAwaited">) {
   const fs = yield* FileSystem.FileSystem
   const read = (variable: string, path: string) =>
     Effect.mapError(fs.readFile(path), () =>
@@ -46,7 +56,7 @@ export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, 
   return { context, leaf }
 })
 
-/** The pair as it is now. Fails only now, at the first load. */
+/** The pair as it is now; undefined while it is awaited. Fails only now, at the first load. */
 export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files) {
   const fs = yield* FileSystem.FileSystem
   const age = Effect.forEach([files.certificate, files.key], (path) =>
@@ -55,30 +65,31 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
     Effect.map((times) => times.join()),
     Effect.orElseSucceed(() => "missing")
   )
-  let pair = yield* load(files)
   let loaded = yield* age
+  let pair = (yield* isMissing(files)) ? undefined : yield* load(files)
   let lookedAt = yield* Clock.currentTimeMillis
   let complained = false
   const reload = Effect.gen(function* () {
     const seen = yield* age
     if (seen === loaded) return
+    const isFirst = pair === undefined
     pair = yield* Effect.provideService(load(files), FileSystem.FileSystem, fs)
     loaded = seen
     complained = false
-    yield* Effect.logInfo("the certificate was replaced")
+    yield* Effect.logInfo(isFirst ? "the certificate is there" : "the certificate was replaced")
   }).pipe(
     Effect.catchTag("ConfigurationInvalid", (error) => {
       if (complained) return Effect.void
       complained = true
-      return Effect.logWarning(`${error.message} The old certificate stays in use.`)
+      return Effect.logWarning(`${error.message}${pair === undefined ? "" : " The old certificate stays in use."}`)
     })
   )
   return Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    if (now - lookedAt >= lookMillis) {
+    if (pair === undefined || now - lookedAt >= lookMillis) {
       lookedAt = now
       yield* reload
     }
-    return pair.context
+    return pair?.context
   })
 })

@@ -23,6 +23,8 @@ export class TlsFailed extends Data.TaggedError("TlsFailed")<{ readonly why: str
 
 const handshakeMillis = 10_000
 const nothing = new Uint8Array()
+/** A fatal alert internal_error (RFC 8446 section 6): there is nothing to answer with yet. */
+const internalError = Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 80)
 
 /**
  * The first bytes, as many as the decision needs unless the client ends before. A client that begins like TLS and says no more
@@ -62,10 +64,10 @@ const accept = (stream: Duplex, secureContext: SecureContext, ending: AgentMetri
     })
   )
 
-/** `context` gives the pair to use for a new connection. */
+/** `context` gives the pair to use for a new connection; undefined while there is none. */
 export const make = (
   origin: Origin,
-  context: Effect.Effect<SecureContext>,
+  context: Effect.Effect<SecureContext | undefined>,
   metrics: AgentMetrics["Service"]
 ): BrowserClients.Handler => {
   const join = BrowserClients.join(origin, metrics)
@@ -74,8 +76,14 @@ export const make = (
       const first = yield* take(stream, taken)
       if (first.length === 0) return void stream.end()
       if (!TlsHello.isTlsHello(first)) return yield* join(stream, header, first)
+      const pair = yield* context
+      if (pair === undefined) {
+        stream.end(internalError)
+        stream.resume()
+        return yield* new TlsFailed({ why: "there is no certificate yet" })
+      }
       stream.unshift(first)
-      const [took, plain] = yield* Effect.timed(accept(stream, yield* context, metrics.ending))
+      const [took, plain] = yield* Effect.timed(accept(stream, pair, metrics.ending))
       metrics.traffic.handshakes++
       metrics.traffic.handshakeMillis += Duration.toMillis(took)
       yield* join(plain, header)
@@ -83,7 +91,8 @@ export const make = (
     (serving, stream) =>
       Effect.catchTag(serving, "TlsFailed", (error) => {
         metrics.traffic.tunnelsFailed++
-        abort(stream, "refused", error.message)
+        // An alert that is on its way is the better answer.
+        if (!stream.writableEnded) abort(stream, "refused", error.message)
         return Effect.logInfo(error.message)
       })
   )

@@ -63,6 +63,13 @@ describe("doctor", () => {
     const other = await run("other.example")
     assert.strictEqual(other.code, 3)
     assert.include(other.certificate?.detail, "is for other.example, not for hello.example; browsers refuse it.")
+    const awaited = { CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: "later" }
+    await using before = runAgent(home, { ...stage.env, ...awaited, CT_AGENT_ORIGIN: origin.address }, [
+      "doctor",
+      "--json"
+    ])
+    assert.strictEqual(await before.exited, 0)
+    assert.include(findings(before.stdout())["certificate"]?.detail, "right before the first issuance")
   })
 
   it("names each failure and its remedy, and ends with the exit code of the first one", async () => {

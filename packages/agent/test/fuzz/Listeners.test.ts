@@ -250,7 +250,7 @@ const program = Effect.gen(function* () {
     path,
     terminating,
     metrics,
-    TlsTermination.make(terminating, yield* CertificatePair.watch(files), metrics)
+    TlsTermination.make(terminating, yield* CertificatePair.watch({ ...files, isAwaited: false }), metrics)
   )
   yield* Effect.all(
     [

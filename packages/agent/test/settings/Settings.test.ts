@@ -126,7 +126,7 @@ const rules: ReadonlyArray<Rule> = [
     good: [
       ["passthrough", undefined],
       ["", undefined],
-      ["Terminate", { certificate: "/certs/fullchain.pem", key: "/certs/privkey.pem" }]
+      ["Terminate", { certificate: "/certs/fullchain.pem", key: "/certs/privkey.pem", isAwaited: true }]
     ],
     bad: ["on", "1"],
     read: ({ origin }) => origin.terminate

@@ -12,7 +12,7 @@ const second = authority.leaf("second.example")
 const stage = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped()
-  const files = { certificate: `${folder}/cert.pem`, key: `${folder}/key.pem` }
+  const files = { certificate: `${folder}/cert.pem`, key: `${folder}/key.pem`, isAwaited: true }
   let age = 0
   /** Every write has a modification time of its own. */
   const write = Effect.fnUntraced(function* ({ cert, key }: Leaf) {
@@ -61,6 +61,35 @@ describe("the certificate pair", () => {
         yield* write(second)
         yield* TestClock.adjust("30 seconds")
         assert.notStrictEqual(yield* current, initial)
+      })
+    )
+  )
+
+  it.effect("is not there before the first issuance, and is taken by the first connection after it", () =>
+    run(
+      Effect.gen(function* () {
+        const { files, write } = yield* stage
+        const fs = yield* FileSystem.FileSystem
+        const current = yield* CertificatePair.watch(files)
+        assert.isUndefined(yield* current)
+        // The key is put in its place before the chain.
+        yield* fs.writeFileString(files.key, first.key)
+        assert.isUndefined(yield* current)
+        yield* write(first)
+        const pair = yield* current
+        assert.isDefined(pair)
+        assert.strictEqual(yield* current, pair)
+      })
+    )
+  )
+
+  it.effect("that is there but cannot be used is no pair that is still to come", () =>
+    run(
+      Effect.gen(function* () {
+        const { files, write } = yield* stage
+        yield* write({ cert: first.cert, key: second.key })
+        const { message } = yield* Effect.flip(CertificatePair.watch(files))
+        assert.include(message, "does not belong to the first certificate")
       })
     )
   )

@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises"
+import { once } from "node:events"
+import { mkdir, writeFile } from "node:fs/promises"
 import { text } from "node:stream/consumers"
 import { connect } from "node:tls"
 import { assert, describe, it } from "vitest"
@@ -37,6 +38,37 @@ describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
     assert.include(await (await fetch(`${base}/metrics`)).text(), "ct_handshakes_total 1\n")
   })
 
+  it("serves before the first issuance, refuses TLS by an alert, and has the pair for the first client after it", async () => {
+    await using stage = await makeSurroundings()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    await using agent = runAgent(home, {
+      ...stage.env,
+      CT_AGENT_ORIGIN: origin.address,
+      CT_AGENT_ORIGIN_TLS: "terminate",
+      CT_ACME_CERT_OUT_DIR: `${home.path}/certificates`
+    })
+    await registered(agent)
+    assert.strictEqual(await exchange(await stage.edge.open(), "GET / HTTP/1.1"), "GET / HTTP/1.1")
+    const visit = async () =>
+      connect({
+        socket: new HalfOpenDuplex(await stage.edge.open()),
+        servername: "hello.example",
+        ca: stage.authority.pem
+      })
+    const early = await visit()
+    const [{ code }] = (await once(early, "error")) as [NodeJS.ErrnoException]
+    assert.strictEqual(code, "ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR")
+    await agent.said("there is no certificate yet")
+    const { cert, key } = stage.authority.leaf("hello.example")
+    await mkdir(`${home.path}/certificates`)
+    await writeFile(`${home.path}/certificates/privkey.pem`, key)
+    await writeFile(`${home.path}/certificates/fullchain.pem`, cert)
+    const socket = await visit()
+    socket.end("over tls")
+    assert.strictEqual(await text(socket), "over tls")
+  })
+
   it("is refused with 3 when the key belongs to another certificate", async () => {
     await using stage = await makeSurroundings()
     await using home = await makeHome()
@@ -53,7 +85,11 @@ describe("the certificate files of this machine", () => {
   const cases: ReadonlyArray<readonly [what: string, env: (home: string) => Record<string, string>, said: string]> = [
     [
       "the pair to terminate with",
-      (home) => ({ CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: home }),
+      (home) => ({
+        CT_AGENT_ORIGIN_TLS: "terminate",
+        CT_AGENT_TLS_CERT: `${home}/fullchain.pem`,
+        CT_AGENT_TLS_KEY: `${home}/privkey.pem`
+      }),
       "fullchain.pem cannot be read"
     ],
     [
