@@ -13,6 +13,7 @@ import { Sessions } from "../identity/Sessions.ts"
 import { SignIns, type Wishes } from "../identity/SignIns.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
+import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** What the browser brings back from the provider. */
@@ -49,14 +50,16 @@ export class PortalSignIns extends Context.Service<
     const { forPortal: signIns } = yield* SignIns
     const domains = yield* EmailDomains
     const { oidcRedirectUri, portalBaseUrl } = yield* Settings
+    const sealing = yield* Sealing
     const provider = Effect.mapError(Effect.fromOption(signIns), () => new SignInNotConfigured())
 
     const begun = yield* BegunSignIns.make(oidcRedirectUri ?? new URL("/portal/callback", portalBaseUrl), {
+      /** The address may carry a secret, such as that of an invite. */
       keep: (row: { readonly next: string; readonly secretHash: string; readonly expiresAt: number }) =>
-        sql`insert into portal_sign_ins ${sql.insert(row)}`,
+        sql`insert into portal_sign_ins ${sql.insert({ ...row, next: sealing.seal("portal_sign_ins.next", row.next) })}`,
       take: SqlSchema.findOneOption({
         Request: Schema.Struct({ secretHash: Schema.String, now: Schema.Int }),
-        Result: Schema.Struct({ next: Schema.String }),
+        Result: Schema.Struct({ next: sealing.column("portal_sign_ins.next", Schema.String) }),
         execute: ({ now, secretHash }) =>
           sql`delete from portal_sign_ins where secret_hash = ${secretHash} and expires_at > ${now} returning next`
       })

@@ -24,7 +24,10 @@ const places: Readonly<Record<Place, true>> = {
   "alerts.secret": true,
   "bridges.grant_hex": true,
   "channel_grants.grant_hex": true,
-  "portal_sessions.id_token": true
+  "gate_codes.path": true,
+  "gate_sign_ins.path": true,
+  "portal_sessions.id_token": true,
+  "portal_sign_ins.next": true
 }
 const columns = Object.keys(places).map((place) => columnAt(place as Place))
 

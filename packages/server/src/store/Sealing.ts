@@ -9,7 +9,14 @@ import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter, SchemaI
 import { Settings } from "../settings/Settings.ts"
 
 /** The columns that hold sealed text. */
-export type Place = "alerts.secret" | "bridges.grant_hex" | "channel_grants.grant_hex" | "portal_sessions.id_token"
+export type Place =
+  | "alerts.secret"
+  | "bridges.grant_hex"
+  | "channel_grants.grant_hex"
+  | "gate_codes.path"
+  | "gate_sign_ins.path"
+  | "portal_sessions.id_token"
+  | "portal_sign_ins.next"
 
 const readKeys = Effect.gen(function* () {
   const { sealKeys } = yield* Settings

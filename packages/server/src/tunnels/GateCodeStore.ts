@@ -1,6 +1,7 @@
 /** The table of codes, each of which is exchanged once for a visitor's session. A code is known by its hash only. */
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { Sealing } from "../store/Sealing.ts"
 
 /** What a sign-in or a share link gave, wherever the visitor shows it. */
 export interface Visitor {
@@ -24,9 +25,16 @@ export interface Code extends Visitor {
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const sealing = yield* Sealing
   return {
-    keep: ({ codeExpiresAt, expiresAt, ...code }: Code) =>
-      sql`insert into gate_codes ${sql.insert({ ...code, sessionExpiresAt: expiresAt, expiresAt: codeExpiresAt })}`,
+    /** The path may carry a secret of the host's. */
+    keep: ({ codeExpiresAt, expiresAt, path, ...code }: Code) =>
+      sql`insert into gate_codes ${sql.insert({
+        ...code,
+        path: sealing.seal("gate_codes.path", path),
+        sessionExpiresAt: expiresAt,
+        expiresAt: codeExpiresAt
+      })}`,
     /** Exchanges a code in one statement: of two browsers that show it at once, one gets the session. */
     exchange: SqlSchema.findOneOption({
       Request: Schema.Struct({
@@ -36,7 +44,7 @@ export const make = Effect.gen(function* () {
         tokenHash: Schema.String,
         now: Schema.Int
       }),
-      Result: Schema.Struct({ path: Schema.String, expiresAt: Schema.Int }),
+      Result: Schema.Struct({ path: sealing.column("gate_codes.path", Schema.String), expiresAt: Schema.Int }),
       execute: ({ browser, codeHash, host, now, tokenHash }) => sql`
         with taken as (
           delete from gate_codes where code_hash = ${codeHash} and host = ${host} and browser = ${browser}

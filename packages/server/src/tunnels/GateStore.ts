@@ -2,6 +2,7 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { Sealing } from "../store/Sealing.ts"
 import type { Visitor } from "./GateCodeStore.ts"
 
 export interface Session extends Visitor {
@@ -32,6 +33,7 @@ const Visit = Schema.Struct({
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const sealing = yield* Sealing
   /** The routing token of the tunnel that a host leads to, be it the tunnel's own name or one that was bound to it. */
   const tokenOf = (host: string | Statement.Fragment) => sql`coalesce(
     (select h.routing_token from hosts h where h.hostname = ${host}),
@@ -50,11 +52,17 @@ export const make = Effect.gen(function* () {
     isVisitor: (tunnelId: string, names: ReadonlyArray<string>) =>
       sql`select 1 from tunnel_visitors where tunnel_id = ${tunnelId} and ${sql.in("email", names)}`,
 
-    begin: (signIn: SignIn) => sql`insert into gate_sign_ins ${sql.insert({ ...signIn })}`,
+    /** The path may carry a secret of the host's. */
+    begin: (signIn: SignIn) =>
+      sql`insert into gate_sign_ins ${sql.insert({ ...signIn, path: sealing.seal("gate_sign_ins.path", signIn.path) })}`,
     /** Ends a sign-in and says where it was to lead; only one caller gets it. */
     take: SqlSchema.findOneOption({
       Request: Schema.Struct({ secretHash: Schema.String, now: Schema.Int }),
-      Result: Schema.Struct({ host: Hostname, path: Schema.String, browser: Schema.NullOr(Schema.String) }),
+      Result: Schema.Struct({
+        host: Hostname,
+        path: sealing.column("gate_sign_ins.path", Schema.String),
+        browser: Schema.NullOr(Schema.String)
+      }),
       execute: ({ now, secretHash }) => sql`
         delete from gate_sign_ins where secret_hash = ${secretHash} and expires_at > ${now} returning host, path, browser`
     }),

@@ -61,7 +61,7 @@ const rows: Readonly<Record<string, string>> = {
     select ${subject}, 'a' || n, case when n % 2 = 0 then ${hex(32)} else '' end, ${hex(64)}, n`,
   bootstrap_tokens: `(token_hash, sealed, created_at, expires_at) select ${hex(64)}, '\\x00', n, ${later}`,
   portal_sessions: `select ${hex(64)}, ${subject}, null, null, '', ${recent}, ${recent}, ${later} + n`,
-  portal_sign_ins: `select ${hex(64)}, '/portal', ${later} + n`,
+  portal_sign_ins: `select ${hex(64)}, ${sealed("portal_sign_ins.next", "/portal")}, ${later} + n`,
   audit_log: `(actor, action, target, detail, at)
     select ${subject}, 'act-' || (n % 1000), 'target-' || n, '', ${recent}`,
   idempotent_answers: `(key_hash, request_hash, created_at) select ${hex(64)}, ${hex(64)}, ${recent}`,
@@ -102,9 +102,10 @@ const rows: Readonly<Record<string, string>> = {
     select ${hex(64)}, ${host}, case when n % 2 = 0 then ${subject} end, case when n % 2 = 1 then ${hex(32)} end, ${later} + n`,
   account_emails: `select 'subject-' || n, ${email}`,
   gate_codes: `(code_hash, browser, host, path, subject, share_link_id, sign_in, session_expires_at, expires_at)
-    select ${hex(64)}, ${hex(64)}, ${host}, '/', case when n % 2 = 0 then ${subject} end,
+    select ${hex(64)}, ${hex(64)}, ${host}, ${sealed("gate_codes.path", "/")}, case when n % 2 = 0 then ${subject} end,
       case when n % 2 = 1 then ${hex(32)} end, 's' || n, ${later} + n, ${later} + n`,
-  gate_sign_ins: `(secret_hash, host, path, expires_at) select ${hex(64)}, ${host}, '/', ${later} + n`,
+  gate_sign_ins: `(secret_hash, host, path, expires_at)
+    select ${hex(64)}, ${host}, ${sealed("gate_sign_ins.path", "/")}, ${later} + n`,
   bridges: `(tunnel_id, channel, grant_hex)
     select ${hex(32)}, ${hex(64)}, ${sealed("bridges.grant_hex", "0".repeat(278))}`,
   address_records: `(hostname, wanted, published, due_at) select ${host}, true, '', ${later} + n`

@@ -1,13 +1,15 @@
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted, References, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as ChannelStore from "../../src/channels/ChannelStore.ts"
 import { migrateTo } from "../../src/store/Migrations.ts"
 import * as Reseal from "../../src/store/Reseal.ts"
 import { Sealing } from "../../src/store/Sealing.ts"
 import * as AlertStore from "../../src/tunnels/alerts/AlertStore.ts"
+import * as GateCodeStore from "../../src/tunnels/GateCodeStore.ts"
+import * as GateStore from "../../src/tunnels/GateStore.ts"
 import { database } from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -55,12 +57,46 @@ layer(database.pipe(Layer.provideMerge(TestDatabase.layerEmpty)), { excludeTestS
         yield* members(2)
         yield* sql`insert into channel_grants (channel, holder, grant_hex)
           select channel, holder, lpad(ltrim(holder, '0'), 278, '0') from channel_members`
-        yield* migrateTo()
+        yield* migrateTo(57)
         assert.deepStrictEqual(yield* under(1)(grants), [grantAt(1), grantAt(2)])
         assert.strictEqual(yield* under(1)(reseal), 2)
         for (const { text } of yield* stored) assert.match(text, /^s1\./)
         assert.deepStrictEqual(yield* under(1)(grants), [grantAt(1), grantAt(2)])
         assert.strictEqual(yield* under(1)(reseal), 0)
+      }).pipe(quiet)
+    )
+
+    it.effect("of sign-ins that had begun lead where they were to lead, before and after the first start", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const browser = hex("b")
+        const [early, late] = [hex("1"), hex("2")]
+        for (const hash of [early, late]) {
+          yield* sql`insert into gate_sign_ins ${sql.insert({ secretHash: hash, host: "a.test", path: "/p?k=v", expiresAt: 9 })}`
+          yield* sql`insert into gate_codes
+            (code_hash, browser, host, path, subject, sign_in, session_expires_at, expires_at)
+            values (${hash}, ${browser}, 'a.test', '/p?k=v', 'ada', 's', 9, 9)`
+        }
+        yield* sql`insert into portal_sign_ins ${sql.insert({ secretHash: early, next: "/portal/claim?invite=i", expiresAt: 9 })}`
+        yield* migrateTo()
+        const led = (hash: string) =>
+          under(1)(
+            Effect.gen(function* () {
+              const begun = yield* Effect.flatMap(GateStore.make, ({ take }) => take({ secretHash: hash, now: 1 }))
+              const shown = { codeHash: hash, browser, host: "a.test", tokenHash: hash, now: 1 }
+              const code = yield* Effect.flatMap(GateCodeStore.make, ({ exchange }) => exchange(shown))
+              return [Option.map(begun, ({ path }) => path), Option.map(code, ({ path }) => path)]
+            })
+          )
+        assert.deepStrictEqual(yield* led(early), [Option.some("/p?k=v"), Option.some("/p?k=v")])
+        assert.strictEqual(yield* under(1)(reseal), 3)
+        const left = yield* sql<{ text: string }>`select path as text from gate_sign_ins
+          union all select path from gate_codes union all select next from portal_sign_ins`
+        assert.deepStrictEqual(
+          left.map(({ text }) => text.slice(0, 3)),
+          ["s1.", "s1.", "s1."]
+        )
+        assert.deepStrictEqual(yield* led(late), [Option.some("/p?k=v"), Option.some("/p?k=v")])
       }).pipe(quiet)
     )
   }

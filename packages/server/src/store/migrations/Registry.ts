@@ -49,6 +49,7 @@ import * as hostsOfNoEdge from "./0054_hosts_of_no_edge.ts"
 import * as provedPlacements from "./0055_proved_placements.ts"
 import * as countedTokens from "./0056_counted_tokens.ts"
 import * as bootstrapSecretsKeptForAKey from "./0057_bootstrap_secrets_kept_for_a_key.ts"
+import * as sealedSignIns from "./0058_sealed_sign_ins.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -97,5 +98,6 @@ export const migrations = {
   "0054_hosts_of_no_edge": hostsOfNoEdge.up,
   "0055_proved_placements": provedPlacements.up,
   "0056_counted_tokens": countedTokens.up,
-  "0057_bootstrap_secrets_kept_for_a_key": bootstrapSecretsKeptForAKey.up
+  "0057_bootstrap_secrets_kept_for_a_key": bootstrapSecretsKeptForAKey.up,
+  "0058_sealed_sign_ins": sealedSignIns.up
 } as const
