@@ -3,8 +3,8 @@
  * - a service has its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
  * - a file that exports one service is named after it;
  * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
- * - a test reads no clock and waits for no timer of its own (`Date.now`, `setTimeout`, `sleep`), but for the files that the list
- *   names with the reason;
+ * - a test reads no clock, waits for no timer of its own (`Date.now`, `setTimeout`, `sleep`) and polls by `Eventually.ts`
+ *   (no `Effect.repeat`, no `Effect.retry`), but for the files that the list names with the reason;
  * - sources, tests and benchmarks say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none,
  *   whether as words or within a name;
  * - nothing of the list is left that has become clean.
@@ -87,7 +87,7 @@ for (const file of importOrder.flatMap((name) => filesOf(name, ["src", "test", "
   } else found.push(`${placeOf(source, wrong.node)}: the import of ${wrong.name} stands out of order`)
 }
 
-const timing = /\bDate\.now\(|(?<![.\w])setTimeout\(|\bEffect\.sleep\(|(?<![.\w])sleep\(/
+const timing = /\bDate\.now\(|(?<![.\w])setTimeout\(|\bEffect\.(?:sleep|repeat|retry)\(|(?<![.\w])sleep\(/
 const withoutComments = (text) => text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(^|\s)\/\/.*$/gm, "$1")
 const timed = new Set(
   noTimersInTests

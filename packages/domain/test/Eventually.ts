@@ -1,5 +1,5 @@
 /** The ways in which tests of all packages wait for something that happens in real time, by looking again. */
-import { type Duration, Effect } from "effect"
+import { type Duration, Effect, Schedule } from "effect"
 
 /** Reads until the value holds, and gives that value; dies after a minute. */
 export const until = <A, E, R>(
@@ -14,7 +14,14 @@ export const until = <A, E, R>(
     Effect.catchTag("TimeoutError", Effect.die)
   ) as Effect.Effect<A, E, R>
 
-/** The same with promises; fails after `millis`, which are no limit of their own, saying `what`. */
+/** Runs again after each failure until it succeeds; dies with the time that is over. */
+export const untilSuccess = <A, E, R>(
+  run: Effect.Effect<A, E, R>,
+  within: Duration.Input = "60 seconds",
+  pause: Duration.Input = "20 millis"
+): Effect.Effect<A, never, R> => run.pipe(Effect.retry(Schedule.spaced(pause)), Effect.timeout(within), Effect.orDie)
+
+/** `until` with promises; fails after `millis`, which are no limit of their own, saying `what`. */
 export const eventually = async (
   holds: () => boolean | Promise<boolean>,
   what: string | (() => string),

@@ -3,7 +3,7 @@ import { PipelinePublication } from "@catenet/domain/api/PipelinesApi"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { bearerOf, world } from "../harness/Accounts.ts"
+import { bearerOf, ready, world } from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -24,9 +24,7 @@ layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("a pipeline
           return [near.pipelines, far.pipelines] as const
         })
       )
-      yield* accounts[0]![1]
-        .listOwn({ query: {} })
-        .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+      yield* Effect.provideService(ready, HttpServer.HttpServer, server)
 
       const outcomes = yield* Effect.forEach(
         accounts.flatMap((replicas, n) => replicas.map((pipelines) => ({ n, pipelines }))),

@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
@@ -173,12 +174,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("orders of se
         const token = Schema.decodeSync(RoutingToken)("5".repeat(64))
         const give = (call: Parameters<typeof outbox.append>[1]) => committed(outbox.append(token, call))
         yield* give({ _tag: "SetAgentKeys", keys: [], proof: "optional" })
-        yield* Effect.repeat(
+        yield* until(
           Effect.flatMap(
             SqlClient.SqlClient,
             (sql) => sql`select 1 from outbox where edge = 'stuck' and attempts > 0 and leased_until = 0`
           ),
-          { until: (rows) => rows.length > 0 }
+          (rows) => rows.length > 0
         )
         for (let n = 0; n < 30; n++) yield* give({ _tag: "SetAccessPolicy", policy: null })
         assert.isAtMost((yield* waiting("stuck")) ?? 0, 4)

@@ -4,6 +4,7 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import * as Worker from "../../src/edges/OutboxWorker.ts"
 import { Settings } from "../../src/settings/Settings.ts"
@@ -65,10 +66,10 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the outbox",
           Array.from({ length: 20 }, (_, n) => n)
         )
       }
-      const left = yield* SqlClient.SqlClient.use((sql) => sql`select id from outbox`).pipe(
-        Effect.repeat({ until: (rows) => rows.length === 0 }),
-        Effect.provide(contexts[0])
-      )
+      const left = yield* until(
+        SqlClient.SqlClient.use((sql) => sql`select id from outbox`),
+        (rows) => rows.length === 0
+      ).pipe(Effect.provide(contexts[0]))
       assert.strictEqual(left.length, 0)
       assert.strictEqual(edge.orders.length, tokens.length * 20)
     })

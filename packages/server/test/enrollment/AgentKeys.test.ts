@@ -9,9 +9,11 @@ import { Subject } from "@catenet/domain/values/Subject"
 import type { JoinToken } from "@catenet/domain/values/Tokens"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
+import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { tokenBytes } from "../../src/runtime/Secrets.ts"
+import { bearerOf } from "../harness/Accounts.ts"
+import { blocked } from "../harness/Blocked.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
@@ -46,13 +48,10 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
     () =>
       Effect.gen(function* () {
         const edge = yield* RecordingEdge
-        const { token: bearerOf } = yield* TestIssuer
-        const ada = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "ada" }) })
+        const ada = yield* TestServer.clientAs({ bearer: yield* bearerOf("ada") })
         const { edges, enrollment } = yield* TestServer.client
         const create = (name: string) =>
-          ada.tunnels
-            .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
-            .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+          ada.tunnels.create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
         const params = { id: (yield* create("camera")).id }
         const camera = yield* ada.tunnels.install({ headers: {}, params })
         const spare = yield* ada.tunnels.install({ headers: {}, params })
@@ -86,12 +85,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
 
   it.effect("are not brought by a join token of a grantee once the grant is gone, unless it was redeemed before", () =>
     Effect.gen(function* () {
-      const { token: bearerOf } = yield* TestIssuer
-      const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "owner" }) })
-      const grantee = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "grantee" }) })
-      const { id } = yield* owner.tunnels
-        .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)("shared") } })
-        .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+      const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf("owner") })
+      const grantee = yield* TestServer.clientAs({ bearer: yield* bearerOf("grantee") })
+      const { id } = yield* owner.tunnels.create({
+        headers: {},
+        payload: { name: Schema.decodeSync(TunnelName)("shared") }
+      })
       const install = (of: typeof owner) => of.tunnels.install({ headers: {}, params: { id } })
       const granted = { params: { id }, payload: { grantee: Subject.make("grantee") } }
       const withdrawn = { params: { id, grantee: Subject.make("grantee") } }
@@ -111,22 +110,21 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys tha
 
   it.effect("are not brought by a join token that a grantee asked for while the grant was taken away", () =>
     Effect.gen(function* () {
-      const { token: bearerOf } = yield* TestIssuer
-      const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "hasty-owner" }) })
-      const grantee = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "hasty-grantee" }) })
-      const { id } = yield* owner.tunnels
-        .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)("shared") } })
-        .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+      const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf("hasty-owner") })
+      const grantee = yield* TestServer.clientAs({ bearer: yield* bearerOf("hasty-grantee") })
+      const { id } = yield* owner.tunnels.create({
+        headers: {},
+        payload: { name: Schema.decodeSync(TunnelName)("shared") }
+      })
       yield* owner.tunnels.grant({ params: { id }, payload: { grantee: Subject.make("hasty-grantee") } })
       const { url } = yield* TestDatabase
       const asking = yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
         return yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`delete from tunnel_grants where tunnel_id = ${id}`
             const asking = yield* Effect.forkChild(grantee.tunnels.install({ headers: {}, params: { id } }))
-            yield* Effect.repeat(waiting, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") })
+            yield* blocked
             return asking
           })
         )

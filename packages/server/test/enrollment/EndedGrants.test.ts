@@ -9,9 +9,11 @@ import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { Subject } from "@catenet/domain/values/Subject"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
+import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { tokenBytes } from "../../src/runtime/Secrets.ts"
+import { bearerOf } from "../harness/Accounts.ts"
+import { blocked } from "../harness/Blocked.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
@@ -39,13 +41,10 @@ const enroll = Effect.fnUntraced(function* ({ agent_id, join_token: token }: Ins
 
 /** A tunnel of `name`, granted to `name-guest`, and what both may do with it. */
 const shared = Effect.fnUntraced(function* (name: string) {
-  const { token: bearerOf } = yield* TestIssuer
   const edge = yield* RecordingEdge
-  const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: name }) })
-  const guest = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: `${name}-guest` }) })
-  const { id } = yield* owner.tunnels
-    .create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
-    .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+  const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf(name) })
+  const guest = yield* TestServer.clientAs({ bearer: yield* bearerOf(`${name}-guest`) })
+  const { id } = yield* owner.tunnels.create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
   const grantee = Subject.make(`${name}-guest`)
   yield* owner.tunnels.grant({ params: { id }, payload: { grantee } })
   const install = (of: typeof owner) => of.tunnels.install({ headers: {}, params: { id } })
@@ -72,11 +71,6 @@ const proved = (token: Installation["routing_token"], byte: number) =>
   Effect.flatMap(TestServer.client, ({ edges }) => edges.agentProved({ payload: { token, key: keyOf(byte) } }))
 
 const other = Effect.flatMap(TestDatabase, ({ url }) => Effect.succeed(PgClient.layer({ url })))
-const blocked = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
-  yield* Effect.repeat(waiting, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") })
-})
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that ends", (it) => {
   it.effect("takes the keys enrolled through it along, and leaves the owner's, which it had not replaced", () =>

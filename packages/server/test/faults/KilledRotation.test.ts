@@ -4,9 +4,10 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Redacted, Schedule } from "effect"
+import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { until } from "../../../domain/test/Eventually.ts"
+import { readyAt } from "../harness/Accounts.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
@@ -116,13 +117,10 @@ layer(Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer, TestIssuer.layer),
       const stopped = yield* Effect.forEach(places, tunnelFor(program.url))
       const committed = yield* tunnelFor(program.url)("after the commit")
       const rotate = ({ id }: Tunnel) =>
-        Effect.map(
-          // A server that has just started knows no keys of the issuer yet.
-          Effect.retry(post(`${program.url}/me/tunnels/${id}/rotate-token`, { ...bearer, "idempotency-key": id }), {
-            while: ({ cause }) => String(cause).includes("RouteNotFound"),
-            schedule: Schedule.spaced("50 millis")
-          }),
-          (answer) => answer["routing_token"] ?? assert.fail()
+        // A server that has just started knows no keys of the issuer yet.
+        readyAt(program.url).pipe(
+          Effect.andThen(post(`${program.url}/me/tunnels/${id}/rotate-token`, { ...bearer, "idempotency-key": id })),
+          Effect.map((answer) => answer["routing_token"] ?? assert.fail())
         )
 
       yield* edge.behave("away")

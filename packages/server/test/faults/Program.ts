@@ -1,9 +1,10 @@
 /** Programs of ours as processes of their own, each on a port that it keeps over its deaths. */
-import { Effect, Schedule, Semaphore } from "effect"
+import { Effect, Semaphore } from "effect"
 import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
+import { untilSuccess } from "../../../domain/test/Eventually.ts"
 import * as Ports from "../../../stack/src/Ports.ts"
 
 /** Whatever can be killed in the middle of its work. */
@@ -78,9 +79,7 @@ export const start = (options: {
       if (status !== 200) throw new Error(`it answers ${status}`)
     }).pipe(
       Effect.tapError(() => lives),
-      Effect.retry(Schedule.spaced("50 millis")),
-      Effect.timeout("120 seconds"),
-      Effect.orDie
+      (answered) => untilSuccess(answered, "120 seconds")
     )
     const end = Effect.suspend(() => (child === undefined ? Effect.void : killed(child)))
     yield* Effect.acquireRelease(spawned, () => end)

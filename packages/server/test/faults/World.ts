@@ -2,13 +2,14 @@
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Subject"
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
 import { decodeJwt } from "jose"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { untilSuccess } from "../../../domain/test/Eventually.ts"
 import { Sessions } from "../../src/identity/Sessions.ts"
 import { secret as webhookSecret } from "../billing/Customers.ts"
 import { database } from "../harness/Accounts.ts"
@@ -46,13 +47,15 @@ const providerOn = (port: number, folder: string) =>
   })
 
 const signedIn = (issuer: string) =>
-  Effect.tryPromise(async () => {
-    const form = { grant_type: "password", client_id: "admin-cli", username: user.email, password: user.password }
-    const body = new URLSearchParams(form)
-    const response = await fetch(`${issuer}/protocol/openid-connect/token`, { method: "POST", body })
-    const { access_token: token } = (await response.json()) as { access_token: string }
-    return { token, subject: Schema.decodeUnknownSync(Subject)(decodeJwt(token).sub) }
-  }).pipe(Effect.retry(Schedule.spaced("100 millis")), Effect.timeout("60 seconds"), Effect.orDie)
+  untilSuccess(
+    Effect.tryPromise(async () => {
+      const form = { grant_type: "password", client_id: "admin-cli", username: user.email, password: user.password }
+      const body = new URLSearchParams(form)
+      const response = await fetch(`${issuer}/protocol/openid-connect/token`, { method: "POST", body })
+      const { access_token: token } = (await response.json()) as { access_token: string }
+      return { token, subject: Schema.decodeUnknownSync(Subject)(decodeJwt(token).sub) }
+    })
+  )
 
 /** The cookie of somebody with a verified e-mail address. */
 const guestSession = (url: Redacted.Redacted) =>

@@ -25,11 +25,18 @@ export const database = Layer.unwrap(
   )
 )
 
-/** Waits until the server knows the key that verifies tokens. */
-export const ready = TestServer.raw("/status").pipe(
-  Effect.flatMap((response) => Effect.promise(() => response.json() as Promise<{ oidc_enabled: boolean }>)),
-  (status) => until(status, ({ oidc_enabled }) => oidc_enabled)
-)
+/** Waits until the server at this address knows the key that verifies tokens. */
+export const readyAt = (url: string) =>
+  until(
+    Effect.promise(async () => {
+      const response = await fetch(`${url}/status`)
+      return (await response.json()) as { oidc_enabled: boolean }
+    }),
+    ({ oidc_enabled }) => oidc_enabled
+  )
+
+/** The same for the server around. */
+export const ready = Effect.flatMap(TestServer.baseUrl, readyAt)
 
 /** An access token for a subject. */
 export const bearerOf = (sub: string) =>

@@ -1,12 +1,17 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, Schedule, Scope } from "effect"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { untilSuccess } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 /** Asks again while no server listens; the first connection that is accepted must be answered. */
 const firstAnswer = (url: string) =>
-  Effect.tryPromise(() => fetch(url)).pipe(Effect.retry(Schedule.spaced("1 millis")), Effect.timeout("60 seconds"))
+  untilSuccess(
+    Effect.tryPromise(() => fetch(url)),
+    "60 seconds",
+    "1 millis"
+  )
 
 layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "60 seconds" })("a server that starts", (it) => {
   it.effect("answers the first request that it accepts, and stops when asked", () =>

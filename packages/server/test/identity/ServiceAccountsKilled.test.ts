@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { type ChildProcess, spawn } from "node:child_process"
-import { until } from "../../../domain/test/Eventually.ts"
+import { until, untilSuccess } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
 import { bearerOf } from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
@@ -36,10 +36,9 @@ const victim = Effect.gen(function* () {
     ...here,
     address: { ...here.address, port } as typeof here.address
   })
-  yield* Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/healthz`)).pipe(
-    Effect.retry(Schedule.spaced("50 millis")),
-    Effect.timeout("120 seconds"),
-    Effect.orDie
+  yield* untilSuccess(
+    Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/healthz`)),
+    "120 seconds"
   )
   yield* there(bearerOf("anonymous"))
   return { process: process_, there }

@@ -4,7 +4,7 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { ConfigProvider, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -13,7 +13,7 @@ import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { until } from "../../../domain/test/Eventually.ts"
+import { until, untilSuccess } from "../../../domain/test/Eventually.ts"
 import type { EdgeAddress } from "../../src/edges/EdgeAddressStore.ts"
 import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import { KeySet } from "../../src/identity/KeySet.ts"
@@ -142,7 +142,7 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
       assert.isTrue(Option.isNone(first))
       assert.isBelow(Duration.toMillis(waited), 1_000)
       edge.emit("answer")
-      assert.deepStrictEqual(yield* Effect.retry(gauge, Schedule.spaced("20 millis")), { tunnels: 7, silent: [] })
+      assert.deepStrictEqual(yield* untilSuccess(gauge), { tunnels: 7, silent: [] })
     }).pipe(Effect.scoped)
   )
 

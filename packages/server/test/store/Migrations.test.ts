@@ -1,7 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Result, Schedule } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
 import { DatabaseUnreachable, lock, migrate, migrateTo } from "../../src/store/Migrations.ts"
 import { migrations } from "../../src/store/migrations/Registry.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
@@ -52,11 +53,9 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         )
         yield* Deferred.await(holding)
         const waiting = yield* Effect.forkChild(asReplica(Effect.exit(migrate)))
-        const ended = yield* sql<{ ended: boolean }>`select pg_terminate_backend(pid) as ended from pg_locks
-          where locktype = 'advisory' and not granted`.pipe(
-          Effect.flatMap((rows) => (rows.length === 1 ? Effect.succeed(rows) : Effect.fail("no connection waits yet"))),
-          Effect.retry(Schedule.spaced("20 millis"))
-        )
+        const terminated = sql<{ ended: boolean }>`select pg_terminate_backend(pid) as ended from pg_locks
+          where locktype = 'advisory' and not granted`
+        const ended = yield* until(terminated, (rows) => rows.length > 0)
         const exit = yield* Fiber.join(waiting)
         yield* Deferred.succeed(go, undefined)
         yield* Fiber.join(holder)

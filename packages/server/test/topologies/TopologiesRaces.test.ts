@@ -7,7 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { bearerOf, database, world } from "../harness/Accounts.ts"
+import { bearerOf, database, ready, world } from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -26,9 +26,7 @@ const clients = (sub: string) =>
       HttpServer.HttpServer,
       Context.get(context, HttpServer.HttpServer)
     )
-    yield* second.topologies
-      .list({ query: {} })
-      .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+    yield* Effect.provideService(ready, HttpServer.HttpServer, Context.get(context, HttpServer.HttpServer))
     return [first.topologies, second.topologies] as const
   })
 

@@ -5,6 +5,7 @@ import { TunnelId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
+import { bearerOf } from "../harness/Accounts.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -26,10 +27,8 @@ const world = Layer.unwrap(
 /** A client of an account, once the server can verify its token. */
 const account = (sub: string) =>
   Effect.gen(function* () {
-    const { token } = yield* TestIssuer
-    const bearer = yield* token({ sub })
+    const bearer = yield* bearerOf(sub)
     const me = yield* TestServer.clientAs({ bearer })
-    yield* me.tunnels.list({ query: {} }).pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
     return { ...me.tunnels, bearer, edges: me.edges }
   })
 

@@ -8,8 +8,9 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 import { hashToken } from "../../src/runtime/Secrets.ts"
+import { bearerOf } from "../harness/Accounts.ts"
+import { blocked } from "../harness/Blocked.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
@@ -26,19 +27,14 @@ const world = Layer.unwrap(
 const window = new AccessPolicy({ expires_at: UnixSeconds.make(4_000_000_000), schedule: null })
 
 const made = Effect.fnUntraced(function* (sub: string) {
-  const { token: bearerOf } = yield* TestIssuer
-  const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub }) })
+  const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf(sub) })
   const hostname = Schema.decodeSync(Hostname)(`${sub}.example.test`)
   const { provisioning } = yield* TestServer.client
-  const { routing_token: old } = yield* provisioning
-    .provisionTunnel({
-      headers: {},
-      payload: { subject: Subject.make(sub), name: Schema.decodeSync(TunnelName)(sub), hostname }
-    })
-    .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
-  const [tunnel] = yield* owner.tunnels
-    .list({ query: {} })
-    .pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+  const { routing_token: old } = yield* provisioning.provisionTunnel({
+    headers: {},
+    payload: { subject: Subject.make(sub), name: Schema.decodeSync(TunnelName)(sub), hostname }
+  })
+  const [tunnel] = yield* owner.tunnels.list({ query: {} })
   const params = { id: tunnel?.id ?? assert.fail() }
   return { hostname, old, owner, params, rotate: owner.tunnels.rotateToken({ headers: {}, params }) }
 })
@@ -49,11 +45,6 @@ const known = Effect.gen(function* () {
 })
 
 const otherDatabase = Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url }))
-const blocked = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
-  yield* until(waiting, (rows) => rows.length > 0, "5 millis")
-})
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routing token", (it) => {
   it.effect("takes over host, tier and window, keeps the name of the records, and revokes the old one", () =>
@@ -96,8 +87,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routin
         concurrency: "unbounded"
       })
       assert.strictEqual(new Set(tokens.map(({ routing_token }) => Redacted.value(routing_token))).size, 1)
-      const { token: bearerOf } = yield* TestIssuer
-      const guest = yield* TestServer.clientAs({ bearer: yield* bearerOf({ sub: "bo-guest" }) })
+      const guest = yield* TestServer.clientAs({ bearer: yield* bearerOf("bo-guest") })
       yield* owner.tunnels.grant({ params, payload: { grantee: Subject.make("bo-guest") } })
       const refused = yield* Effect.flip(guest.tunnels.rotateToken({ headers: {}, params }))
       assert.strictEqual(refused._tag, "TunnelNotFound")

@@ -4,6 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { bearerOf } from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -16,9 +17,7 @@ const world = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(Layer.p
 
 /** A client of an account at the replica around, once that can verify its token. */
 const account = Effect.fnUntraced(function* (sub: string) {
-  const { token } = yield* TestIssuer
-  const { tunnels } = yield* TestServer.clientAs({ bearer: yield* token({ sub }) })
-  yield* tunnels.list({ query: {} }).pipe(Effect.retry({ while: (error) => error._tag === "RouteNotFound" }))
+  const { tunnels } = yield* TestServer.clientAs({ bearer: yield* bearerOf(sub) })
   return tunnels
 })
 

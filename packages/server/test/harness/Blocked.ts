@@ -1,0 +1,10 @@
+/** Waits within a transaction until another connection waits for it to end. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { until } from "../../../domain/test/Eventually.ts"
+
+export const blocked = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
+  yield* until(waiting, (rows) => rows.length > 0, "5 millis")
+})
