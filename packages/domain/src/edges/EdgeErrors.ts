@@ -29,6 +29,13 @@ export class NoLiveEdge extends Problem<NoLiveEdge>()("NoLiveEdge", {
   detail: () => "No live edge serves this tunnel."
 }) {}
 
+/** No order with this id waits for an operator. */
+export class RefusedOrderUnknown extends Problem<RefusedOrderUnknown>()("RefusedOrderUnknown", {
+  status: 404,
+  title: "No such order",
+  detail: () => "The order was sent again already, or a later one stands in its place."
+}) {}
+
 /** No edge has this id. */
 export class EdgeUnknown extends Problem<EdgeUnknown>()("EdgeUnknown", {
   status: 404,

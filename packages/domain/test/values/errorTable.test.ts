@@ -142,6 +142,7 @@ const table = [
   [Edges.LookupAmbiguous, 400, ["(edge look-up)"]],
   [Edges.NoLiveEdge, 404, ["(edge look-up)"]],
   [Edges.EdgeUnknown, 404, ["(edge rebind)"]],
+  [Edges.RefusedOrderUnknown, 404, ["(operators: orders)"]],
   [EdgeAdmin.HistoryDisabled, 404, ["(edge without history)"]],
   [EdgeAdmin.ReceiptsDisabled, 404, ["(edge without receipts)"]],
   [EdgeAdmin.EdgeUnhealthy, 503, ["(edge health)"]],

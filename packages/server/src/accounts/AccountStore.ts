@@ -1,7 +1,18 @@
 /** What an operator allows an account, and everything that ends with an account. */
+import { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+
+const Limited = Schema.Struct({
+  subject: Subject,
+  email: Schema.NullOr(Schema.String),
+  maxTunnels: Schema.NullOr(Schema.Int),
+  maxChannels: Schema.NullOr(Schema.Int),
+  tunnels: Schema.Int
+})
+/** An account that has a limit of its own, and how many tunnels it has. */
+export type LimitedAccount = typeof Limited.Type
 
 const Limits = Schema.Struct({ maxTunnels: Schema.NullOr(Schema.Int), maxChannels: Schema.NullOr(Schema.Int) })
 
@@ -23,10 +34,21 @@ export const make = Effect.gen(function* () {
     }),
     setMaxTunnels: (subject: string, maxTunnels: number) =>
       sql`insert into account_limits ${sql.insert({ subject, maxTunnels })}
-        on conflict (subject) do update set max_tunnels = excluded.max_tunnels`,
+        on conflict (subject) do update set max_tunnels = excluded.max_tunnels
+        where account_limits.max_tunnels is distinct from excluded.max_tunnels returning 1`,
     setMaxChannels: (subject: string, maxChannels: number) =>
       sql`insert into account_limits ${sql.insert({ subject, maxChannels })}
-        on conflict (subject) do update set max_channels = excluded.max_channels`,
+        on conflict (subject) do update set max_channels = excluded.max_channels
+        where account_limits.max_channels is distinct from excluded.max_channels returning 1`,
+    limited: SqlSchema.findAll({
+      Request: Schema.Int,
+      Result: Limited,
+      execute: (limit) => sql`
+        select l.subject, e.email, l.max_tunnels, l.max_channels,
+          (select count(*) from tunnels t where t.subject = l.subject) as tunnels
+        from account_limits l left join account_emails e on e.subject = l.subject
+        order by l.subject limit ${limit}`
+    }),
 
     /** Holds the tunnels of an account: a token that is being replaced is the new one afterwards. */
     holdTunnels: (subject: string) => sql`select 1 from tunnels where subject = ${subject} order by id for update`,

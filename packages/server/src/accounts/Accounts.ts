@@ -19,11 +19,16 @@ import { GateSessions } from "../tunnels/GateSessions.ts"
 import { LoginOrders } from "../tunnels/LoginOrders.ts"
 import * as Store from "./AccountStore.ts"
 
+export type LimitedAccount = Store.LimitedAccount
+
 export class Accounts extends Context.Service<
   Accounts,
   {
-    readonly setMaxTunnels: (subject: Subject, max: number) => Effect.Effect<void, AccountUnknown>
-    readonly setMaxChannels: (subject: Subject, max: number) => Effect.Effect<void, AccountUnknown>
+    /** `actor` is who does it; without one an operator, by the admin token. */
+    readonly setMaxTunnels: (subject: Subject, max: number, actor?: string) => Effect.Effect<void, AccountUnknown>
+    readonly setMaxChannels: (subject: Subject, max: number, actor?: string) => Effect.Effect<void, AccountUnknown>
+    /** Accounts that have a limit of their own, by subject, at most `limit`. */
+    readonly limited: (limit: number) => Effect.Effect<ReadonlyArray<LimitedAccount>>
     readonly limits: (
       subject: Subject
     ) => Effect.Effect<
@@ -49,12 +54,15 @@ export class Accounts extends Context.Service<
       if ((yield* store.isKnown(subject)).length === 0) return yield* new AccountUnknown()
     })
 
-    const setting = (action: string, set: (subject: string, max: number) => Effect.Effect<unknown, unknown>) =>
+    const setting = (
+      action: string,
+      set: (subject: string, max: number) => Effect.Effect<ReadonlyArray<unknown>, unknown>
+    ) =>
       Effect.fnUntraced(
-        function* (subject: Subject, max: number) {
+        function* (subject: Subject, max: number, actor = "operator") {
           yield* known(subject)
-          yield* Effect.orDie(set(subject, max))
-          yield* audits.append(audit(action, "operator", subject, String(max)))
+          const changed = yield* Effect.orDie(set(subject, max))
+          if (changed.length > 0) yield* audits.append(audit(action, actor, subject, String(max)))
         },
         store.transaction,
         sqlOrDie
@@ -63,6 +71,8 @@ export class Accounts extends Context.Service<
     return {
       setMaxTunnels: setting("account_max_tunnels_set", store.setMaxTunnels),
       setMaxChannels: setting("account_max_channels_set", store.setMaxChannels),
+
+      limited: (limit: number) => Effect.orDie(store.limited(limit)),
 
       limits: Effect.fn("Accounts.limits")(function* (subject: Subject) {
         yield* known(subject)

@@ -72,7 +72,7 @@ export class Outbox extends Context.Service<
           Effect.flatMap(unixSeconds, (now) => store.postpone(row.id, now + backOff(row.attempts)))
         ),
         Effect.tapErrorTag("EdgeRefused", ({ why }) =>
-          Effect.flatMap(unixSeconds, (now) => store.refuse(row.id, now, why))
+          Effect.flatMap(unixSeconds, (now) => store.refuse(row, now, why))
         )
       )
       yield* store.acknowledge(row.id)

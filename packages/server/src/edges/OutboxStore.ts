@@ -6,7 +6,7 @@
 import { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { aboutOf } from "./EdgeOrders.ts"
 
@@ -121,8 +121,20 @@ export const make = Effect.gen(function* () {
     acknowledge: (id: number) => sql`delete from outbox where id = ${id}`,
     postpone: (id: number, dueAt: number) =>
       sql`update outbox set due_at = ${dueAt}, leased_until = 0 where id = ${id}`,
-    refuse: (id: number, now: number, refusal: string) =>
-      sql`update outbox set refused_at = ${now}, refusal = ${refusal} where id = ${id}`,
+    /**
+     * Keeps an order that was refused, unless a later one has made it needless: sent again, it would undo that one. Who
+     * writes a later order holds the same lock.
+     */
+    refuse: (row: Leased, now: number, refusal: string) =>
+      sql`select pg_advisory_xact_lock(hashtextextended(${Redacted.value(row.queue)}, 1))`.pipe(
+        Effect.andThen(sql`
+          delete from outbox o where o.id = ${row.id} and exists (
+            select 1 from outbox l where l.queue = o.queue and l.edge = o.edge and l.id > o.id and l.refused_at is null
+              and (l.about = o.about or l.call ->> '_tag' = 'Revoke'))`),
+        Effect.andThen(sql`
+          update outbox set refused_at = ${now}, refusal = ${refusal}, leased_until = 0 where id = ${row.id}`),
+        sql.withTransaction
+      ),
     notify: sql`select pg_notify('outbox', '')`
   }
 })

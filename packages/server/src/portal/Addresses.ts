@@ -89,7 +89,13 @@ export const forms = [
 ] as const
 export type FormPath = (typeof forms)[number]
 
+/** For those who run the platform; for everybody else there is nothing here. */
+export const operatorPages = ["/operators"] as const
+export type OperatorPagePath = (typeof operatorPages)[number]
+export const operatorForms = ["/operators/orders/:id/resend", "/operators/limits"] as const
+export type OperatorFormPath = (typeof operatorForms)[number]
+
 export const addresses: ExtraRoutes = [
-  ...pages.map((path) => ["GET", path] as const),
-  ...forms.map((path) => ["POST", path] as const)
+  ...[...pages, ...operatorPages].map((path) => ["GET", path] as const),
+  ...[...forms, ...operatorForms].map((path) => ["POST", path] as const)
 ]

@@ -29,7 +29,8 @@ type Response = HttpServerResponse.HttpServerResponse
 export type Submit = (submission: Submission) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
 
 /** The page after a form that was taken. */
-export const seeOther = (path: `/portal/${string}`): Response => HttpServerResponse.redirect(path, { status: 303 })
+export const seeOther = (path: `/portal/${string}` | "/operators"): Response =>
+  HttpServerResponse.redirect(path, { status: 303 })
 
 const formatter = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -61,29 +62,39 @@ export const refusedFields = ({ errors }: MalformedRequest): ReadonlyArray<strin
   ...new Set(errors.map(({ path }) => String(path[0] ?? "")))
 ]
 
+/** What is done with a form of somebody whose session is known. */
+const taken = Effect.fnUntraced(function* (
+  self: Visits.Visit,
+  caller: Caller["Service"],
+  submit: Submit,
+  origin: string
+) {
+  if (!isSameOrigin(self.request.headers, origin)) return yield* new CrossSiteRequest()
+  const params = yield* HttpRouter.params
+  const at = (name: string) => Option.getOrUndefined(Record.get(params, name)) ?? ""
+  return yield* submit({ self, caller, at, form: yield* fields })
+})
+
 /** The handler of a form. A visitor who is not signed in is redirected to the sign-in. */
 export const serve = Effect.gen(function* () {
-  const { refused, visit } = yield* Visits.make
+  const { forOperators, refused, visit } = yield* Visits.make
   const domains = yield* EmailDomains
-  const { portalBaseUrl } = yield* Settings
-  return (submit: Submit) =>
+  const { origin } = (yield* Settings).portalBaseUrl
+  const forMembers = (submit: Submit) =>
     Effect.gen(function* () {
       const self = yield* visit
-      const { reader, request } = self
-      if (reader.signedIn === undefined) return HttpServerResponse.redirect("/portal", { status: 303 })
-      const { email, subject } = reader.signedIn
-      const taken = Effect.gen(function* () {
-        if (!isSameOrigin(request.headers, portalBaseUrl.origin)) return yield* new CrossSiteRequest()
+      const { signedIn } = self.reader
+      if (signedIn === undefined) return HttpServerResponse.redirect("/portal", { status: 303 })
+      const { email, subject } = signedIn
+      const caller = Caller.of({ subject, email, means: "session" })
+      return yield* Effect.gen(function* () {
         yield* domains.require({ subject, email, client: undefined })
-        const params = yield* HttpRouter.params
-        const caller = Caller.of({ subject, email, means: "session" })
-        return yield* submit({
-          self,
-          caller,
-          at: (name) => Option.getOrUndefined(Record.get(params, name)) ?? "",
-          form: yield* fields
-        })
-      })
-      return yield* taken.pipe(Effect.catch((refusal) => refused(self, refusal)))
+        return yield* taken(self, caller, submit, origin)
+      }).pipe(Effect.catch((refusal) => refused(self, refusal)))
     })
+  return {
+    forMembers,
+    /** For everybody else there is nothing at the address of the form. */
+    forOperators: (submit: Submit) => forOperators((self) => taken(self, self.caller, submit, origin))
+  }
 })

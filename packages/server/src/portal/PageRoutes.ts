@@ -13,6 +13,7 @@ import * as ChannelForms from "./ChannelForms.ts"
 import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
 import { nextPath } from "./NextPath.ts"
+import * as OperatorPages from "./OperatorPages.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
 import * as SignOutPage from "./pages/SignOutPage.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
@@ -50,7 +51,7 @@ const toSignInAndBack = (path: string) => `/portal?next=${encodeURIComponent(pat
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const { forMembers, fromPortal, show, visit } = yield* Visits.make
+    const { forMembers, forOperators, fromPortal, show, visit } = yield* Visits.make
     const statuses = yield* Statuses
     const signIns = yield* PortalSignIns
     const tunnels = yield* TunnelPages.make
@@ -73,6 +74,7 @@ export const layer = HttpRouter.use(
       ...(yield* ChannelForms.make),
       ...topologies.forms
     } satisfies Readonly<Record<Addresses.FormPath, Submit>>
+    const operators = yield* OperatorPages.make
     const served = yield* serve
 
     yield* router.add("GET", Stylesheet.path, Effect.succeed(unchanging(Stylesheet.text, "text/css")))
@@ -98,7 +100,16 @@ export const layer = HttpRouter.use(
       )
       yield* router.add("GET", path, answer)
     }
-    for (const path of Addresses.forms) yield* router.add("POST", path, served(forms[path]))
+    for (const path of Addresses.forms) yield* router.add("POST", path, served.forMembers(forms[path]))
+
+    for (const path of Addresses.operatorPages)
+      yield* router.add(
+        "GET",
+        path,
+        forOperators((self) => operators.pages[path](self))
+      )
+    for (const path of Addresses.operatorForms)
+      yield* router.add("POST", path, served.forOperators(operators.forms[path]))
 
     yield* router.add(
       "GET",

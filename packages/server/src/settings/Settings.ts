@@ -53,6 +53,11 @@ export const variables = {
     SecretParser.secretBytes,
     "Opens the admin routes, and is sent to the edge. Without it the admin routes are not there."
   ),
+  operators: optional(
+    "CT_CP_OPERATORS",
+    Parser.list,
+    "Accounts that see /operators, between commas: each by its subject or its verified e-mail address."
+  ),
   edgeAdminUrl: optional("CT_CP_EDGE_ADMIN_URL", NetworkParser.url, "Admin interface of the edge."),
   edgeMetricsUrl: optional(
     "CT_CP_EDGE_METRICS_URL",

@@ -10,7 +10,11 @@ import { world } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const zone = { CT_CP_HOSTNAME_ZONE: "zone.example", CT_GATE_COOKIE_DOMAIN: "zone.example" }
+const zone = {
+  CT_CP_HOSTNAME_ZONE: "zone.example",
+  CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_CP_OPERATORS: "every-eve"
+}
 const eve = person("every-eve")
 const bob = person("every-bob")
 
@@ -79,7 +83,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("every 
       const own = { id: String(made.body["id"]), channel }
       const queries = new Map([["/portal/claim", `?invite=${String(minted.body["invite"])}`]])
       const headers = yield* headersOf(eve)
-      for (const path of Addresses.pages)
+      for (const path of [...Addresses.pages, ...Addresses.operatorPages])
         for (const texts of [english, german]) {
           const address = `${at(path, own)}${queries.get(path) ?? ""}`
           const page = yield* send("anonymous", address, { headers: { ...headers, "accept-language": texts.language } })
@@ -141,7 +145,7 @@ layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("every 
   it.effect("takes no form that another site sends", () =>
     Effect.gen(function* () {
       const made = yield* ask(eve, "/me/tunnels", { name: "target" })
-      for (const path of Addresses.forms)
+      for (const path of [...Addresses.forms, ...Addresses.operatorForms])
         for (const site of ["same-site", "cross-site"]) {
           const answer = yield* post(eve, at(path, { ...unknown, id: String(made.body["id"]) }), {
             "sec-fetch-site": site

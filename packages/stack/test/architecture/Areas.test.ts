@@ -45,6 +45,7 @@ const server: Table = {
     "edges",
     "enrollment",
     "tunnels",
+    "certificates",
     "channels",
     "topologies",
     "accounts",

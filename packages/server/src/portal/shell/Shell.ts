@@ -11,6 +11,7 @@ import * as Script from "./Script.ts"
 export interface Reader {
   readonly texts: Texts
   readonly signedIn: { readonly subject: Subject; readonly email: Email | null } | undefined
+  readonly isOperator: boolean
   /** The address of the page: where a switch of the language leads back to. */
   readonly path: string
 }
@@ -18,7 +19,7 @@ export interface Reader {
 export interface Page {
   readonly title: string
   /** The entry of the navigation that the page belongs to. */
-  readonly area?: (typeof areas)[number][0]
+  readonly area?: (typeof areas)[number][0] | "operators"
   readonly main: Markup
   /** A page that holds its style and this script itself. */
   readonly inline?: { readonly text: string; readonly hash: string }
@@ -38,8 +39,8 @@ const areas = [
   ["account", "/portal/account"]
 ] as const
 
-const entries = ({ texts }: Reader, current: Page["area"]) =>
-  markup`<ul>${areas.map(([area, href]) =>
+const entries = ({ isOperator, texts }: Reader, current: Page["area"]) =>
+  markup`<ul>${[...areas, ...(isOperator ? ([["operators", "/operators"]] as const) : [])].map(([area, href]) =>
     area === current
       ? markup`<li><a href="${href}" aria-current="page">${texts[area]}</a></li>`
       : markup`<li><a href="${href}">${texts[area]}</a></li>`

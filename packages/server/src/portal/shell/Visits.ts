@@ -4,6 +4,7 @@ import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
 import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
 import { NetworkUnknown, TopologyNotFound } from "@catenet/domain/topologies/TopologyErrors"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Refusal, refuse } from "../../http/RefusalPages.ts"
@@ -12,6 +13,7 @@ import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { Sessions } from "../../identity/Sessions.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { languageCookie, textsFor } from "./Language.ts"
+import * as Operators from "./Operators.ts"
 import * as ProblemPage from "./ProblemPage.ts"
 import { problemTexts } from "./ProblemTexts.ts"
 import { sessionCookie } from "./SessionCookie.ts"
@@ -37,7 +39,7 @@ export type MemberPage = (
 ) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
 
 /** What belongs to another account is not there, and nor is what never was. */
-const nothing = [TunnelNotFound, ChannelNotFound, TopologyNotFound, NetworkUnknown] as const
+const nothing = [RouteNotFound, TunnelNotFound, ChannelNotFound, TopologyNotFound, NetworkUnknown] as const
 
 /** Whether a page is wanted, and not a problem as JSON. */
 export const wantsPage = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
@@ -46,7 +48,8 @@ export const wantsPage = ({ headers }: HttpServerRequest.HttpServerRequest): boo
 export const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const domains = yield* EmailDomains
-  const { oidcIssuer, portalBaseUrl } = yield* Settings
+  const { oidcIssuer, operators, portalBaseUrl } = yield* Settings
+  const isOperator = Operators.among(operators)
   const provider = oidcIssuer === undefined ? undefined : (URL.parse(oidcIssuer) ?? undefined)
   const policy = contentPolicy(provider)
 
@@ -56,7 +59,9 @@ export const make = Effect.gen(function* () {
     const found = Redacted.value(token) === "" ? Option.none() : yield* sessions.find(token)
     const texts = textsFor(request.cookies[languageCookie], request.headers["accept-language"])
     const path = request.url.replace(/[?#].*$/su, "")
-    return { request, token, reader: { texts, path, signedIn: Option.getOrUndefined(found) } } satisfies Visit
+    const signedIn = Option.getOrUndefined(found)
+    const reader = { texts, path, signedIn, isOperator: signedIn !== undefined && isOperator(signedIn) }
+    return { request, token, reader } satisfies Visit
   })
 
   const show = ({ reader }: Visit, page: Page, status = 200): Response =>
@@ -109,6 +114,18 @@ export const make = Effect.gen(function* () {
         const caller = Caller.of({ subject, email, means: "session" })
         return domains.require({ subject, email, client: undefined }).pipe(
           Effect.andThen(page({ ...self, caller })),
+          Effect.catch((refusal: Refusal) => refused(self, refusal))
+        )
+      }),
+
+    /** What only operators find: for everybody else, signed in or not, there is nothing. */
+    forOperators: <R>(use: (operator: Member) => Effect.Effect<Response, Refusal, R>) =>
+      Effect.flatMap(visit, (self) => {
+        const { isOperator: isOne, signedIn } = self.reader
+        if (signedIn === undefined || !isOne) return refused(self, new RouteNotFound())
+        const { email, subject } = signedIn
+        return domains.require({ subject, email, client: undefined }).pipe(
+          Effect.andThen(use({ ...self, caller: Caller.of({ subject, email, means: "session" }) })),
           Effect.catch((refusal: Refusal) => refused(self, refusal))
         )
       }),

@@ -1,5 +1,6 @@
 /** Every text of the pages in English. The other languages have the same members: the compiler holds that. */
 import { channelsTexts } from "./EnglishChannels.ts"
+import { operatorsTexts } from "./EnglishOperators.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
 import { recordsTexts } from "./EnglishRecords.ts"
 import { topologiesTexts } from "./EnglishTopologies.ts"
@@ -15,6 +16,7 @@ export const english = {
   ...tunnelTexts,
   ...channelsTexts,
   ...topologiesTexts,
+  ...operatorsTexts,
   language: "en",
   skip: "Skip to the content",
   navigation: "Main navigation",

@@ -1,6 +1,7 @@
 /** Every text of the pages in German. */
 import type { Texts } from "./English.ts"
 import { channelsTexts } from "./GermanChannels.ts"
+import { operatorsTexts } from "./GermanOperators.ts"
 import { problems } from "./GermanProblems.ts"
 import { reasonsTexts } from "./GermanReasons.ts"
 import { recordsTexts } from "./GermanRecords.ts"
@@ -13,6 +14,7 @@ export const german: Texts = {
   ...tunnelTexts,
   ...channelsTexts,
   ...topologiesTexts,
+  ...operatorsTexts,
   language: "de",
   skip: "Zum Inhalt springen",
   navigation: "Hauptnavigation",

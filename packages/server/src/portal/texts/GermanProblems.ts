@@ -43,6 +43,10 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   ["BridgeGrantMissing", ["Keine Erlaubnis", "Für diesen Tunnel ist keine Erlaubnis der Brücke gespeichert."]],
   ["GrantUndecodable", ["Erlaubnis nicht lesbar", "Die Erlaubnis kann nicht gelesen werden."]],
   ["GrantMismatch", ["Erlaubnis passt nicht", "Die Erlaubnis gilt für einen anderen Kanal oder einen anderen Halter."]],
+  [
+    "RefusedOrderUnknown",
+    ["Keine solche Anweisung", "Sie wurde schon noch einmal gesendet, oder eine spätere ist an ihrer Stelle."]
+  ],
   ["SessionNotFound", ["Sitzung nicht gefunden", "Ihr Konto hat keine solche Sitzung."]],
   ["CreditsOutOfRange", ["Menge nicht möglich", "So viele Einheiten können nicht angefordert werden."]],
   ["ServiceAccountNotFound", ["Dienstkonto nicht gefunden", "Ihr Konto hat kein solches Dienstkonto."]],

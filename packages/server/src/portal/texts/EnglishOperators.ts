@@ -1,0 +1,50 @@
+/** The operators' page, in English. */
+import type { TextsOf } from "./TextsOf.ts"
+
+export const operatorsTexts = {
+  operators: "Operators",
+  operatorsTitle: "The platform",
+  operatorsLead: "Edges, orders that were refused, limits, certificates and the audit log of all accounts.",
+  edgesTitle: "Edges",
+  edgesNone: "No edge has sent a heartbeat.",
+  edgeAddress: "Address",
+  edgeSeen: "Last heartbeat (UTC)",
+  edgeHealthTitle: "Health",
+  edgeHealth: {
+    healthy: "well",
+    silent: "does not answer",
+    unasked: "cannot be asked from here",
+    gone: "sends no heartbeat"
+  },
+  edgeStalled: (loops: string) => `stands still: ${loops}`,
+  ordersTitle: "Refused orders",
+  ordersNone: "No order was refused.",
+  orderTunnel: "Tunnel",
+  orderTunnelGone: "no longer there",
+  orderEdge: "Edge",
+  orderWhy: "Reason",
+  orderAgain: "Again",
+  orderResend: (id: string) => `Send order ${id} again`,
+  limitsTitle: "Accounts with limits of their own",
+  limitsNone: "No account has a limit of its own.",
+  limitsText: (tunnels: number, channels: number) =>
+    `Every other account may have ${tunnels} tunnels and ${channels} channels.`,
+  limitTunnels: "Tunnels",
+  limitChannels: "Channels",
+  limitUsed: (tunnels: number) => `${tunnels} in use`,
+  limitWhat: "Limit of",
+  limitMax: "At most",
+  limitSet: "Set limit",
+  queueTitle: "Certificate queue",
+  queueNone: "No name waits for a certificate.",
+  queueState: "State",
+  queueStates: { queued: "waits, since", offered: "offered, until", lapsed: "offer lapsed, waits again from" },
+  queueAt: "When (UTC)",
+  queueAuthority: "Authority",
+  queueLapses: "Lapsed offers",
+  logTitle: "Audit log",
+  logActor: "Who",
+  logOlder: "Older entries"
+}
+
+export type OperatorsTexts = TextsOf<typeof operatorsTexts>

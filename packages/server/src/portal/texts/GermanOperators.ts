@@ -1,0 +1,47 @@
+/** The operators' page, in German. */
+import type { OperatorsTexts } from "./EnglishOperators.ts"
+
+export const operatorsTexts: OperatorsTexts = {
+  operators: "Betrieb",
+  operatorsTitle: "Die Plattform",
+  operatorsLead: "Edges, abgelehnte Anweisungen, Limits, Zertifikate und das Protokoll aller Konten.",
+  edgesTitle: "Edge-Server",
+  edgesNone: "Kein Edge hat sich gemeldet.",
+  edgeAddress: "Adresse",
+  edgeSeen: "Zuletzt gemeldet (UTC)",
+  edgeHealthTitle: "Befinden",
+  edgeHealth: {
+    healthy: "in Ordnung",
+    silent: "antwortet nicht",
+    unasked: "von hier aus nicht zu fragen",
+    gone: "meldet sich nicht"
+  },
+  edgeStalled: (loops) => `steht still: ${loops}`,
+  ordersTitle: "Abgelehnte Anweisungen",
+  ordersNone: "Keine Anweisung wurde abgelehnt.",
+  orderTunnel: "Betroffener Tunnel",
+  orderTunnelGone: "nicht mehr da",
+  orderEdge: "Edge-Server",
+  orderWhy: "Grund",
+  orderAgain: "Noch einmal",
+  orderResend: (id) => `Anweisung ${id} noch einmal senden`,
+  limitsTitle: "Konten mit eigenen Limits",
+  limitsNone: "Kein Konto hat ein eigenes Limit.",
+  limitsText: (tunnels, channels) => `Jedes andere Konto darf ${tunnels} Tunnel und ${channels} Kanäle haben.`,
+  limitTunnels: "Tunnel",
+  limitChannels: "Kanäle",
+  limitUsed: (tunnels) => `${tunnels} in Gebrauch`,
+  limitWhat: "Limit für",
+  limitMax: "Höchstens",
+  limitSet: "Limit setzen",
+  queueTitle: "Warteschlange der Zertifikate",
+  queueNone: "Kein Name wartet auf ein Zertifikat.",
+  queueState: "Zustand",
+  queueStates: { queued: "wartet, seit", offered: "angeboten, bis", lapsed: "Angebot verfallen, wartet wieder ab" },
+  queueAt: "Wann (UTC)",
+  queueAuthority: "Aussteller",
+  queueLapses: "Verfallene Angebote",
+  logTitle: "Protokoll",
+  logActor: "Wer",
+  logOlder: "Ältere Einträge"
+}
