@@ -1,11 +1,20 @@
 /**
  * Frames of the multiplexed carrier (ALPN `ct-edge-mux`): an 8-byte header `type u8, length u24, id u32`, then `length`
  * bytes. `id` is a stream for stream frames, a registration for registration frames, else zero. Frame types from 0x80
- * are extensions that a reader skips; every other unknown type is an error.
+ * are extensions that a reader skips which does not know them; every other unknown type is an error.
  */
 import { Result } from "effect"
 import { Buffer } from "node:buffer"
 import { type Malformed, malformed } from "./Frame.ts"
+import {
+  decodeEchoed,
+  decodeSerial,
+  encodeEcho,
+  encodeEchoed,
+  maxEchoBytes,
+  type OriginEcho,
+  serialBytes
+} from "./MuxEcho.ts"
 import { decodeHello, encodeHello, maxWindow, type MuxHello } from "./MuxHello.ts"
 import { decodeOpen, encodeOpen, type OpenHeader } from "./MuxOpen.ts"
 import { type CloseCode, CloseReason, maxReasonBytes, type Reason, type ResetCode, ResetReason } from "./MuxReason.ts"
@@ -42,7 +51,9 @@ export const FrameType = {
   Pong: 0x21,
   Ack: 0x22,
   GoAway: 0x23,
-  Close: 0x24
+  Close: 0x24,
+  Echo: 0x80,
+  Echoed: 0x81
 } as const
 
 /** Every frame but DATA, whose payload is not held together. */
@@ -64,6 +75,9 @@ export type ControlFrame =
   | { readonly _tag: "Ack"; readonly bytes: number }
   | { readonly _tag: "GoAway"; readonly reason: Reason<CloseCode> }
   | { readonly _tag: "Close"; readonly reason: Reason<CloseCode> }
+  /** Asks the agent of a registration for its origin. */
+  | { readonly _tag: "Echo"; readonly id: number; readonly serial: number }
+  | { readonly _tag: "Echoed"; readonly id: number; readonly serial: number; readonly echo: OriginEcho }
   | { readonly _tag: "Extension"; readonly type: number }
 
 export type MuxFrame = ControlFrame | { readonly _tag: "Data"; readonly id: number; readonly payload: Uint8Array }
@@ -93,7 +107,9 @@ const shapes = new Map<number, readonly [least: number, most: number, named: boo
   [FrameType.Pong, [8, 8, false]],
   [FrameType.Ack, [4, 4, false]],
   [FrameType.GoAway, [2, maxReasonBytes, false]],
-  [FrameType.Close, [2, maxReasonBytes, false]]
+  [FrameType.Close, [2, maxReasonBytes, false]],
+  [FrameType.Echo, [serialBytes, maxEchoBytes, true]],
+  [FrameType.Echoed, [serialBytes, maxEchoBytes, true]]
 ])
 
 /** Header of a frame at `at`, which must have {@link headerBytes} bytes behind it. */
@@ -145,6 +161,10 @@ export const decodeControl = ({ id, type }: Header, payload: Buffer): Result.Res
       return Result.map(CloseReason.decode(payload), (reason) => ({ _tag: "GoAway", reason }))
     case FrameType.Close:
       return Result.map(CloseReason.decode(payload), (reason) => ({ _tag: "Close", reason }))
+    case FrameType.Echo:
+      return Result.succeed({ _tag: "Echo", id, serial: decodeSerial(payload) })
+    case FrameType.Echoed:
+      return Result.map(decodeEchoed(payload), (echoed) => ({ _tag: "Echoed", id, ...echoed }))
     default:
       return type >= firstExtension ? Result.succeed({ _tag: "Extension", type }) : malformed("unknown frame")
   }
@@ -174,7 +194,7 @@ const withU32 = (type: number, id: number, value: number): Buffer => {
   return bytes
 }
 
-const echo = (type: number, nonce: bigint): Buffer => {
+const withNonce = (type: number, nonce: bigint): Buffer => {
   const payload = Buffer.allocUnsafe(8)
   payload.writeBigUInt64BE(BigInt.asUintN(64, nonce), 0)
   return whole(type, 0, payload)
@@ -203,14 +223,18 @@ export const encodeMuxFrame = (frame: SendableFrame): Buffer => {
     case "Window":
       return withU32(FrameType.Window, frame.id, frame.credit)
     case "Ping":
-      return echo(FrameType.Ping, frame.nonce)
+      return withNonce(FrameType.Ping, frame.nonce)
     case "Pong":
-      return echo(FrameType.Pong, frame.nonce)
+      return withNonce(FrameType.Pong, frame.nonce)
     case "Ack":
       return withU32(FrameType.Ack, 0, frame.bytes)
     case "GoAway":
       return whole(FrameType.GoAway, 0, CloseReason.encode(frame.reason))
     case "Close":
       return whole(FrameType.Close, 0, CloseReason.encode(frame.reason))
+    case "Echo":
+      return whole(FrameType.Echo, frame.id, encodeEcho(frame.serial))
+    case "Echoed":
+      return whole(FrameType.Echoed, frame.id, encodeEchoed(frame.serial, frame.echo))
   }
 }

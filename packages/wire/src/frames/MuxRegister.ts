@@ -28,6 +28,8 @@ export interface RegisterRequest {
   }
   /** The agent answers streams that are `challengeOnly` from an order of its own, or refuses them. */
   readonly answersChallenges?: boolean
+  /** The agent answers echoes: it says whether its origin can be reached. */
+  readonly answersEchoes?: boolean
   /** The agent's own version, for status pages. */
   readonly version?: string
   /** 8 bytes, the same in all registrations of one running agent, so that they are not taken for several. */
@@ -61,7 +63,8 @@ const tags = {
   proxyProtocol: 6,
   version: 7,
   instance: 8,
-  answersChallenges: 9
+  answersChallenges: 9,
+  answersEchoes: 10
 } as const
 const answerTags = { sessionId: 1, keepAliveMillis: 2, maxStreams: 3, visitorTokens: 4 } as const
 
@@ -74,6 +77,7 @@ export const encodeRegister = (request: RegisterRequest): Buffer => {
   }
   if (request.wishes.proxyProtocol) fields.push([tags.proxyProtocol, Uint8Array.of(1)])
   if (request.answersChallenges === true) fields.push([tags.answersChallenges, Uint8Array.of(1)])
+  if (request.answersEchoes === true) fields.push([tags.answersEchoes, Uint8Array.of(1)])
   if (request.version !== undefined) fields.push([tags.version, text(request.version).subarray(0, 64)])
   if (request.instance !== undefined) fields.push([tags.instance, request.instance])
   return encodeFields(fields)
@@ -102,6 +106,7 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
     wishes: { proxyProtocol: fields.get(tags.proxyProtocol)?.[0]?.[0] === 1 },
     ...(publicKey && signature && { proof: { publicKey, signature } }),
     ...(fields.get(tags.answersChallenges)?.[0]?.[0] === 1 && { answersChallenges: true }),
+    ...(fields.get(tags.answersEchoes)?.[0]?.[0] === 1 && { answersEchoes: true }),
     ...(version !== undefined && { version: version.slice(0, 64) }),
     ...(instance && { instance })
   })

@@ -4,6 +4,7 @@
  */
 import { Data, type Result } from "effect"
 import type { Duplex } from "node:stream"
+import type { OriginEcho } from "../frames/MuxEcho.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { CloseCode, ResetCode } from "../frames/MuxReason.ts"
 
@@ -68,6 +69,8 @@ export interface CarrierSession {
   readonly open: (header: OpenHeader) => Result.Result<CarrierStream, StreamRefused>
   /** Round trip through the peer's program in milliseconds; `undefined` when the session closed first. */
   readonly ping: () => Promise<number | undefined>
+  /** Asks the peer for the origin behind its registration; `undefined` when it was asked again or the session closed first. */
+  readonly echo: (registration: number) => Promise<OriginEcho | undefined>
   /** No new streams from either side; the session closes itself when the running ones are done. */
   readonly goAway: (sentence?: string) => void
   /** Resolves with a sentence when either side announced with `goAway` that it takes no new streams. */

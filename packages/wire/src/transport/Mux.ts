@@ -6,48 +6,29 @@
 import { Result } from "effect"
 import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
+import type { OriginEcho } from "../frames/MuxEcho.ts"
 import { type ControlFrame, encodeMuxFrame, type SendableFrame } from "../frames/MuxFrame.ts"
 import { agreedVersion, challengeBytes, muxVersion } from "../frames/MuxHello.ts"
-import type { AcceptorHello, EdgeProcess, MuxHello } from "../frames/MuxHello.ts"
+import type { AcceptorHello, MuxHello } from "../frames/MuxHello.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { CloseCode, ResetCode } from "../frames/MuxReason.ts"
 import type { Refusal, RegisterRequest } from "../frames/MuxRegister.ts"
 import { Acknowledgements } from "./Acknowledgements.ts"
 import { type CarrierSession, type SessionClosed, type SessionCounters, StreamRefused } from "./Carrier.ts"
+import { Echoes } from "./Echoes.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
 import { defaultLimits, type MuxLimits } from "./MuxLimits.ts"
+import type { MuxOptions } from "./MuxOptions.ts"
 import { MuxReader } from "./MuxReader.ts"
 import { MuxSender } from "./MuxSender.ts"
 import type { MuxStream } from "./MuxStream.ts"
 import { Pings } from "./Pings.ts"
-import { type InboundRegistration, OwnRegistrations, PeerRegistrations, type Registration } from "./Registrations.ts"
+import { OwnRegistrations, PeerRegistrations, type Registration } from "./Registrations.ts"
 import { SessionTimers } from "./SessionTimers.ts"
 import { StreamTable, type Violation } from "./StreamTable.ts"
 
 export const muxAlpn = "ct-edge-mux"
-
-export interface MuxOptions {
-  /** The agent dials, the edge accepts. */
-  readonly side: "dialler" | "acceptor"
-  /** 32 fresh random bytes; an acceptor needs them. */
-  readonly challenge?: Uint8Array
-  /** Which process of an edge an acceptor is, where there are several. */
-  readonly edgeProcess?: EdgeProcess
-  /** Echo this often, and call the peer dead when an echo is unanswered for so long; `false` for neither. */
-  readonly keepAlive?: { readonly everyMillis: number; readonly deadMillis: number } | false
-  readonly helloMillis?: number
-  readonly limits?: Partial<MuxLimits>
-  /** The peer opened a stream. Without it the peer may open none. */
-  readonly onStream?: (stream: MuxStream) => void
-  /** The peer asks to be registered. Without it every registration is refused. */
-  readonly onRegister?: (registration: InboundRegistration) => void
-  /**
-   * Receives what a callback threw. A throw that belongs to one stream resets that stream, one that belongs to a registration
-   * refuses it; any other one ends the session. The events of the carrier are its owner's to guard.
-   */
-  readonly onFault?: OnFault
-}
 
 const defaultKeepAlive = { everyMillis: 8_000, deadMillis: 24_000 }
 const defaultHelloMillis = 10_000
@@ -81,6 +62,7 @@ export class Mux implements CarrierSession {
   readonly #pings = new Pings()
   readonly #own: OwnRegistrations
   readonly #peers: PeerRegistrations
+  readonly #echoes: Echoes
   #peerHello: MuxHello | undefined
   #peerDrains = false
   #draining: "no" | "announced" | "settled" = "no"
@@ -124,6 +106,12 @@ export class Mux implements CarrierSession {
     this.#acks = new Acknowledgements((bytes) => send({ _tag: "Ack", bytes }), this.#fault)
     this.#own = new OwnRegistrations(send)
     const report: OnFault = options.onFault ?? (() => undefined)
+    this.#echoes = new Echoes({
+      send,
+      onEcho: options.onEcho,
+      onFault: this.#fault,
+      isOwn: (registration) => this.#own.has(registration)
+    })
     this.#peers = new PeerRegistrations(send, limits.registrations, options.onRegister, report)
     this.#streams = new StreamTable({
       sender: this.#sender,
@@ -163,6 +151,10 @@ export class Mux implements CarrierSession {
     const { nonce, rtt } = this.#pings.start()
     this.#sender.control(encodeMuxFrame({ _tag: "Ping", nonce }))
     return rtt
+  }
+
+  echo(registration: number): Promise<OriginEcho | undefined> {
+    return this.#echoes.ask(registration)
   }
 
   goAway(sentence = ""): void {
@@ -251,6 +243,9 @@ export class Mux implements CarrierSession {
         return this.#drained.resolve(frame.reason.sentence)
       case "Close":
         return this.#end({ ...frame.reason, by: "remote" })
+      case "Echo":
+      case "Echoed":
+        return this.#echoes.receive(frame)
       case "Extension":
         return undefined
     }
@@ -286,6 +281,7 @@ export class Mux implements CarrierSession {
     this.#sender.close()
     this.#streams.abandon(closed.sentence)
     this.#pings.abandon()
+    this.#echoes.abandon()
     this.#own.abandon(closed.sentence)
     this.#peers.abandon()
     this.#ready.resolve(Result.fail(closed))

@@ -70,6 +70,10 @@ export class OwnRegistrations {
     return true
   }
 
+  has(id: number): boolean {
+    return this.#asked.has(id)
+  }
+
   abandon(sentence: string): void {
     const refusal: Refusal = { code: "closed", sentence }
     for (const asked of this.#asked.values()) {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
-import { encodeMuxFrame, type SendableFrame } from "../../src/frames/MuxFrame.ts"
+import { originVerdicts } from "../../src/frames/MuxEcho.ts"
+import { encodeHeader, encodeMuxFrame, FrameType, type SendableFrame } from "../../src/frames/MuxFrame.ts"
 import { agreedVersion, decodeHello, encodeHello, maxWindow } from "../../src/frames/MuxHello.ts"
 import { closeCodes, maxSentenceBytes, refusalCodes, resetCodes, ResetReason } from "../../src/frames/MuxReason.ts"
 import { decodeRegister, encodeRegister, proofMessage } from "../../src/frames/MuxRegister.ts"
@@ -53,6 +54,7 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         proxyProtocol: bool,
         version: maybe(literal(["0.1.0", "1.2.3-rc.1"])),
         answersChallenges: maybe(map(bool, (): true => true)),
+        answersEchoes: maybe(map(bool, (): true => true)),
         instance: maybe(bytes(8))
       }),
       ({ id, proxyProtocol, ...request }) => ({
@@ -116,7 +118,22 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
   ["pong", map(u64, (nonce) => ({ _tag: "Pong", nonce }))],
   ["ack", map(count, (bytes) => ({ _tag: "Ack", bytes }))],
   ["goaway", map(reason(closeCodes), (reason) => ({ _tag: "GoAway", reason }))],
-  ["close", map(reason(closeCodes), (reason) => ({ _tag: "Close", reason }))]
+  ["close", map(reason(closeCodes), (reason) => ({ _tag: "Close", reason }))],
+  ["echo", map(all({ id: u32, serial: u32 }), (frame) => ({ _tag: "Echo", ...frame }))],
+  [
+    "echoed",
+    map(
+      all({
+        id: u32,
+        serial: u32,
+        verdict: literal(originVerdicts),
+        millis: u32,
+        status: maybe(integer(0, 999)),
+        origin: maybe(literal(["127.0.0.1:8080", "[::1]:1", "/run/service.sock"]))
+      }),
+      ({ id, serial, ...echo }) => ({ _tag: "Echoed", id, serial, echo: present(echo) as never })
+    )
+  ]
 ]
 
 describe("mux frames", () => {
@@ -141,7 +158,12 @@ describe("mux frames", () => {
     assert.deepStrictEqual(frame(0x11, 0, 1), refused("frame length"))
     assert.deepStrictEqual(frame(0x01, 4097, 0, Buffer.alloc(0)), refused("frame length"))
     assert.deepStrictEqual(frame(0x12, 1, 1, Buffer.alloc(0)), refused("frame length"))
-    assert.deepStrictEqual(frame(0x80, 16 * 1024 + 1, 1, Buffer.alloc(0)), refused("frame length"))
+    assert.deepStrictEqual(frame(0x90, 16 * 1024 + 1, 1, Buffer.alloc(0)), refused("frame length"))
+    for (const echo of [0x80, 0x81]) {
+      assert.deepStrictEqual(frame(echo, 3, 1), refused("frame length"))
+      assert.deepStrictEqual(frame(echo, 1025, 1, Buffer.alloc(0)), refused("frame length"))
+      assert.deepStrictEqual(frame(echo, 4, 0), refused("frame id"))
+    }
   })
 
   it("requires a stream id where one belongs and none elsewhere", () => {
@@ -167,6 +189,42 @@ describe("mux frames", () => {
       header: { registration: 1, kind: "visitor", tls: "none", host: "A.b" }
     } as const
     assert.deepStrictEqual(decodeMuxFrame(encodeMuxFrame(open)), refused("open host"))
+  })
+})
+
+describe("echoes", () => {
+  const answer = (...fields: ReadonlyArray<number>) => {
+    const header = encodeHeader(FrameType.Echoed, 1, 4 + fields.length)
+    return decodeMuxFrame(Buffer.concat([header, Buffer.from([0, 0, 0, 7, ...fields])]))
+  }
+  const millis = [2, 0, 4, 0, 0, 0, 9]
+
+  it("read a verdict of a later version as unknown", () => {
+    const echo = { verdict: "unknown", millis: 9 }
+    const value = { _tag: "Echoed", id: 1, serial: 7, echo }
+    assert.deepStrictEqual(Result.getOrThrow(answer(1, 0, 1, 200, ...millis)).value, value as never)
+  })
+
+  it("leave out an origin that is not in one line of printable characters", () => {
+    const echo = { verdict: "up", millis: 9, origin: "a\nb" } as const
+    const frame = encodeMuxFrame({ _tag: "Echoed", id: 1, serial: 7, echo })
+    assert.deepStrictEqual(
+      frame,
+      encodeMuxFrame({ _tag: "Echoed", id: 1, serial: 7, echo: { verdict: "up", millis: 9 } })
+    )
+    const forged = answer(1, 0, 1, 2, ...millis, 4, 0, 3, 0x61, 0x0a, 0x62)
+    assert.deepStrictEqual(Result.getOrThrow(forged).value, {
+      _tag: "Echoed",
+      id: 1,
+      serial: 7,
+      echo: { verdict: "up", millis: 9 }
+    } as never)
+  })
+
+  it("refuse an answer without verdict or time", () => {
+    const refused = Result.fail({ _tag: "Malformed" as const, reason: "echo" })
+    assert.deepStrictEqual(answer(...millis), refused)
+    assert.deepStrictEqual(answer(1, 0, 1, 2), refused)
   })
 })
 

@@ -3,7 +3,8 @@ import { assert } from "@effect/vitest"
 import { Result } from "effect"
 import type { Duplex } from "node:stream"
 import type { OpenHeader } from "../../src/frames/MuxOpen.ts"
-import { Mux, type MuxOptions } from "../../src/transport/Mux.ts"
+import { Mux } from "../../src/transport/Mux.ts"
+import type { MuxOptions } from "../../src/transport/MuxOptions.ts"
 import type { MuxStream } from "../../src/transport/MuxStream.ts"
 
 export const header: OpenHeader = { registration: 1, kind: "visitor", tls: "passthrough", host: "demo.test" }
