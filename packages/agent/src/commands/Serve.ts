@@ -23,6 +23,7 @@ import * as BrowserClients from "../tunnel/BrowserClients.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
 import * as ChallengeAnswer from "../tunnel/ChallengeAnswer.ts"
 import type { Link } from "../tunnel/Link.ts"
+import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
 import * as Streams from "../tunnel/Streams.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
@@ -90,7 +91,8 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
     host: config.mode === "browser" ? config.hostname : undefined,
     agentId,
     identity: identity?.seed,
-    proxyProtocol: config.origin.proxyProtocol === "v2"
+    proxyProtocol: config.origin.proxyProtocol === "v2",
+    onEcho: yield* OriginProbe.make(config.origin, config.hostname)
   }
   return yield* Registrar.serve(config, registration, how.handler, streams, how.accepted)
 })

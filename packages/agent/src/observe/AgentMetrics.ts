@@ -2,6 +2,7 @@
  * The registration state and the traffic counters of the running agent. Everything is a number or a string in memory;
  * `MetricsPage` and `StatusReport` render it.
  */
+import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import { Clock, Context, Effect, Layer, Random } from "effect"
@@ -44,6 +45,11 @@ export interface Session {
   lastError: string | undefined
 }
 
+/** What the origin did when an edge last asked for it. */
+export interface Probe {
+  last: { readonly echo: OriginEcho; readonly at: number } | undefined
+}
+
 const hexDigits = "0123456789abcdef"
 
 export class AgentMetrics extends Context.Service<
@@ -51,6 +57,7 @@ export class AgentMetrics extends Context.Service<
   {
     readonly session: Session
     readonly traffic: Traffic
+    readonly probe: Probe
     /** The traffic with the bytes of running streams. */
     readonly total: () => Traffic
     /** Counters of one stream, included in `total` until `close` folds them in. */
@@ -105,6 +112,7 @@ export class AgentMetrics extends Context.Service<
       return {
         session,
         traffic,
+        probe: { last: undefined },
         total: () => {
           let { bytesToOrigin, bytesToClient } = traffic
           for (const { aToB, bToA } of running) {

@@ -58,6 +58,7 @@ const handlers = HttpApiBuilder.group(
           return StatusReport.make({
             session: metrics.session,
             traffic: metrics.traffic,
+            probe: metrics.probe,
             tasksLive: metrics.tasksLive(),
             ringWriteErrors: events.ring.writeErrors(),
             credential: yield* credential,

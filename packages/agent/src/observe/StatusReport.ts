@@ -3,12 +3,13 @@ import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Result } from "effect"
 import { version } from "../Version.ts"
-import type { Session, Traffic } from "./AgentMetrics.ts"
+import type { Probe, Session, Traffic } from "./AgentMetrics.ts"
 import * as Health from "./Health.ts"
 
 export interface Facts {
   readonly session: Readonly<Session>
   readonly traffic: Readonly<Traffic>
+  readonly probe: Readonly<Probe>
   readonly tasksLive: number
   readonly ringWriteErrors: number
   /** Whether CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE brings a bearer token. */
@@ -19,7 +20,18 @@ export interface Facts {
 
 const secondsSince = (then: number, now: number) => Math.max(0, Math.floor((now - then) / 1000))
 
-export const make = ({ session, traffic, tasksLive, ringWriteErrors, credential, now }: Facts) =>
+const probeOf = ({ last }: Facts["probe"], now: number) =>
+  last === undefined
+    ? null
+    : {
+        origin: last.echo.origin ?? "",
+        verdict: last.echo.verdict,
+        http_status: last.echo.status ?? null,
+        took_ms: last.echo.millis,
+        secs_ago: secondsSince(last.at, now)
+      }
+
+export const make = ({ session, traffic, probe, tasksLive, ringWriteErrors, credential, now }: Facts) =>
   new AgentStatus({
     version,
     session: session.id,
@@ -37,5 +49,6 @@ export const make = ({ session, traffic, tasksLive, ringWriteErrors, credential,
     oidc_credential: credential,
     masque_dropped_datagrams: { outbound: 0, inbound: 0 },
     events_ring_write_errors: ringWriteErrors,
+    last_probe: probeOf(probe, now),
     healthy: Result.isSuccess(Health.check(session, now))
   })

@@ -13,6 +13,8 @@ export const standardCapability = "/shared/capability.bin"
 export interface Origin extends HostPort {
   readonly protocol: "tcp" | "udp"
   readonly proxyProtocol: "none" | "v2"
+  /** What the origin is asked for over HTTP, to learn whether it is up. */
+  readonly healthPath: string | undefined
   /** Set when the agent terminates TLS: the files of the chain and the key. */
   readonly terminate: { readonly certificate: string; readonly key: string; readonly isAwaited: boolean } | undefined
 }
@@ -83,7 +85,7 @@ const unset = (variable: string, remedy: string): Problem => ({ variable, proble
 
 /** What the variables must be together. */
 const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> => {
-  const { hostname, mode, protocol, tls } = values
+  const { healthPath, hostname, mode, protocol, tls } = values
   const { certificate, key } = pairOf(values)
   const isBrowser = mode === "browser"
   const terminates = tls === "terminate"
@@ -96,6 +98,15 @@ const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> 
           {
             variable: "CT_AGENT_ORIGIN_PROTO=udp",
             problem: "does not work with CT_AGENT_MODE=browser",
+            remedy: "unset one of the two"
+          }
+        ]
+      : []),
+    ...(healthPath !== undefined && protocol === "udp"
+      ? [
+          {
+            variable: "CT_AGENT_HEALTH_PATH",
+            problem: "does not work with CT_AGENT_ORIGIN_PROTO=udp",
             remedy: "unset one of the two"
           }
         ]
@@ -156,6 +167,7 @@ const settingsOf = (values: Values): Settings => {
       ...values.origin,
       protocol: values.protocol,
       proxyProtocol: values.proxyProtocol,
+      healthPath: values.healthPath,
       terminate:
         values.tls === "terminate" && certificate !== undefined && key !== undefined
           ? { certificate, key, isAwaited: values.certificate === undefined && values.key === undefined }

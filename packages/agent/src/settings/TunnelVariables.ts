@@ -24,6 +24,13 @@ const agentName = Parser.make(
 /** A switch that only `0`, `false` and nothing turn off; the text shows whether that was meant. */
 const flag = Parser.make("anything but 0 and false", (text) => ({ isOn: !/^(?:0|false)$/i.test(text), text }))
 
+/** The target of a request: printable, without a fragment, so that it is one line and says nothing else. */
+const requestPath = Parser.make(
+  "a path with an optional query",
+  (text) => (/^\/[\x21\x22\x24-\x7e]{0,1023}$/.test(text) ? text : undefined),
+  { example: "/healthz" }
+)
+
 const count = Parser.whole(0, 4_294_967_295)
 const lenient = { isLenient: true }
 
@@ -55,6 +62,12 @@ export const variables = {
     Parser.literal("none", "v2"),
     "none",
     "`v2` begins each origin connection with a PROXY protocol header."
+  ),
+  healthPath: optional(
+    "CT_AGENT_HEALTH_PATH",
+    requestPath,
+    "Asked by plain HTTP GET when the edge asks for the origin: 2xx and 3xx are up.",
+    { standard: "a TCP connection is enough" }
   ),
   certificate: optional("CT_AGENT_TLS_CERT", Parser.path, "Certificate chain for `terminate`, PEM.", {
     standard: "fullchain.pem in CT_ACME_CERT_OUT_DIR"

@@ -54,6 +54,7 @@ export const requestOf = (
   wishes: { proxyProtocol: registration.proxyProtocol },
   version,
   answersChallenges: true,
+  ...(registration.onEcho && { answersEchoes: true }),
   ...(registration.instance && { instance: registration.instance })
 })
 
@@ -74,6 +75,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
     side: "dialler",
     keepAlive,
     onStream: (stream) => serve(stream, stream.header),
+    ...(registration.onEcho && { onEcho: registration.onEcho }),
     onFault: fault
   })
   const lost = (why: string) => new RegistrationLost({ edge, why })

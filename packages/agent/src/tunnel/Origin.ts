@@ -8,6 +8,8 @@ export class OriginDown extends Data.TaggedError("OriginDown")<{
   readonly origin: string
   readonly why: string
   readonly late: boolean
+  /** The system's name of the error, where it has one. */
+  readonly code?: string | undefined
 }> {
   override get message() {
     return `origin ${this.origin}: ${this.why}`
@@ -23,7 +25,7 @@ export const dial = (address: HostPort): Effect.Effect<Socket, OriginDown> => {
     const socket = connect({ ...address, allowHalfOpen: true, noDelay: true })
     const failed = (error: Error) => {
       const code = "code" in error && typeof error.code === "string" ? error.code : undefined
-      resume(Effect.fail(new OriginDown({ origin, why: error.message || code || "cannot connect", late: false })))
+      resume(Effect.fail(new OriginDown({ origin, why: error.message || code || "cannot connect", late: false, code })))
     }
     socket.once("error", failed)
     socket.once("connect", () => {

@@ -1,4 +1,5 @@
 /** What the agent registers at an edge, and how an edge says no. */
+import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { Data, type Redacted } from "effect"
 
 export interface Registration {
@@ -9,6 +10,8 @@ export interface Registration {
   /** Signs what the edge challenges with; absent when this agent was never enrolled. */
   readonly identity: Redacted.Redacted<Uint8Array> | undefined
   readonly proxyProtocol: boolean
+  /** Asks the origin for the edge; without it the edge is not offered any echo. */
+  readonly onEcho?: OnEcho
   /** 8 bytes that tell this running agent from others with the same identity. */
   readonly instance?: Uint8Array
 }

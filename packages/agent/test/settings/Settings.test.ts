@@ -310,6 +310,17 @@ const rules: ReadonlyArray<Rule> = [
     ],
     bad: ["v1"],
     read: ({ origin }) => origin.proxyProtocol
+  },
+  {
+    name: "CT_AGENT_HEALTH_PATH",
+    good: [
+      ["/", "/"],
+      [" /healthz?full=1 ", "/healthz?full=1"],
+      [`/${"x".repeat(1023)}`, `/${"x".repeat(1023)}`],
+      ["", undefined]
+    ],
+    bad: ["healthz", "http://other.example/", "/a b", "/a#b", "/a\nHost: x", "/\u00fc", `/${"x".repeat(1024)}`],
+    read: ({ origin }) => origin.healthPath
   }
 ]
 
@@ -352,6 +363,10 @@ describe("settings", () => {
   it("refuse what cannot work together", () => {
     const problems = (raw: Raw) => Result.match(parse(raw), { onSuccess: () => [], onFailure: (all) => all })
     assert.include(problems({ ...browser, CT_AGENT_ORIGIN_PROTO: "udp" }).join(), "CT_AGENT_MODE=browser")
+    assert.include(
+      problems({ ...mesh, CT_AGENT_ORIGIN_PROTO: "udp", CT_AGENT_HEALTH_PATH: "/" }).join(),
+      "CT_AGENT_HEALTH_PATH"
+    )
     assert.strictEqual(problems({ ...browser, CT_AGENT_ORIGIN_TLS: "terminate" }).length, 2)
     assert.include(
       problems({ ...mesh, CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: "/c" }).join(),

@@ -17,6 +17,15 @@ export const CredentialState = Schema.Literals([
 ])
 export type CredentialState = typeof CredentialState.Type
 
+/** How the origin answered when the edge last asked for it. `http_status`: of an answer that was neither 2xx nor 3xx. */
+const OriginProbe = Schema.Struct({
+  origin: Schema.String,
+  verdict: Schema.String,
+  http_status: Schema.NullOr(Count),
+  took_ms: Count,
+  secs_ago: Count
+})
+
 /** `session` is random a process; `conn` counts registration attempts and is null before the first. */
 export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   version: Schema.String,
@@ -34,5 +43,7 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   oidc_credential: CredentialState,
   masque_dropped_datagrams: Schema.Struct({ outbound: Count, inbound: Count }),
   events_ring_write_errors: Count,
+  /** Null until an edge has asked. */
+  last_probe: Schema.NullOr(OriginProbe),
   healthy: Schema.Boolean
 }) {}

@@ -53,6 +53,14 @@ const numbers: ReadonlyArray<
   ["agent", "when it answers within ", ",", "agent/src/connect/MeshClient.ts", "directMillis", milliseconds],
   [
     "agent",
+    "to nothing else, for at most ",
+    ".",
+    "agent/src/tunnel/OriginProbe.ts",
+    "probeMillis",
+    (n) => `${Number(n) / 1000} seconds`
+  ],
+  [
+    "agent",
     "after ",
     " without a sign of the edge",
     "agent/src/observe/Health.ts",

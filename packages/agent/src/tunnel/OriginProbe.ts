@@ -1,0 +1,91 @@
+/**
+ * What the agent answers when an edge asks for its origin: it connects there as it does for a client, and with
+ * CT_AGENT_HEALTH_PATH it asks for that path over HTTP. It goes nowhere else, follows no redirect and reads no body. One probe
+ * runs at a time; whatever asks meanwhile gets its answer.
+ */
+import type { OriginEcho, OriginVerdict } from "@catenet/wire/frames/MuxEcho"
+import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
+import type { OnEcho } from "@catenet/wire/transport/Echoes"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { Duration, Effect, FiberSet } from "effect"
+import { request } from "node:http"
+import type { Socket } from "node:net"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
+import type { Origin as OriginSettings } from "../settings/Settings.ts"
+import { version } from "../Version.ts"
+import * as Origin from "./Origin.ts"
+
+/** For connecting and answering together. */
+const probeMillis = 5_000
+
+type Found = Pick<OriginEcho, "verdict" | "status">
+
+const verdictOf = ({ code, late }: Origin.OriginDown): OriginVerdict => {
+  if (late) return "timeout"
+  if (code === "ECONNREFUSED") return "refused"
+  return code === "ENOTFOUND" || code === "EAI_AGAIN" ? "unresolved" : "unreachable"
+}
+
+/** GET on the connected socket. Only the head of the answer is waited for. */
+const get = (socket: Socket, path: string, host: string) =>
+  Effect.callback<Found>((resume) => {
+    const asking = request({
+      createConnection: () => socket,
+      path,
+      headers: { host, accept: "*/*", connection: "close", "user-agent": `ct-agent/${version}` }
+    })
+    asking.once("error", () => resume(Effect.succeed({ verdict: "closed" })))
+    asking.once("response", ({ statusCode = 0 }) => {
+      const isUp = statusCode >= 200 && statusCode < 400
+      resume(Effect.succeed(isUp ? { verdict: "up" } : { verdict: "status", status: statusCode }))
+    })
+    // After the answer, too, what the origin still says must not end the process.
+    asking.on("error", () => undefined)
+    asking.end()
+    return Effect.sync(() => asking.destroy())
+  })
+
+/** `host` is what the origin is asked as. */
+const probe = Effect.fnUntraced(function* (origin: OriginSettings, host: string) {
+  const { ending } = yield* AgentMetrics
+  const found = Effect.acquireUseRelease(
+    Origin.dial(origin),
+    (socket): Effect.Effect<Found> => {
+      guard(socket, ending(socket))
+      if (origin.proxyProtocol === "v2") socket.write(encodeProxyHeader({}))
+      return origin.healthPath === undefined ? Effect.succeed({ verdict: "up" }) : get(socket, origin.healthPath, host)
+    },
+    (socket) => Effect.sync(() => (origin.healthPath === undefined ? socket.destroySoon() : socket.destroy()))
+  )
+  return yield* found.pipe(
+    Effect.catchTag("OriginDown", (down) => Effect.succeed<Found>({ verdict: verdictOf(down) })),
+    Effect.timeoutOrElse({ duration: probeMillis, orElse: () => Effect.succeed<Found>({ verdict: "timeout" }) })
+  )
+})
+
+/** The answers of one agent, for all its links. Closing the scope ends the probe that runs. */
+export const make = Effect.fn("OriginProbe.make")(function* (origin: OriginSettings, hostname: string | undefined) {
+  const metrics = yield* AgentMetrics
+  const run = yield* FiberSet.makeRuntime<never>()
+  const address = formatHostPort(origin)
+  const waiting: Array<(echo: OriginEcho) => void> = []
+
+  const look = Effect.gen(function* () {
+    const [took, found] =
+      origin.protocol === "udp"
+        ? [Duration.zero, { verdict: "unasked" } as const]
+        : yield* Effect.timed(Effect.provideService(probe(origin, hostname ?? address), AgentMetrics, metrics))
+    const echo: OriginEcho = { ...found, millis: Math.round(Duration.toMillis(took)), origin: address }
+    const before = metrics.probe.last?.echo.verdict
+    metrics.probe.last = { echo, at: metrics.now() }
+    for (const answer of waiting.splice(0)) answer(echo)
+    if (before !== undefined && before !== echo.verdict)
+      yield* Effect.logInfo(`origin ${address}: ${echo.verdict}${echo.status === undefined ? "" : ` ${echo.status}`}`)
+  })
+
+  const onEcho: OnEcho = (_registration, answer) => {
+    if (waiting.push(answer) === 1) run(look)
+  }
+  return onEcho
+})
