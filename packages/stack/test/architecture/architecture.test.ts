@@ -72,6 +72,8 @@ const readsConfiguration =
  */
 const httpClients = new Set([
   "packages/agent/src/onboard/OutgoingHttp.ts",
+  // On a socket that leads to the origin already; it reads no body and follows no redirect.
+  "packages/agent/src/tunnel/OriginProbe.ts",
   "packages/domain/src/api/StrictFetch.ts",
   "packages/edge/src/control/ControlPlane.ts",
   "packages/edge/src/gelb/Http2Exchange.ts",
