@@ -10,6 +10,8 @@ import { randomBytes } from "node:crypto"
 import * as AdminRoutes from "./admin/AdminRoutes.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { CertificateAuthority } from "./ca/CertificateAuthority.ts"
+import { ChannelBroker } from "./channels/ChannelBroker.ts"
+import { ChannelRoom } from "./channels/ChannelRoom.ts"
 import { ControlPlane } from "./control/ControlPlane.ts"
 import { ByteAgents } from "./frontdoor/ByteAgents.ts"
 import { VisitorRouter } from "./frontdoor/VisitorRouter.ts"
@@ -62,6 +64,8 @@ const sources = Effect.fn("Edge.sources")(function* (
     byteAgents: yield* ByteAgents,
     muxAgents: yield* MuxAgents,
     relays: yield* Relays,
+    broker: yield* ChannelBroker,
+    room: yield* ChannelRoom,
     limiter,
     workerStats: yield* WorkerStats,
     visitors: visitorRouter.open,

@@ -27,7 +27,14 @@ export interface Acknowledgement {
   readonly observed: string | undefined
   /** Whether both members were seen from the same public IP. */
   readonly samePublicIp: boolean | undefined
+  /** Whether the reader starts the session; the edges of others do not say so. */
+  readonly role?: Role
 }
+
+/** Who of two members starts the session. */
+export type Role = (typeof roles)[number]
+
+const roles = ["initiate", "accept"] as const
 
 /** Bytes a line may have before its end. */
 export const maxLine = 512
@@ -57,6 +64,7 @@ export const write = (ack: Acknowledgement): string => {
   }
   if (ack.observed !== undefined) words.push(`r=${ack.observed}`)
   if (ack.samePublicIp !== undefined) words.push(`sp=${ack.samePublicIp ? 1 : 0}`)
+  if (ack.role !== undefined) words.push(`rs=${ack.role}`)
   return words.join(" ")
 }
 
@@ -68,6 +76,7 @@ export const write = (ack: Acknowledgement): string => {
  * import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
  *
  * strictEqual(Acknowledgement.parse(" sp=1 relay-only later=x").peerEndpoint, "relay-only")
+ * strictEqual(Acknowledgement.parse(" relay-only rs=accept").role, "accept")
  * ```
  */
 export const parse = (rest: string): Acknowledgement => {
@@ -78,11 +87,13 @@ export const parse = (rest: string): Acknowledgement => {
   const [noiseKey, holder, attestation] = Result.isSuccess(keys) ? keys.success : []
   const observed = named("r")
   const samePublicIp = named("sp")
+  const role = roles.find((role) => role === named("rs"))
   return {
     peerEndpoint,
     peerKeys: noiseKey && holder && attestation ? { noiseKey, holder, attestation } : undefined,
     observed: observed !== undefined && Result.isSuccess(Address.parse(observed)) ? observed : undefined,
-    samePublicIp: samePublicIp === "1" ? true : samePublicIp === "0" ? false : undefined
+    samePublicIp: samePublicIp === "1" ? true : samePublicIp === "0" ? false : undefined,
+    ...(role === undefined ? {} : { role })
   }
 }
 

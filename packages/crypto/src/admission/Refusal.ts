@@ -19,6 +19,9 @@ export const tokens = [
 /** A token an edge of ours sends. A reader passes unknown ones on. */
 export type Token = (typeof tokens)[number]
 
+/** The control plane could not be asked, which says nothing about the member: worth another try. */
+export const unavailable = "unavailable"
+
 const no = Uint8Array.of(0x4e, 0x4f)
 
 /**
@@ -31,7 +34,8 @@ const no = Uint8Array.of(0x4e, 0x4f)
  * deepStrictEqual(Refusal.encode("pairing"), new TextEncoder().encode("NO\u0007pairing"))
  * ```
  */
-export const encode = (token: Token): Uint8Array => Bytes.concat(no, Integer.u8(token.length), Bytes.fromText(token))
+export const encode = (token: Token | typeof unavailable): Uint8Array =>
+  Bytes.concat(no, Integer.u8(token.length), Bytes.fromText(token))
 
 /**
  * Whether bytes start as a refusal does.

@@ -8,6 +8,8 @@ import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { Context, Effect, Layer, Result } from "effect"
 import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
+import * as Carrier from "../channels/Carrier.ts"
+import { ChannelBroker } from "../channels/ChannelBroker.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -34,6 +36,7 @@ export class FrontDoor extends Context.Service<
     const counters = yield* Counters
     const muxAgents = yield* MuxAgents
     const byteAgents = yield* ByteAgents
+    const broker = yield* ChannelBroker
     const platform = yield* PlatformHosts
     const visitorRouter = yield* VisitorRouter
     const { ending } = yield* ConnectionFaults
@@ -62,12 +65,26 @@ export class FrontDoor extends Context.Service<
       patient: true
     })
 
+    const members = TlsAcceptor.make({
+      pairs,
+      alpn: Carrier.channelAlpn,
+      onSecure: (socket) => run(socket, (socket) => broker.serve(socket, Carrier.atFrontDoor(socket))),
+      onFailure,
+      ending,
+      minVersion: "TLSv1.3",
+      patient: true
+    })
+
     const serve = (socket: Socket, destination: Destination): Effect.Effect<void> => {
       switch (destination._tag) {
         case "Mux":
           return Effect.sync(() => mux.accept(socket))
         case "Bytes":
           return Effect.sync(() => bytes.accept(socket))
+        case "Channel":
+          return Effect.sync(() =>
+            broker.takes(socket.remoteAddress) ? members.accept(socket) : void socket.destroy()
+          )
         case "PlatformHost":
           return Effect.sync(() => platform.serve(destination.host, socket))
         case "Tunnel":
@@ -102,6 +119,7 @@ export class FrontDoor extends Context.Service<
       VisitorRouter.layer,
       MuxAgents.layer,
       ByteAgents.layer,
+      ChannelBroker.layer,
       PlatformHosts.layer,
       Counters.layer,
       ConnectionFaults.layer

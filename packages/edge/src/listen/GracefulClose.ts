@@ -3,7 +3,6 @@
  * word arrives: what the peer still sends is read and forgotten, so that no reset overtakes the word, and after two seconds
  * the connection is gone whatever the peer does.
  */
-import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 const graceMillis = 2_000
@@ -11,7 +10,7 @@ const graceMillis = 2_000
 const finishMillis = 500
 
 /** Cuts the connection after so long, however busy it is. Returns how to call that off. */
-export const cutAfter = (socket: Socket, millis: number): (() => void) => {
+export const cutAfter = (socket: Duplex, millis: number): (() => void) => {
   // A bound on a raw socket, once a connection.
   const timer = setTimeout(() => socket.destroy(), millis).unref()
   const callOff = () => clearTimeout(timer)
@@ -20,7 +19,7 @@ export const cutAfter = (socket: Socket, millis: number): (() => void) => {
 }
 
 /** Call it after the last write was handed over with `end`. */
-export const closeGracefully = (socket: Socket): void => {
+export const closeGracefully = (socket: Duplex): void => {
   socket.resume()
   cutAfter(socket, graceMillis)
 }

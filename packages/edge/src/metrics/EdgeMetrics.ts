@@ -1,5 +1,7 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
-import { type Family, type Labels, render as text } from "@catenet/domain/values/PrometheusText"
+import { render as text } from "@catenet/domain/values/PrometheusText"
+import type { ChannelBroker } from "../channels/ChannelBroker.ts"
+import type { ChannelRoom } from "../channels/ChannelRoom.ts"
 import type { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
 import type { Listener } from "../listen/Listener.ts"
@@ -8,6 +10,8 @@ import type { WorkerStats } from "../processes/WorkerStats.ts"
 import type { Relays } from "../relay/Relays.ts"
 import type { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgents } from "../sessions/MuxAgents.ts"
+import { channelFamilies } from "./ChannelMetrics.ts"
+import { type Sample, counter, gauge } from "./Family.ts"
 
 export interface Sources {
   readonly counters: Counters["Service"]
@@ -15,6 +19,8 @@ export interface Sources {
   readonly byteAgents: ByteAgents["Service"]
   readonly muxAgents: MuxAgents["Service"]
   readonly relays: Relays["Service"]
+  readonly broker: ChannelBroker["Service"]
+  readonly room: ChannelRoom["Service"]
   readonly limiter: ConnectionLimiter
   /** What the other processes of this edge hold. */
   readonly workerStats: WorkerStats["Service"]
@@ -25,8 +31,6 @@ export interface Sources {
   /** Epoch milliseconds since which a listener has to be there. */
   readonly expectedSince: ReadonlyMap<string, number>
 }
-
-type Sample = readonly [value: number, labels?: Labels]
 
 /** A series that is there from the start can be watched for its first rise. */
 const noSheds: Readonly<Record<ShedReason, number>> = { connections: 0, address: 0, descriptors: 0 }
@@ -47,16 +51,6 @@ const totals = (agents: AgentSessions["Service"], workerStats: WorkerStats["Serv
 export const render = (sources: Sources): string => {
   const { workerStats, counters, expectedSince, limiter, relays, listeners, lastAccepted } = sources
   const sums = totals(sources.agents, workerStats)
-  const family =
-    (type: "counter" | "gauge") =>
-    (name: string, help: string, ...samples: ReadonlyArray<Sample>): Family => ({
-      name: `ct_edge_${name}`,
-      type,
-      help,
-      samples: samples.map(([value, labels = {}]) => ({ value, labels }))
-    })
-  const counter = family("counter")
-  const gauge = family("gauge")
   const direction = (value: number, to: string): Sample => [value, { direction: to }]
   return text([
     gauge("active_tunnels", "Tunnels with at least one agent.", [sums.tunnels]),
@@ -114,6 +108,7 @@ export const render = (sources: Sources): string => {
     counter("rendezvous_total", "Mesh clients given to agents.", [counters.rendezvous]),
     counter("rendezvous_refused_total", "Mesh clients dropped: proof, tunnel or rate.", [counters.rendezvousRefused]),
     counter("access_window_refused_total", "Visitors outside the access window.", [counters.accessWindowRefusals]),
+    ...channelFamilies(sources),
     counter("rapid_reset_closed_total", "HTTP/2 connections closed for the streams that they reset.", [
       counters.resetBudgetsExceeded
     ]),

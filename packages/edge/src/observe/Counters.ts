@@ -32,7 +32,25 @@ const zero = () => ({
   resetBudgetsExceeded: 0,
   resettingVisitorsRefused: 0,
   rendezvous: 0,
-  rendezvousRefused: 0
+  rendezvousRefused: 0,
+  /** Members of channels that came to wait, by dialect. */
+  channelParkLegsKeepAlive: 0,
+  channelParkLegsPlain: 0,
+  channelParksReaped: 0,
+  channelParksSuperseded: 0,
+  /** Pairs that only learned of each other. */
+  channelRendezvousPairs: 0,
+  channelSplices: 0,
+  channelSessionsCut: 0,
+  channelRelayBytes: 0,
+  /** Connections closed because their address has guessed too often. */
+  channelPenaltySheds: 0,
+  /** What advertised addresses were worth. */
+  endpointsMatching: 0,
+  endpointsOfOtherFamily: 0,
+  endpointsMismatching: 0,
+  endpointsWithoutAddress: 0,
+  endpointsUnobservable: 0
 })
 
 export class Counters extends Context.Service<Counters, ReturnType<typeof zero>>()("edge/observe/Counters") {

@@ -3,6 +3,7 @@
  * cuts what is left.
  */
 import { Effect, Schedule } from "effect"
+import { ChannelRoom } from "../channels/ChannelRoom.ts"
 import { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import type { Listener } from "../listen/Listener.ts"
@@ -16,9 +17,11 @@ export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArra
   const muxAgents = yield* MuxAgents
   const byteAgents = yield* ByteAgents
   const gelb = yield* GelbVisits
+  const room = yield* ChannelRoom
   yield* Effect.forEach(listeners, ({ stop }) => stop)
   muxAgents.goAway("this edge is stopping")
   byteAgents.closeParked()
+  room.closeParks()
   gelb.drain()
   yield* Effect.logInfo("draining").pipe(
     Effect.annotateLogs({ relays: relays.active() + relays.passing(), grace: shutdownGraceSeconds })

@@ -4,6 +4,8 @@
  * services below leave open what differs between the two: settings, control plane, certificates, agent keys and audit log.
  */
 import { Layer } from "effect"
+import { ChannelBroker } from "../channels/ChannelBroker.ts"
+import { ChannelRoom } from "../channels/ChannelRoom.ts"
 import { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
@@ -25,6 +27,8 @@ export const layer = Layer.mergeAll(
   AgentSessions.layer,
   MuxAgents.layer,
   ByteAgents.layer,
+  ChannelBroker.layer,
+  ChannelRoom.layer,
   VisitorRouter.layer,
   GelbVisits.layer,
   Relays.layer,

@@ -5,7 +5,7 @@
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { contained } from "@catenet/wire/transport/FaultBoundary"
-import { splice, type SpliceEnd } from "@catenet/wire/transport/Splice"
+import { splice, type SpliceCounters, type SpliceEnd } from "@catenet/wire/transport/Splice"
 import { Context, Duration, Effect, Layer } from "effect"
 import type { Duplex } from "node:stream"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
@@ -18,6 +18,12 @@ import { Meter } from "./Meter.ts"
 
 /** What a relay serves: visitors of hosts, or clients of the mesh. */
 export type Clientele = "browser" | "dataplane"
+
+/** For those who count the bytes of what passes, and may cut it. */
+export interface Watched {
+  readonly counters: SpliceCounters
+  readonly signal: AbortSignal
+}
 
 export type CutReason = "revoked" | "window-closed" | "draining"
 
@@ -47,7 +53,7 @@ export class Relays extends Context.Service<
       failOver?: FailOver.FailOver
     ) => Effect.Effect<SpliceEnd>
     /** Copies between a visitor and another edge, under the same idle limit. It is no relay of this edge's own tunnels. */
-    readonly pass: (visitor: Duplex, peer: Duplex) => Effect.Effect<SpliceEnd>
+    readonly pass: (visitor: Duplex, peer: Duplex, watched?: Watched) => Effect.Effect<SpliceEnd>
     readonly cut: (token: string, reason: CutReason) => void
     /** Cuts everything that runs. */
     readonly cutAll: (reason: CutReason) => void
@@ -120,14 +126,20 @@ export class Relays extends Context.Service<
           }),
           (controller) => Effect.sync(() => leave(first.tunnel, controller))
         ),
-      pass: (visitor, peer) =>
+      pass: (visitor, peer, watched) =>
         Effect.acquireUseRelease(
           Effect.sync(() => {
             const controller = new AbortController()
             passing.add(controller)
             return controller
           }),
-          ({ signal }) => Effect.promise(() => splice(visitor, peer, { signal, ...limits })),
+          ({ signal }) => {
+            const options =
+              watched === undefined
+                ? { signal, ...limits }
+                : { counters: watched.counters, signal: AbortSignal.any([signal, watched.signal]), ...limits }
+            return Effect.promise(() => splice(visitor, peer, options))
+          },
           (controller) => Effect.sync(() => passing.delete(controller))
         ),
       cut,

@@ -9,6 +9,7 @@ import * as Reader from "@catenet/config/Reader"
 import type { AdminUrl } from "@catenet/domain/edges/EdgeNode"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
+import { type ChannelSettings, channelSettings } from "./ChannelSettings.ts"
 import { variables } from "./Variables.ts"
 
 /** Paths of a PEM certificate chain and its key. */
@@ -179,6 +180,7 @@ export class Settings extends Context.Service<
     readonly auditPath: string | undefined
     readonly auditRetentionSeconds: number
     readonly caps: Caps
+    readonly channels: ChannelSettings
   }
 >()("edge/settings/Settings") {
   static readonly make = Effect.gen(function* () {
@@ -231,7 +233,8 @@ export class Settings extends Context.Service<
         browserTunnels: share(values.browserTunnels),
         tunnelVisitors: share(values.tunnelVisitors),
         agentConnections: share(values.agentConnections)
-      }
+      },
+      channels: channelSettings(values, share)
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

@@ -7,6 +7,7 @@ import { defaultDifficulty, maxDifficulty } from "@catenet/crypto/ProofOfWork"
 import { AdminUrl, EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Option, Schema } from "effect"
+import { channelVariables } from "./ChannelVariables.ts"
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:8443" }))
 const url = Parser.quoted(Parser.described(anyUrl, { example: "http://127.0.0.1:8090" }))
@@ -163,6 +164,7 @@ export const variables = {
   browserTunnels: cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096, "Connections of visitors at once."),
   tunnelVisitors: cap("CT_EDGE_MAX_VISITORS_PER_TUNNEL", 2_048, "Connections of visitors at one tunnel at once."),
   agentConnections: cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096, "Connections of agents at once."),
+  ...channelVariables,
   deliverWaitMillis: whole(
     "CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS",
     0,

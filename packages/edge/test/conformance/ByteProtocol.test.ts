@@ -7,70 +7,12 @@ import { Effect } from "effect"
 import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { adminToken } from "../harness/ControlPlane.ts"
+import { Peer } from "../harness/Peer.ts"
 import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"
 const routing = Buffer.from(T, "hex")
-
-/** A TLS connection that is read by exact byte counts. */
-class Peer {
-  private held: Buffer = Buffer.alloc(0)
-  private waiting: (() => void) | undefined
-  ended = false
-  readonly socket: TLSSocket
-
-  constructor(socket: TLSSocket) {
-    this.socket = socket
-    const wake = () => this.waiting?.()
-    socket.on("data", (chunk: Buffer) => {
-      this.held = Buffer.concat([this.held, chunk])
-      wake()
-    })
-    for (const event of ["end", "close", "error"]) {
-      socket.on(event, () => {
-        this.ended = true
-        wake()
-      })
-    }
-  }
-
-  static to = (port: number, ca: string, alpn?: string) =>
-    new Promise<Peer>((resolve, reject) => {
-      const raw = connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true, noDelay: true })
-      const options = { socket: raw, servername: "localhost", ca }
-      const socket: TLSSocket = connect(alpn === undefined ? options : { ...options, ALPNProtocols: [alpn] }, () =>
-        resolve(new Peer(socket))
-      )
-      socket.once("error", reject)
-    })
-
-  send(...parts: ReadonlyArray<Uint8Array | number>) {
-    this.socket.write(Buffer.concat(parts.map((part) => (typeof part === "number" ? Buffer.of(part) : part))))
-  }
-
-  /** Exactly `bytes` bytes, or what came before the end. */
-  async take(bytes: number): Promise<Buffer> {
-    while (this.held.length < bytes && !this.ended) {
-      await new Promise<void>((resolve) => {
-        this.waiting = resolve
-      })
-    }
-    const taken = this.held.subarray(0, bytes)
-    this.held = this.held.subarray(taken.length)
-    return taken
-  }
-
-  /** Everything until the end. */
-  async rest(): Promise<Buffer> {
-    while (!this.ended) {
-      await new Promise<void>((resolve) => {
-        this.waiting = resolve
-      })
-    }
-    return this.take(this.held.length)
-  }
-}
 
 const u16 = (value: number) => Buffer.of(value >> 8, value & 0xff)
 const u32 = (value: number) => Buffer.of(0, value >> 16, (value >> 8) & 0xff, value & 0xff)
@@ -163,7 +105,7 @@ describe("a silent slot (B)", () => {
   it.live("begins with the visitor's first byte, without any marker, on the front door too", () =>
     Effect.gen(function* () {
       const world = yield* startGelb()
-      const agent = yield* promise(() => Peer.to(world.frontDoor, world.meshRoot, "ct-edge"))
+      const agent = yield* promise(() => Peer.to(world.frontDoor, world.meshRoot, ["ct-edge"]))
       assert.isFalse(agent.socket.alpnProtocol)
       agent.send(0x42, routing, ...host(tunnelHost))
       assert.strictEqual((yield* promise(() => agent.take(2))).toString(), "OK")

@@ -1,4 +1,5 @@
 /** A control plane that says what a test wants it to say, over real HTTP. */
+import { problemType } from "@catenet/domain/values/Problem"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 
@@ -18,6 +19,8 @@ export interface ScriptedControlPlane {
   readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
   /** What it answers about every visitor; 404 while nothing is set. */
   visitor: Promise<Record<string, unknown>> | undefined
+  /** Members of channels by `<channel> <holder>`, as edges hear of them. */
+  readonly members: Map<string, Record<string, string>>
   /** While true every call is answered 503. */
   down: boolean
 }
@@ -66,6 +69,18 @@ export const startControlPlane = Effect.acquireRelease(
             plane.proved.push(JSON.parse(body))
             return answer(200)
           }
+          if (request.url === "/internal/channel/authorize") {
+            const { channel, holder } = JSON.parse(body)
+            const member = plane.members.get(`${channel} ${holder}`)
+            if (member !== undefined) return answer(200, member)
+            return answer(404, {
+              type: problemType("MemberNotAdmitted"),
+              title: "Not admitted",
+              status: 404,
+              detail: "This holder is not admitted to this channel.",
+              code: "MemberNotAdmitted"
+            })
+          }
           if (request.url === "/internal/gate/check" && plane.visitor !== undefined) {
             return answer(200, await plane.visitor)
           }
@@ -80,6 +95,7 @@ export const startControlPlane = Effect.acquireRelease(
           requests: [],
           proved: [],
           owners: new Map(),
+          members: new Map(),
           visitor: undefined,
           down: false,
           close: () => {

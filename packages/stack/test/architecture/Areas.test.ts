@@ -85,10 +85,24 @@ const edge: Table = {
   relay: ["sessions"],
   mesh: ["audit", "relay", "routes", "sessions", "listen", "ca", "control"],
   gelb: ["listen", "relay", "routes", "sessions", "tls", "control"],
-  frontdoor: ["listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "gelb", "relay"],
-  orders: ["gelb", "listen", "relay", "frontdoor", "sessions", "control", "routes"],
-  processes: ["frontdoor", "gelb", "listen", "orders", "relay", "routes", "sessions", "ca", "audit", "tls", "control"],
-  metrics: ["listen", "processes", "sessions", "frontdoor", "relay"],
+  channels: ["listen", "relay", "control"],
+  frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "gelb", "relay"],
+  orders: ["channels", "gelb", "listen", "relay", "frontdoor", "sessions", "control", "routes"],
+  processes: [
+    "channels",
+    "frontdoor",
+    "gelb",
+    "listen",
+    "orders",
+    "relay",
+    "routes",
+    "sessions",
+    "ca",
+    "audit",
+    "tls",
+    "control"
+  ],
+  metrics: ["channels", "listen", "processes", "sessions", "frontdoor", "relay"],
   admin: ["history", "processes", "routes", "sessions", "listen", "orders"]
 }
 

@@ -1,0 +1,40 @@
+/** What a carrier says of the connection of a member, beside its bytes (signed-bytes 6.1). */
+import type { Phase } from "@catenet/crypto/admission/Join"
+import type { Socket } from "node:net"
+import type { TLSSocket } from "node:tls"
+import { endpointsOf } from "../listen/Endpoints.ts"
+
+export interface Carrier {
+  /** The member understands NULs while it waits, and keeps its side open. */
+  readonly keepAlive: boolean
+  /** Members may say the phase first. */
+  readonly marked: boolean
+  /** The phase of everyone who comes this way. */
+  readonly phase: Phase | undefined
+  /** The other end as `ip:port`; absent behind a proxy. */
+  readonly observed: string | undefined
+  /** The address that joins are counted by; absent behind a proxy. */
+  readonly address: string | undefined
+}
+
+/** In the order of the edge's preference. */
+export const channelAlpn = ["ct-edge-channel-ka", "ct-edge-channel", "http/1.1", "h2"] as const
+
+/** The name of the disguised form, which any client may ask for. */
+export const disguisedHost = "edge-cdn.invalid"
+
+const keepsAlive = (protocol: string | false | null) => protocol === "ct-edge-channel-ka" || protocol === "http/1.1"
+
+const written = ({ address, port }: { readonly address: string; readonly port: number }) =>
+  address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`
+
+const seen = (socket: Socket) => {
+  const { client } = endpointsOf(socket)
+  return { observed: client && written(client), address: socket.remoteAddress }
+}
+
+/** A member at the front door: the protocol that was selected says which dialect it speaks. */
+export const atFrontDoor = (socket: TLSSocket): Carrier => {
+  const keepAlive = keepsAlive(socket.alpnProtocol)
+  return { ...seen(socket), keepAlive, marked: keepAlive, phase: undefined }
+}

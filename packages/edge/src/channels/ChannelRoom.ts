@@ -1,0 +1,164 @@
+/**
+ * Where members of channels meet: the pairing room with its clock, and the sessions of those who met. A member stays only as
+ * long as it is one: grants end by their time, and the control plane is asked again while a member waits or talks.
+ */
+import * as Grant from "@catenet/crypto/Grant"
+import { native } from "@catenet/crypto/native"
+import { StreamReset } from "@catenet/wire/transport/Carrier"
+import { contained } from "@catenet/wire/transport/FaultBoundary"
+import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule } from "effect"
+import type { Duplex } from "node:stream"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Relays } from "../relay/Relays.ts"
+import { Settings } from "../settings/Settings.ts"
+import { ChannelMeter, type ChannelSession, ChannelSessions } from "./ChannelSessions.ts"
+import type { Member } from "./Member.ts"
+import { MemberAuthority } from "./MemberAuthority.ts"
+import { MemberLeg } from "./MemberLeg.ts"
+import { type Pairing, PairingRoom } from "./PairingRoom.ts"
+
+const parkMillis = 30_000
+const tickEvery = "1 second"
+const askEvery = "30 seconds"
+
+const seconds = (millis: number) => Math.floor(millis / 1_000)
+
+const holds = ({ grant }: Member, operatorKey: Uint8Array, now: number) =>
+  Result.isSuccess(Grant.verify(native, grant, operatorKey, seconds(now)))
+
+const reset = (sentence: string) => new StreamReset({ code: "revoked", sentence, by: "local" })
+
+export class ChannelRoom extends Context.Service<
+  ChannelRoom,
+  {
+    /** Takes over the stream of an admitted member; `early` came behind its signature. */
+    readonly enter: (stream: Duplex, member: Member, early: Uint8Array) => Effect.Effect<void>
+    /** Sends all who wait away, to come again elsewhere. */
+    readonly closeParks: () => void
+    readonly parked: () => number
+    readonly sessions: () => number
+    /** Epoch milliseconds: since when those who wait are looked at, and when they last were. */
+    readonly since: number
+    readonly lastTick: () => number
+  }
+>()("edge/channels/ChannelRoom") {
+  static readonly make = Effect.gen(function* () {
+    const { channels } = yield* Settings
+    const counters = yield* Counters
+    const authority = yield* MemberAuthority
+    const relays = yield* Relays
+    const { ending } = yield* ConnectionFaults
+    const run = yield* FiberSet.makeRuntime<never>()
+    const clock = yield* Clock.Clock
+    const now = () => clock.currentTimeMillisUnsafe()
+    const live = new ChannelSessions()
+    const since = now()
+    let lastTick = since
+    const room = new PairingRoom<MemberLeg>({
+      holds,
+      parkMillis: ({ keepAlive }) => (keepAlive ? channels.keepAliveParkSeconds * 1_000 : parkMillis)
+    })
+
+    /** What is done to a leg ends that leg alone when it fails. */
+    const each = (legs: ReadonlyArray<MemberLeg>, act: (leg: MemberLeg) => void) => {
+      for (const leg of legs) contained(ending(leg.stream), () => act(leg))()
+    }
+
+    const talk = Effect.fnUntraced(function* (session: ChannelSession, meter: ChannelMeter, a: Duplex, b: Duplex) {
+      counters.channelSplices += 1
+      yield* relays.pass(a, b, { counters: meter, signal: session.controller.signal })
+      live.close(session)
+    })
+
+    const introduce = ({ acceptor, completion, initiator }: Pairing<MemberLeg>) => {
+      const a = initiator.acknowledge(acceptor.member, "initiate", completion)
+      const b = acceptor.acknowledge(initiator.member, "accept", completion)
+      if (completion === "close") counters.channelRendezvousPairs += 1
+      else {
+        const meter = new ChannelMeter(counters)
+        meter.aToB += initiator.early.length
+        meter.bToA += acceptor.early.length
+        if (initiator.early.length > 0) b.write(initiator.early)
+        if (acceptor.early.length > 0) a.write(acceptor.early)
+        run(talk(live.open([initiator.member, acceptor.member]), meter, a, b))
+      }
+    }
+
+    const enter = (stream: Duplex, member: Member, early: Uint8Array) =>
+      Effect.sync(() => {
+        const leg = new MemberLeg(stream, member, early)
+        if (stream.destroyed) return
+        if (member.keepAlive) counters.channelParkLegsKeepAlive += 1
+        else counters.channelParkLegsPlain += 1
+        const { pairing, refused, superseded } = room.arrive(leg, now())
+        counters.channelParksSuperseded += superseded.length
+        each(superseded, (older) => older.expire())
+        each(refused, (misfit) => misfit.refuse("pairing"))
+        if (pairing !== undefined) return introduce(pairing)
+        if (refused.includes(leg)) return
+        leg.watch(() => {
+          if (room.leave(leg)) counters.channelParksReaped += 1
+        })
+      })
+
+    const cut = (session: ChannelSession, sentence: string) => {
+      counters.channelSessionsCut += 1
+      session.controller.abort(reset(sentence))
+    }
+
+    const isOver = ({ grant }: Member, at: number) => grant.expiresAt <= BigInt(seconds(at))
+
+    const tick = Effect.sync(() => {
+      const at = now()
+      lastTick = at
+      const { due, expired } = room.tick(at)
+      counters.channelParksReaped += expired.length
+      each(expired, (leg) => leg.expire())
+      each(due, (leg) => leg.tick())
+      for (const session of live.all())
+        if (session.members.some((member) => isOver(member, at))) cut(session, "the grant of a member has ended")
+    })
+
+    /** Asks about one member, and ends what it has here when it is one no longer. */
+    const askAgain = Effect.fnUntraced(function* (channel: string, holder: string) {
+      const { answer } = yield* authority.ask(channel, holder)
+      if (answer === "unknown") return
+      const at = now()
+      const remains = (member: Member) =>
+        member.holder !== holder || (answer !== "no" && holds(member, answer.operatorKey, at))
+      for (const session of live.all(channel))
+        if (!session.members.every(remains)) cut(session, "a member was removed from the channel")
+      for (const leg of room.waiting(channel)) if (!remains(leg.member) && room.leave(leg)) leg.cut()
+    })
+
+    const askAll = Effect.suspend(() => {
+      const members = live.all().flatMap((session) => session.members)
+      const distinct = new Map(members.map((member) => [`${member.channel} ${member.holder}`, member]))
+      return Effect.forEach(distinct.values(), ({ channel, holder }) => askAgain(channel, holder), {
+        concurrency: 8,
+        discard: true
+      })
+    })
+
+    yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(tickEvery)))
+    yield* Effect.forkScoped(askAll.pipe(Effect.delay(askEvery), Effect.repeat(Schedule.forever)))
+
+    return ChannelRoom.of({
+      enter,
+      closeParks: () =>
+        each(room.waiting(), (leg) => {
+          room.leave(leg)
+          leg.expire()
+        }),
+      since,
+      lastTick: () => lastTick,
+      parked: () => room.size,
+      sessions: () => live.all().length
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([MemberAuthority.layer, Relays.layer, Counters.layer, ConnectionFaults.layer])
+  )
+}

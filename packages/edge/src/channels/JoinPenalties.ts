@@ -1,0 +1,52 @@
+/**
+ * Who has sent too many joins that can only be guesses (data-plane 12): members of no channel, signatures by no holder. Counted
+ * for each address, in fixed windows. Times are arguments, in milliseconds.
+ */
+import { addressBlock } from "../listen/AddressBlock.ts"
+
+const windowMillis = 60_000
+export const mostAddresses = 4_096
+
+interface Window {
+  readonly from: number
+  count: number
+}
+
+export class JoinPenalties {
+  readonly #most: number
+  readonly #windows = new Map<string, Window>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Addresses that are remembered. */
+  get size(): number {
+    return this.#windows.size
+  }
+
+  note(address: string, now: number): void {
+    const block = addressBlock(address)
+    const known = this.#current(block, now)
+    if (known !== undefined) {
+      known.count += 1
+      return
+    }
+    this.#windows.delete(block)
+    this.#windows.set(block, { from: now, count: 1 })
+    for (const oldest of this.#windows.keys()) {
+      if (this.#windows.size <= mostAddresses) break
+      this.#windows.delete(oldest)
+    }
+  }
+
+  /** Whether nothing more is taken from there for now. */
+  refuses(address: string, now: number): boolean {
+    return (this.#current(addressBlock(address), now)?.count ?? 0) >= this.#most
+  }
+
+  #current(block: string, now: number): Window | undefined {
+    const known = this.#windows.get(block)
+    return known === undefined || now - known.from >= windowMillis ? undefined : known
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Whether a holder is a member of a channel, as the control plane says. A no is remembered for five seconds. A yes is asked
+ * for anew each time, and the last one counts for thirty seconds more when the control plane cannot be reached.
+ */
+import * as Hex from "@catenet/crypto/Hex"
+import type { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
+import { ChannelId } from "@catenet/domain/channels/Channel"
+import { HolderKey } from "@catenet/domain/values/Keys"
+import type { MemberAnswer, MemberAuthorization } from "@catenet/wire/channels/BrokerAdmission"
+import { Clock, Context, Effect, Layer, Result } from "effect"
+import { ControlPlane } from "../control/ControlPlane.ts"
+
+const yesMillis = 30_000
+const noMillis = 5_000
+const mostRemembered = 16_384
+
+/** An answer, and when the control plane gave it (epoch milliseconds). */
+export interface Asked {
+  readonly answer: MemberAnswer
+  readonly at: number
+}
+
+const bytes = (hex: string) => Result.getOrThrow(Hex.decode(hex, hex.length / 2))
+
+const authorizationOf = (said: ChannelAuthorisation): MemberAuthorization => ({
+  operatorKey: bytes(said.operator_pubkey),
+  noise:
+    said.noise_pubkey === undefined || said.noise_attestation === undefined
+      ? undefined
+      : { key: bytes(said.noise_pubkey), attestation: bytes(said.noise_attestation) }
+})
+
+export class MemberAuthority extends Context.Service<
+  MemberAuthority,
+  {
+    /** False where no control plane is configured: no member is then admitted. */
+    readonly canAsk: boolean
+    readonly ask: (channel: string, holder: string) => Effect.Effect<Asked>
+    /** Forgets what was said of a channel's members: something has changed there. */
+    readonly forget: (channel: string) => void
+  }
+>()("edge/channels/MemberAuthority") {
+  static readonly make = Effect.gen(function* () {
+    const { client } = yield* ControlPlane
+    const remembered = new Map<string, Asked>()
+
+    const remember = (key: string, asked: Asked) => {
+      remembered.delete(key)
+      remembered.set(key, asked)
+      for (const oldest of remembered.keys()) {
+        if (remembered.size <= mostRemembered) break
+        remembered.delete(oldest)
+      }
+      return asked
+    }
+    const lastYes = (key: string, now: number): Asked => {
+      const last = remembered.get(key)
+      const holds = last !== undefined && last.answer !== "no" && now - last.at < yesMillis
+      return holds ? last : { answer: "unknown", at: now }
+    }
+
+    const ask = Effect.fn("MemberAuthority.ask")(function* (channel: string, holder: string) {
+      const key = `${channel} ${holder}`
+      const before = yield* Clock.currentTimeMillis
+      const last = remembered.get(key)
+      if (client === undefined) return { answer: "unknown" as const, at: before }
+      if (last?.answer === "no" && before - last.at < noMillis) return last
+      const payload = { channel: ChannelId.make(channel), holder: HolderKey.make(holder) }
+      const answer: MemberAnswer = yield* client.authorizeChannel({ payload }).pipe(
+        Effect.map(authorizationOf),
+        Effect.catchTag("MemberNotAdmitted", () => Effect.succeed("no" as const)),
+        Effect.tapCause((cause) => Effect.logWarning("the control plane does not say who is a member", cause)),
+        Effect.catchCause(() => Effect.succeed("unknown" as const))
+      )
+      // The moment of the question: what changed after it may not be in the answer.
+      return answer === "unknown" ? lastYes(key, before) : remember(key, { answer, at: before })
+    })
+
+    return MemberAuthority.of({
+      canAsk: client !== undefined,
+      ask,
+      forget: (channel) => {
+        for (const key of remembered.keys()) if (key.startsWith(channel)) remembered.delete(key)
+      }
+    })
+  })
+  static readonly layer = Layer.effect(this, this.make)
+}

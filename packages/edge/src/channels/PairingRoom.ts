@@ -1,0 +1,154 @@
+/**
+ * Who waits for whom (data-plane 7.3). One room for all members of a channel, however they came. It moves no bytes and has no
+ * clock: times are arguments, in epoch milliseconds.
+ */
+import * as Bytes from "@catenet/crypto/Bytes"
+import { permits } from "@catenet/crypto/Permission"
+import type { Member } from "./Member.ts"
+
+export interface Present {
+  readonly member: Member
+}
+
+export interface Pairing<P> {
+  readonly initiator: P
+  readonly acceptor: P
+  /** Two members of the rendezvous phase only learn of each other; all others are spliced. */
+  readonly completion: "close" | "splice"
+}
+
+export interface Arrival<P> {
+  readonly pairing: Pairing<P> | undefined
+  /** Admitted, but their grants do not fit: they hear `pairing`. */
+  readonly refused: ReadonlyArray<P>
+  /** Ended by the newer joins of the same member. */
+  readonly superseded: ReadonlyArray<P>
+}
+
+export interface RoomOptions {
+  /** Whether the member's grant still holds under the operator key. */
+  readonly holds: (member: Member, operatorKey: Uint8Array, now: number) => boolean
+  readonly parkMillis: (member: Member) => number
+}
+
+interface Park<P> {
+  readonly parked: P
+  readonly until: number
+  nextTick: number
+}
+
+const mostParks = 4
+const tickMillis = 10_000
+
+const compatible = (a: Member, b: Member) => a.phase === undefined || b.phase === undefined || a.phase === b.phase
+
+const sameHolder = (a: Present, b: Present) => a.member.holder === b.member.holder
+
+/** Who initiates: the one whose grants allow it; between two that may both, the smaller key. */
+const directed = <P extends Present>(older: P, newer: P): readonly [initiator: P, acceptor: P] | undefined => {
+  const [a, b] = [older.member.grant, newer.member.grant]
+  const mayBegin = (one: typeof a, other: typeof a) =>
+    permits(one.direction, "initiate") && permits(other.direction, "accept")
+  if (a.direction === "both" && b.direction === "both")
+    return Bytes.compare(a.holder, b.holder) < 0 ? [older, newer] : [newer, older]
+  if (mayBegin(a, b)) return [older, newer]
+  return mayBegin(b, a) ? [newer, older] : undefined
+}
+
+export class PairingRoom<P extends Present> {
+  readonly #options: RoomOptions
+  readonly #channels = new Map<string, Array<Park<P>>>()
+  #size = 0
+
+  constructor(options: RoomOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Pairs the newcomer with the oldest that fits, or lets it wait. */
+  arrive(newcomer: P, now: number): Arrival<P> {
+    const refused: Array<P> = []
+    let misfit: P | undefined
+    for (const { parked } of Array.from(this.#channels.get(newcomer.member.channel) ?? [])) {
+      if (sameHolder(parked, newcomer) || !compatible(parked.member, newcomer.member)) continue
+      const operatorKey = this.#newestKey(parked.member, newcomer.member)
+      if (!this.#options.holds(parked.member, operatorKey, now)) {
+        this.leave(parked)
+        refused.push(parked)
+        continue
+      }
+      if (!this.#options.holds(newcomer.member, operatorKey, now))
+        return { pairing: undefined, refused: [...refused, newcomer], superseded: [] }
+      const roles = directed(parked, newcomer)
+      if (roles === undefined) {
+        misfit ??= parked
+        continue
+      }
+      this.leave(parked)
+      const meets = parked.member.phase === "rendezvous" && newcomer.member.phase === "rendezvous"
+      const [initiator, acceptor] = roles
+      return { pairing: { initiator, acceptor, completion: meets ? "close" : "splice" }, refused, superseded: [] }
+    }
+    if (misfit !== undefined) {
+      this.leave(misfit)
+      return { pairing: undefined, refused: [...refused, misfit, newcomer], superseded: [] }
+    }
+    return { pairing: undefined, refused, superseded: this.#park(newcomer, now) }
+  }
+
+  /** It waits no longer; false when it did not. */
+  leave(present: P): boolean {
+    const { channel } = present.member
+    const parks = this.#channels.get(channel)
+    const at = parks?.findIndex(({ parked }) => parked === present) ?? -1
+    if (parks === undefined || at < 0) return false
+    parks.splice(at, 1)
+    this.#size -= 1
+    if (parks.length === 0) this.#channels.delete(channel)
+    return true
+  }
+
+  /** Whose time is over, and who has to hear that the edge is there. Those whose time is over have left. */
+  tick(now: number): { readonly expired: ReadonlyArray<P>; readonly due: ReadonlyArray<P> } {
+    const expired: Array<P> = []
+    const due: Array<P> = []
+    for (const parks of this.#channels.values()) {
+      for (const park of parks) {
+        if (park.until <= now) expired.push(park.parked)
+        else if (park.nextTick <= now) {
+          due.push(park.parked)
+          park.nextTick += tickMillis
+        }
+      }
+    }
+    for (const parked of expired) this.leave(parked)
+    return { expired, due }
+  }
+
+  /** Those who wait at the channel, oldest first, or everywhere. */
+  waiting(channel?: string): ReadonlyArray<P> {
+    const rooms = channel === undefined ? Array.from(this.#channels.values()) : [this.#channels.get(channel) ?? []]
+    return rooms.flatMap((parks) => parks.map(({ parked }) => parked))
+  }
+
+  #park(newcomer: P, now: number): ReadonlyArray<P> {
+    const { channel } = newcomer.member
+    const parks = this.#channels.get(channel) ?? []
+    const until = now + this.#options.parkMillis(newcomer.member)
+    parks.push({ parked: newcomer, until, nextTick: now + tickMillis })
+    this.#channels.set(channel, parks)
+    this.#size += 1
+    const own = parks.filter(({ parked }) => sameHolder(parked, newcomer))
+    const superseded = own.slice(0, Math.max(0, own.length - mostParks)).map(({ parked }) => parked)
+    for (const parked of superseded) this.leave(parked)
+    return superseded
+  }
+
+  /** The key that the control plane named last: the other member may have been admitted under the one before. */
+  #newestKey(a: Member, b: Member): Uint8Array {
+    return (a.authorizedAt > b.authorizedAt ? a : b).authorization.operatorKey
+  }
+}

@@ -1,0 +1,61 @@
+import { connect as connectTcp } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
+
+/** A TLS connection that is read by exact byte counts. */
+export class Peer {
+  private held: Buffer = Buffer.alloc(0)
+  private waiting: (() => void) | undefined
+  ended = false
+  readonly socket: TLSSocket
+
+  constructor(socket: TLSSocket) {
+    this.socket = socket
+    const wake = () => this.waiting?.()
+    socket.on("data", (chunk: Buffer) => {
+      this.held = Buffer.concat([this.held, chunk])
+      wake()
+    })
+    for (const event of ["end", "close", "error"]) {
+      socket.on(event, () => {
+        this.ended = true
+        wake()
+      })
+    }
+  }
+
+  static readonly to = (port: number, ca: string, alpn: ReadonlyArray<string> = [], servername = "localhost") =>
+    new Promise<Peer>((resolve, reject) => {
+      const raw = connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true, noDelay: true })
+      const options = { socket: raw, servername, ca }
+      const socket: TLSSocket = connect(alpn.length === 0 ? options : { ...options, ALPNProtocols: [...alpn] }, () =>
+        resolve(new Peer(socket))
+      )
+      socket.once("error", reject)
+    })
+
+  send(...parts: ReadonlyArray<Uint8Array | number>) {
+    this.socket.write(Buffer.concat(parts.map((part) => (typeof part === "number" ? Buffer.of(part) : part))))
+  }
+
+  /** Exactly `bytes` bytes, or what came before the end. */
+  async take(bytes: number): Promise<Buffer> {
+    while (this.held.length < bytes && !this.ended) {
+      await new Promise<void>((resolve) => {
+        this.waiting = resolve
+      })
+    }
+    const taken = this.held.subarray(0, bytes)
+    this.held = this.held.subarray(taken.length)
+    return taken
+  }
+
+  /** Everything until the end. */
+  async rest(): Promise<Buffer> {
+    while (!this.ended) {
+      await new Promise<void>((resolve) => {
+        this.waiting = resolve
+      })
+    }
+    return this.take(this.held.length)
+  }
+}
