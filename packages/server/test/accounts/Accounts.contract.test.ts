@@ -8,7 +8,7 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.map(TestIssuer, ({ issuer }) =>
     TestServer.layer({ CT_OIDC_ISSUER: issuer, CT_CP_HOSTNAME_ZONE: "zone.example" })
   )
@@ -28,7 +28,7 @@ const makeTunnel = Effect.gen(function* () {
   return yield* json(response)
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("accounts", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("accounts", (it) => {
   it.effect("hold the contract of their owner", () =>
     Effect.gen(function* () {
       yield* makeTunnel

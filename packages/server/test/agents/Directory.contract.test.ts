@@ -1,5 +1,5 @@
 import { layer } from "@effect/vitest"
-import { world } from "../harness/Accounts.ts"
+import { server } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 
 const key = (digit: string) => digit.repeat(64)
@@ -46,6 +46,6 @@ const rows: ReadonlyArray<Contract.Row> = [
   { call: "resolveRendezvous", at: { token: "7" }, status: 400, code: "MalformedRequest" }
 ]
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the directory", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the directory", (it) => {
   it.effect("answers as declared", () => Contract.hold("directory", "operator", rows))
 })

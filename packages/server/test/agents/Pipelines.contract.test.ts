@@ -1,5 +1,5 @@
 import { layer } from "@effect/vitest"
-import { world } from "../harness/Accounts.ts"
+import { server } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 
 const ada = { bearer: "ada" }
@@ -87,6 +87,6 @@ const rows: ReadonlyArray<Contract.Row> = [
   { call: "get", ...at("no%20blanks"), status: 400, code: "MalformedRequest" }
 ]
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("pipelines", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("pipelines", (it) => {
   it.effect("answer as declared", () => Contract.hold("pipelines", ada, rows))
 })

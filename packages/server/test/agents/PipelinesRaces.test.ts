@@ -3,28 +3,28 @@ import { PipelinePublication } from "@catenet/domain/api/PipelinesApi"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { bearerOf, ready, world } from "../harness/Accounts.ts"
+import { bearerOf, ready, server } from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const spec = (id: string, tag: string) =>
   Schema.decodeUnknownSync(PipelineSpec)({ id, roles: [{ service: "TextGeneration", units: 1, tag }] })
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("a pipeline's id", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("a pipeline's id", (it) => {
   it.effect("belongs to one of the accounts that publish under it at once, over two replicas", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const replica = yield* Layer.build(TestServer.replica({ CT_OIDC_ISSUER: issuer }))
-      const server = Context.get(replica, HttpServer.HttpServer)
+      const second = Context.get(replica, HttpServer.HttpServer)
       const accounts = yield* Effect.forEach(Array.from({ length: 10 }), (_, n) =>
         Effect.gen(function* () {
           const bearer = yield* bearerOf(`account-${n}`)
           const near = yield* TestServer.clientAs({ bearer })
-          const far = yield* Effect.provideService(TestServer.clientAs({ bearer }), HttpServer.HttpServer, server)
+          const far = yield* Effect.provideService(TestServer.clientAs({ bearer }), HttpServer.HttpServer, second)
           return [near.pipelines, far.pipelines] as const
         })
       )
-      yield* Effect.provideService(ready, HttpServer.HttpServer, server)
+      yield* Effect.provideService(ready, HttpServer.HttpServer, second)
 
       const outcomes = yield* Effect.forEach(
         accounts.flatMap((replicas, n) => replicas.map((pipelines) => ({ n, pipelines }))),

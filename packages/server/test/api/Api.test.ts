@@ -12,7 +12,7 @@ import * as TestServer from "../harness/TestServer.ts"
 const guide = readFileSync(join(import.meta.dirname, "../../../../docs/api.md"), "utf8")
 const examples = Array.from(guide.matchAll(/```sh\n([\s\S]*?)```/g), ([, text]) => text)
 
-const world = Layer.unwrap(Effect.map(TestIssuer, ({ issuer }) => TestServer.layer({ CT_OIDC_ISSUER: issuer }))).pipe(
+const server = Layer.unwrap(Effect.map(TestIssuer, ({ issuer }) => TestServer.layer({ CT_OIDC_ISSUER: issuer }))).pipe(
   Layer.provideMerge(TestIssuer.layer)
 )
 
@@ -24,7 +24,7 @@ const run = (script: string, env: Record<string, string>, folder: string) =>
     )
   })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the API guide", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the API guide", (it) => {
   it.effect("has only examples that work", () =>
     Effect.gen(function* () {
       const folder = mkdtempSync(join(tmpdir(), "catenet-guide-"))

@@ -11,7 +11,7 @@ import { account, ask, person } from "../channels/Asking.ts"
 import { grantBy, idOf, invitationBy, keyOf, materialOf, redemptionOf, seedOf } from "../channels/ChannelsKeys.ts"
 import { database } from "../harness/Accounts.ts"
 import type { As } from "../harness/Contract.ts"
-import { tunnel, world } from "../tunnels/records/RecordsWorld.ts"
+import { server, tunnel } from "../tunnels/records/FactsServer.ts"
 
 const one = `01${"00".repeat(31)}`
 /** As R the base point and as S one: a signature of every message under the key `one`. */
@@ -214,7 +214,7 @@ const refusalsOf = (body: Readonly<Record<string, unknown>>) => {
 
 const bridgeKeys = { CT_BRIDGE_HOLDER_KEY: "11".repeat(32), CT_BRIDGE_NOISE_KEY: "22".repeat(32) }
 
-layer(Layer.provideMerge(database, world(bridgeKeys)), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.provideMerge(database, server(bridgeKeys)), { excludeTestServices: true, timeout: "60 seconds" })(
   "a key of small order",
   (it) => {
     it.effect("is refused with its field wherever a key is first stored, and nothing is stored", () =>

@@ -8,7 +8,7 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.map(RecordingEdge, ({ url }) => TestServer.layer({ CT_CP_EDGE_ADMIN_URL: url }))
 ).pipe(Layer.provideMerge(Layer.merge(RecordingEdge.layer, TestIssuer.layer)))
 
@@ -16,7 +16,7 @@ const as = "operator" as const
 const token = "ab".repeat(32)
 const revoked = "dead".repeat(16)
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("provisioning", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("provisioning", (it) => {
   it.effect("holds its contract", () =>
     Effect.gen(function* () {
       const tunnel = { subject: "s", name: "n", hostname: "taken.example.test" }

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import * as Accounts from "../harness/Accounts.ts"
-import { accountOf, as, event, fund, imbalances, intend, json, operator, post, second, world } from "./Customers.ts"
+import { accountOf, as, event, fund, imbalances, intend, json, operator, post, second, server } from "./Customers.ts"
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the ledger", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the ledger", (it) => {
   it.effect("is never overdrawn by 500 debits at two replicas while payments come in", () =>
     Effect.gen(function* () {
       yield* fund("spender", 60)

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Contract from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { accountOf, as, event, fund, json, operator, post, second, world } from "./Customers.ts"
+import { accountOf, as, event, fund, json, operator, post, second, server } from "./Customers.ts"
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("credits", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("credits", (it) => {
   it.effect("buy one token for one key, and say what is missing", () =>
     Effect.gen(function* () {
       yield* fund("keyed", 2)

@@ -11,7 +11,7 @@ import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 export const secret = "shared with the provider"
-export const world = Accounts.world({ CT_PAYMENT_WEBHOOK_SECRET: secret })
+export const server = Accounts.server({ CT_PAYMENT_WEBHOOK_SECRET: secret })
 
 /** A second replica on the same database. */
 export const second = Effect.gen(function* () {

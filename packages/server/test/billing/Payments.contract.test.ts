@@ -4,13 +4,13 @@ import { SqlClient } from "effect/sql"
 import { until } from "../../../domain/test/Eventually.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
-import { accountOf, event, imbalances, intend, post, second, signed, world } from "./Customers.ts"
+import { accountOf, event, imbalances, intend, post, second, server, signed } from "./Customers.ts"
 
 const now = () => Math.floor(Date.now() / 1000)
 const unknown = "99".repeat(32)
 const long = `{"payment":"${unknown}","status":"${"x".repeat(2 * 1024 * 1024)}"}`
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("payments", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("payments", (it) => {
   it.effect("are accepted only with the shared secret, and only when recent", () =>
     Effect.gen(function* () {
       const payment = yield* intend("ada", 3)

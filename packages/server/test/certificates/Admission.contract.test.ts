@@ -8,7 +8,7 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.map(NameServer, ({ port }) =>
     TestServer.layer({
       CT_CP_DNS_UPDATE_SERVER: `127.0.0.1:${port}`,
@@ -71,7 +71,7 @@ const done = { status: "gruen", may_issue_now: true, assigned_ca: authority, cla
 
 const elsewhere = "dns01/Challenges.test.ts, whose servers behave that way, has it"
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("certificate admission", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate admission", (it) => {
   it.effect("holds its contract", () =>
     Effect.gen(function* () {
       const { routing_token } = yield* provision(hostname)

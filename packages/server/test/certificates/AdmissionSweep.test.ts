@@ -49,7 +49,7 @@ const replica = (
     )
   ).pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal")))
 
-const world = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)
+const server = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)
 
 const inDatabase = <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
   Effect.flatMap(TestDatabase, ({ url }) =>
@@ -97,7 +97,7 @@ const together = (times: number, variables: Readonly<Record<string, string>> = {
     }
   }).pipe(Effect.scoped)
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of certificate admission", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep of certificate admission", (it) => {
   it.effect("gives each domain its budget and no more, the oldest first, with three replicas at work", () =>
     Effect.gen(function* () {
       for (let n = 0; n < 45; n++) {

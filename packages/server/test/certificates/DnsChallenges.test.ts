@@ -8,7 +8,7 @@ import { keyName, NameServer, secret } from "../dns/NameServer.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.map(NameServer, ({ port }) =>
     TestServer.layer({
       CT_CP_DNS_UPDATE_SERVER: `127.0.0.1:${port}`,
@@ -52,7 +52,7 @@ const set = (token: string, hostname: string, value = "abc-DEF_123") =>
   post("/agent/dns01-challenge", { token, hostname, value })
 const clear = (token: string, hostname: string) => post("/agent/dns01-challenge/clear", { token, hostname })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the DNS-01 broker, by dynamic update", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the DNS-01 broker, by dynamic update", (it) => {
   it.effect("publishes a challenge, waits until it is seen, replaces it and takes it away", () =>
     Effect.gen(function* () {
       const { texts } = yield* NameServer

@@ -9,7 +9,7 @@ import { bearerOf } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { account, tunnel, variables, world } from "../tunnels/records/RecordsWorld.ts"
+import { account, server, tunnel, variables } from "../tunnels/records/FactsServer.ts"
 
 const holderKey = "11".repeat(32)
 const noiseKey = "22".repeat(32)
@@ -49,7 +49,7 @@ const agent = Layer.succeed(BridgeDialer, ({ arguments: given, tool, ...under })
 
 const keys = { CT_BRIDGE_HOLDER_KEY: holderKey, CT_BRIDGE_NOISE_KEY: noiseKey }
 
-layer(world(keys).pipe(Layer.provide(agent)), {
+layer(server(keys).pipe(Layer.provide(agent)), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("the agent bridge", (it) => {

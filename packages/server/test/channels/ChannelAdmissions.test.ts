@@ -7,7 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Schema } from "effect"
 import { ChannelAdmissions } from "../../src/channels/ChannelAdmissions.ts"
 import { TopologyAuthorizations } from "../../src/channels/TopologyAuthorizations.ts"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import { account, ask } from "./Asking.ts"
 import { idOf, keyOf, linkOf, materialOf, seedOf } from "./ChannelsKeys.ts"
 
@@ -17,7 +17,7 @@ const operator_pubkey = keyOf("operator")
 const authorize = (channel: string, word: string) =>
   ask("operator", "/internal/channel/authorize", { channel, holder: keyOf(word) })
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("channel admission", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("channel admission", (it) => {
   it.effect("an edge learns the operator and the keys of a member, and of no removed member", () =>
     Effect.gen(function* () {
       const channel = idOf("hall")

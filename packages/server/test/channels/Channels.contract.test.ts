@@ -1,7 +1,7 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 import { account } from "./Asking.ts"
 import { grantBy, idOf, keyOf, linkOf, materialOf } from "./ChannelsKeys.ts"
@@ -281,7 +281,7 @@ const end: ReadonlyArray<Contract.Row> = [
   { call: "listClaimInvites", as: bob, at, status: 200, answer: { invites: [] } }
 ]
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the channel registry", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the channel registry", (it) => {
   it.effect("answers as declared", () =>
     Effect.gen(function* () {
       yield* SqlClient.SqlClient.use(

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import { headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { account, type Answer, ask, person } from "./Asking.ts"
@@ -21,7 +21,7 @@ const seen = (path: string, init: RequestInit) =>
     return { status: response.status, headers: sent, text: yield* Effect.promise(() => response.text()) }
   })
 
-layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices: true, timeout: "60 seconds" })(
   "channels",
   (it) => {
     it.effect("a channel of another account answers as one that is not registered, on every route", () =>

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import { account, ask, otherReplica, person } from "./Asking.ts"
 import { grantBy, idOf, invitationBy, keyOf, materialOf, redemptionOf } from "./ChannelsKeys.ts"
 
@@ -63,7 +63,7 @@ const everything = Effect.gen(function* () {
   assert.strictEqual((yield* ask(ada, at, undefined, { method: "DELETE" })).status, 200)
 })
 
-layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices: true, timeout: "60 seconds" })(
   "beside six thousand channels of other accounts",
   (it) => {
     it.effect("no list and no command scans a whole table", () =>

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import { account, type Answer, ask, otherReplica, person, tally } from "./Asking.ts"
 import { idOf, invitationBy, keyOf, linkOf, materialOf, redemptionOf } from "./ChannelsKeys.ts"
 
@@ -33,7 +33,7 @@ const channelsOf = (name: string) =>
 
 const times = <A>(count: number, make: (n: number) => A) => Array.from({ length: count }, (_, n) => make(n))
 
-layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices: true, timeout: "60 seconds" })(
   "requests at the same time, at two replicas",
   (it) => {
     it.effect("one account registers a channel that many want", () =>

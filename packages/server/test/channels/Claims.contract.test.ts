@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 import { account, ask, person } from "./Asking.ts"
 import { grantBy, idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
@@ -113,7 +113,7 @@ const byInvite = (invites: {
   ]
 }
 
-const inDatabase = Layer.provideMerge(Layer.fresh(database), world())
+const inDatabase = Layer.provideMerge(Layer.fresh(database), server())
 
 layer(inDatabase, { excludeTestServices: true, timeout: "60 seconds" })("claims", (it) => {
   it.effect("answer as declared, in the order of the checks", () =>

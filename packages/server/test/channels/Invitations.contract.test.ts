@@ -1,7 +1,7 @@
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 import { account, ask } from "./Asking.ts"
 import { idOf, invitationBy, keyOf, materialOf, redemptionOf } from "./ChannelsKeys.ts"
@@ -72,7 +72,7 @@ const rows = (challenges: { readonly [name in "used" | "late" | "spoiled" | "kep
 
 const issued = Effect.map(ask("anonymous", "/channel/invite/challenge", {}), ({ body }) => String(body["challenge"]))
 
-layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices: true, timeout: "60 seconds" })(
   "invitations across accounts",
   (it) => {
     it.effect("answer as declared, in the order of the checks", () =>

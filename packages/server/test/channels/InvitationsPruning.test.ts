@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { until } from "../../../domain/test/Eventually.ts"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import { account, ask, otherReplica } from "./Asking.ts"
 import { idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
 
@@ -30,7 +30,7 @@ const remaining = SqlClient.SqlClient.use(
     union all select label from claim_invites order by 1`
 ).pipe(Effect.map((rows) => rows.map(({ what }) => what)))
 
-layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices: true, timeout: "60 seconds" })(
   "cleanup of invitations",
   (it) => {
     it.effect("any replica removes expired challenges, redemptions and invites, and nothing else", () =>

@@ -11,7 +11,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TopologyAuthorizations } from "../../src/channels/TopologyAuthorizations.ts"
-import { bearerOf, database, sessionOf, world } from "../harness/Accounts.ts"
+import { bearerOf, database, server, sessionOf } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const holder = (digit: string) => Schema.decodeSync(HolderKey)(digit.repeat(64))
@@ -53,7 +53,7 @@ const account = (sub: string) =>
     ({ topologies }) => topologies
   )
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topology authorizations", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topology authorizations", (it) => {
   it.effect("edges admit both their ends while an operator is bound, and only then", () =>
     Effect.gen(function* () {
       const ada = yield* account("ada")

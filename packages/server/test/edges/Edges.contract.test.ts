@@ -4,7 +4,7 @@ import * as Contract from "../harness/Contract.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = TestServer.layer().pipe(Layer.provideMerge(TestIssuer.layer))
+const server = TestServer.layer().pipe(Layer.provideMerge(TestIssuer.layer))
 const as = "operator" as const
 const key = "ab".repeat(32)
 
@@ -14,7 +14,7 @@ const never = {
   "authorizeChannel 200": "test/channels shows it with a member whose attestation holds"
 }
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("edge servers", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edge servers", (it) => {
   it.effect("hold their contract", () =>
     Effect.gen(function* () {
       const post = (path: string, body: unknown) =>

@@ -56,9 +56,9 @@ const numbered = (n: number) =>
     policy: new AccessPolicy({ expires_at: UnixSeconds.make(n), schedule: null })
   }) as const
 
-const world = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)
+const server = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a replica that cannot do a kind of work", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a replica that cannot do a kind of work", (it) => {
   it.effect("takes no orders for edges without an edge token, and still writes them for the others", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge

@@ -66,7 +66,7 @@ const writing = Layer.fresh(
 const committed = <A, E, R>(use: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(use))
 
-const world = TestServer.layer({ CT_CP_OUTBOX_TICK_SECS: "1" }).pipe(Layer.provideMerge(RecordingEdge.layer))
+const server = TestServer.layer({ CT_CP_OUTBOX_TICK_SECS: "1" }).pipe(Layer.provideMerge(RecordingEdge.layer))
 
 const waiting = (edge: string) =>
   Effect.map(
@@ -85,7 +85,7 @@ const order = (hostname: string) =>
     return (yield* Effect.promise(() => response.json())) as { readonly routing_token: string }
   })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("orders of several edges", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("orders of several edges", (it) => {
   it.effect("go to an edge that announced its address, from the heartbeat on and no longer than it lives", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge

@@ -34,7 +34,7 @@ const replica = Layer.fresh(
   Worker.layer.pipe(Layer.provideMerge(Outbox.layer), Layer.provideMerge(Database.layerClient), Layer.provide(settings))
 ).pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal")))
 
-const world = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)
+const server = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)
 
 /** A call that its number distinguishes from others. */
 const numbered = (n: number) =>
@@ -45,7 +45,7 @@ const numbered = (n: number) =>
 
 const numberOf = (body: string) => JSON.parse(body).expires_at as number
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the outbox", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the outbox", (it) => {
   it.effect("delivers everything once and in order for each tunnel, with three replicas at work", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge

@@ -20,7 +20,7 @@ import { Settings } from "../../src/settings/Settings.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import * as World from "../tunnels/records/RecordsWorld.ts"
+import * as FactsServer from "../tunnels/records/FactsServer.ts"
 import { EdgeProgram } from "./EdgeProgram.ts"
 
 /** How a visitor of a tunnel without an agent ends: by a TLS alert, or without a word where the access window is closed. */
@@ -68,7 +68,7 @@ const gauge = Effect.flatMap(TestDatabase, ({ url }) => {
 
 /** An agent enrolls for a tunnel, with a key. */
 const enroll = Effect.fnUntraced(function* (tunnel: TunnelId) {
-  const { tunnels } = yield* World.account("owner")
+  const { tunnels } = yield* FactsServer.account("owner")
   const { join_token: token } = yield* tunnels.install({ headers: {}, params: { id: tunnel } })
   const { enrollment } = yield* TestServer.client
   const seed = Redacted.make(new Uint8Array(32).fill(3))
@@ -88,9 +88,9 @@ const closed = new AccessPolicy({
   schedule: new WeeklySchedule({ tz_offset_minutes: 0, slots: [] })
 })
 
-const world = Accounts.world({ CT_CP_OUTBOX_TICK_SECS: "1", CT_CP_HOSTNAME_ZONE: "zone.example" })
+const server = Accounts.server({ CT_CP_OUTBOX_TICK_SECS: "1", CT_CP_HOSTNAME_ZONE: "zone.example" })
 
-layer(world, { excludeTestServices: true, timeout: "120 seconds" })("three edges", (it) => {
+layer(server, { excludeTestServices: true, timeout: "120 seconds" })("three edges", (it) => {
   it.effect("take every order, one killed in the middle and one cut off", () =>
     Effect.gen(function* () {
       const url = yield* TestServer.baseUrl
@@ -103,14 +103,14 @@ layer(world, { excludeTestServices: true, timeout: "120 seconds" })("three edges
       assert(a !== undefined && b !== undefined && c !== undefined)
       yield* Effect.forEach([a, b, c], (edge) => Effect.promise(() => edge.start()), { concurrency: 3 })
 
-      const first = yield* World.tunnel("owner", "one", "one.zone.example")
-      const second = yield* World.tunnel("owner", "two", "two.zone.example")
+      const first = yield* FactsServer.tunnel("owner", "one", "one.zone.example")
+      const second = yield* FactsServer.tunnel("owner", "two", "two.zone.example")
       const bothHosts = (hosts: ReadonlyArray<string>) =>
         hosts.includes("one.zone.example") && hosts.includes("two.zone.example")
       yield* untilAt([a, b, c], hostsOf, bothHosts)
       for (const edge of [a, b, c]) assert.strictEqual(yield* visit(edge.frontDoor, "two.zone.example"), "alert")
 
-      const { tunnelControls, tunnelRecords, tunnels } = yield* World.account("owner")
+      const { tunnelControls, tunnelRecords, tunnels } = yield* FactsServer.account("owner")
       const id = TunnelId.make(second.id)
       yield* tunnelControls.setAccess({ params: { id }, payload: closed })
       const visitTwo = (edge: EdgeProgram) => visit(edge.frontDoor, "two.zone.example")
@@ -148,7 +148,7 @@ layer(world, { excludeTestServices: true, timeout: "120 seconds" })("three edges
 
       c.cutOff()
       yield* lapse(c)
-      const third = yield* World.tunnel("owner", "three", "three.zone.example")
+      const third = yield* FactsServer.tunnel("owner", "three", "three.zone.example")
       yield* tunnels.remove({ params: { id } })
       yield* untilAt([a, b], hostsOf, (hosts) => hosts.join() === "three.zone.example")
       assert.deepStrictEqual(yield* hostsOf(c), ["two.zone.example"], "an edge that is cut off serves by what it knew")

@@ -19,7 +19,7 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.gen(function* () {
     const { issuer } = yield* TestIssuer
     const { url } = yield* RecordingEdge
@@ -42,7 +42,7 @@ const enroll = Effect.fnUntraced(function* (token: JoinToken, agent: string, byt
   return yield* enrollment.redeem({ payload: { token, agent: AgentId.make(agent), pubkey: keyOf(byte), proof } })
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the keys that may serve a tunnel", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the keys that may serve a tunnel", (it) => {
   it.effect(
     "are those enrolled for it and for any tunnel of its owner; the edge learns each change and all at boot",
     () =>

@@ -19,7 +19,7 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.gen(function* () {
     const { issuer } = yield* TestIssuer
     const { url } = yield* RecordingEdge
@@ -72,7 +72,7 @@ const proved = (token: Installation["routing_token"], byte: number) =>
 
 const other = Effect.flatMap(TestDatabase, ({ url }) => Effect.succeed(PgClient.layer({ url })))
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that ends", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a grant that ends", (it) => {
   it.effect("takes the keys enrolled through it along, and leaves the owner's, which it had not replaced", () =>
     Effect.gen(function* () {
       const { guest, install, ordered, owner, ungrant } = yield* shared("ada")
@@ -176,7 +176,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a grant that
   )
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the first proof of an enrolled key", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the first proof of an enrolled key", (it) => {
   it.effect("makes proofs needed once, however many edges report it, and for that key only", () =>
     Effect.gen(function* () {
       const { count, id, install, ordered, owner, token } = yield* shared("ada")

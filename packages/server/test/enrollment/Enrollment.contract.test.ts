@@ -12,7 +12,7 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = TestServer.layer().pipe(Layer.provideMerge(TestIssuer.layer))
+const server = TestServer.layer().pipe(Layer.provideMerge(TestIssuer.layer))
 const first = Redacted.make(new Uint8Array(32).fill(7))
 const second = Redacted.make(new Uint8Array(32).fill(8))
 
@@ -37,7 +37,7 @@ const keyed = (token: string, proven = token) => {
   return { token, pubkey, proof: Hex.encode(Bootstrap.prove(native, first, Redacted.make(bytesOf(proven)))) }
 }
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("enrollment", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("enrollment", (it) => {
   it.effect("holds its contract", () =>
     Effect.gen(function* () {
       const operator = "operator" as const

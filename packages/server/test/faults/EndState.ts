@@ -85,16 +85,16 @@ const unsettled = Effect.gen(function* () {
 })
 const settled = until(unsettled, (count) => count === 0, "100 millis")
 
-/** Reads the end state of a world, once it has settled. */
-export const read = (world: {
+/** Reads the end state of a deployment, once it has settled. */
+export const read = (deployment: {
   readonly database: Redacted.Redacted
   readonly orders: ReadonlyArray<Order>
   readonly realmFolder: string
 }): Effect.Effect<EndState> =>
   Effect.gen(function* () {
     yield* settled
-    return { tables: yield* tables, clients: clientsIn(world.realmFolder), edge: believed(world.orders) }
-  }).pipe(Effect.provide(PgClient.layer({ url: world.database, maxConnections: 2 })), Effect.orDie)
+    return { tables: yield* tables, clients: clientsIn(deployment.realmFolder), edge: believed(deployment.orders) }
+  }).pipe(Effect.provide(PgClient.layer({ url: deployment.database, maxConnections: 2 })), Effect.orDie)
 
 const chance = /s1\.[0-9a-f]{8}\.[\w-]+|127\.0\.0\.1:\d+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}/g
 

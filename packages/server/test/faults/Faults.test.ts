@@ -7,11 +7,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import * as Generator from "../fuzz/Generator.ts"
 import * as Client from "./Client.ts"
+import * as Deployment from "./Deployment.ts"
 import * as EndState from "./EndState.ts"
 import * as Postgres from "./Postgres.ts"
 import type { Victim } from "./Program.ts"
 import * as Scenario from "./Scenario.ts"
-import * as World from "./World.ts"
 
 const kills = Number(process.env["FAULT_KILLS"] ?? 2)
 const runs = Number(process.env["FAULT_RUNS"] ?? 1)
@@ -45,18 +45,18 @@ const plan = (seed: number, steps: ReadonlyArray<string>): ReadonlyArray<Kill> =
   )
 }
 
-type World = Effect.Success<ReturnType<typeof World.make>>
+type Deployment = Effect.Success<ReturnType<typeof Deployment.make>>
 
-/** Plays the scenario in a world, and answers what it has left behind, with the names of what was given by chance. */
-const outcome = (world: World, beside: Parameters<typeof Client.make>[0]["beside"]) =>
+/** Plays the scenario in a deployment, and answers what it has left behind, with the names of what was given by chance. */
+const outcome = (deployment: Deployment, beside: Parameters<typeof Client.make>[0]["beside"]) =>
   Effect.gen(function* () {
     const client = yield* Client.make({
-      urls: world.servers.map(({ url }) => url),
-      credentials: world.credentials,
+      urls: deployment.servers.map(({ url }) => url),
+      credentials: deployment.credentials,
       beside
     })
     const names = new Map<string, string>()
-    yield* Scenario.play(client, world.party, names)
+    yield* Scenario.play(client, deployment.party, names)
     return { client, names }
   })
 
@@ -91,18 +91,18 @@ layer(Layer.empty, { excludeTestServices: true })("whatever is killed", (it) => 
     () =>
       Effect.gen(function* () {
         const postgres = yield* Postgres.make
-        const quiet = yield* World.make(postgres, "quiet", 1)
+        const quiet = yield* Deployment.make(postgres, "quiet", 1)
         const undisturbed = yield* outcome(quiet, () => Effect.void)
         const left = yield* EndState.read(quiet.leftBehind)
         for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
           const planned = plan(seed, undisturbed.client.steps)
           yield* Effect.gen(function* () {
-            const world = yield* World.make(postgres, `shaken_${seed}`, 2)
+            const deployment = yield* Deployment.make(postgres, `shaken_${seed}`, 2)
             const scope = yield* Effect.scope
             const strikes: Array<Fiber.Fiber<void>> = []
             const victimOf = ({ kind }: Kill, replica: number): Victim | undefined =>
-              ({ server: world.servers[replica], postgres, provider: world.provider })[kind]
-            const disturbed = yield* outcome(world, (step, replica) =>
+              ({ server: deployment.servers[replica], postgres, provider: deployment.provider })[kind]
+            const disturbed = yield* outcome(deployment, (step, replica) =>
               Effect.gen(function* () {
                 for (const kill of planned.filter((each) => each.step === step)) {
                   const strike = victimOf(kill, replica)?.strike ?? Effect.void
@@ -112,7 +112,7 @@ layer(Layer.empty, { excludeTestServices: true })("whatever is killed", (it) => 
             )
             yield* Fiber.joinAll(strikes)
             assert.deepStrictEqual(disturbed.client.faults, [])
-            const shaken = yield* EndState.read(world.leftBehind)
+            const shaken = yield* EndState.read(deployment.leftBehind)
             const certain = EndState.valuesOf(left).intersection(EndState.valuesOf(shaken))
             compare(
               EndState.linesOf(left, undisturbed.names, certain),

@@ -14,7 +14,7 @@ import { idOf, invitationBy, keyOf, materialOf, redemptionOf, seedOf } from "../
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import * as ServiceAccounts from "../identity/ServiceAccountsWorld.ts"
+import * as ServiceAccounts from "../identity/RealmServer.ts"
 import { clients, TestRealm } from "../identity/TestRealm.ts"
 import * as Program from "./Program.ts"
 
@@ -50,7 +50,7 @@ class Replicas extends Context.Service<Replicas, readonly [Program.Program, Prog
   )
 }
 
-const world = Replicas.layer.pipe(
+const server = Replicas.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(TestDatabase.layer, TestIssuer.layer, TestRealm.layer))
 )
 
@@ -77,7 +77,7 @@ const registered = (name: string) =>
   Effect.as(mine("/me/channels", { channel: idOf(name), operator_pubkey: keyOf("operator") }), idOf(name))
 const distinct = (answers: ReadonlyArray<Answer>, member: string) => new Set(answers.map(({ body }) => body[member]))
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("at two processes at once", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("at two processes at once", (it) => {
   it.effect("200 requests for a service account leave fifty here and at the provider", () =>
     Effect.gen(function* () {
       const { create, list } = yield* first(ServiceAccounts.account("racer"))

@@ -18,7 +18,7 @@ import * as Slow from "./Slow.ts"
 const total = Number(process.env["FUZZ_REQUESTS"] ?? 20_000)
 const seed = Number(process.env["FUZZ_SEED"] ?? 1)
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.map(TestIssuer, ({ issuer }) =>
     TestServer.layer({
       CT_OIDC_ISSUER: issuer,
@@ -127,7 +127,7 @@ const verdict = (operation: Route["operation"], answer: Answer, isDetour: boolea
   return fits(json, JSON.parse(answer.text)) ? undefined : "an answer that its schema does not hold"
 }
 
-layer(world, { excludeTestServices: true, timeout: "600 seconds" })("hostile input", (it) => {
+layer(server, { excludeTestServices: true, timeout: "600 seconds" })("hostile input", (it) => {
   it.effect(
     `${total} requests from seed ${seed} are answered as the document says, and no caller sees what is not its own`,
     () =>

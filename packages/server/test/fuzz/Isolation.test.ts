@@ -16,7 +16,7 @@ import * as Accounts from "../harness/Accounts.ts"
 import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { settings } from "../identity/ServiceAccountsWorld.ts"
+import { settings } from "../identity/RealmServer.ts"
 import { TestRealm } from "../identity/TestRealm.ts"
 
 const variables = {
@@ -25,7 +25,7 @@ const variables = {
   CT_BRIDGE_HOLDER_KEY: "11".repeat(32),
   CT_BRIDGE_NOISE_KEY: "22".repeat(32)
 }
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.gen(function* () {
     const edge = yield* RecordingEdge
     return TestServer.layer({ ...(yield* settings), ...variables, CT_CP_EDGE_ADMIN_URL: edge.url })
@@ -315,7 +315,7 @@ const trespass = (thief: Party, victim: Party) =>
     assert.deepStrictEqual(changes(before, yield* traces(victim.marks)), [])
   })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("two accounts", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("two accounts", (it) => {
   it.effect(
     "see nothing of each other, and change nothing",
     () =>

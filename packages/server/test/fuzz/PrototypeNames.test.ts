@@ -45,7 +45,7 @@ const statusOf = (
       })
   )
 
-layer(Accounts.world({ CT_CP_HOSTNAME_ZONE: "zone.example" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Accounts.server({ CT_CP_HOSTNAME_ZONE: "zone.example" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "a name that every object answers to",
   (it) => {
     it.effect("is no fault at any route, wherever a name may stand", () =>

@@ -194,7 +194,7 @@ const withBody: ReadonlyArray<RouteWithBody> = routes.flatMap(({ method, operati
   }
 })
 
-layer(Accounts.world({ CT_PAYMENT_WEBHOOK_SECRET: "secret" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Accounts.server({ CT_PAYMENT_WEBHOOK_SECRET: "secret" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "what no client sends by accident",
   (it) => {
     it.effect("is one request or none, wherever somebody else would cut it", () =>

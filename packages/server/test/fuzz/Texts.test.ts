@@ -27,7 +27,7 @@ const hostile = [
 const asBytes = (text: string) =>
   text.replace(/%(?:00|0A)/g, "").replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
-layer(Accounts.world({ CT_CP_HOSTNAME_ZONE: "zone.example" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Accounts.server({ CT_CP_HOSTNAME_ZONE: "zone.example" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "a hostile text",
   (it) => {
     it.effect("is no fault wherever it stands", () =>

@@ -12,7 +12,7 @@ import * as AccessRequestStore from "../../src/gate/AccessRequestStore.ts"
 import { sha256Hex } from "../../src/runtime/Secrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { gated, isRefusedAsTooMany, replica, text, triesOver, world } from "./GateWorld.ts"
+import { gated, isRefusedAsTooMany, replica, server, text, triesOver } from "./SignInServer.ts"
 
 const form = "application/x-www-form-urlencoded"
 const path = "/gate/request-access"
@@ -33,7 +33,7 @@ const askFrom = (address: string, fields: Readonly<Record<string, string>>) =>
 
 const database = Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url, maxConnections: 1 })))
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("visitors who ask for access", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("visitors who ask for access", (it) => {
   it.effect("leave one request with the owner, who lets them in or does not", () =>
     Effect.gen(function* () {
       const host = "door.zone.example"

@@ -2,7 +2,7 @@ import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../harness/TestServer.ts"
-import { account, browser, gated, Realm, replica, world } from "./GateWorld.ts"
+import { account, browser, gated, Realm, replica, server } from "./SignInServer.ts"
 
 const redeem = (body: { readonly host: string; readonly code: string; readonly browser: string }) =>
   TestServer.raw("/internal/gate/redeem", {
@@ -21,7 +21,7 @@ const signedIn = Effect.fn("signedIn")(function* (host: string) {
   return { host, code: entry.searchParams.get("code") ?? "", browser: start.searchParams.get("browser") ?? "" }
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the code of a sign-in", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the code of a sign-in", (it) => {
   it.effect("shows it with a visitor who has signed in: one session, however many ask at once on two replicas", () =>
     Effect.gen(function* () {
       yield* gated("code.zone.example", { allow_any_login: true })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../harness/TestServer.ts"
-import { browser, gated, portal, world } from "./GateWorld.ts"
+import { browser, gated, portal, server } from "./SignInServer.ts"
 
 /** What no honest client sends, percent-encoded where it has to be. */
 const nasty = [
@@ -44,7 +44,7 @@ const isOurs = (location: string) =>
   /^https:\/\/(?:portal|odd)\.zone\.example(?:\/|$)/u.test(location) ||
   /^http:\/\/localhost:\d+\/realms\/demo\/protocol\//u.test(location)
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })(
   "whatever is sent to the gate and the portal",
   (it) => {
     it.effect("is answered as declared, and leads nowhere else", () =>

@@ -13,10 +13,10 @@ import {
   isRefusedAsTooMany,
   portal,
   replica,
+  server,
   text,
-  triesOver,
-  world
-} from "./GateWorld.ts"
+  triesOver
+} from "./SignInServer.ts"
 
 const email = Schema.decodeSync(Email)
 
@@ -26,7 +26,7 @@ const startAt = (host: string, back = "/") => `/gate/start?${new URLSearchParams
 const given = (response: Response, name: string) =>
   response.headers.getSetCookie().find((cookie) => cookie.startsWith(`${name}=`)) ?? ""
 
-layer(world, { excludeTestServices: true, timeout: "90 seconds" })("visitors of a gated host", (it) => {
+layer(server, { excludeTestServices: true, timeout: "90 seconds" })("visitors of a gated host", (it) => {
   it.effect(
     "sign in at the provider, are led back to where they were, and pass until they are taken off the list",
     () =>

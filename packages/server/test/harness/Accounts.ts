@@ -66,7 +66,7 @@ export const sessionOf = (sub: string, email: string | null) =>
     )
 
 /** A server that believes the test issuer, over a database of its own. */
-export const world = (variables: Readonly<Record<string, string>> = {}) =>
+export const server = (variables: Readonly<Record<string, string>> = {}) =>
   Layer.unwrap(Effect.map(TestIssuer, ({ issuer }) => TestServer.layer({ CT_OIDC_ISSUER: issuer, ...variables }))).pipe(
     Layer.provideMerge(TestIssuer.layer)
   )

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { bearerOf, sessionOf, world } from "../harness/Accounts.ts"
+import { bearerOf, server, sessionOf } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const ask = (headers: Readonly<Record<string, string>>, path = "/me/tunnels") =>
@@ -14,7 +14,7 @@ const ask = (headers: Readonly<Record<string, string>>, path = "/me/tunnels") =>
 const policy = `"caller";q=2;w=60`
 const left = (requests: number) => ({ status: 200, left: `"caller";r=${requests}`, policy, later: null })
 
-layer(world({ CT_CP_REQUESTS_PER_MIN: "2" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(server({ CT_CP_REQUESTS_PER_MIN: "2" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "the limit of requests",
   (it) => {
     it.effect("is each account's own, however it signs in, though all come from one address", () =>

@@ -18,7 +18,7 @@ import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.gen(function* () {
     const { issuer } = yield* TestIssuer
     const { url } = yield* RecordingEdge
@@ -32,7 +32,7 @@ const signature = Schema.decodeSync(Signature)
 const hostname = Schema.decodeSync(Hostname)("cam.example.test")
 const email = Schema.decodeSync(Email)("vera@example.test")
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the audit log", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the audit log", (it) => {
   it.effect("names who let whom into a tunnel, and who changed its login", () =>
     Effect.gen(function* () {
       const { operators, tunnels } = yield* TestServer.clientAs({ bearer: yield* bearerOf("ada") })

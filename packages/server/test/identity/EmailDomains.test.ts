@@ -40,7 +40,7 @@ HttpApi.reflect(ControlPlaneApi, {
   }
 })
 
-layer(Layer.merge(Accounts.world(strictly), Layer.empty), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.merge(Accounts.server(strictly), Layer.empty), { excludeTestServices: true, timeout: "60 seconds" })(
   "allowed e-mail domains",
   (it) => {
     it.effect("bind bearers: by a verified address of a domain, and by nothing else", () =>

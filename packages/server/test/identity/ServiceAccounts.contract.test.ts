@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Accounts from "../harness/Accounts.ts"
-import { world as plainWorld } from "../harness/Accounts.ts"
+import { server as plainServer } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
-import { account, world } from "./ServiceAccountsWorld.ts"
+import { account, server } from "./RealmServer.ts"
 import { TestRealm } from "./TestRealm.ts"
 
 const ada = { bearer: "ada" }
@@ -84,7 +84,7 @@ const rows: ReadonlyArray<Contract.Row> = [
 
 const elsewhere = "is asked of a server without a provider"
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
   it.effect("answer as declared", () =>
     Effect.andThen(
       onRecord,
@@ -97,7 +97,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service acco
   )
 })
 
-layer(plainWorld(), { excludeTestServices: true, timeout: "60 seconds" })("without a provider", (it) => {
+layer(plainServer(), { excludeTestServices: true, timeout: "60 seconds" })("without a provider", (it) => {
   it.effect("there is nothing to make, renew or delete accounts with", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

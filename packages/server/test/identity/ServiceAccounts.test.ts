@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { until } from "../../../domain/test/Eventually.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { account, agreed, rows, second, world } from "./ServiceAccountsWorld.ts"
+import { account, agreed, rows, second, server } from "./RealmServer.ts"
 import { clients, login, TestRealm } from "./TestRealm.ts"
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
   it.effect("are fifty here and at the provider after 200 requests at two replicas", () =>
     Effect.gen(function* () {
       const there = yield* second

@@ -7,7 +7,7 @@ import { freePort } from "../../../stack/src/Ports.ts"
 import { bearerOf } from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import { adminToken } from "../harness/TestServer.ts"
-import { account, agreed, rows, settings, world } from "./ServiceAccountsWorld.ts"
+import { account, agreed, rows, server, settings } from "./RealmServer.ts"
 import { type Call, TestRealm } from "./TestRealm.ts"
 
 /** The program as a process of its own; it sweeps so seldom that somebody else has to. */
@@ -57,7 +57,7 @@ const steps: ReadonlyArray<{ readonly method: string; readonly path: RegExp; rea
     { method: "DELETE", path: /./, states: ["releasing"] }
   ]
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
   for (const { method, path, states } of steps) {
     it.effect(`leave nothing behind when the program is killed while it waits for ${method} ${path.source}`, () =>
       Effect.gen(function* () {

@@ -69,7 +69,7 @@ const calls: ReadonlyArray<{ readonly method: string; readonly path: string; rea
   )
 ]
 
-layer(Accounts.world(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {
+layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {
   it.effect("is in a log, a trace or a problem, whatever route fails", () =>
     Effect.gen(function* () {
       const { said, listening } = yield* overheard

@@ -10,11 +10,11 @@ import * as TestServer from "../harness/TestServer.ts"
 const folder = mkdtempSync(join(tmpdir(), "catenet-contract-"))
 const certificate = join(folder, "ca.der")
 writeFileSync(certificate, new Uint8Array([0x30, 0x00]))
-const world = TestServer.layer({ CT_CP_EDGE_CERT_PATH: certificate }).pipe(Layer.provideMerge(TestIssuer.layer))
+const server = TestServer.layer({ CT_CP_EDGE_CERT_PATH: certificate }).pipe(Layer.provideMerge(TestIssuer.layer))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("status", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("status", (it) => {
   it.effect("holds its contract", () =>
     Contract.hold(
       "status",

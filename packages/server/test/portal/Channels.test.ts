@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { english } from "../../src/portal/texts/English.ts"
 import { account, ask, person } from "../channels/Asking.ts"
 import { grantBy, idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { world } from "../harness/Accounts.ts"
+import { server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -28,7 +28,7 @@ const send = (as: As, path: string, form?: Readonly<Record<string, string>>) =>
     return { status: response.status, location: response.headers.get("location"), text, headers: response.headers }
   })
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("channels of the portal", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("channels of the portal", (it) => {
   it.effect("are registered, filled, re-keyed and ended by forms", () =>
     Effect.gen(function* () {
       const channel = idOf("portal channel")

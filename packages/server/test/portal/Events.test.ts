@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, person } from "../channels/Asking.ts"
-import { world } from "../harness/Accounts.ts"
+import { server } from "../harness/Accounts.ts"
 import { headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -28,7 +28,7 @@ const open = (headers: Readonly<Record<string, string>>, ids: ReadonlyArray<stri
     return { status: response.status, type: response.headers.get("content-type"), until }
   })
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("events of the portal", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("events of the portal", (it) => {
   it.effect("tell an account the states of its own tunnels, in the language of the page", () =>
     Effect.gen(function* () {
       const [fay, bob] = [person("events-fay"), person("events-bob")]

@@ -6,7 +6,7 @@ import { english } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
 import { account, ask, person } from "../channels/Asking.ts"
 import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { world } from "../harness/Accounts.ts"
+import { server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -69,7 +69,7 @@ const faults = (text: string, { language }: { readonly language: string }): Read
   ]
 }
 
-layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("every page of the portal", (it) => {
+layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("every page of the portal", (it) => {
   it.effect("is whole in both languages, under a strict policy, and kept by no browser", () =>
     Effect.gen(function* () {
       const made = yield* ask(eve, "/me/tunnels", { name: "cam" })

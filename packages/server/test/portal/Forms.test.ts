@@ -4,7 +4,7 @@ import { HttpServer } from "effect/http"
 import { createServer, type Server } from "node:http"
 import { ask, account, person } from "../channels/Asking.ts"
 import { grantBy, idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { world } from "../harness/Accounts.ts"
+import { server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -33,13 +33,13 @@ const post = (as: As, path: string, form: Readonly<Record<string, string>> = {},
 /** Somebody who takes every message, until the scope ends. */
 const receiver = Effect.acquireRelease(
   Effect.callback<Server>((resume) => {
-    const server = createServer((_, response) => void response.writeHead(200).end())
-    server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    const listener = createServer((_, response) => void response.writeHead(200).end())
+    listener.listen(0, "127.0.0.1", () => resume(Effect.succeed(listener)))
   }),
-  (server) => Effect.sync(() => (server.closeAllConnections(), server.close()))
+  (listener) => Effect.sync(() => (listener.closeAllConnections(), listener.close()))
 ).pipe(
-  Effect.map((server) => {
-    const address = server.address()
+  Effect.map((listener) => {
+    const address = listener.address()
     return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/hook`
   })
 )
@@ -73,7 +73,7 @@ const hold = (rows: ReadonlyArray<Row>) =>
 
 const webhook_url = "http://127.0.0.1:1/hook"
 
-layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms of the portal", (it) => {
+layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms of the portal", (it) => {
   it.effect("of a tunnel do what they say, for its owner alone", () =>
     Effect.gen(function* () {
       const made = yield* ask(ada, "/me/tunnels", { name: "cam" })

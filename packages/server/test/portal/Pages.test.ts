@@ -4,7 +4,7 @@ import { textsFor } from "../../src/portal/shell/Language.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
 import { ask, person } from "../channels/Asking.ts"
-import { world } from "../harness/Accounts.ts"
+import { server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -84,7 +84,7 @@ describe("the language of a page", () => {
   })
 })
 
-layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages of the portal", (it) => {
+layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages of the portal", (it) => {
   it.effect("stand in one shell under a strict policy, and their style sheet may be kept for good", () =>
     Effect.gen(function* () {
       const front = yield* open("anonymous", "/", { "accept-language": "de" })

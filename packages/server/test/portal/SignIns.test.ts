@@ -1,7 +1,7 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { home, nextPath } from "../../src/portal/NextPath.ts"
-import { browser, isRefusedAsTooMany, portal, replica, text, triesOver, world } from "../gate/GateWorld.ts"
+import { browser, isRefusedAsTooMany, portal, replica, server, text, triesOver } from "../gate/SignInServer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const session = "__Host-ct_portal_session"
@@ -35,7 +35,7 @@ describe("where somebody goes after signing in", () => {
   })
 })
 
-layer(world, { excludeTestServices: true, timeout: "90 seconds" })("people at the portal", (it) => {
+layer(server, { excludeTestServices: true, timeout: "90 seconds" })("people at the portal", (it) => {
   it.effect("sign in at the provider, are who they are on the API, and sign out everywhere", () =>
     Effect.gen(function* () {
       const vera = browser()

@@ -5,7 +5,7 @@ import * as EditorScript from "../../src/portal/pages/topology/EditorScript.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { account, ask, person } from "../channels/Asking.ts"
 import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { world } from "../harness/Accounts.ts"
+import { server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -35,7 +35,7 @@ const create = (as: As) =>
     return { id, editor: `/me/topologies/${id}/editor`, own: `/portal/topologies/${id}` }
   })
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topologies of the portal", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topologies of the portal", (it) => {
   it.effect("are drawn and changed without a script, and say why a change was refused", () =>
     Effect.gen(function* () {
       const { editor, own } = yield* create(kim)

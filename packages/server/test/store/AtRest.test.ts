@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { browser, gated, portal, world } from "../gate/GateWorld.ts"
+import { browser, gated, portal, server } from "../gate/SignInServer.ts"
 import { database } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -42,7 +42,7 @@ const send = (method: string, path: string, body: unknown, headers: Readonly<Rec
 
 const post = (path: string, body: unknown) => send("POST", path, body, { "x-ct-admin-token": TestServer.adminToken })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a secret", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a secret", (it) => {
   it.effect("stands in no row, of a sign-in that is under way or of what was handed out", () =>
     Effect.gen(function* () {
       const host = "rest.zone.example"

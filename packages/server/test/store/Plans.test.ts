@@ -18,7 +18,7 @@ const rows = Number(process.env["PLAN_ROWS"] ?? 100_000)
 /** Often enough for an end-to-end read to show among what is read once, when a server starts. */
 const times = 5
 
-const world = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer).pipe(Layer.provideMerge(TestIssuer.layer))
+const server = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer).pipe(Layer.provideMerge(TestIssuer.layer))
 
 const id = (n: number) => n.toString(16).padStart(32, "0")
 const token = (n: number) => n.toString(16).padStart(64, "0")
@@ -176,7 +176,7 @@ const until = (enough: (seen: Effect.Success<typeof statistics>) => boolean) =>
 const filledIn = <A extends { readonly name: string }>(tables: ReadonlyArray<A>) =>
   tables.filter(({ name }) => Crowd.tables.includes(name))
 
-layer(world, { excludeTestServices: true, timeout: "120 seconds" })("a full database", (it) => {
+layer(server, { excludeTestServices: true, timeout: "120 seconds" })("a full database", (it) => {
   it.effect(
     "is read by its indexes, and uses all of them",
     () =>

@@ -7,9 +7,9 @@ import { HolderKey, Signature } from "@catenet/domain/values/Keys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, sessionOf, world } from "../harness/Accounts.ts"
+import { database, server, sessionOf } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import * as World from "../tunnels/records/RecordsWorld.ts"
+import * as FactsServer from "../tunnels/records/FactsServer.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 const keyOf = (byte: number) =>
@@ -24,13 +24,13 @@ const proved = (byte: number, id: TopologyId, subject: string) => ({
 const plain = (byte: number, id: TopologyId) => ({ headers: {}, params: { id }, payload: { agent: keyOf(byte) } })
 const fresh = (subject: string) =>
   Effect.gen(function* () {
-    const { topologies } = yield* World.account(subject)
+    const { topologies } = yield* FactsServer.account(subject)
     return { topologies, id: (yield* topologies.create({ headers: {} })).id }
   })
 const refusal = <A, E extends { readonly _tag: string }, R>(call: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(call), ({ _tag }) => _tag)
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("a placement with the agent's proof", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("a placement with the agent's proof", (it) => {
   it.effect("takes the agent from an account that placed it without, and ends its edges there", () =>
     Effect.gen(function* () {
       const [eve, ada] = yield* Effect.all([fresh("eve"), fresh("ada")])

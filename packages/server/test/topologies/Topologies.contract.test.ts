@@ -5,7 +5,7 @@ import type { TopologyIds } from "@catenet/domain/topologies/Topology"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { bearerOf, database, world } from "../harness/Accounts.ts"
+import { bearerOf, database, server } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -277,7 +277,7 @@ const scene = (other: string) =>
       select encode(sha256(n::text::bytea), 'hex'), 'ada', ${other}, 'peer' from generate_series(1, 65) n`
   }).pipe(Effect.provide(database))
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("topologies", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topologies", (it) => {
   it.effect("answer as declared", () =>
     Effect.gen(function* () {
       const [own, other] = yield* created

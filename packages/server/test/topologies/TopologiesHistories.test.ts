@@ -20,7 +20,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { peersOf, withoutAgent } from "../../../domain/test/topologies/DrawnTopology.ts"
-import { bearerOf, database, sessionOf, world } from "../harness/Accounts.ts"
+import { bearerOf, database, server, sessionOf } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const Actor = Schema.Literals(["ada", "ada", "ada", "bob", "bob", "bearer", "sam"])
@@ -161,7 +161,7 @@ const channels = Effect.gen(function* () {
   yield* sql`insert into channel_allowlist (channel, email) values (${channel("f")}, 'bob@b.example')`
 })
 
-const scene = Layer.effectDiscard(Effect.provide(channels, database)).pipe(Layer.provideMerge(world()))
+const scene = Layer.effectDiscard(Effect.provide(channels, database)).pipe(Layer.provideMerge(server()))
 
 layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology", (it) => {
   it.effect.prop(

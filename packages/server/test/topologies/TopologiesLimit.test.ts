@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Accounts from "../harness/Accounts.ts"
-import * as World from "../tunnels/records/RecordsWorld.ts"
+import * as FactsServer from "../tunnels/records/FactsServer.ts"
 
-layer(Accounts.world({}), { excludeTestServices: true, timeout: "60 seconds" })("topologies of an account", (it) => {
+layer(Accounts.server({}), { excludeTestServices: true, timeout: "60 seconds" })("topologies of an account", (it) => {
   it.effect("are at most a hundred, however many are created at once", () =>
     Effect.gen(function* () {
-      const { topologies } = yield* World.account("drawer")
+      const { topologies } = yield* FactsServer.account("drawer")
       const create = Effect.result(topologies.create({ headers: {} }))
       const made = yield* Effect.replicateEffect(create, 104, { concurrency: 8 })
       const refused = made.flatMap((each) => (each._tag === "Failure" ? [each.failure] : []))
@@ -16,7 +16,7 @@ layer(Accounts.world({}), { excludeTestServices: true, timeout: "60 seconds" })(
       yield* topologies.remove({ params: { id: first!.id } })
       assert.strictEqual((yield* create)._tag, "Success")
       assert.strictEqual((yield* create)._tag, "Failure")
-      const { topologies: ofAnother } = yield* World.account("another")
+      const { topologies: ofAnother } = yield* FactsServer.account("another")
       assert.strictEqual((yield* Effect.result(ofAnother.create({ headers: {} })))._tag, "Success")
     })
   )

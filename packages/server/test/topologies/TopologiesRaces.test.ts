@@ -7,7 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { bearerOf, database, ready, world } from "../harness/Accounts.ts"
+import { bearerOf, database, ready, server } from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -43,7 +43,7 @@ const tally = <A, E extends { readonly _tag: string }, R>(commands: ReadonlyArra
 
 const times = 40
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("over two replicas", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("over two replicas", (it) => {
   it.effect("an agent is in one topology, however many accounts place it at once", () =>
     Effect.gen(function* () {
       const ada = yield* clients("ada")

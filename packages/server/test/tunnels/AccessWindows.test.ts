@@ -5,12 +5,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { until } from "../../../domain/test/Eventually.ts"
 import { FactsEdge } from "./records/FactsEdge.ts"
-import { account, tunnel, world } from "./records/RecordsWorld.ts"
+import { account, server, tunnel } from "./records/FactsServer.ts"
 
 const policy = Schema.decodeSync(AccessPolicy)
 const office = { tz_offset_minutes: 60, slots: [{ day: 0, start_minute: 540, end_minute: 1020 }] }
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("the access window of a tunnel", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the access window of a tunnel", (it) => {
   it.effect("reaches the edge as saved, re-armed and cleared, in that order, and again with the hostname", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

@@ -5,11 +5,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as TestServer from "../harness/TestServer.ts"
 import { FactsEdge } from "./records/FactsEdge.ts"
-import { account, tunnel, world } from "./records/RecordsWorld.ts"
+import { account, server, tunnel } from "./records/FactsServer.ts"
 
 const Restored = Schema.Array(Schema.Struct({ token: Schema.String, http_only: Schema.Boolean }))
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("http-only of a tunnel", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("http-only of a tunnel", (it) => {
   it.effect("reaches the edge as set, again before the hostname is authorized, and with what an edge restores", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

@@ -10,7 +10,7 @@ import { RecordingEdge } from "../harness/RecordingEdge.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.gen(function* () {
     const { issuer } = yield* TestIssuer
     const { url } = yield* RecordingEdge
@@ -36,7 +36,7 @@ const name = Schema.decodeSync(TunnelName)
 const host = Schema.decodeSync(Hostname)
 const email = Schema.decodeSync(Email)
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("an account's tunnels", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an account's tunnels", (it) => {
   it.effect("are created with a hostname of their own, listed, changed and removed", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge

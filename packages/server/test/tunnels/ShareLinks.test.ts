@@ -8,7 +8,7 @@ import { hash } from "node:crypto"
 import { database, ready } from "../harness/Accounts.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
-import { account, tunnel, variables, world } from "./records/RecordsWorld.ts"
+import { account, server, tunnel, variables } from "./records/FactsServer.ts"
 
 const zone = {
   CT_GATE_ACCESS_AUD: "gates",
@@ -46,7 +46,7 @@ const check = (host: string, headers: Readonly<Record<string, string>> = {}) =>
 
 const withCookie = (session: string) => ({ cookie: `other=1; ct_gate_session=${session}` })
 
-layer(world(zone), { excludeTestServices: true, timeout: "60 seconds" })("share links", (it) => {
+layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("share links", (it) => {
   it.effect("let a visitor past the gate of their host until they are revoked", () =>
     Effect.gen(function* () {
       const { id } = yield* gated("ada", "cam.zone.example")

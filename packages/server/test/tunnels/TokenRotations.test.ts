@@ -16,7 +16,7 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.gen(function* () {
     const { issuer } = yield* TestIssuer
     const { url } = yield* RecordingEdge
@@ -46,7 +46,7 @@ const known = Effect.gen(function* () {
 
 const otherDatabase = Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url }))
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a new routing token", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a new routing token", (it) => {
   it.effect("takes over host, tier and window, keeps the name of the records, and revokes the old one", () =>
     Effect.gen(function* () {
       const edge = yield* RecordingEdge

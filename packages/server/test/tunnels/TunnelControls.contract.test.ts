@@ -5,11 +5,11 @@ import * as Accounts from "../harness/Accounts.ts"
 import { database } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
 import { FactsEdge } from "./records/FactsEdge.ts"
-import { account, tunnel } from "./records/RecordsWorld.ts"
+import { account, tunnel } from "./records/FactsServer.ts"
 
 const here = Layer.unwrap(
   Effect.map(FactsEdge, ({ url }) =>
-    Accounts.world({ CT_CP_EDGE_ADMIN_URL: url, CT_CP_OUTBOX_TICK_SECS: "1", CT_CP_HOSTNAME_ZONE: "example.test" })
+    Accounts.server({ CT_CP_EDGE_ADMIN_URL: url, CT_CP_OUTBOX_TICK_SECS: "1", CT_CP_HOSTNAME_ZONE: "example.test" })
   )
 ).pipe(Layer.provideMerge(FactsEdge.layer))
 

@@ -8,9 +8,9 @@ import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { PublicDns } from "./hostnames/PublicDns.ts"
 
-const world = Layer.unwrap(
+const server = Layer.unwrap(
   Effect.map(PublicDns, ({ address }) =>
-    Accounts.world({
+    Accounts.server({
       CT_CP_TUNNELS_PER_ACCOUNT: "2",
       CT_CP_HOSTNAME_ZONE: "example.test",
       CT_CP_DNS_RESOLVERS: address
@@ -52,7 +52,7 @@ const prepare = (id: string) =>
     }).pipe(Effect.provide(PgClient.layer({ url })))
   })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (it) => {
   it.effect("hold their contract", () =>
     Effect.gen(function* () {
       const { id } = yield* make({ name: "first", hostname: "first.example.test" })

@@ -13,7 +13,7 @@ const variables = Effect.map(TestIssuer, ({ issuer }) => ({
   CT_OIDC_ISSUER: issuer,
   CT_CP_TUNNELS_PER_ACCOUNT: "3"
 }))
-const world = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(Layer.provideMerge(TestIssuer.layer))
+const server = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(Layer.provideMerge(TestIssuer.layer))
 
 /** A client of an account at the replica around, once that can verify its token. */
 const account = Effect.fnUntraced(function* (sub: string) {
@@ -33,7 +33,7 @@ const audited = (actor: string) =>
     return yield* Effect.provide(rows, PgClient.layer({ url }))
   })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel without a hostname", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel without a hostname", (it) => {
   it.effect("is shown as it is stored, and its creation is in the audit log", () =>
     Effect.gen(function* () {
       const ada = yield* account("ada")

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { account, ask, otherReplica } from "../channels/Asking.ts"
 import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { database, world } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 
 const ada = account("ada")
 const hex = (n: number, digits = 64) => n.toString(16).padStart(digits, "0")
@@ -137,7 +137,7 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
-layer(Layer.provideMerge(Layer.fresh(database), world()), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices: true, timeout: "60 seconds" })(
   "what has as many as it may have",
   (it) => {
     it.effect("takes none more, at two replicas at once, and says which limit that is", () =>

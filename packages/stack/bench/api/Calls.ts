@@ -1,6 +1,6 @@
 /** What is asked of both servers, and the rows that it is asked about. */
 import { request } from "./Pump.ts"
-import { adminToken } from "./World.ts"
+import { adminToken } from "./Surroundings.ts"
 
 /** Accounts, one for each connection of the load. */
 export const accounts = 64

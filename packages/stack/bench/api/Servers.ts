@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { freePort } from "../../src/Ports.ts"
 import * as Driver from "./Driver.ts"
-import { adminToken, audience, issuer, type World } from "./World.ts"
+import { adminToken, audience, issuer, type Surroundings } from "./Surroundings.ts"
 
 const here = dirname(fileURLToPath(import.meta.url))
 
@@ -56,7 +56,7 @@ const started = async (
 const port = () => Effect.runPromise(freePort("127.0.0.1"))
 
 /** One replica of the control plane, started as an operator starts it. `more` are options of Node. */
-export const controlPlane = async (world: World, databaseUrl: string, ...more: ReadonlyArray<string>) => {
+export const controlPlane = async (surroundings: Surroundings, databaseUrl: string, ...more: ReadonlyArray<string>) => {
   const at = await port()
   return started(at, [...more, join(here, "../../src/main.ts"), "serve"], {
     CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${at}`,
@@ -70,19 +70,19 @@ export const controlPlane = async (world: World, databaseUrl: string, ...more: R
     CT_CP_SHUTDOWN_GRACE_SECS: "1",
     CT_OIDC_ISSUER: issuer,
     CT_OIDC_ACCESS_AUD: audience,
-    CT_OIDC_PUBKEY_PATH: world.keyPath
+    CT_OIDC_PUBKEY_PATH: surroundings.keyPath
   })
 }
 
 /** The bare server. With `remembers` it checks the signature of a token once, else on every request. */
-export const bare = async (world: World, databaseUrl: string, remembers: boolean) => {
+export const bare = async (surroundings: Surroundings, databaseUrl: string, remembers: boolean) => {
   const at = await port()
   return started(at, [join(here, "Bare.ts")], {
     PORT: String(at),
     DATABASE_URL: databaseUrl,
     POOL: String(pool),
     ADMIN_TOKEN: adminToken,
-    KEY_PATH: world.keyPath,
+    KEY_PATH: surroundings.keyPath,
     ISSUER: issuer,
     AUDIENCE: audience,
     DRIVER: Driver.installed(),

@@ -8,7 +8,7 @@ import { accounts, type Call, calls, fill, subjectOf, tidy } from "./Calls.ts"
 import * as Processor from "./Processor.ts"
 import { ask, opened } from "./Pump.ts"
 import * as Servers from "./Servers.ts"
-import * as World from "./World.ts"
+import * as Surroundings from "./Surroundings.ts"
 
 const rounds = Number(process.env["CATENET_BENCH_ROUNDS"] ?? 5)
 const millis = Number(process.env["CATENET_BENCH_MILLIS"] ?? 2000)
@@ -32,14 +32,14 @@ interface Turn {
 }
 
 const turn = async (
-  world: World.World,
+  surroundings: Surroundings.Surroundings,
   { server }: Side,
   next: (connection: number) => string,
   long: number
 ): Promise<Turn> => {
   const busy = await opened({ port: server.port, connections: accounts, millis: long, next, status: 200 })
   const before = Processor.secondsOf(server.pid)
-  const beforePostgres = Processor.secondsOfChildren(world.postgres)
+  const beforePostgres = Processor.secondsOfChildren(surroundings.postgres)
   const { count, latencies, perSecond } = await busy()
   return {
     count,
@@ -47,37 +47,42 @@ const turn = async (
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
     processor: ((Processor.secondsOf(server.pid) - before) * 1e6) / count,
-    postgres: ((Processor.secondsOfChildren(world.postgres) - beforePostgres) * 1e6) / count
+    postgres: ((Processor.secondsOfChildren(surroundings.postgres) - beforePostgres) * 1e6) / count
   }
 }
 
 /** Until the programs have been compiled, which goes by how often they have run; none waits for it longer than this. */
-const warm = async (world: World.World, call: Call, side: Side, next: (connection: number) => string) => {
+const warm = async (
+  surroundings: Surroundings.Surroundings,
+  call: Call,
+  side: Side,
+  next: (connection: number) => string
+) => {
   const until = performance.now() + 10_000
   for (let answered = 0; answered < 8000 && performance.now() < until;) {
-    const { count } = await turn(world, side, next, 500)
+    const { count } = await turn(surroundings, side, next, 500)
     answered += count
   }
-  if (call.writes) await world.run(side.database, ...tidy)
+  if (call.writes) await surroundings.run(side.database, ...tidy)
 }
 
 /** Everyone takes a turn in every round; who begins changes. */
 const inTurns = async (
-  world: World.World,
+  surroundings: Surroundings.Surroundings,
   call: Call,
   tokens: ReadonlyArray<string>,
   sides: ReadonlyArray<Side>
 ): Promise<ReadonlyArray<ReadonlyArray<Turn>>> => {
   const next = call.next(tokens)
   const taken: Array<Array<Turn>> = sides.map(() => [])
-  for (const side of sides) await warm(world, call, side, next)
+  for (const side of sides) await warm(surroundings, call, side, next)
   for (let round = 0; round < rounds; round++) {
     for (let place = 0; place < sides.length; place++) {
       const n = (place + round) % sides.length
       const side = sides[n]
       if (side === undefined) continue
-      taken[n]?.push(await turn(world, side, next, millis))
-      if (call.writes) await world.run(side.database, ...tidy)
+      taken[n]?.push(await turn(surroundings, side, next, millis))
+      if (call.writes) await surroundings.run(side.database, ...tidy)
     }
   }
   return taken
@@ -127,32 +132,34 @@ const agree = async (call: Call, tokens: ReadonlyArray<string>, sides: ReadonlyA
 }
 
 export const rows = async (): Promise<ReadonlyArray<Row>> => {
-  const world = await World.make()
+  const surroundings = await Surroundings.make()
   const running: Array<Servers.Server> = []
   try {
     const side = async (name: string, database: string, start: (url: string) => Promise<Servers.Server>) => {
-      const url = await world.database(database, fill)
+      const url = await surroundings.database(database, fill)
       const server = await start(url)
       running.push(server)
       return { name, server, database: url }
     }
-    const ours = await side("", "ours", (url) => Servers.controlPlane(world, url))
-    const bare = await side("bare", "bare", (url) => Servers.bare(world, url, false))
-    const remembering = await side("bare, remembering tokens", "remembering", (url) => Servers.bare(world, url, true))
+    const ours = await side("", "ours", (url) => Servers.controlPlane(surroundings, url))
+    const bare = await side("bare", "bare", (url) => Servers.bare(surroundings, url, false))
+    const remembering = await side("bare, remembering tokens", "remembering", (url) =>
+      Servers.bare(surroundings, url, true)
+    )
     const status = await ask(ours.server.port, calls[0]?.next([])(0) ?? "")
     for (const { server } of [bare, remembering])
       await fetch(`http://127.0.0.1:${server.port}/status`, { method: "PUT", body: status })
-    const tokens = await Promise.all(Array.from({ length: accounts }, (_, n) => world.tokenOf(subjectOf(n))))
+    const tokens = await Promise.all(Array.from({ length: accounts }, (_, n) => surroundings.tokenOf(subjectOf(n))))
     const found: Array<Row> = []
     for (const call of calls) {
       if (only !== undefined && !call.name.includes(only)) continue
       const sides = call.bearer ? [ours, bare, remembering] : [ours, bare]
       await agree(call, tokens, sides)
-      found.push(...rowsOf(call, sides, await inTurns(world, call, tokens, sides)))
+      found.push(...rowsOf(call, sides, await inTurns(surroundings, call, tokens, sides)))
     }
     return found
   } finally {
     for (const server of running) await server.stop()
-    await world.dispose()
+    await surroundings.dispose()
   }
 }

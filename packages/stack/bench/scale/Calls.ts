@@ -1,7 +1,7 @@
 /** Every list and every look-up, as one account, one edge, one operator or one visitor asks it. */
 import { accounts } from "../api/Calls.ts"
 import { request } from "../api/Pump.ts"
-import { adminToken } from "../api/World.ts"
+import { adminToken } from "../api/Surroundings.ts"
 import { cookieOf, numbered } from "./Fill.ts"
 
 export interface Call {

@@ -9,7 +9,7 @@ import { accounts, subjectOf } from "../api/Calls.ts"
 import * as Processor from "../api/Processor.ts"
 import { ask, opened } from "../api/Pump.ts"
 import * as Servers from "../api/Servers.ts"
-import * as World from "../api/World.ts"
+import * as Surroundings from "../api/Surroundings.ts"
 import { percentile, type Row } from "../Report.ts"
 import { type Call, calls } from "./Calls.ts"
 import { few, many, members, topologies, tunnels } from "./Fill.ts"
@@ -31,16 +31,16 @@ interface Seen {
 }
 
 const turn = async (
-  world: World.World,
+  surroundings: Surroundings.Surroundings,
   { port }: Servers.Server,
   texts: ReadonlyArray<string>,
   length = millis
 ): Promise<Seen> => {
   const next = (connection: number) => texts[connection] ?? ""
   const busy = await opened({ port, connections: accounts, millis: length, next, status: 200 })
-  const before = Processor.secondsOfChildren(world.postgres)
+  const before = Processor.secondsOfChildren(surroundings.postgres)
   const { latencies } = await busy()
-  return { latencies, postgres: Processor.secondsOfChildren(world.postgres) - before }
+  return { latencies, postgres: Processor.secondsOfChildren(surroundings.postgres) - before }
 }
 
 const together = (turns: ReadonlyArray<Seen>): Seen => ({
@@ -51,7 +51,7 @@ const together = (turns: ReadonlyArray<Seen>): Seen => ({
 const p99 = ({ latencies }: Seen) => percentile(latencies, 0.99)
 
 const measured = async (
-  world: World.World,
+  surroundings: Surroundings.Surroundings,
   call: Call,
   tokens: ReadonlyArray<string>,
   [full, empty]: readonly [Servers.Server, Servers.Server]
@@ -59,13 +59,13 @@ const measured = async (
   const texts = tokens.map((_, account) => call.text(account, tokens))
   const [here, there] = await Promise.all([full, empty].map(({ port }) => ask(port, texts[3] ?? "")))
   if (here !== there && call.ofAll !== true) throw new Error(`${call.name} differs:\n${here}\n${there}`)
-  for (const server of [full, empty]) await turn(world, server, texts, warming)
+  for (const server of [full, empty]) await turn(surroundings, server, texts, warming)
   const ofFull: Array<Seen> = []
   const ofEmpty: Array<Seen> = []
   for (let round = 0; round < rounds; round++) {
-    if (round % 2 === 0) ofFull.push(await turn(world, full, texts))
-    ofEmpty.push(await turn(world, empty, texts))
-    if (round % 2 === 1) ofFull.push(await turn(world, full, texts))
+    if (round % 2 === 0) ofFull.push(await turn(surroundings, full, texts))
+    ofEmpty.push(await turn(surroundings, empty, texts))
+    if (round % 2 === 1) ofFull.push(await turn(surroundings, full, texts))
   }
   const [crowded, alone] = [together(ofFull), together(ofEmpty)]
   const ratio = (of: (seen: Seen) => number) => of(crowded) / of(alone)
@@ -86,11 +86,11 @@ const measured = async (
 }
 
 export const rows = async (): Promise<ReadonlyArray<Row>> => {
-  const world = await World.make()
+  const surroundings = await Surroundings.make()
   const running: Array<Servers.Server> = []
   try {
     const server = async (name: string, fill: ReadonlyArray<ReadonlyArray<string>>) => {
-      const started = await Servers.controlPlane(world, await world.database(name, ...fill))
+      const started = await Servers.controlPlane(surroundings, await surroundings.database(name, ...fill))
       running.push(started)
       return started
     }
@@ -98,10 +98,10 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
     const full = await server("crowded", many)
     const loading = (performance.now() - from) / 1000
     const empty = await server("quiet", few)
-    const tokens = await Promise.all(Array.from({ length: accounts }, (_, n) => world.tokenOf(subjectOf(n))))
+    const tokens = await Promise.all(Array.from({ length: accounts }, (_, n) => surroundings.tokenOf(subjectOf(n))))
     const found: Array<Row> = []
     for (const call of calls) {
-      if (call.name.includes(only)) found.push(await measured(world, call, tokens, [full, empty]))
+      if (call.name.includes(only)) found.push(await measured(surroundings, call, tokens, [full, empty]))
     }
     const over = found.filter(({ ratio = 0 }) => ratio > allowed)
     const filled = [tunnels, members, topologies].map((count) => count.toLocaleString("en-US"))
@@ -116,6 +116,6 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
     ]
   } finally {
     for (const server of running) await server.stop()
-    await world.dispose()
+    await surroundings.dispose()
   }
 }

@@ -13,7 +13,7 @@ import { eventually } from "../../../domain/test/Eventually.ts"
 import { readUntil, servingAgent, tlsTo } from "../../../edge/test/harness/Agent.ts"
 import { start, type TestEdge as Edge } from "../../../edge/test/harness/TestEdge.ts"
 import { Way } from "../../../server/test/edges/EdgeProgram.ts"
-import { account, type Address, portal, Realm, variables } from "../../../server/test/gate/GateWorld.ts"
+import { account, type Address, portal, Realm, variables } from "../../../server/test/gate/SignInServer.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
 
@@ -22,7 +22,7 @@ const password = "correct horse"
 /** Where the control plane reaches the edge, which is started after it. */
 export const adminPort = Effect.runSync(Effect.cached(Effect.promise(() => Effect.runPromise(freePort("127.0.0.1")))))
 
-export const world = Layer.unwrap(
+export const controlPlane = Layer.unwrap(
   Effect.gen(function* () {
     const same = yield* variables
     const port = yield* adminPort

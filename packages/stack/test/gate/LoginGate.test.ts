@@ -3,8 +3,8 @@ import { Email } from "@catenet/domain/values/Email"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { account, type Address } from "../../../server/test/gate/GateWorld.ts"
-import { ask, askHttp2, browser, Edges, serve, upgrade, world } from "./GateStack.ts"
+import { account, type Address } from "../../../server/test/gate/SignInServer.ts"
+import { ask, askHttp2, browser, controlPlane, Edges, serve, upgrade } from "./GateStack.ts"
 
 const email = Schema.decodeSync(Email)
 const hostFrom = Schema.decodeSync(Hostname)
@@ -47,7 +47,7 @@ const forgedLines = Object.entries(forged).map(([name, value]) => `${name}: ${va
 const gateFields = (raw: ReadonlyArray<string>) =>
   raw.flatMap((name, at) => (at % 2 === 0 && /^x[-_]gate/i.test(name) ? [`${name.toLowerCase()}: ${raw[at + 1]}`] : []))
 
-layer(Edges.layer.pipe(Layer.provideMerge(world)), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices: true, timeout: "120 seconds" })(
   "the login gate of the edge",
   (it) => {
     it.effect("sends a visitor without a session to sign in and back, and no request reaches the origin before", () =>

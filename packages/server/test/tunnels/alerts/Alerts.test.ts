@@ -5,13 +5,13 @@ import { until } from "../../../../domain/test/Eventually.ts"
 import { TestIssuer } from "../../harness/TestIssuer.ts"
 import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
-import { account, tunnel, variables } from "../records/RecordsWorld.ts"
-import { alerted, dueAt, here, looks, pretend, ticking } from "./AlertsWorld.ts"
+import { account, tunnel, variables } from "../records/FactsServer.ts"
+import { alerted, dueAt, looks, pretend, server, ticking } from "./AlertingServer.ts"
 import { type Arrival, isSigned, Receiver } from "./Receiver.ts"
 
 const bodyOf = ({ body }: Arrival) => JSON.parse(body) as Record<string, unknown>
 
-layer(here, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (it) => {
   it.effect("say once that a tunnel is gone and once that it is back, watched by three replicas", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

@@ -8,11 +8,11 @@ import { TestDatabase } from "../../harness/TestDatabase.ts"
 import { TestIssuer } from "../../harness/TestIssuer.ts"
 import { adminToken } from "../../harness/TestServer.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
-import { account, variables } from "../records/RecordsWorld.ts"
-import { alerted, pretend, ticking } from "./AlertsWorld.ts"
+import { account, variables } from "../records/FactsServer.ts"
+import { alerted, pretend, ticking } from "./AlertingServer.ts"
 import { isSigned, Receiver } from "./Receiver.ts"
 
-const world = Layer.mergeAll(TestDatabase.layer, TestIssuer.layer, FactsEdge.layer, Receiver.layer)
+const server = Layer.mergeAll(TestDatabase.layer, TestIssuer.layer, FactsEdge.layer, Receiver.layer)
 
 /** The program as a process of its own, which is the only one that looks and delivers. */
 const replica = Effect.gen(function* () {
@@ -43,7 +43,7 @@ const letGo = SqlClient.SqlClient.use((sql) => sql`update alert_deliveries set l
   Effect.provide(database)
 )
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a delivery", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a delivery", (it) => {
   it.effect("whose replica is killed is taken over, made again after two and eight seconds, and recorded once", () =>
     Effect.gen(function* () {
       const program = yield* replica

@@ -18,7 +18,7 @@ const variables = Effect.map(NameServer, ({ port }) => ({
   CT_CP_OUTBOX_TICK_SECS: "1"
 }))
 
-const world = Layer.unwrap(Effect.map(variables, Accounts.world)).pipe(Layer.provideMerge(NameServer.layer))
+const server = Layer.unwrap(Effect.map(variables, Accounts.server)).pipe(Layer.provideMerge(NameServer.layer))
 
 const account = (sub: string) => Effect.flatMap(Accounts.bearerOf(sub), (bearer) => TestServer.clientAs({ bearer }))
 const name = Schema.decodeSync(TunnelName)
@@ -71,7 +71,7 @@ const settled = Effect.map(
   (found) => found.map(({ hostname }) => hostname)
 )
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("address records", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("address records", (it) => {
   it.effect("come with the hostname that a tunnel is given, and go with the tunnel", () =>
     Effect.gen(function* () {
       const { hostname, id } = yield* create("ada", "My Camera")

@@ -2,12 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { NameServer } from "../../dns/NameServer.ts"
 import { RecordingEdge } from "../../harness/RecordingEdge.ts"
-import { ask, claimed, create, offer, routed, sql, tokenOf, verify, world } from "./HostnamesWorld.ts"
 import { PublicDns } from "./PublicDns.ts"
+import { ask, claimed, create, offer, routed, server, sql, tokenOf, verify } from "./ZoneServer.ts"
 
 const zone = "tunnels.zone.example"
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a host name that an account asks for", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name that an account asks for", (it) => {
   it.effect("is never the zone, what is above it, the platform's own or a public suffix", () =>
     Effect.gen(function* () {
       for (const [hostname, reason] of [
@@ -89,7 +89,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a host name 
   )
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a proof of a host name", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a proof of a host name", (it) => {
   it.effect("is a TXT record, or a CNAME to the tunnel's given name, which has address records", () =>
     Effect.gen(function* () {
       const dns = yield* PublicDns
@@ -164,7 +164,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a proof of a
   )
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a certificate for a host name", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a certificate for a host name", (it) => {
   const mayIssue = (token: string, hostname: string) =>
     Effect.map(ask("anonymous", `/agent/acme-admission/${token}/${hostname}`), ({ body }) => body)
 

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { create, ask, world } from "./HostnamesWorld.ts"
+import { ask, create, server } from "./ZoneServer.ts"
 
 /** A host name of this many characters, its last labels given. */
 const named = (length: number, end: string) => {
@@ -9,7 +9,7 @@ const named = (length: number, end: string) => {
   return `${labels.join(".")}.${end}`
 }
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("a host name of 253 characters", (it) => {
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name of 253 characters", (it) => {
   it.effect("is authorized, asked about, claimed and checked; one of 254 is malformed everywhere", () =>
     Effect.gen(function* () {
       const token = "ab".repeat(32)

@@ -1,5 +1,5 @@
 /**
- * The world's DNS for tests: an authoritative server for what a test publishes, over UDP on loopback. Names that end in
+ * The public DNS for tests: an authoritative server for what a test publishes, over UDP on loopback. Names that end in
  * `.failing.test` are never answered well.
  */
 import { Context, Effect, Layer } from "effect"

@@ -11,7 +11,7 @@ import { bearerOf, sessionOf } from "../../harness/Accounts.ts"
 import { TestIssuer } from "../../harness/TestIssuer.ts"
 import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "./FactsEdge.ts"
-import { tunnel, world } from "./RecordsWorld.ts"
+import { server, tunnel } from "./FactsServer.ts"
 
 const seed = Redacted.make(new Uint8Array(32).fill(9))
 const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
@@ -46,7 +46,7 @@ const get = (path: string, headers: Readonly<Record<string, string>>) =>
 
 const asBearer = (sub: string) => Effect.map(bearerOf(sub), (token) => ({ authorization: `Bearer ${token}` }))
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("an export of receipts", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("an export of receipts", (it) => {
   it.effect("verifies as the edge signed it, for a program and for a page", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

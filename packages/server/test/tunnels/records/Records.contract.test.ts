@@ -2,14 +2,14 @@ import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Contract from "../../harness/Contract.ts"
 import { FactsEdge } from "./FactsEdge.ts"
-import { account, tunnel, world } from "./RecordsWorld.ts"
+import { account, server, tunnel } from "./FactsServer.ts"
 
 const ada = { bearer: "ada" }
 const session = { session: "ada", email: "ada@example.test" }
 const unknownId = "0123456789abcdef".repeat(2)
 const empty = JSON.stringify({ pubkey: "ab".repeat(32), edge_id: "primary", receipts: [] })
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("tunnel records", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("tunnel records", (it) => {
   it.effect("answer as declared", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

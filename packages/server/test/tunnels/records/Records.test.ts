@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { bearerOf } from "../../harness/Accounts.ts"
 import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "./FactsEdge.ts"
-import { account, tunnel, world } from "./RecordsWorld.ts"
+import { account, server, tunnel } from "./FactsServer.ts"
 
 const now = Math.floor(Date.now() / 1000)
 const day = 86_400
@@ -32,7 +32,7 @@ const badge = (id: string) =>
     )
   )
 
-layer(world(), { excludeTestServices: true, timeout: "60 seconds" })("what is on record of a tunnel", (it) => {
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("what is on record of a tunnel", (it) => {
   it.effect("is what the edge says, summed over 30 days", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

@@ -16,7 +16,7 @@ export const issuer = "http://127.0.0.1:9/realms/bench"
 export const audience = "catenet"
 export const adminToken = "ad".repeat(32)
 
-export interface World {
+export interface Surroundings {
   /** The process that has started all of PostgreSQL. */
   readonly postgres: number
   /** File of the public key that verifies access tokens. */
@@ -53,7 +53,7 @@ const statements = (all: ReadonlyArray<string>) =>
 /** What ends a run early; PostgreSQL must not outlive it. */
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-export const make = async (): Promise<World> => {
+export const make = async (): Promise<Surroundings> => {
   const folder = mkdtempSync(join(tmpdir(), "catenet-bench-"))
   const data = join(folder, "postgres")
   const scope = Scope.makeUnsafe()

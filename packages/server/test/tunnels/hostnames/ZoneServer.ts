@@ -1,4 +1,4 @@
-/** A control plane with a hostname zone, a zone that it updates, and the world's DNS beside it. */
+/** A control plane with a hostname zone, a zone that it updates, and the public DNS beside it. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { keyName, NameServer, secret } from "../../dns/NameServer.ts"
@@ -25,7 +25,7 @@ export const variables = Effect.gen(function* () {
   }
 })
 
-export const world = Layer.unwrap(Effect.map(variables, Accounts.world)).pipe(
+export const server = Layer.unwrap(Effect.map(variables, Accounts.server)).pipe(
   Layer.provideMerge(Layer.mergeAll(NameServer.layer, RecordingEdge.layer, PublicDns.layer))
 )
 

@@ -15,7 +15,7 @@ export const settings = Effect.gen(function* () {
   return { CT_OIDC_ISSUER: issuer, ...(yield* variables) }
 })
 
-export const world = Layer.unwrap(Effect.map(settings, TestServer.layer)).pipe(
+export const server = Layer.unwrap(Effect.map(settings, TestServer.layer)).pipe(
   Layer.provideMerge(Layer.merge(TestIssuer.layer, TestRealm.layer))
 )
 

@@ -7,8 +7,8 @@ import { HttpServer } from "effect/http"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { until } from "../../../domain/test/Eventually.ts"
 import { type IdentityProvider, start } from "../../../idp/src/IdentityProvider.ts"
+import { ready } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const password = "correct horse"
@@ -71,7 +71,7 @@ export const variables = Effect.map(Realm, ({ issuer }) => ({
   CT_CP_TRUSTED_PROXIES: "127.0.0.1, ::1"
 }))
 
-export const world = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(Layer.provideMerge(Realm.layer))
+export const server = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(Layer.provideMerge(Realm.layer))
 
 /** Another replica, with other settings where some are given. */
 export const replica = (more: Readonly<Record<string, string>> = {}) =>
@@ -97,10 +97,7 @@ export const account = (email: Address) =>
       return ((await response.json()) as { access_token: string }).access_token
     })
     // The server fetches the keys of the realm in the background.
-    yield* TestServer.raw("/status").pipe(
-      Effect.flatMap((response) => Effect.promise(() => response.json() as Promise<{ oidc_enabled: boolean }>)),
-      (status) => until(status, ({ oidc_enabled }) => oidc_enabled)
-    )
+    yield* ready
     return yield* TestServer.clientAs({ bearer })
   })
 

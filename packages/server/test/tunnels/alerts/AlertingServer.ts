@@ -5,12 +5,12 @@ import { SqlClient } from "effect/sql"
 import { until } from "../../../../domain/test/Eventually.ts"
 import { database } from "../../harness/Accounts.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
-import { account, tunnel, world } from "../records/RecordsWorld.ts"
+import { account, server as factsServer, tunnel } from "../records/FactsServer.ts"
 import { Receiver } from "./Receiver.ts"
 
 export const ticking = { CT_CP_ALERT_TICK_SECS: "1", CT_CP_ALERTS_LOOPBACK: "1" }
 
-export const here = world(ticking).pipe(Layer.provideMerge(Receiver.layer))
+export const server = factsServer(ticking).pipe(Layer.provideMerge(Receiver.layer))
 
 /** The outage is as long ago as it would have been after waiting. */
 export const pretend = (id: string, seconds: number) =>

@@ -6,12 +6,12 @@ import * as Accounts from "../../harness/Accounts.ts"
 import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "./FactsEdge.ts"
 
-/** The variables of every replica of a world. */
+/** The variables of every replica. */
 export const variables = { CT_CP_OUTBOX_TICK_SECS: "1", CT_CP_HOSTNAME_ZONE: "zone.example" }
 
-export const world = (more: Readonly<Record<string, string>> = {}) =>
+export const server = (more: Readonly<Record<string, string>> = {}) =>
   Layer.unwrap(
-    Effect.map(FactsEdge, ({ url }) => Accounts.world({ ...variables, CT_CP_EDGE_ADMIN_URL: url, ...more }))
+    Effect.map(FactsEdge, ({ url }) => Accounts.server({ ...variables, CT_CP_EDGE_ADMIN_URL: url, ...more }))
   ).pipe(Layer.provideMerge(FactsEdge.layer))
 
 /** A client of an account by its access token. */
