@@ -7,7 +7,7 @@ import { withConsole } from "./Console.ts"
 import type { Failure } from "./Failure.ts"
 import * as Flags from "./Flags.ts"
 import { managers } from "./service/ServiceDefinition.ts"
-import { variables } from "./settings/Variables.ts"
+import * as Variables from "./settings/Variables.ts"
 import * as Presenter from "./terminal/Presenter.ts"
 import { version } from "./Version.ts"
 
@@ -33,7 +33,7 @@ const root = Command.make(
       "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP set it enrolls first, once.\n\n" +
       "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or the edge, " +
       "5 they cannot be reached.\n\n" +
-      `Everything is configured by variables:\n${Documentation.help(variables)}`
+      `Everything is configured by variables:\n${Documentation.help(Variables.agent)}`
   )
 )
 
@@ -202,8 +202,27 @@ const service = Command.make(
   ])
 )
 
+const channel = Command.make(
+  "channel",
+  {},
+  loaded(
+    () => import("./commands/Channel.ts"),
+    ({ channel }) => channel
+  )
+).pipe(
+  Command.withDescription(
+    "Joins a channel as the member that CT_CHANNEL_GRANT admits, meets the peer at the edge, and opens a session that both have " +
+      "sealed: the edge cannot read it. With CT_CHANNEL_SERVE=1 it serves tools to one peer after the other; with " +
+      "CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls the peer once; otherwise it joins the session with stdin and stdout.\n\n" +
+      "Exit codes: 0 done, 1 the call failed at the peer, 2 wrong usage or, for CT_CHANNEL_CALL, an error in the reply, 3 wrong " +
+      "configuration, 4 refused by the edge or the peer, 5 they cannot be reached.\n\n" +
+      `Its variables:\n${Documentation.help(Variables.channel)}`
+  ),
+  Command.withShortDescription("Reach another agent, or be reached by it")
+)
+
 const program = root.pipe(
-  Command.withSubcommands([init, onboard, status, doctor, service, rotate, topologyProof, connect]),
+  Command.withSubcommands([init, onboard, status, doctor, service, rotate, topologyProof, connect, channel]),
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )
 

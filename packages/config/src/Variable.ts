@@ -118,6 +118,19 @@ export const optional = <A>(
   options: Options = {}
 ): Variable<A | undefined> => make(name, parser, meaning, { value: () => undefined }, options.standard, options)
 
+/** True when the variable is set to anything, even to nothing. */
+export const present = (name: string, meaning: string): Variable<boolean> => ({
+  name,
+  meaning,
+  expected: "anything",
+  standard: undefined,
+  isRequired: false,
+  isSecret: false,
+  config: Config.map(Config.option(Config.String(name)), Option.isSome),
+  needs: undefined,
+  family: []
+})
+
 /** A variable with a default, given as text so that it is read the same way and can be printed. */
 export const defaulted = <A>(
   name: string,

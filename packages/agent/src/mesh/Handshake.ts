@@ -1,4 +1,5 @@
 /** The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, empty prologue, framed messages. */
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
 import * as Frame from "@catenet/crypto/noise/Frame"
 import { initiate, respond } from "@catenet/crypto/noise/Noise"
@@ -21,6 +22,7 @@ export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{
 }
 
 const handshakeMillis = 10_000
+const nothing = new Uint8Array()
 
 const failed = (why: string) => new HandshakeFailed({ why, forUs: false })
 
@@ -80,11 +82,15 @@ const send = (stream: Duplex, message: Uint8Array) =>
 const orFail = <A, E extends { readonly message: string }>(result: Result.Result<A, E>) =>
   Effect.fromResult(Result.mapError(result, ({ message }) => failed(message)))
 
-/** The origin's side. Every key is tried on the first message; the one that opens it answers. */
+/**
+ * The origin's side. Every key is tried on the first message; the one that opens it answers. With `expected` an initiator that
+ * proves another static key gets no answer at all.
+ */
 export const answer = Effect.fn("Handshake.answer")(function* (
   stream: Duplex,
   keys: ReadonlyArray<KeyPair>,
-  reply: Reply
+  reply: Reply,
+  expected?: Uint8Array
 ) {
   const random = yield* SecureRandom.SecureRandom
   const { message, decoder, early } = yield* firstMessage(stream)
@@ -95,25 +101,31 @@ export const answer = Effect.fn("Handshake.answer")(function* (
     if (Result.isFailure(opened)) continue
     const answer = reply(opened.success)
     if (Result.isFailure(answer)) return yield* new HandshakeFailed({ why: answer.failure, forUs: true })
-    yield* send(stream, yield* orFail(handshake.writeMessage(answer.success)))
+    const written = yield* orFail(handshake.writeMessage(answer.success))
     const transport: Transport = yield* orFail(handshake.finish())
+    if (expected !== undefined && !ConstantTime.equal(expected, transport.remoteStatic ?? nothing))
+      return yield* new HandshakeFailed({ why: "the peer proved another key than the attested one", forUs: true })
+    yield* send(stream, written)
     const session: Session = { transport, decoder, early }
     return { session, answer: answer.success }
   }
   return yield* failed("the first message is for none of this origin's keys")
 })
 
-/** The client's side, with a static key of its own for this session only. Gives the session and what the origin said. */
+/**
+ * The client's side. Without `own` its static key is for this session only. Gives the session and what the origin said.
+ */
 export const begin = Effect.fn("Handshake.begin")(function* (
   stream: Duplex,
   originKey: Uint8Array,
-  payload: Uint8Array
+  payload: Uint8Array,
+  own?: KeyPair
 ) {
   const random = yield* SecureRandom.SecureRandom
   const handshake = yield* orFail(
     initiate(native, {
       pattern: "IK",
-      static: native.x25519.keyPair(yield* random.randomBytes(32)),
+      static: own ?? native.x25519.keyPair(yield* random.randomBytes(32)),
       remoteStatic: originKey,
       entropy: yield* random.randomBytes(32)
     })

@@ -9,6 +9,7 @@ import { defaulted, optional, required } from "@catenet/config/Variable"
 import { TopologyId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Option, Schema } from "effect"
+import * as ChannelVariables from "./ChannelVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 
 /** Of the console: read before any file, so in the environment only. */
@@ -71,11 +72,21 @@ export const connect = {
   edgeCertificateUrl: tunnel.edgeCertificateUrl
 }
 
-/** All of them, each once. */
-export const variables = { ...tunnel, ...logging, ...credential, ...topologyProof }
+/** Of the bare command, and of those around a tunnel. */
+export const agent = { ...tunnel, ...logging, ...credential, ...topologyProof }
+
+/** Of `channel`; the last two are those of every long-running command. */
+export const channel = {
+  ...ChannelVariables.variables,
+  stateDir: tunnel.stateDir,
+  metricsListen: tunnel.metricsListen
+} as const
+
+/** All of them. A name that several commands read stands here once for each. */
+export const variables: Reader.Variables = { ...channel, ...agent }
 
 /** The names of all of them, with those of the files of secrets. */
-export const names = Reader.namesOf(variables)
+export const names: ReadonlyArray<string> = [...new Set(Reader.namesOf(variables))]
 
 export const secrets: ReadonlyArray<string> = Object.values(variables).flatMap(({ isSecret, name }) =>
   isSecret ? [name] : []

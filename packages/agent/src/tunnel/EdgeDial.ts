@@ -1,6 +1,6 @@
 /**
- * Opens a TLS connection to the edge. The edge's certificate is checked for the name `localhost` against the pinned root and
- * nothing else; the address is resolved anew at every dial.
+ * Opens a TLS connection to the edge. The edge's certificate is checked for the name that is asked for, `localhost` unless said
+ * otherwise, against the pinned root and nothing else; the address is resolved anew at every dial.
  */
 import { Data, Effect } from "effect"
 import { connect, type TLSSocket } from "node:tls"
@@ -34,18 +34,27 @@ const codeOf = (error: Error) => ("code" in error && typeof error.code === "stri
 const dialMillis = 10_000
 const keepAliveMillis = 20_000
 
-/** A connected socket that allows half-open use. `alpn` is what is offered; look at `alpnProtocol` for what was selected. */
+export interface DialOptions {
+  readonly serverName?: string
+  readonly millis?: number
+}
+
+/**
+ * A connected socket that allows half-open use. `alpn` is what is offered; look at `alpnProtocol` for what was selected. Without
+ * a root no certificate is checked: then only what is said on the connection can prove anything.
+ */
 export const dial = Effect.fn("EdgeDial.dial")(function* (
   address: HostPort,
-  ca: string,
-  alpn: ReadonlyArray<string>
+  ca: string | undefined,
+  alpn: ReadonlyArray<string>,
+  { millis = dialMillis, serverName = "localhost" }: DialOptions = {}
 ): Effect.fn.Return<TLSSocket, DialFailed> {
   const edge = formatHostPort(address)
   return yield* Effect.callback<TLSSocket, DialFailed>((resume) => {
     const options = {
       ...address,
-      servername: "localhost",
-      ca,
+      servername: serverName,
+      ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
       ALPNProtocols: [...alpn],
       allowHalfOpen: true,
       minVersion: "TLSv1.2" as const
@@ -54,7 +63,8 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
     const failed = (error: Error) => {
       const code = codeOf(error)
       const untrusted = code !== undefined && certificateErrors.has(code)
-      const why = error.message === "" ? (code ?? "the connection failed") : error.message
+      // What Node adds behind the semicolon is advice for programs that trust the system's roots.
+      const why = error.message === "" ? (code ?? "the connection failed") : error.message.replace(/;.*$/s, "")
       resume(Effect.fail(new DialFailed({ edge, why, untrusted })))
     }
     const ended = () => failed(new Error("the edge closed the connection during the TLS handshake"))
@@ -75,9 +85,9 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
     })
   }).pipe(
     Effect.timeoutOrElse({
-      duration: dialMillis,
+      duration: millis,
       orElse: () =>
-        Effect.fail(new DialFailed({ edge, why: `no TLS connection within ${dialMillis / 1000} s`, untrusted: false }))
+        Effect.fail(new DialFailed({ edge, why: `no TLS connection within ${millis / 1000} s`, untrusted: false }))
     })
   )
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import type { Settings } from "../../src/settings/Settings.ts"
-import { variables } from "../../src/settings/Variables.ts"
+import { agent as variables } from "../../src/settings/Variables.ts"
 import { parse } from "../harness/Settings.ts"
 
 type Raw = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 /** The guides of edge and agent name every variable, as the programs' own help does (UPDATE_DOCS=1 writes the tables). */
-import { variables as ofAgent } from "@catenet/agent/settings/Variables"
+import { agent as ofAgent, channel as ofChannels } from "@catenet/agent/settings/Variables"
 import * as Documentation from "@catenet/config/Documentation"
 import * as Reader from "@catenet/config/Reader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
@@ -11,7 +11,8 @@ const root = join(import.meta.dirname, "../../../..")
 
 const guides = [
   { name: "edge", variables: ofEdge },
-  { name: "agent", variables: ofAgent }
+  { name: "agent", variables: ofAgent },
+  { name: "channels", variables: ofChannels }
 ]
 
 describe.each(guides)("the guide of the $name", ({ name, variables }) => {

@@ -1,0 +1,130 @@
+/**
+ * A member's side of the admission (signed-bytes.md 6), for every carrier: bytes and the time come in, bytes and a verdict go out.
+ * It has no stream, no clock and no timer: the caller asks for `dueAt` and says when that time has come.
+ */
+import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
+import * as Ack from "@catenet/crypto/admission/Acknowledgement"
+import * as Join from "@catenet/crypto/admission/Join"
+import { Broken, type Incomplete, type ParkExpired, type Refused } from "@catenet/crypto/admission/Outcome"
+import * as Possession from "@catenet/crypto/admission/Possession"
+import * as Refusal from "@catenet/crypto/admission/Refusal"
+import * as Bytes from "@catenet/crypto/Bytes"
+import type { Suite } from "@catenet/crypto/Suite"
+import { Data, type Redacted, Result } from "effect"
+
+/** Bounds in milliseconds. */
+export const bounds = {
+  /** The whole exchange, and on a carrier with keepalives until the proof is sent. */
+  exchange: 45_000,
+  /** Without any byte, while a carrier with keepalives is parked. */
+  silence: 35_000,
+  /** For the rest of a refusal whose beginning has come. */
+  refusalTail: 2_000
+} as const
+
+export type Failure = Refused | ParkExpired | Broken
+
+/** What the caller does next. */
+export type Step = Data.TaggedEnum<{
+  Wait: {}
+  Send: { readonly bytes: Uint8Array }
+  /** `rest` came behind the acknowledgement and belongs to the session. */
+  Admitted: { readonly acknowledgement: Acknowledgement; readonly rest: Uint8Array }
+  Failed: { readonly error: Failure }
+}>
+export const Step = Data.taggedEnum<Step>()
+
+export interface Options extends Join.Body {
+  readonly holderKey: Redacted.Redacted<Uint8Array>
+  readonly phase: Join.Phase
+  /** The edge keeps this carrier alive, which is also the dialect with a phase marker. */
+  readonly hasKeepalive: boolean
+  readonly now: number
+}
+
+const nothing = new Uint8Array(0)
+
+export class JoinExchange {
+  /** What the member sends first. */
+  readonly opening: Uint8Array
+  readonly #suite: Suite
+  readonly #options: Options
+  #received: Uint8Array = nothing
+  #isProved = false
+  #heardAt: number
+  /** When the beginning of a refusal came. */
+  #refusedAt: number | undefined
+  #isOver = false
+
+  constructor(suite: Suite, options: Options) {
+    this.#suite = suite
+    this.#options = options
+    this.#heardAt = options.now
+    const { endpoint, grant, hasKeepalive, phase } = options
+    this.opening = Join.encode({ grant, endpoint, phase: hasKeepalive ? phase : undefined })
+  }
+
+  /** When `elapsed` is to be called, unless bytes come before. */
+  get dueAt(): number {
+    if (this.#refusedAt !== undefined) return this.#refusedAt + bounds.refusalTail
+    return this.#isProved && this.#options.hasKeepalive
+      ? this.#heardAt + bounds.silence
+      : this.#options.now + bounds.exchange
+  }
+
+  /** Bytes from the edge. */
+  receive(chunk: Uint8Array, now: number): Step {
+    if (this.#isOver || chunk.length === 0) return Step.Wait()
+    this.#heardAt = now
+    this.#received = Bytes.concat(this.#received, chunk)
+    return this.#look(false, now)
+  }
+
+  /** The edge has ended its side. */
+  ended(now: number): Step {
+    return this.#isOver ? Step.Wait() : this.#look(true, now)
+  }
+
+  /** `dueAt` has come. */
+  elapsed(now: number): Step {
+    if (this.#isOver || now < this.dueAt) return Step.Wait()
+    if (this.#refusedAt !== undefined) return this.#look(true, now)
+    const why = this.#isProved ? "no acknowledgement from the edge in time" : "no challenge from the edge in time"
+    return this.#fail(new Broken({ why, retry: true }))
+  }
+
+  #look(isEnded: boolean, now: number): Step {
+    return this.#isProved ? this.#readAcknowledgement(isEnded, now) : this.#readChallenge(isEnded, now)
+  }
+
+  #readChallenge(isEnded: boolean, now: number): Step {
+    const read = Possession.readChallenge(this.#received, isEnded)
+    if (Result.isFailure(read)) return this.#notYet(read.failure, now)
+    this.#refusedAt = undefined
+    this.#received = this.#received.slice(Possession.challengeLength)
+    this.#isProved = true
+    return Step.Send({ bytes: Possession.prove(this.#suite, this.#options.holderKey, read.success) })
+  }
+
+  #readAcknowledgement(isEnded: boolean, now: number): Step {
+    // Keepalives are not kept, so that a long park does not grow.
+    const start = this.#received.findIndex((byte) => byte !== 0)
+    this.#received = start < 0 ? nothing : this.#received.subarray(start)
+    const read = Ack.read(this.#received, isEnded)
+    if (Result.isFailure(read)) return this.#notYet(read.failure, now)
+    const { acknowledgement, length } = read.success
+    this.#isOver = true
+    return Step.Admitted({ acknowledgement, rest: this.#received.slice(length) })
+  }
+
+  #notYet(failure: Incomplete | Failure, now: number): Step {
+    if (failure._tag !== "Incomplete") return this.#fail(failure)
+    if (this.#refusedAt === undefined && Refusal.isRefusal(this.#received)) this.#refusedAt = now
+    return Step.Wait()
+  }
+
+  #fail(error: Failure): Step {
+    this.#isOver = true
+    return Step.Failed({ error })
+  }
+}

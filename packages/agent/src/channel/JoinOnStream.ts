@@ -1,0 +1,45 @@
+/** Moves the bytes and the time of a `JoinExchange` on a connected stream. */
+import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
+import { native } from "@catenet/crypto/native"
+import { Clock, Effect } from "effect"
+import type { Duplex } from "node:stream"
+import { type Failure, JoinExchange, type Options, type Step } from "./JoinExchange.ts"
+
+/** The acknowledgement. The stream is left paused, with the first byte behind the acknowledgement as its next. */
+export const join = Effect.fn("JoinOnStream.join")(function* (stream: Duplex, options: Omit<Options, "now">) {
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const exchange = new JoinExchange(native, { ...options, now: now() })
+
+  const settled = Effect.callback<Acknowledgement, Failure>((resume) => {
+    const take = (step: Step) => {
+      if (step._tag === "Send") return void stream.write(step.bytes)
+      if (step._tag === "Wait") return
+      cleanup()
+      if (step._tag === "Failed") return resume(Effect.fail(step.error))
+      if (step.rest.length > 0) stream.unshift(Buffer.from(step.rest))
+      resume(Effect.succeed(step.acknowledgement))
+    }
+    const data = (chunk: Uint8Array) => take(exchange.receive(chunk, now()))
+    const ended = () => take(exchange.ended(now()))
+    const cleanup = () => {
+      stream.off("data", data)
+      for (const event of ["end", "close", "error"]) stream.off(event, ended)
+      stream.pause()
+    }
+    stream.on("data", data)
+    for (const event of ["end", "close", "error"]) stream.on(event, ended)
+    stream.write(exchange.opening)
+    stream.resume()
+    return Effect.sync(cleanup)
+  })
+
+  const late = Effect.gen(function* () {
+    while (true) {
+      const step = exchange.elapsed(now())
+      if (step._tag === "Failed") return yield* Effect.fail(step.error)
+      yield* Effect.sleep(Math.max(1, exchange.dueAt - now()))
+    }
+  })
+  return yield* Effect.raceFirst(settled, late)
+})

@@ -1,0 +1,48 @@
+/** Joins a session with this process's stdin and stdout. The end of stdin ends the session, once the peer has ended too. */
+import { Data, Effect, Fiber } from "effect"
+import { pipeline } from "node:stream/promises"
+import type { NoiseStream } from "../mesh/NoiseStream.ts"
+
+/** How long the peer may take to end, after this side has. */
+const drainMillis = 30_000
+
+/** The session broke before both sides had ended. */
+export class SessionCut extends Data.TaggedError("SessionCut")<{ readonly why: string }> {
+  override get message() {
+    return `The session was cut: ${this.why}`
+  }
+}
+
+const cut = (error: unknown) => new SessionCut({ why: error instanceof Error ? error.message : String(error) })
+
+/**
+ * Both directions, until both have ended. A person at a terminal does not end stdin, so there the peer's end is enough. The first
+ * failure ends the other direction.
+ */
+export const join = Effect.fn("MemberPipe.join")(function* (stream: NoiseStream) {
+  let heard = 0
+  const received = Effect.tryPromise({
+    try: (signal) => {
+      const done = pipeline(stream, process.stdout, { end: false, signal })
+      stream.on("data", (chunk: Uint8Array) => {
+        heard += chunk.length
+      })
+      return done
+    },
+    catch: cut
+  })
+  const sent = Effect.tryPromise({ try: (signal) => pipeline(process.stdin, stream, { signal }), catch: cut })
+  const silence = Effect.gen(function* () {
+    let before = -1
+    while (heard !== before) {
+      before = heard
+      yield* Effect.sleep(drainMillis)
+    }
+    return yield* new SessionCut({ why: `the peer said nothing for ${drainMillis / 1000} s and did not end` })
+  })
+  const receiving = yield* Effect.forkScoped(received)
+  const sending = Effect.andThen(sent, Effect.raceFirst(Fiber.join(receiving), silence))
+  return yield* process.stdin.isTTY
+    ? Effect.raceFirst(Fiber.join(receiving), sending)
+    : Effect.all([Fiber.join(receiving), sending], { concurrency: "unbounded", discard: true })
+})

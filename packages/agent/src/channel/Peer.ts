@@ -1,0 +1,65 @@
+/** Who the peer of an admitted member is: what the edge says of it, checked before a key of it is used. Pure. */
+import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
+import * as Address from "@catenet/crypto/admission/Address"
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
+import type { Grant } from "@catenet/crypto/Grant"
+import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
+import { permits } from "@catenet/crypto/Permission"
+import type { Suite } from "@catenet/crypto/Suite"
+import { Data, Result } from "effect"
+import type { Role } from "../settings/ChannelVariables.ts"
+
+export interface Peer {
+  /** `relay-only`, or where the peer listens. */
+  readonly endpoint: string
+  /** The key that the peer must prove in the handshake. */
+  readonly noiseKey: Uint8Array
+  /** Undefined when only the configured key says who the peer is. */
+  readonly holder: Uint8Array | undefined
+  /** Whether this member begins the handshake. */
+  readonly isInitiator: boolean
+  /** This member's own address as the edge saw it. */
+  readonly observed: string | undefined
+}
+
+/** What the edge says of the peer does not hold. No session is begun. */
+export class PeerRefused extends Data.TaggedError("PeerRefused")<{ readonly why: string }> {
+  override get message() {
+    return `The peer is not accepted: ${this.why}`
+  }
+}
+
+const refused = (why: string) => Result.fail(new PeerRefused({ why }))
+
+/** Who begins: as the edge says where the grant leaves it open, else as the grant and the own role say. */
+const begins = (grant: Grant, role: Role, said: Acknowledgement["role"]): boolean => {
+  if (grant.direction !== "both") return grant.direction === "initiate"
+  return said === undefined || !permits(grant.direction, said) ? role === "initiate" : said === "initiate"
+}
+
+/** The peer of an acknowledgement. `configured` is the key that the operator of this member has named. */
+export const ofAcknowledgement = (
+  suite: Suite,
+  { observed, peerEndpoint, peerKeys, role: said }: Acknowledgement,
+  own: { readonly grant: Grant; readonly role: Role; readonly configured: Uint8Array | undefined }
+): Result.Result<Peer, PeerRefused> => {
+  const { configured, grant, role } = own
+  const common = {
+    endpoint: peerEndpoint === "" ? Address.relayOnly : peerEndpoint,
+    isInitiator: begins(grant, role, said),
+    observed
+  }
+  if (peerKeys === undefined) {
+    return configured === undefined
+      ? refused("the edge names no Noise key with an attestation for it. Register the peer's key with the channel.")
+      : Result.succeed({ ...common, noiseKey: configured, holder: undefined })
+  }
+  const { attestation, holder, noiseKey } = peerKeys
+  if (Bytes.equal(holder, grant.holder)) return refused("the edge names this member itself")
+  if (!NoiseAttestation.verify(suite, { channel: grant.channel, holder, noiseKey }, attestation))
+    return refused("the attestation of its Noise key does not verify. The peer must register its key anew.")
+  if (configured !== undefined && !ConstantTime.equal(configured, noiseKey))
+    return refused("its Noise key is not the one in CT_CHANNEL_PEER_NOISE_KEY")
+  return Result.succeed({ ...common, noiseKey, holder })
+}

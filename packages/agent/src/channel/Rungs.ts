@@ -1,0 +1,47 @@
+/** The ways to an edge, in the order in which a member tries them. Pure. */
+import type { Phase } from "@catenet/crypto/admission/Join"
+import type { Meeting } from "../settings/ChannelSettings.ts"
+import type { HostPort } from "../settings/HostPort.ts"
+
+export type RungName = "broker" | "relay" | "front-door" | "camouflage"
+
+export interface Rung {
+  readonly name: RungName
+  readonly address: HostPort
+  readonly serverName: string
+  readonly alpn: ReadonlyArray<string>
+  /** The only root that is trusted, PEM; undefined checks no certificate. */
+  readonly root: string | undefined
+  readonly dialMillis: number
+}
+
+const channelProtocols = ["ct-edge-channel-ka", "ct-edge-channel"]
+const webProtocols = ["h2", "http/1.1"]
+const portMillis = 5_000
+const frontDoorMillis = 10_000
+
+/** Whether the edge keeps a connection with this selected protocol alive, and looks for a phase marker on it. */
+export const hasKeepalive = (alpn: string | false | null): boolean =>
+  alpn === "ct-edge-channel-ka" || alpn === "http/1.1"
+
+/** The ladder of a phase. Without a root there is only the edge's own port. */
+export const rungsOf = (
+  { broker, frontDoor, isFrontDoorOnly, relay, root }: Extract<Meeting, { readonly _tag: "Broker" }>,
+  phase: Phase
+): ReadonlyArray<Rung> => {
+  const own: Rung = {
+    name: phase === "rendezvous" ? "broker" : "relay",
+    address: phase === "rendezvous" ? broker : relay,
+    serverName: "localhost",
+    alpn: channelProtocols,
+    root,
+    dialMillis: portMillis
+  }
+  if (frontDoor === undefined || root === undefined) return [own]
+  const door = { address: frontDoor, root, dialMillis: frontDoorMillis }
+  return [
+    ...(isFrontDoorOnly ? [] : [own]),
+    { ...door, name: "front-door", serverName: "localhost", alpn: channelProtocols },
+    { ...door, name: "camouflage", serverName: "edge-cdn.invalid", alpn: webProtocols }
+  ]
+}

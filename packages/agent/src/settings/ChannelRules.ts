@@ -1,0 +1,166 @@
+/** What the variables of `channel` must be together. Pure: every problem is a sentence with what to do. */
+import type { Problem } from "@catenet/config/ConfigurationInvalid"
+import type * as Reader from "@catenet/config/Reader"
+import * as Bytes from "@catenet/crypto/Bytes"
+import type * as Grant from "@catenet/crypto/Grant"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { permits } from "@catenet/crypto/Permission"
+import { Redacted } from "effect"
+import type { CertificateText } from "./CertificateText.ts"
+import type * as Variables from "./Variables.ts"
+
+type Partial = Reader.PartialValues<typeof Variables.channel>
+
+const unset = (variable: string, remedy: string): Problem => ({ variable, problem: "is not set", remedy })
+
+const unusable = (variable: string, value: CertificateText | undefined): ReadonlyArray<Problem> =>
+  value?._tag === "Unusable"
+    ? [{ variable, problem: value.why, remedy: "set it to the hex digits of the root's DER, a PEM text, or a file" }]
+    : []
+
+const short = (bytes: Uint8Array) => `${Hex.encode(bytes).slice(0, 16)}…`
+
+const directRules = ({ address, peerNoiseKey }: Partial): ReadonlyArray<Problem> => [
+  ...(address === undefined
+    ? [
+        unset(
+          "CT_CHANNEL_ADDR",
+          "set it to ip:port of the accepting member, or set CT_CHANNEL_BROKER to meet at an edge"
+        )
+      ]
+    : []),
+  ...(peerNoiseKey === undefined
+    ? [
+        unset(
+          "CT_CHANNEL_PEER_NOISE_KEY",
+          "set it to the peer's public Noise key, 64 hex digits: it proves who the peer is"
+        )
+      ]
+    : [])
+]
+
+/** Whether the grant is this holder's, for this channel and this role, and still valid. */
+const grantRules = (grant: Grant.Grant, { channel, holderKey, role }: Partial, nowMillis: number) => {
+  const problems: Array<Problem> = []
+  const wrong = (problem: string, remedy: string) => problems.push({ variable: "CT_CHANNEL_GRANT", problem, remedy })
+  const holder = holderKey === undefined ? undefined : native.ed25519.publicKey(Redacted.value(holderKey))
+  if (holder !== undefined && !Bytes.equal(holder, grant.holder))
+    wrong(
+      `is for the holder ${short(grant.holder)}, and CT_CHANNEL_HOLDER_KEY is the key of ${short(holder)}`,
+      "set the key that belongs to the grant"
+    )
+  if (role !== undefined && !permits(grant.direction, role))
+    wrong(`permits ${grant.direction}, and CT_CHANNEL_ROLE is ${role}`, `set CT_CHANNEL_ROLE=${grant.direction}`)
+  if (channel !== undefined && !Bytes.equal(channel, grant.channel))
+    problems.push({
+      variable: "CT_CHANNEL_ID",
+      problem: `is not the channel of CT_CHANNEL_GRANT, which is ${short(grant.channel)}`,
+      remedy: "correct or unset it"
+    })
+  if (grant.expiresAt * 1000n <= BigInt(nowMillis))
+    wrong("has expired", "ask the operator of the channel for a new one")
+  return problems
+}
+
+/** The mode is chosen by the broker alone; the other two are of no use without one. */
+const isBrokered = ({ broker, frontDoor, relay }: Partial) => (broker ?? relay ?? frontDoor) !== undefined
+
+const brokerRules = (values: Partial, nowMillis: number): ReadonlyArray<Problem> => {
+  const { frontDoor, frontDoorCertificate, frontDoorOnly, grant, holderKey, listen, relay, relayGate, relayOnly } =
+    values
+  const problems: Array<Problem> = []
+  if (values.broker === undefined)
+    problems.push(unset("CT_CHANNEL_BROKER", "set it to host:port of the edge's broker, such as edge.example.net:4435"))
+  if (relay === undefined)
+    problems.push(unset("CT_CHANNEL_RELAY", "set it to host:port of the edge's relay, such as edge.example.net:4436"))
+  if (grant === undefined)
+    problems.push(unset("CT_CHANNEL_GRANT", "set it to the grant that the channel's operator has issued"))
+  if (holderKey === undefined)
+    problems.push(unset("CT_CHANNEL_HOLDER_KEY", "set it to the private holder key that belongs to the grant"))
+  if (listen === undefined && relayOnly?.isOn !== true)
+    problems.push(unset("CT_CHANNEL_LISTEN", "set it to ip:port of a listener, or CT_CHANNEL_RELAY_ONLY=1 for none"))
+  if (frontDoorOnly?.isOn === true && frontDoor === undefined)
+    problems.push(unset("CT_CHANNEL_FRONT_DOOR", "CT_CHANNEL_FRONT_DOOR_ONLY needs it: set it to host:443 of the edge"))
+  if (frontDoorOnly?.isOn === true && frontDoorCertificate === undefined)
+    problems.push(
+      unset("CT_CHANNEL_FRONT_DOOR_CERT", "CT_CHANNEL_FRONT_DOOR_ONLY needs it: set it to the root from /pki/ca")
+    )
+  if (relayGate !== undefined && values.relayGateCertificate === undefined)
+    problems.push(
+      unset("CT_CHANNEL_RELAY_GATE_CERT", "CT_CHANNEL_RELAY_GATE needs it: set it to the root from /pki/ca")
+    )
+  if (relayGate !== undefined && relayOnly?.isOn !== true)
+    problems.push({
+      variable: "CT_CHANNEL_RELAY_GATE",
+      problem: "is used with CT_CHANNEL_RELAY_ONLY=1 only",
+      remedy: "set that, or unset CT_CHANNEL_RELAY_GATE"
+    })
+  if (grant !== undefined) problems.push(...grantRules(Redacted.value(grant), values, nowMillis))
+  return problems
+}
+
+const callRules = ({ call, callService, role, serve }: Partial): ReadonlyArray<Problem> => [
+  ...(call !== undefined && callService !== undefined
+    ? [
+        {
+          variable: "CT_CHANNEL_CALL",
+          problem: "is set together with CT_CHANNEL_CALL_SERVICE",
+          remedy: "unset one of the two"
+        }
+      ]
+    : []),
+  ...(serve?.isOn === true && (call ?? callService) !== undefined && role !== undefined
+    ? [{ variable: "CT_CHANNEL_SERVE", problem: "is set together with a call", remedy: "unset one of the two" }]
+    : [])
+]
+
+export const rules =
+  (nowMillis: number) =>
+  (values: Partial): ReadonlyArray<Problem> => [
+    ...(isBrokered(values) ? brokerRules(values, nowMillis) : directRules(values)),
+    ...unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
+    ...unusable("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate),
+    ...unusable("CT_CHANNEL_PEER_CERT", values.peerCertificate),
+    ...(values.circuitRelay === undefined
+      ? []
+      : [
+          {
+            variable: "CT_CHANNEL_CIRCUIT_RELAY",
+            problem: "names a libp2p relay, and this agent speaks no libp2p",
+            remedy: "unset it, or use CT_CHANNEL_RELAY_GATE with a relay node behind it"
+          }
+        ]),
+    ...callRules(values)
+  ]
+
+/** Sentences about values that are legal but probably not meant. */
+export const warningsOf = (values: Reader.Values<typeof Variables.channel>): ReadonlyArray<string> => {
+  const switches = {
+    CT_CHANNEL_RELAY_ONLY: values.relayOnly,
+    CT_CHANNEL_FRONT_DOOR_ONLY: values.frontDoorOnly,
+    CT_CHANNEL_DIRECT_UPGRADE: values.directUpgrade,
+    CT_CHANNEL_SERVE: values.serve
+  }
+  const warnings: Array<string> = []
+  for (const [name, value] of Object.entries(switches))
+    if (value?.isOn === false && !/^(?:0|false|no|off)$/i.test(value.text))
+      warnings.push(`${name}=${value.text} counts as no. Set ${name}=1 to switch it on.`)
+  if (values.broker !== undefined && values.frontDoorCertificate === undefined)
+    warnings.push(
+      "CT_CHANNEL_FRONT_DOOR_CERT is not set: the edge's certificate is not checked, and the front door is not tried. Set it to the root from /pki/ca."
+    )
+  if (values.frontDoorCertificate !== undefined && values.frontDoor === undefined && values.broker !== undefined)
+    warnings.push("CT_CHANNEL_FRONT_DOOR is not set: only broker and relay are tried.")
+  if (values.bridgePeer !== undefined && values.bridgePeer.key === undefined)
+    warnings.push("CT_CHANNEL_BRIDGE_PEER is not 64 hex digits: the bridge tools are not offered.")
+  if (values.callService !== undefined && values.callParams !== undefined)
+    warnings.push("CT_CHANNEL_CALL_PARAMS has no effect with CT_CHANNEL_CALL_SERVICE, whose input is stdin.")
+  if (values.streamCommand !== undefined && values.handlerCommand !== undefined)
+    warnings.push(
+      "CT_AGENT_SERVICE_HANDLER_CMD has no effect with CT_AGENT_STREAM_HANDLER_CMD, which gets every session."
+    )
+  if (values.services !== undefined && values.handlerCommand === undefined)
+    warnings.push("CT_AGENT_SERVICES has no effect without CT_AGENT_SERVICE_HANDLER_CMD.")
+  return warnings
+}

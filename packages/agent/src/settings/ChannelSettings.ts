@@ -1,0 +1,155 @@
+/** The settings of a channel member, read once and typed, with every problem and not only the first. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type * as Reader from "@catenet/config/Reader"
+import * as Address from "@catenet/crypto/admission/Address"
+import type * as Grant from "@catenet/crypto/Grant"
+import type * as Json from "@catenet/crypto/Json"
+import type * as Service from "@catenet/crypto/market/Service"
+import { Clock, Data, Effect, FileSystem, Redacted, Result } from "effect"
+import * as CertificateText from "./CertificateText.ts"
+import * as ChannelRules from "./ChannelRules.ts"
+import type { Role } from "./ChannelVariables.ts"
+import * as Environment from "./Environment.ts"
+import { formatHostPort, type HostPort } from "./HostPort.ts"
+import { channel } from "./Variables.ts"
+
+/** How the members meet. Certificates are PEM. */
+export type Meeting = Data.TaggedEnum<{
+  Direct: { readonly address: HostPort; readonly peerCertificate: string | undefined }
+  Broker: {
+    readonly broker: HostPort
+    readonly relay: HostPort
+    readonly frontDoor: HostPort | undefined
+    readonly isFrontDoorOnly: boolean
+    /** The only certificate that is trusted; without it the edge's is not checked, and the front door is not dialled. */
+    readonly root: string | undefined
+    readonly gate: { readonly address: HostPort; readonly root: string } | undefined
+    readonly grant: Grant.Grant
+    readonly holderKey: Redacted.Redacted<Uint8Array>
+    /** Where to listen for the direct path, and where peers reach it; undefined for relay only. */
+    readonly listen: { readonly address: HostPort; readonly advertised: string } | undefined
+    readonly isUpgrading: boolean
+  }
+}>
+export const Meeting = Data.taggedEnum<Meeting>()
+
+/** What the session is wired to. */
+export type LocalSide = Data.TaggedEnum<{
+  CallService: { readonly service: string }
+  Call: { readonly method: string; readonly params: Json.Json | undefined }
+  StreamHandler: { readonly command: string; readonly service: string }
+  Serve: {}
+  Pipe: {}
+}>
+const LocalSide = Data.taggedEnum<LocalSide>()
+
+export interface Serving {
+  readonly concurrency: number
+  readonly handlerCommand: string | undefined
+  readonly services: ReadonlyArray<Service.Service> | undefined
+  readonly bridgePeer: Uint8Array | undefined
+  readonly isInstallDisabled: boolean
+}
+
+export interface ChannelSettings {
+  readonly role: Role
+  readonly noiseKey: Redacted.Redacted<Uint8Array>
+  /** The key that the peer must prove besides what the edge says. */
+  readonly peerNoiseKey: Uint8Array | undefined
+  readonly meeting: Meeting
+  readonly localSide: LocalSide
+  readonly serving: Serving
+  readonly stateDir: string
+  readonly metricsListen: HostPort | undefined
+  readonly warnings: ReadonlyArray<string>
+}
+
+type Values = Reader.Values<typeof channel>
+
+/** The first that applies. */
+const localSideOf = ({ call, callParams, callService, serve, streamCommand, streamService }: Values): LocalSide => {
+  if (callService !== undefined) return LocalSide.CallService({ service: callService })
+  if (call !== undefined) return LocalSide.Call({ method: call, params: callParams })
+  if (serve?.isOn !== true) return LocalSide.Pipe()
+  return streamCommand === undefined
+    ? LocalSide.Serve()
+    : LocalSide.StreamHandler({ command: streamCommand, service: streamService ?? "" })
+}
+
+/** The listener, unless this member is relay-only by its own word or by the address that it advertises. */
+const listenOf = ({ advertise, listen, relayOnly }: Values) => {
+  if (relayOnly?.isOn === true || listen === undefined) return undefined
+  const advertised = formatHostPort(advertise ?? listen)
+  const parsed = Address.parse(advertised)
+  // A name is resolved when the member joins.
+  const isReachable = Result.match(parsed, {
+    onSuccess: ({ address }) => Address.isGlobal(address),
+    onFailure: () => true
+  })
+  return isReachable ? { address: listen, advertised } : undefined
+}
+
+const pemOf = Effect.fnUntraced(function* (variable: string, text: CertificateText.CertificateText | undefined) {
+  if (text === undefined) return undefined
+  const fs = yield* FileSystem.FileSystem
+  const wrong = (why: string) =>
+    ConfigurationInvalid.of(variable, why, "set it to the hex digits of the root's DER, a PEM text, or a file")
+  const known =
+    text._tag === "File"
+      ? CertificateText.ofFile(
+          yield* Effect.mapError(fs.readFile(text.path), () => wrong("names a file that cannot be read"))
+        )
+      : text
+  return known._tag === "Pem" ? known.pem : yield* wrong(known._tag === "Unusable" ? known.why : "is no certificate")
+})
+
+const meetingOf = Effect.fnUntraced(function* (values: Values) {
+  const { address, broker, grant, holderKey, relay } = values
+  if (broker === undefined || relay === undefined || grant === undefined || holderKey === undefined) {
+    if (address === undefined) return yield* ConfigurationInvalid.of("CT_CHANNEL_ADDR", "is not set")
+    return Meeting.Direct({ address, peerCertificate: yield* pemOf("CT_CHANNEL_PEER_CERT", values.peerCertificate) })
+  }
+  const gateRoot = yield* pemOf("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate)
+  return Meeting.Broker({
+    broker,
+    relay,
+    frontDoor: values.frontDoor,
+    isFrontDoorOnly: values.frontDoorOnly?.isOn ?? false,
+    root: yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
+    gate:
+      values.relayGate === undefined || gateRoot === undefined
+        ? undefined
+        : { address: values.relayGate, root: gateRoot },
+    grant: Redacted.value(grant),
+    holderKey,
+    listen: listenOf(values),
+    isUpgrading: values.directUpgrade?.isOn ?? false
+  })
+})
+
+const settingsOf = Effect.fnUntraced(function* (values: Values) {
+  const settings: ChannelSettings = {
+    role: values.role,
+    noiseKey: values.noiseKey,
+    peerNoiseKey: values.peerNoiseKey,
+    meeting: yield* meetingOf(values),
+    localSide: localSideOf(values),
+    serving: {
+      concurrency: values.concurrency,
+      handlerCommand: values.handlerCommand,
+      services: values.services,
+      bridgePeer: values.bridgePeer?.key,
+      isInstallDisabled: values.isInstallDisabled
+    },
+    stateDir: values.stateDir,
+    metricsListen: values.metricsListen,
+    warnings: ChannelRules.warningsOf(values)
+  }
+  return settings
+})
+
+/** The settings of a channel member, from the environment and the file that `named` names. */
+export const read = Effect.fn("ChannelSettings.read")(function* (named: string | undefined) {
+  const rules = ChannelRules.rules(yield* Clock.currentTimeMillis)
+  return yield* settingsOf(yield* Environment.read(named, channel, rules))
+})
