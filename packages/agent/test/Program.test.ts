@@ -3,13 +3,13 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { userInfo } from "node:os"
 import { assert, describe, it } from "vitest"
-import { variables } from "../src/settings/Variables.ts"
+import * as Variables from "../src/settings/Variables.ts"
 import { version } from "../src/Version.ts"
 import { makeHome, runAgent } from "./harness/Agent.ts"
 import { echo, startOrigin } from "./harness/Origins.ts"
 import { exchange, joinToken, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
-const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect"]
+const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect", "channel"]
 
 const run = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
   await using home = await makeHome()
@@ -27,17 +27,18 @@ describe("the program", () => {
     assert.deepStrictEqual(await run(["status", "--version"]), { code: 0, stdout: `ct-agent ${version}\n`, stderr: "" })
   })
 
-  it("helps on stdout, for itself with every variable, and for every command", async () => {
+  it("helps on stdout, for itself and for `channel` with every variable of theirs, and for every command", async () => {
     const whole = await run(["--help"])
     assert.strictEqual(whole.code, 0)
     assert.strictEqual(whole.stderr, "")
-    for (const name of [...Object.values(variables).map(({ name }) => name), ...commands, "Exit codes"])
+    for (const name of [...Object.values(Variables.agent).map(({ name }) => name), ...commands, "Exit codes"])
       assert.include(whole.stdout, name)
     for (const command of commands) {
       const { code, stdout, stderr } = await run([command, "--help"])
       assert.strictEqual(code, 0)
       assert.strictEqual(stderr, "")
       assert.include(stdout, `ct-agent ${command}`)
+      if (command === "channel") for (const { name } of Object.values(Variables.channel)) assert.include(stdout, name)
     }
   })
 

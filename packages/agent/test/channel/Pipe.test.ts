@@ -1,4 +1,4 @@
-/** Two real members of a channel through a scripted edge: their bytes reach each other, and nobody between reads them. */
+/** Two real members of a channel through a scripted edge: their bytes reach each other, and nothing between reads them. */
 import { assert, describe, it } from "@effect/vitest"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 import { makeAuthority } from "../harness/Authority.ts"
