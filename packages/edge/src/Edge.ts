@@ -12,6 +12,7 @@ import { AuditLog } from "./audit/AuditLog.ts"
 import { CertificateAuthority } from "./ca/CertificateAuthority.ts"
 import { ChannelBroker } from "./channels/ChannelBroker.ts"
 import { ChannelRoom } from "./channels/ChannelRoom.ts"
+import { WebSocketMembers } from "./channels/WebSocketMembers.ts"
 import { ControlPlane } from "./control/ControlPlane.ts"
 import { ByteAgents } from "./frontdoor/ByteAgents.ts"
 import { VisitorRouter } from "./frontdoor/VisitorRouter.ts"
@@ -49,6 +50,9 @@ export interface Bound {
   readonly frontDoor: Address | undefined
   readonly browser: Address | undefined
   readonly httpRedirect: Address | undefined
+  readonly channelBroker: Address | undefined
+  readonly channelRelay: Address | undefined
+  readonly channelWebSocket: Address | undefined
   readonly admin: Address | undefined
   readonly metrics: Address | undefined
 }
@@ -66,6 +70,7 @@ const sources = Effect.fn("Edge.sources")(function* (
     relays: yield* Relays,
     broker: yield* ChannelBroker,
     room: yield* ChannelRoom,
+    webSockets: yield* WebSocketMembers,
     limiter,
     workerStats: yield* WorkerStats,
     visitors: visitorRouter.open,
@@ -137,6 +142,9 @@ const boot = Effect.gen(function* () {
     frontDoor: at("front-door"),
     browser: at("browser"),
     httpRedirect: at("http-redirect"),
+    channelBroker: at("channel-broker"),
+    channelRelay: at("channel-relay"),
+    channelWebSocket: at("channel-ws"),
     admin,
     metrics
   }

@@ -38,3 +38,19 @@ export const atFrontDoor = (socket: TLSSocket): Carrier => {
   const keepAlive = keepsAlive(socket.alpnProtocol)
   return { ...seen(socket), keepAlive, marked: keepAlive, phase: undefined }
 }
+
+/** A member at a port that has a phase. The bytes are those of the front door, and what a member says of the phase is ignored. */
+export const atPort = (socket: TLSSocket, phase: Phase): Carrier => ({
+  ...seen(socket),
+  keepAlive: keepsAlive(socket.alpnProtocol),
+  marked: true,
+  phase
+})
+
+/** A member by WebSocket, which has pings of its own; without a socket it came through a proxy. */
+export const overWebSocket = (socket: Socket | undefined): Carrier => ({
+  ...(socket === undefined ? { observed: undefined, address: undefined } : seen(socket)),
+  keepAlive: false,
+  marked: false,
+  phase: undefined
+})

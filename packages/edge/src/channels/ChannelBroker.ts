@@ -51,6 +51,8 @@ const memberOf = (
 export class ChannelBroker extends Context.Service<
   ChannelBroker,
   {
+    /** Whether this edge serves channels at all. */
+    readonly isServed: boolean
     /** Whether joins are taken from the address now; asked before its TLS handshake. */
     readonly takes: (address: string | undefined) => boolean
     /** Serves a connection on which a member joins. It is paused, and nothing of it has been read. */
@@ -142,7 +144,7 @@ export class ChannelBroker extends Context.Service<
       yield* Effect.logDebug("member refused").pipe(Effect.annotateLogs({ category: verdict.category, ...named }))
     })
 
-    return ChannelBroker.of({ takes, serve, trackedAddresses: () => penalties.size })
+    return ChannelBroker.of({ isServed: authority.canAsk, takes, serve, trackedAddresses: () => penalties.size })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(

@@ -8,8 +8,6 @@ import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { Context, Effect, Layer, Result } from "effect"
 import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
-import * as Carrier from "../channels/Carrier.ts"
-import { ChannelBroker } from "../channels/ChannelBroker.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -17,6 +15,7 @@ import { MuxAgents } from "../sessions/MuxAgents.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import { ByteAgents } from "./ByteAgents.ts"
 import { type Destination, dispatch, dispatchMesh, dispatchVisitor } from "./Dispatch.ts"
+import { MemberDoors } from "./MemberDoors.ts"
 import { PlatformHosts } from "./PlatformHosts.ts"
 import { VisitorRouter } from "./VisitorRouter.ts"
 
@@ -36,7 +35,7 @@ export class FrontDoor extends Context.Service<
     const counters = yield* Counters
     const muxAgents = yield* MuxAgents
     const byteAgents = yield* ByteAgents
-    const broker = yield* ChannelBroker
+    const members = yield* MemberDoors
     const platform = yield* PlatformHosts
     const visitorRouter = yield* VisitorRouter
     const { ending } = yield* ConnectionFaults
@@ -65,16 +64,6 @@ export class FrontDoor extends Context.Service<
       patient: true
     })
 
-    const members = TlsAcceptor.make({
-      pairs,
-      alpn: Carrier.channelAlpn,
-      onSecure: (socket) => run(socket, (socket) => broker.serve(socket, Carrier.atFrontDoor(socket))),
-      onFailure,
-      ending,
-      minVersion: "TLSv1.3",
-      patient: true
-    })
-
     const serve = (socket: Socket, destination: Destination): Effect.Effect<void> => {
       switch (destination._tag) {
         case "Mux":
@@ -82,9 +71,7 @@ export class FrontDoor extends Context.Service<
         case "Bytes":
           return Effect.sync(() => bytes.accept(socket))
         case "Channel":
-          return Effect.sync(() =>
-            broker.takes(socket.remoteAddress) ? members.accept(socket) : void socket.destroy()
-          )
+          return Effect.sync(() => members.receive(socket))
         case "PlatformHost":
           return Effect.sync(() => platform.serve(destination.host, socket))
         case "Tunnel":
@@ -119,7 +106,7 @@ export class FrontDoor extends Context.Service<
       VisitorRouter.layer,
       MuxAgents.layer,
       ByteAgents.layer,
-      ChannelBroker.layer,
+      MemberDoors.layer,
       PlatformHosts.layer,
       Counters.layer,
       ConnectionFaults.layer

@@ -1,7 +1,8 @@
 /**
  * The hosts of the platform itself (portal, identity provider, ...): after TLS a plain copy to their upstream (data-plane
  * 1.2 row 5). Where the operator wants it, the header of the PROXY protocol goes before, so that the upstream knows the
- * visitor and not this edge alone. Without a usable certificate the untouched bytes go there.
+ * visitor and not this edge alone. Without a usable certificate the untouched bytes go there. Members of channels that come by
+ * WebSocket to the portal's name stay here.
  */
 import type { Address } from "@catenet/config/NetworkParser"
 import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
@@ -9,11 +10,14 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
 import { connect, type Socket } from "node:net"
+import * as WebSocketMembers from "../channels/WebSocketMembers.ts"
+import { makeServe } from "../listen/Connections.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
+import { beginsWith } from "./FirstBytes.ts"
 
 const connectMillis = 5_000
 
@@ -38,7 +42,20 @@ const relayTo =
     void splice(visitor, socket, { onFault: faults.report, ...(idleMillis === undefined ? {} : { idleMillis }) })
   }
 
-const makeHost = Effect.fnUntraced(function* ({ upstream, pair, proxyProtocol }: TerminateHost) {
+/** Keeps members of channels, and relays everyone else. */
+const keepMembers = Effect.fnUntraced(function* (relay: (visitor: Socket) => void) {
+  const members = yield* WebSocketMembers.WebSocketMembers
+  const run = yield* makeServe
+  if (!members.isServed) return relay
+  return (socket: Socket) =>
+    run(socket, (socket) =>
+      Effect.map(beginsWith(socket, `GET ${WebSocketMembers.path}`), (isMember) =>
+        isMember ? members.receive(socket, "member") : relay(socket)
+      )
+    )
+})
+
+const makeHost = Effect.fnUntraced(function* ({ upstream, pair, proxyProtocol }: TerminateHost, isPortal: boolean) {
   const { relayIdleSeconds } = yield* Settings
   const files = yield* PairFiles
   const faults = yield* ConnectionFaults
@@ -48,7 +65,7 @@ const makeHost = Effect.fnUntraced(function* ({ upstream, pair, proxyProtocol }:
   const acceptor = TlsAcceptor.make({
     pairs: source.value,
     alpn: [],
-    onSecure: relay,
+    onSecure: isPortal ? yield* keepMembers(relay) : relay,
     onFailure: () => undefined,
     ending: faults.ending
   })
@@ -67,7 +84,7 @@ export class PlatformHosts extends Context.Service<
     const { portal, otherHosts } = yield* Settings
     const serving = new Map<string, (socket: Socket) => void>()
     for (const host of portal === undefined ? otherHosts : [portal, ...otherHosts]) {
-      serving.set(host.host, yield* makeHost(host))
+      serving.set(host.host, yield* makeHost(host, host === portal))
     }
     return PlatformHosts.of({
       has: (host) => serving.has(host),
@@ -76,5 +93,7 @@ export class PlatformHosts extends Context.Service<
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([ConnectionFaults.layer]))
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([ConnectionFaults.layer, WebSocketMembers.WebSocketMembers.layer])
+  )
 }

@@ -3,6 +3,7 @@ import type { Family } from "@catenet/domain/values/PrometheusText"
 import type { ChannelBroker } from "../channels/ChannelBroker.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
 import { mostAddresses } from "../channels/JoinPenalties.ts"
+import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import type { Counters } from "../observe/Counters.ts"
 import { counter, gauge, type Sample } from "./Family.ts"
 
@@ -12,9 +13,10 @@ interface ChannelSources {
   readonly broker: ChannelBroker["Service"]
   readonly counters: Counters["Service"]
   readonly room: ChannelRoom["Service"]
+  readonly webSockets: WebSocketMembers["Service"]
 }
 
-export const channelFamilies = ({ broker, counters, room }: ChannelSources): ReadonlyArray<Family> => {
+export const channelFamilies = ({ broker, counters, room, webSockets }: ChannelSources): ReadonlyArray<Family> => {
   const result = (value: number, result: string): Sample => [value, { result }]
   return [
     gauge("channel_parked", "Members of channels that wait for a peer.", [room.parked()]),
@@ -53,6 +55,13 @@ export const channelFamilies = ({ broker, counters, room }: ChannelSources): Rea
     ]),
     gauge("channel_join_penalty_tracked_ips", "Addresses whose guesses are counted.", [broker.trackedAddresses()]),
     gauge("channel_join_penalty_tracked_ips_max", "As many addresses are counted at most.", [mostAddresses]),
+    gauge("ws_channel_connections", "Members by WebSocket.", [webSockets.open()]),
+    gauge("ws_channel_connections_max", "As many WebSockets are open at once at most; 0 for no cap.", [
+      webSockets.most
+    ]),
+    counter("ws_channel_shed_total", "WebSockets refused because there were as many as may be.", [
+      counters.webSocketSheds
+    ]),
     gauge("channel_broker_loop_last_seen_seconds", "Epoch seconds of the last look at those who wait.", [
       seconds(room.lastTick()),
       { loop: "room" }

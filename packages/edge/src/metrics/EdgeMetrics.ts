@@ -2,6 +2,7 @@
 import { render as text } from "@catenet/domain/values/PrometheusText"
 import type { ChannelBroker } from "../channels/ChannelBroker.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
+import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import type { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
 import type { Listener } from "../listen/Listener.ts"
@@ -21,6 +22,7 @@ export interface Sources {
   readonly relays: Relays["Service"]
   readonly broker: ChannelBroker["Service"]
   readonly room: ChannelRoom["Service"]
+  readonly webSockets: WebSocketMembers["Service"]
   readonly limiter: ConnectionLimiter
   /** What the other processes of this edge hold. */
   readonly workerStats: WorkerStats["Service"]

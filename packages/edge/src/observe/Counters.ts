@@ -43,6 +43,8 @@ const zero = () => ({
   channelSplices: 0,
   channelSessionsCut: 0,
   channelRelayBytes: 0,
+  /** WebSockets refused because there were as many as may be. */
+  webSocketSheds: 0,
   /** Connections closed because their address has guessed too often. */
   channelPenaltySheds: 0,
   /** What advertised addresses were worth. */

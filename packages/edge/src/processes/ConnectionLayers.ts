@@ -6,8 +6,10 @@
 import { Layer } from "effect"
 import { ChannelBroker } from "../channels/ChannelBroker.ts"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
+import { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
+import { MemberDoors } from "../frontdoor/MemberDoors.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
@@ -23,6 +25,8 @@ import { MuxAgents } from "../sessions/MuxAgents.ts"
 /** What listeners, orders, statistics and shutdown reach; each layer brings its own needs, built once for all of them. */
 export const layer = Layer.mergeAll(
   FrontDoor.layer,
+  MemberDoors.layer,
+  WebSocketMembers.layer,
   Orders.layer,
   AgentSessions.layer,
   MuxAgents.layer,

@@ -2,6 +2,7 @@
 import type { Address } from "@catenet/config/NetworkParser"
 import { Effect } from "effect"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
+import { MemberDoors } from "../frontdoor/MemberDoors.ts"
 import * as Redirect from "../frontdoor/Redirect.ts"
 import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import * as Listener from "../listen/Listener.ts"
@@ -14,10 +15,11 @@ export interface PublicListener extends Listener.Listener {
   readonly variable: string
 }
 
-type ListenerName = "mesh" | "front-door" | "browser" | "http-redirect"
+type ListenerName =
+  "mesh" | "front-door" | "browser" | "http-redirect" | "channel-broker" | "channel-relay" | "channel-ws"
 
 const wanted = Effect.gen(function* () {
-  const { browser, frontDoor, httpRedirect, mesh } = yield* Settings
+  const { browser, channels, frontDoor, httpRedirect, mesh } = yield* Settings
   const all: ReadonlyArray<{
     readonly name: ListenerName
     readonly variable: string
@@ -26,7 +28,10 @@ const wanted = Effect.gen(function* () {
     { name: "mesh", variable: "CT_EDGE_LISTEN", address: mesh },
     { name: "front-door", variable: "CT_FRONT_DOOR", address: frontDoor },
     { name: "browser", variable: "CT_EDGE_BROWSER_LISTEN", address: browser },
-    { name: "http-redirect", variable: "CT_EDGE_HTTP_REDIRECT", address: httpRedirect }
+    { name: "http-redirect", variable: "CT_EDGE_HTTP_REDIRECT", address: httpRedirect },
+    { name: "channel-broker", variable: "CT_EDGE_CHANNEL_LISTEN", address: channels.broker },
+    { name: "channel-relay", variable: "CT_EDGE_CHANNEL_RELAY_LISTEN", address: channels.relay },
+    { name: "channel-ws", variable: "CT_EDGE_WS_CHANNEL_LISTEN", address: channels.webSocket }
   ]
   return all.flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ ...rest, address }]))
 })
@@ -37,13 +42,17 @@ export const names = Effect.map(wanted, (listeners) => listeners.map(({ name }) 
 /** Opens all of them; they stop accepting with the scope. */
 export const open = Effect.fn("PublicListeners.open")(function* (limiter: ConnectionLimiter, sharing: Sharing) {
   const frontDoor = yield* FrontDoor
+  const members = yield* MemberDoors
   const health = yield* ListenerHealth
   const { ending } = yield* ConnectionFaults
   const serve: Readonly<Record<ListenerName, Listener.ListenerOptions["onConnection"]>> = {
     mesh: frontDoor.receiveMesh,
     "front-door": frontDoor.receive,
     browser: frontDoor.receiveVisitor,
-    "http-redirect": Redirect.receive
+    "http-redirect": Redirect.receive,
+    "channel-broker": members.receiveBroker,
+    "channel-relay": members.receiveRelay,
+    "channel-ws": members.receiveWebSocket
   }
   return yield* Effect.forEach(yield* wanted, ({ variable, ...rest }) =>
     Effect.gen(function* () {

@@ -1,8 +1,17 @@
 /** What the environment says of channels. */
+import type { Address } from "@catenet/config/NetworkParser"
 import type * as Reader from "@catenet/config/Reader"
 import type { channelVariables } from "./ChannelVariables.ts"
+import type { PemPair } from "./PemPair.ts"
 
 export interface ChannelSettings {
+  /** Where members join for the rendezvous phase, and for the relay phase. */
+  readonly broker: Address | undefined
+  readonly relay: Address | undefined
+  readonly webSocket: Address | undefined
+  /** Absent: a proxy before the edge ends TLS. */
+  readonly webSocketPair: PemPair | undefined
+  readonly webSocketConnections: number
   /** Connections of members at once. */
   readonly brokerConnections: number
   /** How long members wait where the connection is kept alive. */
@@ -11,11 +20,30 @@ export interface ChannelSettings {
   readonly requireAttestedEndpoint: boolean
 }
 
-/** `share` gives the part of one process. */
+type Values = Reader.Values<typeof channelVariables>
+
+/** The port after the broker's, unless it is named. One address cannot be both. */
+const relayOf = ({ channelBrokerAddress: broker, channelRelayAddress: given }: Values): Address | undefined => {
+  const next = broker && { ...broker, port: broker.port === 0 ? 0 : broker.port + 1 }
+  const relay = given ?? next
+  const isSame = relay?.port !== 0 && relay?.port === broker?.port && relay?.host === broker?.host
+  return isSame || (relay?.port ?? 0) > 65_535 ? undefined : relay
+}
+
+const pairOf = ({ webSocketCert: certificate, webSocketKey: key }: Values): PemPair | undefined =>
+  certificate === undefined || key === undefined ? undefined : { certificate, key }
+
+/** Where no control plane says who is a member, no door is opened. `share` gives the part of one process. */
 export const channelSettings = (
-  values: Reader.Values<typeof channelVariables>,
+  values: Values,
+  canAsk: boolean,
   share: (bound: number) => number
 ): ChannelSettings => ({
+  broker: canAsk ? values.channelBrokerAddress : undefined,
+  relay: canAsk ? relayOf(values) : undefined,
+  webSocket: canAsk ? values.webSocketAddress : undefined,
+  webSocketPair: pairOf(values),
+  webSocketConnections: share(values.webSocketConnections),
   brokerConnections: share(values.channelBroker),
   keepAliveParkSeconds: values.keepAliveParkSeconds,
   requireAttestedEndpoint: values.requireAttestedEndpoint

@@ -1,12 +1,44 @@
 /** The variables of channels: where their members join, and what is bounded. */
+import { address as anyAddress } from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
-import { defaulted } from "@catenet/config/Variable"
+import { defaulted, optional } from "@catenet/config/Variable"
 
 const off = ["0", "off", "false", "none"] as const
 
 const only1 = Parser.make("1, or anything else for no", (text) => text === "1", { example: "1" })
 
+const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:4435" }))
+
 export const channelVariables = {
+  channelBrokerAddress: optional(
+    "CT_EDGE_CHANNEL_LISTEN",
+    address,
+    "Where members of channels join to learn of each other, beside the front door."
+  ),
+  channelRelayAddress: optional(
+    "CT_EDGE_CHANNEL_RELAY_LISTEN",
+    address,
+    "Where members of channels join to be relayed, beside the front door.",
+    { standard: "the port after that of `CT_EDGE_CHANNEL_LISTEN`" }
+  ),
+  webSocketAddress: optional(
+    "CT_EDGE_WS_CHANNEL_LISTEN",
+    address,
+    "Where members of channels join by WebSocket, beside the front door."
+  ),
+  webSocketCert: optional(
+    "CT_EDGE_WS_CHANNEL_CERT",
+    Parser.path,
+    "Its certificate chain, PEM; without it WebSockets are served in plain, for a proxy before the edge."
+  ),
+  webSocketKey: optional("CT_EDGE_WS_CHANNEL_KEY", Parser.path, "Its private key, PEM."),
+  webSocketConnections: defaulted(
+    "CT_EDGE_MAX_WS_CHANNEL_CONNECTIONS",
+    Parser.cap(...off),
+    "4096",
+    "WebSockets of members of channels at once.",
+    { isLenient: true }
+  ),
   channelBroker: defaulted(
     "CT_EDGE_MAX_CHANNEL_BROKER_CONNECTIONS",
     Parser.cap(...off),

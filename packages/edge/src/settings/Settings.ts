@@ -10,13 +10,8 @@ import type { AdminUrl } from "@catenet/domain/edges/EdgeNode"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { type ChannelSettings, channelSettings } from "./ChannelSettings.ts"
+import type { PemPair } from "./PemPair.ts"
 import { variables } from "./Variables.ts"
-
-/** Paths of a PEM certificate chain and its key. */
-export interface PemPair {
-  readonly certificate: string
-  readonly key: string
-}
 
 /** A host name of the platform itself whose connections go to an upstream instead of to an agent. */
 export interface TerminateHost {
@@ -112,6 +107,7 @@ const rules = (values: Values): ReadonlyArray<Problem> => [
         }
       ]
     : []),
+  ...half("WS_CHANNEL", values.webSocketCert, values.webSocketKey),
   ...half("WILDCARD", values.wildcardCert, values.wildcardKey),
   ...Object.entries(hostsOf(values)).flatMap(([part, host]) => hostProblems(part, host))
 ]
@@ -234,7 +230,7 @@ export class Settings extends Context.Service<
         tunnelVisitors: share(values.tunnelVisitors),
         agentConnections: share(values.agentConnections)
       },
-      channels: channelSettings(values, share)
+      channels: channelSettings(values, values.controlPlane !== undefined, share)
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

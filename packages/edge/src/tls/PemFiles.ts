@@ -4,7 +4,7 @@
  */
 import { Effect, FileSystem, Option, Schedule, type Scope } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
-import type { PemPair } from "../settings/Settings.ts"
+import type { PemPair } from "../settings/PemPair.ts"
 import { type Pair, PairSource } from "./PairSource.ts"
 
 const every = "2 seconds"

@@ -2,6 +2,7 @@
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
+import { createWebSocketStream, WebSocket } from "@effect/platform-node/NodeWS"
 import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { Peer } from "./Peer.ts"
@@ -81,6 +82,14 @@ export interface JoinOptions {
   readonly endpoint?: string
   readonly alpn?: ReadonlyArray<string>
   readonly serverName?: string
+  /** Absent: the front door. */
+  readonly port?: number
+  readonly webSocket?: {
+    readonly url: string
+    readonly ca: string
+    readonly servername?: string
+    readonly origin?: string
+  }
 }
 
 export const joinFrame = ({ grant }: TestMember, { endpoint = "relay-only", phase }: JoinOptions = {}) =>
@@ -91,17 +100,25 @@ export const joinFrame = ({ grant }: TestMember, { endpoint = "relay-only", phas
     ascii(endpoint)
   ])
 
+type Place = Pick<TestEdge, "frontDoor" | "meshRoot">
+
 export const dial = (
-  world: Pick<TestEdge, "frontDoor" | "meshRoot">,
-  { alpn = keepAlive, serverName = "localhost" }: JoinOptions = {}
-) => Peer.to(world.frontDoor, world.meshRoot, alpn, serverName)
+  world: Place,
+  { alpn = keepAlive, port = world.frontDoor, serverName = "localhost", webSocket }: JoinOptions = {}
+) => (webSocket === undefined ? Peer.to(port, world.meshRoot, alpn, serverName) : dialWebSocket(webSocket))
+
+/** A WebSocket whose binary messages are the bytes. */
+const dialWebSocket = ({ url, ...options }: NonNullable<JoinOptions["webSocket"]>) =>
+  new Promise<Peer>((resolve, reject) => {
+    const socket = new WebSocket(url, options)
+    const stream = createWebSocketStream(socket, { allowHalfOpen: false })
+    stream.on("error", () => undefined)
+    socket.once("open", () => resolve(new Peer(stream)))
+    socket.once("error", reject)
+  })
 
 /** Steps 1 to 4: the member waits when the promise is there. */
-export const join = async (
-  world: Pick<TestEdge, "frontDoor" | "meshRoot">,
-  member: TestMember,
-  options: JoinOptions = {}
-): Promise<Peer> => {
+export const join = async (world: Place, member: TestMember, options: JoinOptions = {}): Promise<Peer> => {
   const peer = await dial(world, options)
   peer.send(joinFrame(member, options))
   const challenge = await peer.take(32)

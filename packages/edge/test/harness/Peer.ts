@@ -1,14 +1,15 @@
 import { connect as connectTcp } from "node:net"
+import type { Duplex } from "node:stream"
 import { connect, type TLSSocket } from "node:tls"
 
-/** A TLS connection that is read by exact byte counts. */
+/** A connection that is read by exact byte counts. */
 export class Peer {
   private held: Buffer = Buffer.alloc(0)
   private waiting: (() => void) | undefined
   ended = false
-  readonly socket: TLSSocket
+  readonly socket: Duplex
 
-  constructor(socket: TLSSocket) {
+  constructor(socket: Duplex) {
     this.socket = socket
     const wake = () => this.waiting?.()
     socket.on("data", (chunk: Buffer) => {

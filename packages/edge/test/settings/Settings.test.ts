@@ -34,6 +34,26 @@ describe("Settings", () => {
     })
   )
 
+  it.effect("opens doors for channels only with a control plane, the relay beside the broker", () =>
+    Effect.gen(function* () {
+      const plane = { ...required, CT_EDGE_CP_URL: "http://127.0.0.1:8090", CT_EDGE_ADMIN_TOKEN: token }
+      const broker = { CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:4435" }
+      const relay = (more: Record<string, string>) =>
+        Effect.map(read({ ...plane, ...broker, ...more }), ({ channels }) => channels.relay?.port)
+      assert.strictEqual(yield* relay({}), 4_436)
+      assert.strictEqual(yield* relay({ CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:5000" }), 5_000)
+      assert.isUndefined(yield* relay({ CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:4435" }))
+      assert.isUndefined(yield* relay({ CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:65535" }))
+      assert.isUndefined((yield* read({ ...required, ...broker })).channels.broker)
+      const attested = (value: string) =>
+        Effect.map(
+          read({ ...required, CT_EDGE_REQUIRE_ATTESTED_ENDPOINT: value }),
+          ({ channels }) => channels.requireAttestedEndpoint
+        )
+      assert.deepStrictEqual([yield* attested("1"), yield* attested("true")], [true, false])
+    })
+  )
+
   it.effect("lifts caps by word and keeps the default for nonsense", () =>
     Effect.gen(function* () {
       const caps = (value: string) =>

@@ -1,0 +1,126 @@
+/**
+ * Members that come by WebSocket, `GET /ws/channel` (data-plane 9). A page of a browser may join only when it is the portal's:
+ * a browser says where a page is from, and a page of a stranger must not use the keys of its visitor from here.
+ */
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { WebSocketServer, type WebSocket } from "@effect/platform-node/NodeWS"
+import { Context, Effect, Layer, Schedule } from "effect"
+import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { makeServe } from "../listen/Connections.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as Carrier from "./Carrier.ts"
+import { ChannelBroker } from "./ChannelBroker.ts"
+import { longestMessage, WebSocketStream } from "./WebSocketStream.ts"
+
+export const path = "/ws/channel"
+
+const handshakeMillis = 15_000
+const pingEvery = "30 seconds"
+
+const pathOf = (url = "") => url.split("?", 1)[0]
+
+const hostOf = (origin: string) => (URL.canParse(origin) ? new URL(origin).hostname : undefined)
+
+const refuse = (socket: Duplex, status: 403 | 404 | 503) =>
+  void socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+
+export class WebSocketMembers extends Context.Service<
+  WebSocketMembers,
+  {
+    /** Serves a connection on which HTTP is spoken. Behind a proxy its other end is not the member. */
+    readonly receive: (socket: Socket, from: "member" | "proxy") => void
+    readonly open: () => number
+    /** As many are open at once at most; 0 for no cap. */
+    readonly most: number
+    /** Whether members may come at all. */
+    readonly isServed: boolean
+  }
+>()("edge/channels/WebSocketMembers") {
+  static readonly make = Effect.gen(function* () {
+    const { channels, portal } = yield* Settings
+    const broker = yield* ChannelBroker
+    const counters = yield* Counters
+    const { ending, report } = yield* ConnectionFaults
+    const run = yield* makeServe
+    const direct = new WeakSet<Duplex>()
+    /** Whether each has answered the last ping. */
+    const open = new Map<WebSocket, boolean>()
+    const sockets = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: longestMessage,
+      perMessageDeflate: false
+    })
+
+    const mayCome = ({ headers: { origin } }: IncomingMessage) =>
+      origin === undefined || (portal !== undefined && hostOf(origin) === portal.host)
+
+    const join = (socket: WebSocket, { socket: connection }: IncomingMessage) => {
+      open.set(socket, true)
+      socket.on("pong", () => open.set(socket, true))
+      socket.once("close", () => open.delete(socket))
+      const carrier = Carrier.overWebSocket(direct.has(connection) ? connection : undefined)
+      run(new WebSocketStream(socket, ending), (stream) => broker.serve(stream, carrier))
+    }
+
+    const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      guard(socket, ending(socket))
+      socket.on("error", () => undefined)
+      if (pathOf(request.url) !== path) return refuse(socket, 404)
+      if (!mayCome(request)) return refuse(socket, 403)
+      const address = direct.has(request.socket) ? request.socket.remoteAddress : undefined
+      if (open.size >= channels.webSocketConnections || !broker.takes(address)) {
+        counters.webSocketSheds += 1
+        return refuse(socket, 503)
+      }
+      return sockets.handleUpgrade(request, socket, head, join)
+    }
+
+    const server = createServer(
+      { headersTimeout: handshakeMillis, requestTimeout: handshakeMillis, connectionsCheckingInterval: 2_000 },
+      (request, response) => {
+        const isPath = pathOf(request.url) === path
+        response.writeHead(isPath ? 426 : 404, isPath ? { upgrade: "websocket", connection: "close" } : {}).end()
+      }
+    )
+    server.on("upgrade", upgrade)
+    server.on("clientError", (_error, socket) => void socket.destroy())
+    guard(server, report)
+
+    const ping = Effect.sync(() => {
+      for (const [socket, answered] of open) {
+        if (!answered) socket.terminate()
+        else {
+          open.set(socket, false)
+          socket.ping()
+        }
+      }
+    })
+    yield* Effect.forkScoped(ping.pipe(Effect.delay(pingEvery), Effect.repeat(Schedule.forever)))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        for (const socket of open.keys()) socket.terminate()
+      })
+    )
+
+    return WebSocketMembers.of({
+      receive: (socket, from) => {
+        if (from === "member") direct.add(socket)
+        server.emit("connection", socket)
+        socket.resume()
+      },
+      open: () => open.size,
+      most: Number.isFinite(channels.webSocketConnections) ? channels.webSocketConnections : 0,
+      isServed: broker.isServed
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([ChannelBroker.layer, Counters.layer, ConnectionFaults.layer])
+  )
+}

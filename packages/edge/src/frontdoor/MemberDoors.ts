@@ -1,0 +1,76 @@
+/**
+ * Where members of channels come in: by their protocol at the front door, at the ports of the two phases, and by WebSocket. All
+ * end TLS here, and an address that has guessed too often gets no handshake.
+ */
+import type { Phase } from "@catenet/crypto/admission/Join"
+import { Context, Effect, Layer, Option } from "effect"
+import type { Socket } from "node:net"
+import type { TLSSocket } from "node:tls"
+import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
+import * as Carrier from "../channels/Carrier.ts"
+import { ChannelBroker } from "../channels/ChannelBroker.ts"
+import { WebSocketMembers } from "../channels/WebSocketMembers.ts"
+import { makeServe } from "../listen/Connections.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Settings } from "../settings/Settings.ts"
+import { PairFiles } from "../tls/PairFiles.ts"
+import type { PairSource } from "../tls/PairSource.ts"
+import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
+
+type Receive = (socket: Socket) => void
+
+export class MemberDoors extends Context.Service<
+  MemberDoors,
+  {
+    /** A connection of the front door whose ClientHello names a protocol of channels. */
+    readonly receive: Receive
+    readonly receiveBroker: Receive
+    readonly receiveRelay: Receive
+    readonly receiveWebSocket: Receive
+  }
+>()("edge/frontdoor/MemberDoors") {
+  static readonly make = Effect.gen(function* () {
+    const authority = yield* CertificateAuthority
+    const { channels } = yield* Settings
+    const broker = yield* ChannelBroker
+    const webSockets = yield* WebSocketMembers
+    const counters = yield* Counters
+    const files = yield* PairFiles
+    const { ending } = yield* ConnectionFaults
+    const run = yield* makeServe
+
+    const door = (pairs: PairSource, alpn: ReadonlyArray<string>, onSecure: (socket: TLSSocket) => void): Receive => {
+      const onFailure = () => {
+        counters.handshakesFailed += 1
+      }
+      const acceptor = TlsAcceptor.make({ pairs, alpn, onSecure, onFailure, ending, patient: true })
+      return (socket) => (broker.takes(socket.remoteAddress) ? acceptor.accept(socket) : void socket.destroy())
+    }
+    const members = (carrier: (socket: TLSSocket) => Carrier.Carrier) =>
+      door(authority.leaf, Carrier.channelAlpn, (socket) =>
+        run(socket, (socket) => broker.serve(socket, carrier(socket)))
+      )
+    const atPort = (phase: Phase) => members((socket) => Carrier.atPort(socket, phase))
+
+    const receiveWebSocket = Effect.gen(function* (): Effect.fn.Return<Receive> {
+      const { webSocketPair } = channels
+      if (webSocketPair === undefined) return (socket) => webSockets.receive(socket, "proxy")
+      const pairs = yield* files.follow(webSocketPair)
+      // Without a certificate that can be used no word is exchanged in the open.
+      if (Option.isNone(pairs)) return (socket) => void socket.destroy()
+      return door(pairs.value, ["http/1.1"], (socket) => webSockets.receive(socket, "member"))
+    })
+
+    return MemberDoors.of({
+      receive: members(Carrier.atFrontDoor),
+      receiveBroker: atPort("rendezvous"),
+      receiveRelay: atPort("relay"),
+      receiveWebSocket: yield* receiveWebSocket
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([ChannelBroker.layer, WebSocketMembers.layer, Counters.layer, ConnectionFaults.layer])
+  )
+}

@@ -1,0 +1,5 @@
+/** Paths of a PEM certificate chain and its key. */
+export interface PemPair {
+  readonly certificate: string
+  readonly key: string
+}
