@@ -26,6 +26,7 @@ import * as PublicPages from "./portal/legal/LegalRoutes.ts"
 import * as PortalEvents from "./portal/live/EventRoutes.ts"
 import * as PortalPages from "./portal/PageRoutes.ts"
 import * as PortalRoutes from "./portal/PortalRoutes.ts"
+import * as ProblemResponses from "./portal/shell/ProblemResponses.ts"
 import { Settings } from "./settings/Settings.ts"
 
 const routes = Layer.mergeAll(
@@ -61,7 +62,7 @@ const makeApp = Effect.gen(function* () {
   )
   const { portalBaseUrl } = yield* Settings
   const traffic = yield* RequestMetrics
-  const middleware = Middleware.make({ extra, origin: portalBaseUrl.origin, traffic })
+  const middleware = Middleware.make({ extra, origin: portalBaseUrl.origin, page: ProblemResponses.asPage, traffic })
   return {
     handled: middleware(routed),
     cached: yield* CachedResponses.preHandler({ "/status": (yield* Statuses).cached }, traffic)

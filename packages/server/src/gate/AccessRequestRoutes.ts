@@ -6,12 +6,13 @@ import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import { Email } from "@catenet/domain/values/Email"
 import { WrongShape } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Schema } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { fields } from "../http/FormBody.ts"
 import { Limits } from "../http/Limits.ts"
-import * as Notice from "../http/NoticePage.ts"
-import { refuse } from "../http/RefusalPages.ts"
+import type { Sent } from "../portal/shell/Field.ts"
+import * as ProblemPage from "../portal/shell/ProblemPage.ts"
+import { refuse, show as shown, textsOf } from "../portal/shell/VisitorPages.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Gate } from "./Gate.ts"
 import * as Browser from "./GateBrowser.ts"
@@ -28,8 +29,13 @@ const noteOf = (text: string) =>
     .join("")
 
 const readEmail = Schema.decodeUnknownOption(Email)
-const page = (html: string) =>
-  HttpServerResponse.text(html, { contentType: Notice.contentType, headers: Notice.headers })
+
+/** The form; with what was typed and why it was refused, where it was. */
+const formPage = (request: HttpServerRequest.HttpServerRequest, host: string, sent?: Sent) => {
+  const texts = textsOf(request)
+  const page = Page.request(texts, { host, action: path, ...(sent === undefined ? {} : { sent }) })
+  return shown(texts, page, { back: `${path}?host=${host}`, status: sent === undefined ? 200 : 400 })
+}
 
 export const show = Effect.gen(function* () {
   const gate = yield* Gate
@@ -37,7 +43,7 @@ export const show = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const named = Browser.readHost(Browser.queryOf(request.url).get("host"))
     const host = yield* Option.isSome(named) ? Effect.as(gate.of(named.value), named.value) : new HostNotGated()
-    return page(Page.request(host, path))
+    return formPage(request, host)
   }).pipe(
     Effect.catchTag("HostNotGated", (refusal) =>
       HttpServerRequest.HttpServerRequest.use((request) => refuse(request, refusal))
@@ -57,17 +63,23 @@ export const ask = Effect.gen(function* () {
     const answered = Effect.gen(function* () {
       yield* limits.take(`gate ${budgetKey(request)}`, anonymousWritesPerMinute)
       const given = yield* fields
-      const text = (field: "host" | "email") =>
-        Effect.mapError(Effect.fromNullishOr(given[field]), () => wrong(field, "Expected a value"))
-      const named = Browser.readHost(yield* text("host"))
-      const email = yield* Effect.mapError(Effect.fromOption(readEmail(yield* text("email"))), () =>
-        wrong("email", "Expected an e-mail address")
+      const named = Browser.readHost(
+        yield* Effect.mapError(Effect.fromNullishOr(given["host"]), () => wrong("host", "Expected a value"))
       )
+      const typed = given["email"] ?? ""
+      const email = Option.getOrUndefined(readEmail(typed.trim()))
       if (Option.isNone(named)) return yield* new HostNotGated()
+      if (email === undefined) {
+        if (/\bjson\b/u.test(request.headers["accept"] ?? ""))
+          return yield* wrong("email", "Expected an e-mail address")
+        yield* gate.of(named.value)
+        return formPage(request, named.value, { form: "access", fields: given, refused: ["email"] })
+      }
       const asked = { email, note: noteOf(given["note"] ?? ""), from: budgetKey(request) }
       yield* gate.request(named.value, asked)
-      const detail = `The owner of ${named.value} has been asked to let ${email} in.`
-      return page(Notice.render({ title: "Asked", detail }))
+      const texts = textsOf(request)
+      const detail = texts.accessAskedText(named.value, email)
+      return shown(texts, ProblemPage.page({ title: texts.accessAsked, detail, links: [], isGood: true }))
     })
     return yield* Effect.catchTag(
       answered,

@@ -12,8 +12,8 @@ import { GateToken } from "@catenet/domain/values/Tokens"
 import { Effect, Equal, Option, Predicate, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { refuse } from "../http/RefusalPages.ts"
 import { signInLifetime } from "../identity/BegunSignIns.ts"
+import { refuse } from "../portal/shell/VisitorPages.ts"
 import { Settings } from "../settings/Settings.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
 import { Gate } from "./Gate.ts"
@@ -59,7 +59,9 @@ const passage = Effect.gen(function* () {
       Effect.map(({ path, seconds, session }) =>
         Browser.withSession(session, seconds)(HttpServerResponse.redirect(path, { status: 303 }))
       ),
-      Effect.catchTag("GateCodeRefused", (refusal) => refuse(request, refusal, [{ href: "/", text: "Try again" }]))
+      Effect.catchTag("GateCodeRefused", (refusal) =>
+        refuse(request, refusal, [({ tryAgain }) => ({ href: "/", text: tryAgain })])
+      )
     )
     return Option.some(yield* entered)
   })

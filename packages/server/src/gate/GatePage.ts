@@ -1,32 +1,35 @@
 /** What visitors fill in or press at the gate: the form in which they ask to be let in, and the button of a share link. */
-import { escape } from "@catenet/domain/values/Markup"
-import { page } from "../http/NoticePage.ts"
+import { markup } from "@catenet/domain/values/Markup"
+import { area, field, type Sent, valuesOf } from "../portal/shell/Field.ts"
+import type { Page } from "../portal/shell/Shell.ts"
+import type { Texts } from "../portal/texts/English.ts"
 
-export const request = (host: string, action: string): string =>
-  page(
-    "Ask for access",
-    `<p>The owner of ${escape(host)} sees your address and your note, and may let you in.</p>` +
-      `<form method="post" action="${escape(action)}"><input type="hidden" name="host" value="${escape(host)}">` +
-      `<p><label>E-mail address <input type="email" name="email" autocomplete="email" maxlength="254" required></label></p>` +
-      `<p><label>Note <textarea name="note" maxlength="500" rows="4"></textarea></label></p>` +
-      `<p><button>Ask</button></p></form>`
-  )
+export const request = (
+  texts: Texts,
+  asked: { readonly host: string; readonly action: string; readonly sent?: Sent }
+): Page => {
+  const values = valuesOf(texts, asked.sent, "access")
+  return {
+    title: texts.accessTitle,
+    main: markup`<h1>${texts.accessTitle}</h1>
+      <p class="lead">${texts.accessText(asked.host)}</p>
+      <form class="panel" method="post" action="${asked.action}"><input type="hidden" name="host" value="${asked.host}">
+      ${field({ ...values("email"), type: "email", label: texts.accessEmail })}
+      ${area({ ...values("note"), label: texts.accessNote, hint: texts.accessNoteHint, isOptional: true })}
+      <p><button class="main-action">${texts.accessAsk}</button></p></form>`
+  }
+}
 
-const hidden = (name: string, value: string) => `<input type="hidden" name="${name}" value="${escape(value)}">`
+const hidden = (name: string, value: string) => markup`<input type="hidden" name="${name}" value="${value}">`
 
 /** The page of a link that can be used once. */
-export const share = (link: {
-  readonly host: string
-  readonly token: string
-  readonly back: string
-  readonly action: string
-}): string =>
-  page(
-    `Open ${link.host}`,
-    `<p>This link lets one visitor in, once. It is used up when you open ${escape(link.host)}.</p>` +
-      `<form method="post" action="${escape(link.action)}">` +
-      hidden("host", link.host) +
-      hidden("token", link.token) +
-      hidden("return", link.back) +
-      `<p><button>Open</button></p></form>`
-  )
+export const share = (
+  texts: Texts,
+  link: { readonly host: string; readonly token: string; readonly back: string; readonly action: string }
+): Page => ({
+  title: texts.linkTitle(link.host),
+  main: markup`<h1>${texts.linkTitle(link.host)}</h1>
+    <form class="panel" method="post" action="${link.action}"><p>${texts.linkText(link.host)}</p>
+    ${hidden("host", link.host)}${hidden("token", link.token)}${hidden("return", link.back)}
+    <p><button class="main-action">${texts.linkOpen}</button></p></form>`
+})

@@ -12,9 +12,9 @@ import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Limits } from "../http/Limits.ts"
-import { refuse } from "../http/RefusalPages.ts"
 import { signInLifetime } from "../identity/BegunSignIns.ts"
 import { refusalOf } from "../identity/ProviderError.ts"
+import { refuse, type Link } from "../portal/shell/VisitorPages.ts"
 import { Settings } from "../settings/Settings.ts"
 import { GateSessions, loginLifetime } from "../tunnels/GateSessions.ts"
 import { Gate } from "./Gate.ts"
@@ -29,11 +29,12 @@ const gateAddress = (path: string, host: string, back?: string) =>
   `${path}?${new URLSearchParams({ host, ...(back === undefined ? {} : { return: back }) }).toString()}`
 
 /** Another try, where the browser still knows what it wanted. It is checked like the first. */
-const againFrom = (request: HttpServerRequest.HttpServerRequest) => {
+const againFrom = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<Link> => {
   const [, host, path] = /^([^|]+)\|(.*)$/su.exec(request.cookies[Browser.targetCookie] ?? "") ?? []
   const named = Browser.readHost(host)
   if (Option.isNone(named)) return []
-  return [{ href: gateAddress("/gate/start", named.value, returnPath(path)), text: "Try again" }]
+  const href = gateAddress("/gate/start", named.value, returnPath(path))
+  return [({ tryAgain }) => ({ href, text: tryAgain })]
 }
 
 const seeOther = (address: string) => HttpServerResponse.redirect(address, { status: 303 })
@@ -111,7 +112,7 @@ export const callback = Effect.gen(function* () {
         SignInFailed: (refusal) => refuse(request, refusal, againFrom(request)),
         VisitorNotAllowed: (refusal) =>
           refuse(request, refusal, [
-            { href: gateAddress("/gate/request-access", refusal.host), text: "Ask the owner for access" },
+            ({ askOwner }) => ({ href: gateAddress("/gate/request-access", refusal.host), text: askOwner }),
             ...againFrom(request)
           ])
       })

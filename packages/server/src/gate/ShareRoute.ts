@@ -7,8 +7,7 @@ import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErr
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { fields } from "../http/FormBody.ts"
-import * as Notice from "../http/NoticePage.ts"
-import { refuse } from "../http/RefusalPages.ts"
+import { refuse, show, textsOf } from "../portal/shell/VisitorPages.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { addressAt, queryOf, readHost, withSession } from "./GateBrowser.ts"
@@ -43,11 +42,10 @@ const follow = Effect.gen(function* () {
     const host = read.value
     const found = yield* links.redeem(host, Redacted.make(token ?? ""), spends)
     const wanted = back ?? "/"
-    if (Option.isNone(found))
-      return HttpServerResponse.text(Page.share({ host, token: token ?? "", back: wanted, action: path }), {
-        contentType: Notice.contentType,
-        headers: Notice.headers
-      })
+    if (Option.isNone(found)) {
+      const texts = textsOf(yield* HttpServerRequest.HttpServerRequest)
+      return show(texts, Page.share(texts, { host, token: token ?? "", back: wanted, action: path }))
+    }
     const { seconds, session } = found.value
     return HttpServerResponse.redirect(addressAt({ host, port }, wanted), { status: 303 }).pipe(
       withSession(session, seconds)

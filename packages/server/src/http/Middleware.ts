@@ -44,6 +44,8 @@ export const make = (options: {
   readonly extra: Routes.ExtraRoutes
   /** The public origin of the service. */
   readonly origin: string
+  /** What a browser gets in place of a problem. */
+  readonly page: (request: HttpServerRequest.HttpServerRequest, response: Response) => Response
   /** Where answers are counted. */
   readonly traffic: RequestMetrics["Service"]
 }) => {
@@ -54,8 +56,15 @@ export const make = (options: {
       onSuccess: (response) =>
         response.status < 400
           ? Effect.succeed(response)
-          : Effect.flatMap(current, ({ request }) => Failures.complete(request, response, options.origin)),
-      onFailure: (cause) => Effect.flatMap(current, ({ id, request }) => Failures.answer(request, cause, id, methodsOf))
+          : Effect.flatMap(current, ({ request }) =>
+              Effect.map(Failures.complete(request, response, options.origin), (completed) =>
+                options.page(request, completed)
+              )
+            ),
+      onFailure: (cause) =>
+        Effect.flatMap(current, ({ id, request }) =>
+          Effect.map(Failures.answer(request, cause, id, methodsOf), (response) => options.page(request, response))
+        )
     })
     return Effect.withFiber<Response, never, R | HttpServerRequest.HttpServerRequest>((fiber) => {
       const since = traffic.now()

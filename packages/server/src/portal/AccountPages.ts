@@ -134,7 +134,11 @@ export const make = Effect.gen(function* () {
           yield* accounts.remove(sent.caller)
           const gone = { ...self, reader: { ...self.reader, signedIn: undefined, path: "/" } }
           const link = { href: "/", text: texts.toFront }
-          const page = ProblemPage.page({ title: texts.accountDeleted, detail: texts.accountDeletedText, link })
+          const page = ProblemPage.page({
+            title: texts.accountDeleted,
+            detail: texts.accountDeletedText,
+            links: [link]
+          })
           return HttpServerResponse.expireCookieUnsafe(show(gone, page), sessionCookie, cookie)
         })
     } satisfies Readonly<Record<string, Submit>>

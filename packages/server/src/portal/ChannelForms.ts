@@ -175,7 +175,7 @@ export const make = Effect.gen(function* () {
     "/portal/channels/:channel/claim-form": (sent) => {
       const { texts } = sent.self.reader
       const said = (title: string, detail: string) =>
-        show(sent.self, ProblemPage.page({ title, detail, link: { href: home, text: texts.back } }))
+        show(sent.self, ProblemPage.page({ title, detail, links: [{ href: home, text: texts.back }] }))
       return Effect.gen(function* () {
         yield* claims.requireEmail(sent.caller)
         const { channel } = yield* readChannel({ channel: sent.at("channel") })

@@ -6,13 +6,14 @@ import { fields } from "../http/FormBody.ts"
 import type { ExtraRoutes } from "../http/Routes.ts"
 import * as Stylesheet from "../http/Stylesheet.ts"
 import { Statuses } from "../observability/Statuses.ts"
+import { Settings } from "../settings/Settings.ts"
 import * as AccountPages from "./AccountPages.ts"
 import * as Addresses from "./Addresses.ts"
+import { backPath } from "./BackPath.ts"
 import * as BridgeForms from "./BridgeForms.ts"
 import * as ChannelForms from "./ChannelForms.ts"
 import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
-import { nextPath } from "./NextPath.ts"
 import * as OperatorPages from "./OperatorPages.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
 import * as SignOutPage from "./pages/SignOutPage.ts"
@@ -20,6 +21,7 @@ import { PortalSignIns } from "./PortalSignIns.ts"
 import * as RecordPages from "./RecordPages.ts"
 import { isLanguage, languageCookie } from "./shell/Language.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
+import { wantsPage } from "./shell/ProblemResponses.ts"
 import * as Script from "./shell/Script.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
 import * as Visits from "./shell/Visits.ts"
@@ -54,6 +56,7 @@ export const layer = HttpRouter.use(
     const { forMembers, forOperators, fromPortal, show, visit } = yield* Visits.make
     const statuses = yield* Statuses
     const signIns = yield* PortalSignIns
+    const { socialProviders: providers = [] } = yield* Settings
     const tunnels = yield* TunnelPages.make
     const account = yield* AccountPages.make
     const bridges = yield* BridgeForms.make
@@ -86,6 +89,7 @@ export const layer = HttpRouter.use(
       const facts = {
         isSignedIn: self.reader.signedIn !== undefined,
         canSignIn: signIns.available,
+        providers,
         ...statuses.counts()
       }
       return show(self, FrontPage.page(self.reader.texts, facts))
@@ -133,7 +137,7 @@ export const layer = HttpRouter.use(
 
     const chosen = fromPortal(({ reader }) =>
       Effect.map(fields, ({ back, language }) => {
-        const path = back === "/" || reader.signedIn === undefined ? "/" : nextPath(back)
+        const path = backPath(back, reader.signedIn !== undefined)
         const response = HttpServerResponse.redirect(path, { status: 303 })
         return isLanguage(language)
           ? HttpServerResponse.setCookieUnsafe(response, languageCookie, language, { ...cookie, maxAge: "365 days" })
@@ -146,13 +150,13 @@ export const layer = HttpRouter.use(
     const nothing = Effect.gen(function* () {
       const self = yield* visit
       const { request } = self
-      if (!Visits.wantsPage(request)) {
+      if (!wantsPage(request)) {
         return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
       }
       const { signedIn, texts } = self.reader
       const path = signedIn === undefined ? "/" : "/portal/tunnels"
       const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
-      const page = ProblemPage.page({ title: texts.notFoundTitle, detail: texts.notFoundText, link })
+      const page = ProblemPage.page({ title: texts.notFoundTitle, detail: texts.notFoundText, links: [link] })
       return show({ ...self, reader: { ...self.reader, path } }, page, new RouteNotFound().status)
     })
     yield* router.add("GET", "/portal/:page/*", nothing)

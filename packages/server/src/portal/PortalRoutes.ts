@@ -8,15 +8,18 @@ import { Effect, Option, Record, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Limits } from "../http/Limits.ts"
-import { refuse } from "../http/RefusalPages.ts"
 import type { ExtraRoutes } from "../http/Routes.ts"
 import { signInLifetime } from "../identity/BegunSignIns.ts"
 import { refusalOf } from "../identity/ProviderError.ts"
 import { lifetime, Sessions } from "../identity/Sessions.ts"
 import { Settings } from "../settings/Settings.ts"
+import { socialProviders } from "../settings/SocialProviders.ts"
 import { nextPath } from "./NextPath.ts"
+import * as EntrancePage from "./pages/EntrancePage.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
+import { refuse, show, textsOf } from "./shell/VisitorPages.ts"
+import type { Texts } from "./texts/English.ts"
 
 export const addresses: ExtraRoutes = [
   ["GET", "/portal"],
@@ -28,14 +31,14 @@ const secretCookie = "__Host-ct_portal_state"
 const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
 
 /** The providers behind the provider that may be asked for by name. */
-const shortcuts: ReadonlySet<string> = new Set(["google", "github", "gitlab"])
+const shortcuts: ReadonlySet<string> = new Set(socialProviders)
 
 const queryOf = ({ url }: HttpServerRequest.HttpServerRequest) => new URL(url, "http://localhost").searchParams
 
 const cookieOf = (request: HttpServerRequest.HttpServerRequest, name: string) =>
   Option.map(Record.get(request.cookies, name), (text) => Redacted.make(text))
 
-const again = [{ href: "/portal/login", text: "Sign in" }]
+const again = [({ signInAgain }: Texts) => ({ href: "/portal/login", text: signInAgain })]
 
 const login = Effect.gen(function* () {
   const signIns = yield* PortalSignIns
@@ -70,11 +73,17 @@ const login = Effect.gen(function* () {
 /** The sign-in, or, for whom that is behind, the page that was wanted. */
 const entrance = Effect.gen(function* () {
   const sessions = yield* Sessions
+  const { available } = yield* PortalSignIns
+  const { socialProviders: providers = [] } = yield* Settings
   const begin = yield* login
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const session = cookieOf(request, sessionCookie)
     const found = Option.isSome(session) ? yield* sessions.find(session.value) : Option.none()
+    if (Option.isNone(found) && !available && request.method !== "HEAD") {
+      const texts = textsOf(request)
+      return show(texts, EntrancePage.page(texts, providers), { back: "/portal" })
+    }
     if (Option.isNone(found)) return yield* begin
     const next = queryOf(request).get("next")
     return HttpServerResponse.redirect(next === null ? "/portal/tunnels" : nextPath(next), { status: 303 })

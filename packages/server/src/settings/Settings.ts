@@ -13,6 +13,7 @@ import { Context, Layer } from "effect"
 import * as CertificateAuthorities from "./CertificateAuthorities.ts"
 import * as Dns from "./Dns.ts"
 import * as LegalPages from "./LegalPages.ts"
+import * as SocialProviders from "./SocialProviders.ts"
 
 const { defaulted, optional, required } = Variable
 
@@ -95,6 +96,11 @@ export const variables = {
     "CT_OIDC_REDIRECT_URI",
     NetworkParser.url,
     "Address of /portal/callback as the provider knows it; by default that of the portal."
+  ),
+  socialProviders: optional(
+    "CT_PORTAL_SOCIAL_PROVIDERS",
+    SocialProviders.parser,
+    "Providers behind the identity provider that the front page offers by a button of their own, between commas."
   ),
   allowedEmailDomains: optional(
     "CT_PORTAL_ALLOWED_EMAIL_DOMAINS",

@@ -69,9 +69,10 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("visitors wh
         [yield* TestServer.raw(path), 404],
         [yield* ask({ host: "unknown.zone.example", email }), 404],
         [yield* ask({ host: "%00", email }), 404],
-        [yield* ask({ host }), 422],
+        [yield* ask({ host }), 400],
         [yield* ask({ email }), 422],
-        [yield* ask({ host, email: "<script>" }), 422],
+        [yield* ask({ host, email: "<script>" }), 400],
+        [yield* ask({ host: "unknown.zone.example", email: "<script>" }), 404],
         [yield* ask({ host, email }, "application/json"), 415],
         [yield* ask({ host, email, note: "x".repeat(2 * 1024 * 1024) }), 413],
         [yield* TestServer.raw(path, { method: "PUT" }), 405]

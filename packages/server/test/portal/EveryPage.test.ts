@@ -9,6 +9,7 @@ import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
 import { server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import { faults } from "./PageFaults.ts"
 
 const zone = {
   CT_CP_HOSTNAME_ZONE: "zone.example",
@@ -37,37 +38,6 @@ const post = (as: As, path: string, headers: Readonly<Record<string, string>> = 
 const at = (path: string, values: Readonly<Record<string, string>>) =>
   path.replace(/:([a-z_]+)/gu, (_, name: string) => values[name] ?? "00".repeat(16))
 const unknown = { id: "ab".repeat(16), channel: "cd".repeat(32), email: "x@y.example", grantee: "somebody" }
-
-/** What is wrong with the HTML of a page. */
-const faults = (text: string, { language }: { readonly language: string }): ReadonlyArray<string> => {
-  const ids = [...text.matchAll(/ id="([^"]+)"/gu)].map(([, id]) => id ?? "")
-  const count = (pattern: RegExp) => [...text.matchAll(pattern)].length
-  const levels = [...text.matchAll(/<h([1-6])[ >]/gu)].map(([, level]) => Number(level))
-  const labelled = new Set([...text.matchAll(/<label for="([^"]+)"/gu)].map(([, id]) => id ?? ""))
-  const controls = [
-    ...text.matchAll(/<(?:input|select|textarea)\b(?![^>]*type="(?:hidden|checkbox|radio|file)")[^>]*>/gu)
-  ]
-  return [
-    ...(text.startsWith(`<!doctype html>\n<html lang="${language}">`) ? [] : ["no language"]),
-    ...(count(/<h1[ >]/gu) === 1 ? [] : ["not one first heading"]),
-    ...(levels.some((level, index) => index > 0 && level > (levels[index - 1] ?? 0) + 1)
-      ? ["a level is left out"]
-      : []),
-    ...(count(/<main[ >]/gu) === 1 ? [] : ["not one main part"]),
-    ...(/<title>[^<]{3,} · Catenet<\/title>/u.test(text) ? [] : ["no title"]),
-    ...(ids.length === new Set(ids).size ? [] : ["an id twice"]),
-    ...(/ on[a-z]+="| style="|<style|<script(?![^>]* src="\/portal\/static\/)/u.test(text) ? ["something inline"] : []),
-    ...(/(?:src|action)="(?:https?:)?\/\/(?!zone|[a-z0-9-]+\.zone)/u.test(text) ? ["another origin"] : []),
-    ...(/undefined|\[object |NaN/u.test(text) ? ["something unwritten"] : []),
-    ...controls.flatMap(([control]) => {
-      const id = / id="([^"]+)"/u.exec(control)?.[1]
-      return id !== undefined && labelled.has(id) ? [] : [`no label: ${control}`]
-    }),
-    ...[...text.matchAll(/ aria-(?:describedby|labelledby)="([^"]+)"/gu)].flatMap(([, named]) =>
-      (named ?? "").split(" ").flatMap((id) => (ids.includes(id) ? [] : [`no element ${id}`]))
-    )
-  ]
-}
 
 layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("every page of the portal", (it) => {
   it.effect("is whole in both languages, under a strict policy, and kept by no browser", () =>

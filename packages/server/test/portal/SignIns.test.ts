@@ -140,7 +140,8 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("people at t
       assert.strictEqual((yield* strict(enter("vera@example.test"))).status, 303)
       assert.strictEqual((yield* strict(enter("una@unverified.test"))).status, 403)
       const bare = yield* replica({ CT_OIDC_CLIENT_ID: "" })
-      for (const path of ["/portal/login", "/portal", "/portal/callback", "/portal/callback?code=a&state=b"]) {
+      assert.strictEqual((yield* bare(browser().get("/portal"))).status, 200)
+      for (const path of ["/portal/login", "/portal/callback", "/portal/callback?code=a&state=b"]) {
         assert.strictEqual((yield* bare(browser().get(path))).status, 503, path)
       }
       const few = yield* replica({ CT_CP_UNAUTH_WRITE_PER_MIN: "1" })

@@ -38,7 +38,7 @@ const server: Table = {
   topologies: ["identity", "channels"],
   agents: ["identity"],
   accounts: ["identity", "edges", "enrollment", "tunnels", "topologies"],
-  gate: ["identity", "tunnels"],
+  gate: ["identity", "tunnels", "portal"],
   portal: [
     "identity",
     "billing",

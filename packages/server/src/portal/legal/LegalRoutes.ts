@@ -5,14 +5,19 @@
 import { Markup } from "@catenet/domain/values/Markup"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { DateTime, Effect } from "effect"
-import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ExtraRoutes } from "../../http/Routes.ts"
 import { Settings } from "../../settings/Settings.ts"
+import * as VisitorPages from "../shell/VisitorPages.ts"
+import { english, type Texts } from "../texts/English.ts"
+import { german } from "../texts/German.ts"
+import * as English from "./EnglishLegal.ts"
+import * as German from "./GermanLegal.ts"
 import * as Page from "./LegalPage.ts"
-import * as Texts from "./LegalTexts.ts"
 import * as LlmsTxt from "./LlmsTxt.ts"
+import type { Operator } from "./Operator.ts"
 import * as ProtectedResource from "./ProtectedResource.ts"
 import * as SecurityTxt from "./SecurityTxt.ts"
 
@@ -49,7 +54,7 @@ export const layer = HttpRouter.use(
       securityPolicy: policy
     } = settings
     const { origin } = portalBaseUrl
-    const operator: Texts.Operator = {
+    const operator: Operator = {
       name: settings.operatorName,
       address: settings.operatorAddress ?? [],
       email: settings.operatorEmail,
@@ -59,18 +64,23 @@ export const layer = HttpRouter.use(
     }
 
     const pages = [
-      ["/impressum", "Impressum", Texts.impressum],
-      ["/datenschutz", "Datenschutz", Texts.datenschutz],
-      ["/nutzungsbedingungen", "Nutzungsbedingungen", Texts.nutzungsbedingungen]
+      ["/impressum", "legalNotice", { de: German.impressum, en: English.impressum }],
+      ["/datenschutz", "privacy", { de: German.datenschutz, en: English.datenschutz }],
+      ["/nutzungsbedingungen", "terms", { de: German.nutzungsbedingungen, en: English.nutzungsbedingungen }]
     ] as const
     for (const [path, title, ours] of pages) {
       const theirs = yield* replaced(legalFolder, `${path.slice(1)}.html`)
-      const page = Page.render(title, theirs === undefined ? ours(operator) : new Markup(theirs))
-      const answer = HttpServerResponse.text(page, {
-        contentType: "text/html; charset=utf-8",
-        headers: { ...cached, "content-security-policy": Page.contentPolicy }
+      const answer = (texts: Texts) => {
+        const own = texts.language === "de" ? ours.de : ours.en
+        const body = theirs === undefined ? own(operator) : new Markup(theirs)
+        return VisitorPages.show(texts, Page.page(texts[title], body), { back: path, headers: cached })
+      }
+      const answers = new Map([english, german].map((texts) => [texts.language, answer(texts)]))
+      const chosen = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+        const texts = VisitorPages.textsOf(request)
+        return answers.get(texts.language) ?? answer(texts)
       })
-      yield* router.add("GET", path, Effect.succeed(answer))
+      yield* router.add("GET", path, chosen)
     }
 
     const { channelBrokerPort, meshEdgePort } = settings

@@ -1,11 +1,15 @@
 /** `/`: what this is, how to sign in, and how much of it there is. */
 import { markup } from "@catenet/domain/values/Markup"
+import type { SocialProvider } from "../../settings/SocialProviders.ts"
+import { field } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
+import * as ProviderLinks from "./ProviderLinks.ts"
 
 export interface Facts {
   readonly isSignedIn: boolean
   readonly canSignIn: boolean
+  readonly providers: ReadonlyArray<SocialProvider>
   readonly tunnels: number
   readonly agents: number
   readonly accounts: number
@@ -15,8 +19,11 @@ export const page = (texts: Texts, facts: Facts): Page => {
   const enter = facts.isSignedIn
     ? markup`<p><a class="button main-action" href="/portal/tunnels">${texts.toTunnels}</a></p>`
     : facts.canSignIn
-      ? markup`<p><a class="button main-action" href="/portal/login">${texts.signIn}</a>
-          <a class="button" href="/portal/login?register=1">${texts.register}</a></p>`
+      ? markup`<p><a class="button main-action" href="/portal/login">${texts.signIn}</a></p>${ProviderLinks.render(texts, facts.providers)}
+          <form method="get" action="/portal/login" aria-labelledby="join"><h2 id="join">${texts.joinTitle}</h2>
+          <input type="hidden" name="register" value="1">
+          ${field({ name: "login_hint", type: "email", label: texts.joinEmail, hint: texts.joinText, isOptional: true })}
+          <button>${texts.register}</button></form>`
       : markup`<p class="panel notice">${texts.loginMissing}</p>`
   const figure = (label: string, count: number) => markup`<div><dt>${label}</dt><dd>${String(count)}</dd></div>`
   return {

@@ -2,13 +2,21 @@
 import { markup } from "@catenet/domain/values/Markup"
 import type { Page } from "./Shell.ts"
 
+export interface Link {
+  readonly href: string
+  readonly text: string
+}
+
 export const page = (facts: {
   readonly title: string
   readonly detail: string
-  readonly link: { readonly href: string; readonly text: string }
+  readonly links: ReadonlyArray<Link>
+  /** What was asked for is done. */
+  readonly isGood?: boolean
 }): Page => ({
   title: facts.title,
   main: markup`<h1>${facts.title}</h1>
-    <div class="panel notice bad"><p>${facts.detail}</p>
-    <p><a href="${facts.link.href}">${facts.link.text}</a></p></div>`
+    <div class="panel notice${facts.isGood === true ? "" : " bad"}"><p>${facts.detail}</p>${facts.links.map(
+      ({ href, text }) => markup`<p><a href="${href}">${text}</a></p>`
+    )}</div>`
 })

@@ -1,9 +1,9 @@
 /** What a page says of a refusal: in English as the refusal says it, in another language by its code. */
-import type { Refusal } from "../../http/RefusalPages.ts"
+import type { Refusal } from "../../http/Refusal.ts"
 import type { Texts } from "../texts/English.ts"
 
-export const problemTexts = (texts: Texts, refusal: Refusal): readonly [title: string, detail: string] => {
-  const code: unknown = Reflect.get(refusal, "_tag")
-  const own = typeof code === "string" ? texts.problems.get(code) : undefined
-  return own ?? [refusal.title, refusal.detail]
-}
+export const textsOfCode = (texts: Texts, code: unknown): readonly [title: string, detail: string] | undefined =>
+  typeof code === "string" ? texts.problems.get(code) : undefined
+
+export const problemTexts = (texts: Texts, refusal: Refusal): readonly [title: string, detail: string] =>
+  textsOfCode(texts, Reflect.get(refusal, "_tag")) ?? [refusal.title, refusal.detail]

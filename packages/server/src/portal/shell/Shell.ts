@@ -12,8 +12,8 @@ export interface Reader {
   readonly texts: Texts
   readonly signedIn: { readonly subject: Subject; readonly email: Email | null } | undefined
   readonly isOperator: boolean
-  /** The address of the page: where a switch of the language leads back to. */
-  readonly path: string
+  /** The address of the page: where a switch of the language leads back to. Without it there is none. */
+  readonly path: string | undefined
 }
 
 export interface Page {
@@ -23,6 +23,8 @@ export interface Page {
   readonly main: Markup
   /** A page that holds its style and this script itself. */
   readonly inline?: { readonly text: string; readonly hash: string }
+  /** A page that has nothing for the script to do. */
+  readonly isStill?: boolean
 }
 
 const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
@@ -47,7 +49,9 @@ const entries = ({ isOperator, texts }: Reader, current: Page["area"]) =>
   )}</ul>`
 
 const switches = ({ path, texts }: Reader) =>
-  markup`<form class="languages" method="post" action="/portal/language" aria-label="${texts.languages}">
+  path === undefined
+    ? undefined
+    : markup`<form class="languages" method="post" action="/portal/language" aria-label="${texts.languages}">
     <input type="hidden" name="back" value="${path}">${names.map(([language, name]) =>
       language === texts.language
         ? markup`<span lang="${language}" aria-current="true">${name}</span>`
@@ -69,13 +73,17 @@ const rail = (reader: Reader, area: Page["area"]) => {
   </header>`
 }
 
+const legal = (texts: Texts) =>
+  markup`<p class="row"><a href="/impressum">${texts.legalNotice}</a> <a href="/datenschutz">${texts.privacy}</a>
+    <a href="/nutzungsbedingungen">${texts.terms}</a> <a href="/docs">${texts.apiDocs}</a></p>`
+
 /** The whole document. Without a session there is nothing to navigate. */
-export const render = (reader: Reader, { area, inline, main, title }: Page): string => {
+export const render = (reader: Reader, { area, inline, isStill = false, main, title }: Page): string => {
   const { signedIn, texts } = reader
   const content = markup`<main id="content" class="main" tabindex="-1">${main}</main>`
   const body =
     signedIn === undefined
-      ? markup`<div class="front"><a class="brand" href="/">${mark} Catenet</a>${content}<div class="foot">${switches(reader)}</div></div>`
+      ? markup`<div class="front"><a class="brand" href="/">${mark} Catenet</a>${content}<div class="foot">${legal(texts)}${switches(reader)}</div></div>`
       : markup`<div class="shell">${rail(reader, area)}${content}</div>`
   return markup`<!doctype html>
 <html lang="${texts.language}">
@@ -87,8 +95,9 @@ export const render = (reader: Reader, { area, inline, main, title }: Page): str
 <link rel="icon" href="data:,">
 ${
   inline === undefined
-    ? markup`<link rel="stylesheet" href="${Stylesheet.path}">
-<script type="module" src="${Script.path}"></script>`
+    ? markup`<link rel="stylesheet" href="${Stylesheet.path}">${
+        isStill ? undefined : markup`\n<script type="module" src="${Script.path}"></script>`
+      }`
     : markup`<style>${new Markup(Stylesheet.text)}</style>`
 }
 </head>
@@ -104,9 +113,9 @@ ${inline === undefined ? undefined : markup`<script type="module">${new Markup(i
  * What a page may load, and where its forms may lead: to the portal, and from there, at sign-out, to the provider.
  * Pictures are those of the portal, and the empty icon; the script and what it asks for are the portal's.
  */
-export const contentPolicy = (provider: URL | undefined, inline?: Page["inline"]): string =>
+export const contentPolicy = (providers: ReadonlyArray<string>, inline?: Page["inline"]): string =>
   (inline === undefined
     ? "default-src 'none'; style-src 'self'; script-src 'self'; "
     : `default-src 'none'; style-src 'sha256-${Stylesheet.sha256}'; script-src 'sha256-${inline.hash}'; `) +
   "connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; " +
-  `form-action 'self'${provider === undefined ? "" : ` ${provider.origin}`}`
+  ["form-action 'self'", ...providers].join(" ")

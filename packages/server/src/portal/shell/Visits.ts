@@ -7,7 +7,7 @@ import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type Refusal, refuse } from "../../http/RefusalPages.ts"
+import type { Refusal } from "../../http/Refusal.ts"
 import { isSameOrigin } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { Sessions } from "../../identity/Sessions.ts"
@@ -18,6 +18,7 @@ import * as ProblemPage from "./ProblemPage.ts"
 import { problemTexts } from "./ProblemTexts.ts"
 import { sessionCookie } from "./SessionCookie.ts"
 import { contentPolicy, type Page, type Reader, render } from "./Shell.ts"
+import * as VisitorPages from "./VisitorPages.ts"
 
 export interface Visit {
   readonly request: HttpServerRequest.HttpServerRequest
@@ -41,17 +42,14 @@ export type MemberPage = (
 /** What belongs to another account is not there, and nor is what never was. */
 const nothing = [RouteNotFound, TunnelNotFound, ChannelNotFound, TopologyNotFound, NetworkUnknown] as const
 
-/** Whether a page is wanted, and not a problem as JSON. */
-export const wantsPage = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  /\btext\/html\b/u.test(headers["accept"] ?? "")
-
 export const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const domains = yield* EmailDomains
-  const { oidcIssuer, operators, portalBaseUrl } = yield* Settings
+  const { oidcAuthorizeUrl, oidcIssuer, operators, portalBaseUrl } = yield* Settings
   const isOperator = Operators.among(operators)
-  const provider = oidcIssuer === undefined ? undefined : (URL.parse(oidcIssuer) ?? undefined)
-  const policy = contentPolicy(provider)
+  const issuer = oidcIssuer === undefined ? null : URL.parse(oidcIssuer)
+  const providers = [...new Set([issuer, oidcAuthorizeUrl ?? null].flatMap((url) => url?.origin ?? []))]
+  const policy = contentPolicy(providers)
 
   const visit = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -69,7 +67,7 @@ export const make = Effect.gen(function* () {
       status,
       contentType: "text/html; charset=utf-8",
       headers: {
-        "content-security-policy": page.inline === undefined ? policy : contentPolicy(provider, page.inline),
+        "content-security-policy": page.inline === undefined ? policy : contentPolicy(providers, page.inline),
         "content-language": reader.texts.language,
         vary: "accept-language, cookie"
       }
@@ -77,7 +75,7 @@ export const make = Effect.gen(function* () {
 
   /** A refusal says nothing of the address, so that a foreign id and an unknown one are the same bytes. */
   const refused = (self: Visit, refusal: Refusal): Effect.Effect<Response> => {
-    if (/\bjson\b/u.test(self.request.headers["accept"] ?? "")) return refuse(self.request, refusal)
+    if (/\bjson\b/u.test(self.request.headers["accept"] ?? "")) return VisitorPages.refuse(self.request, refusal)
     const { signedIn, texts } = self.reader
     const path = signedIn === undefined ? "/" : "/portal/tunnels"
     const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
@@ -86,7 +84,7 @@ export const make = Effect.gen(function* () {
       : problemTexts(texts, refusal)
     const response = show(
       { ...self, reader: { ...self.reader, path } },
-      ProblemPage.page({ title, detail, link }),
+      ProblemPage.page({ title, detail, links: [link] }),
       refusal.status
     )
     return Effect.succeed(

@@ -5,6 +5,7 @@ import { reasonsTexts } from "./EnglishReasons.ts"
 import { recordsTexts } from "./EnglishRecords.ts"
 import { topologiesTexts } from "./EnglishTopologies.ts"
 import { tunnelTexts } from "./EnglishTunnel.ts"
+import { visitorsTexts } from "./EnglishVisitors.ts"
 import type { TextsOf } from "./TextsOf.ts"
 
 /** Refusals say themselves in English what they say. */
@@ -17,6 +18,7 @@ export const english = {
   ...channelsTexts,
   ...topologiesTexts,
   ...operatorsTexts,
+  ...visitorsTexts,
   language: "en",
   skip: "Skip to the content",
   navigation: "Main navigation",

@@ -7,6 +7,7 @@ import { reasonsTexts } from "./GermanReasons.ts"
 import { recordsTexts } from "./GermanRecords.ts"
 import { topologiesTexts } from "./GermanTopologies.ts"
 import { tunnelTexts } from "./GermanTunnel.ts"
+import { visitorsTexts } from "./GermanVisitors.ts"
 
 export const german: Texts = {
   ...reasonsTexts,
@@ -15,6 +16,7 @@ export const german: Texts = {
   ...channelsTexts,
   ...topologiesTexts,
   ...operatorsTexts,
+  ...visitorsTexts,
   language: "de",
   skip: "Zum Inhalt springen",
   navigation: "Hauptnavigation",

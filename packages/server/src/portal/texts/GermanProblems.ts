@@ -115,6 +115,78 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
     ["Nachweis ungültig", "Der Nachweis ist keine Unterschrift des Agenten über diese Topologie und Ihr Konto."]
   ],
   ["Unauthenticated", ["Nicht angemeldet", "Melden Sie sich an, um diese Seite zu sehen."]],
+  [
+    "InternalFailure",
+    ["Der Dienst ist gescheitert", "Versuchen Sie es noch einmal. Der Grund steht im Protokoll des Dienstes."]
+  ],
+  [
+    "DatabaseUnreachable",
+    ["Die Datenbank antwortet nicht", "Sie kann jetzt nicht gelesen werden. Versuchen Sie es gleich noch einmal."]
+  ],
+  ["MethodNotAllowed", ["So nicht", "Diese Adresse beantwortet andere Anfragen als diese."]],
+  [
+    "RouteNotFound",
+    ["Unter dieser Adresse ist nichts", "Die Seite wurde vielleicht entfernt, oder die Adresse ist falsch geschrieben."]
+  ],
+  ["WrongShape", ["Angaben nicht lesbar", "Eine Angabe fehlt oder hat nicht die verlangte Form."]],
+  ["RequestTimeout", ["Zu langsam", "Die Anfrage kam nicht rechtzeitig an."]],
+  ["AccountUnknown", ["Konto unbekannt", "Ein solches Konto gibt es nicht."]],
+  ["InsufficientCredits", ["Guthaben reicht nicht", "Das Konto hat weniger Einheiten als verlangt."]],
+  [
+    "IdempotencyKeyReused",
+    ["Schon benutzt", "Dieses Formular wurde schon mit anderen Angaben gesendet. Laden Sie die Seite neu."]
+  ],
+  ["TunnelLimitReached", ["Limit erreicht", "Ihr Konto hat so viele Tunnel wie erlaubt."]],
+  ["BridgeCallFailed", ["Agent nicht erreicht", "Der Agent ist über die Brücke nicht zu erreichen."]],
+  ["BadgeNotFound", ["Kein Zeichen", "Ein solches Zeichen gibt es nicht."]],
+  [
+    "EdgeUnavailable",
+    [
+      "Der Edge antwortet nicht",
+      "Der Edge ist nicht zu erreichen oder hat die Anfrage abgelehnt. Versuchen Sie es noch einmal."
+    ]
+  ],
+  [
+    "SignInNotConfigured",
+    ["Anmeldung nicht eingerichtet", "Die Anmeldung ist auf dieser Plattform nicht eingerichtet."]
+  ],
+  [
+    "SignInRefused",
+    ["Anmeldung abgelehnt", "Diese Anmeldung wurde nicht in diesem Browser begonnen, oder ihre Zeit ist vorbei."]
+  ],
+  [
+    "SignInCancelled",
+    ["Anmeldung abgebrochen", "Die Anmeldung wurde beim Identitätsanbieter abgebrochen. Es hat sich nichts geändert."]
+  ],
+  ["SignInFailed", ["Anmeldung gescheitert", "Der Identitätsanbieter hat die Anmeldung nicht abgeschlossen."]],
+  [
+    "EmailDomainRefused",
+    ["Nicht für diese Adresse", "Diese Plattform ist für E-Mail-Adressen der Domains, die ihr Betreiber zulässt."]
+  ],
+  [
+    "GateNotConfigured",
+    ["Keine Zugangskontrolle", "Die Anmeldung von Besuchern ist auf dieser Plattform nicht eingerichtet."]
+  ],
+  ["HostNotGated", ["Keine Anmeldung nötig", "Dieser Host verlangt keine Anmeldung."]],
+  [
+    "VisitorNotAllowed",
+    ["Kein Zugang", "Ihr Konto darf diesen Host nicht besuchen. Sein Besitzer kann Sie eintragen."]
+  ],
+  [
+    "GateCodeRefused",
+    [
+      "Anmeldung nicht angenommen",
+      "Diese Anmeldung wurde schon benutzt, ist zu alt oder begann in einem anderen Browser."
+    ]
+  ],
+  [
+    "ShareLinkRefused",
+    [
+      "Link abgelehnt",
+      "Dieser Link gilt nicht: Er ist abgelaufen, verbraucht oder beendet, oder er gehört zu einem anderen Host."
+    ]
+  ],
+  ["AccessWindowClosed", ["Zurzeit geschlossen", "Dieser Host hat jetzt nicht geöffnet."]],
   ["ClaimInviteUnknown", ["Einladung unbekannt", "Eine solche Einladung gibt es nicht."]],
   ["ClaimInviteGone", ["Einladung verbraucht", "Die Einladung wurde schon benutzt oder ist abgelaufen."]]
 ])

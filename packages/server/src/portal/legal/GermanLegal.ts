@@ -1,18 +1,9 @@
 /**
- * The legal pages as this program knows them: what it processes and offers, together with the operator's own facts. What
- * only the operator can know comes from configuration; nothing is made up where he has not said it.
+ * The legal pages in German, as this program knows them: what it processes and offers, together with the operator's own
+ * facts. What only the operator can know comes from configuration; nothing is made up.
  */
 import { markup, type Markup } from "@catenet/domain/values/Markup"
-
-/** The operator, as far as he is configured. */
-export interface Operator {
-  readonly name: string | undefined
-  readonly address: ReadonlyArray<string>
-  readonly email: string | undefined
-  readonly phone: string | undefined
-  readonly vatId: string | undefined
-  readonly responsible: string | undefined
-}
+import type { Operator } from "./Operator.ts"
 
 const unnamed = markup`<p>Der Betreiber dieser Installation hat seine Angaben noch nicht hinterlegt.</p>`
 
@@ -70,7 +61,7 @@ export const datenschutz = (operator: Operator): Markup =>
     </p>
     <h2>Cookies</h2>
     <p>
-      Nur das Cookie der Anmeldung und, auf geschützten Seiten von Nutzern, das der Freigabe. Keine Auswertung des
+      Das Cookie der Anmeldung, das der gewählten Sprache und, auf geschützten Seiten von Nutzern, das der Freigabe. Keine Auswertung des
       Verhaltens, keine Inhalte Dritter.
     </p>
     <h2>Rechtsgrundlage und Dauer</h2>
