@@ -1,11 +1,12 @@
 /** A pipeline: roles that agents fill by offering capacity, published under an id that its first publisher owns. */
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { OperatorKey } from "../values/Keys.ts"
 import { Uint64 } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
 import { Subject } from "../values/Subject.ts"
 import { line } from "../values/Text.ts"
+import { RoleTagRepeated, RoleWithoutUnits } from "./PipelineErrors.ts"
 
 export const PipelineId = Schema.String.check(
   pattern(/^[A-Za-z0-9._-]{1,128}$/u, "1 to 128 of letters, digits, dot, underscore and hyphen")
@@ -42,6 +43,33 @@ export class PipelineSpec extends Schema.Class<PipelineSpec>("PipelineSpec")({
   operator_pubkey_hex: Schema.NullOr(OperatorKey).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   selection_policy: SelectionPolicy.pipe(Schema.withDecodingDefaultKey(Effect.succeed("LowestFloor" as const)))
 }) {}
+
+/**
+ * What a schema does not say of the roles of a pipeline: each asks for a unit at least and has a tag of its own. The first
+ * role that breaks a rule is named.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { checkRoles } from "@catenet/domain/agents/Pipeline"
+ *
+ * const writer = { tag: "writer", units: 1n }
+ * assert.ok(Result.isSuccess(checkRoles([writer, { tag: "reader", units: 2n }])))
+ * assert.ok(Result.isFailure(checkRoles([writer, writer])))
+ * assert.ok(Result.isFailure(checkRoles([{ tag: "idle", units: 0n }])))
+ * ```
+ */
+export const checkRoles = (
+  roles: ReadonlyArray<Pick<Role, "tag" | "units">>
+): Result.Result<void, RoleTagRepeated | RoleWithoutUnits> => {
+  const tags = new Set<string>()
+  for (const { tag, units } of roles) {
+    if (tags.has(tag)) return Result.fail(new RoleTagRepeated({ tag }))
+    if (units === 0n) return Result.fail(new RoleWithoutUnits({ tag }))
+    tags.add(tag)
+  }
+  return Result.void
+}
 
 /** As the registry lists it. */
 export class PublishedPipeline extends Schema.Class<PublishedPipeline>("PublishedPipeline")({

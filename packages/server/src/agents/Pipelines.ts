@@ -2,13 +2,13 @@
  * The registry of pipelines. An id belongs to the owner for which it was published first, until that owner withdraws it;
  * publishing again replaces the specification.
  */
-import { PipelineId, type PipelineSpec, PublishedPipeline } from "@catenet/domain/agents/Pipeline"
+import { checkRoles, PipelineId, type PipelineSpec, PublishedPipeline } from "@catenet/domain/agents/Pipeline"
 import {
   NotPipelineOwner,
   PipelineIdTaken,
   PipelineNotFound,
-  RoleTagRepeated,
-  RoleWithoutUnits
+  type RoleTagRepeated,
+  type RoleWithoutUnits
 } from "@catenet/domain/agents/PipelineErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { audit } from "@catenet/domain/values/AuditEffect"
@@ -53,18 +53,9 @@ export class Pipelines extends Context.Service<
     const store = yield* Store.make
     const audits = yield* Audits
 
-    const check = Effect.fnUntraced(function* ({ roles }: PipelineSpec) {
-      const tags = new Set<string>()
-      for (const { tag, units } of roles) {
-        if (tags.has(tag)) return yield* new RoleTagRepeated({ tag })
-        if (units === 0n) return yield* new RoleWithoutUnits({ tag })
-        tags.add(tag)
-      }
-    })
-
     /** Answers whether the owner has the id now. Concurrent first publications wait for each other; one of them gets it. */
     const put = Effect.fnUntraced(function* (actor: string, owner: Subject, spec: PipelineSpec) {
-      yield* check(spec)
+      yield* Effect.fromResult(checkRoles(spec.roles))
       if (spec.operator_pubkey_hex === null) {
         yield* Effect.logWarning("A pipeline without an operator key has no role channels.", { pipeline: spec.id })
       }

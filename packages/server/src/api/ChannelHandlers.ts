@@ -7,7 +7,7 @@ import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AllowLists } from "../channels/AllowLists.ts"
-import { Channels } from "../channels/Channels.ts"
+import { Channels, hideForeign } from "../channels/Channels.ts"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
 import { Members } from "../channels/Members.ts"
 import { Rooms } from "../channels/Rooms.ts"
@@ -58,7 +58,7 @@ export const ChannelHandlers = HttpApiBuilder.group(
       .handleRaw("mintClaimInvite", ({ headers, params }) =>
         Effect.gen(function* () {
           const caller = yield* Caller
-          yield* invites.requireOwner(caller, params.channel)
+          yield* hideForeign(channels.requireOwner(caller, params.channel))
           const { label, ...material } = yield* readBody(InviteRequest)
           const key = headers["idempotency-key"]
           return yield* invites.mint(caller, params.channel, { material: new MemberMaterial(material), label, key })

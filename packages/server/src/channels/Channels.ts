@@ -4,7 +4,12 @@
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, ChannelRegistration, Channel } from "@catenet/domain/channels/Channel"
-import { ChannelLimitReached, NotChannelOwner, type OperatorMismatch } from "@catenet/domain/channels/ChannelErrors"
+import {
+  ChannelLimitReached,
+  ChannelNotFound,
+  NotChannelOwner,
+  type OperatorMismatch
+} from "@catenet/domain/channels/ChannelErrors"
 import { deregister, register, registered } from "@catenet/domain/channels/ChannelOperator"
 import { Context, Effect, Layer, Option, type Schema, type Cause } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -17,6 +22,14 @@ import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ChannelStore.ts"
 
 type Account = Caller["Service"]
+
+/** On pages and on the routes where owner isolation answers 404, a channel of another account is unknown. */
+export const hideForeign = <A, E, R>(self: Effect.Effect<A, E | NotChannelOwner, R>) =>
+  Effect.catchIf(
+    self,
+    (error): error is NotChannelOwner => error instanceof NotChannelOwner,
+    () => new ChannelNotFound()
+  )
 
 export class Channels extends Context.Service<
   Channels,

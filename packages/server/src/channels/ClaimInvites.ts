@@ -8,7 +8,7 @@ import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
 import {
   type AttestationRefused,
-  ChannelNotFound,
+  type ChannelNotFound,
   type ClaimInviteGone,
   ClaimInviteUnknown,
   type HolderClaimedElsewhere
@@ -38,7 +38,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Attestation from "./Attestation.ts"
-import { Channels } from "./Channels.ts"
+import { Channels, hideForeign } from "./Channels.ts"
 import * as ChannelStore from "./ChannelStore.ts"
 import * as InviteStore from "./ClaimInviteStore.ts"
 import { Claims } from "./Claims.ts"
@@ -64,8 +64,6 @@ interface MintRequest {
 export class ClaimInvites extends Context.Service<
   ClaimInvites,
   {
-    /** Fails as unknown unless the account owns the channel; a handler asks this before it reads a body. */
-    readonly requireOwner: (account: Account, channel: ChannelId) => Effect.Effect<void, ChannelNotFound>
     readonly mint: (
       account: Account,
       channel: ChannelId,
@@ -107,13 +105,10 @@ export class ClaimInvites extends Context.Service<
       return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ClaimInviteUnknown()
     })
 
-    const owned = (account: Account, channel: ChannelId) =>
-      Effect.catchTag(requireOwner(account, channel), "NotChannelOwner", () => new ChannelNotFound())
-
     const insert = Effect.fnUntraced(function* (account: Account, { effects, next }: Step<StoredClaimInvite, Audit>) {
       const { channel, expiresAt } = next
       yield* channels.lock(channel)
-      yield* owned(account, channel)
+      yield* hideForeign(requireOwner(account, channel))
       const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
       yield* invites.insert({ ...next, tokenHash: hashToken(token) })
       yield* Effect.forEach(effects, audits.append, { discard: true })
@@ -125,8 +120,6 @@ export class ClaimInvites extends Context.Service<
     })
 
     return {
-      requireOwner: owned,
-
       mint: Effect.fn("ClaimInvites.mint")(function* (account: Account, channel: ChannelId, request: MintRequest) {
         const { key, label, material } = request
         const attestationValid = Attestation.holds(channel, material)
@@ -142,7 +135,7 @@ export class ClaimInvites extends Context.Service<
       }, sqlOrDie),
 
       list: Effect.fn("ClaimInvites.list")(function* (account: Account, channel: ChannelId, page: Page) {
-        yield* owned(account, channel)
+        yield* hideForeign(requireOwner(account, channel))
         const now = yield* unixSeconds
         const found = yield* paged(
           page,

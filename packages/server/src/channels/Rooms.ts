@@ -3,14 +3,15 @@ import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import type { Caller } from "@catenet/domain/api/Access"
-import { ChannelId, maxRoomHolders, minRoomHolders, RoomPair } from "@catenet/domain/channels/Channel"
-import {
+import { ChannelId, RoomPair } from "@catenet/domain/channels/Channel"
+import type {
+  ChannelLimitReached,
   HolderRepeated,
   RoomPairTaken,
-  RoomSizeOutOfRange,
-  type ChannelLimitReached
+  RoomSizeOutOfRange
 } from "@catenet/domain/channels/ChannelErrors"
-import { audit } from "@catenet/domain/values/AuditEffect"
+import type { StoredChannel } from "@catenet/domain/channels/ChannelOperator"
+import { open, pairsOf } from "@catenet/domain/channels/Room"
 import type { HolderKey, OperatorKey } from "@catenet/domain/values/Keys"
 import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -27,20 +28,10 @@ type Account = Caller["Service"]
 
 const idFrom = Schema.decodeSync(ChannelId)
 
-/** The pairs of a full mesh, in the order of the holders. */
-const pairsOf = (operator: OperatorKey, holders: ReadonlyArray<HolderKey>) =>
-  holders.flatMap((a, n) =>
-    holders.slice(n + 1).map((b) => {
-      const id = ChannelIds.link(native, bytesOf(operator), bytesOf(a), bytesOf(b))
-      return new RoomPair({ a, b, channel: idFrom(Hex.encode(id)) })
-    })
-  )
-
-const check = (holders: ReadonlyArray<HolderKey>) => {
-  if (holders.length < minRoomHolders || holders.length > maxRoomHolders)
-    return new RoomSizeOutOfRange({ holders: holders.length })
-  const repeated = holders.find((holder, n) => holders.indexOf(holder) !== n)
-  return repeated === undefined ? Effect.void : new HolderRepeated({ holder: repeated })
+/** Two holders with the channel that is derived from their keys and the operator's. */
+const pairOf = (operator: OperatorKey, a: HolderKey, b: HolderKey) => {
+  const id = ChannelIds.link(native, bytesOf(operator), bytesOf(a), bytesOf(b))
+  return new RoomPair({ a, b, channel: idFrom(Hex.encode(id)) })
 }
 
 export class Rooms extends Context.Service<
@@ -68,27 +59,17 @@ export class Rooms extends Context.Service<
     const audits = yield* Audits
     const { checkLimit } = yield* Channels
 
-    const register = Effect.fnUntraced(function* (
-      owner: string,
-      operator: OperatorKey,
-      pairs: ReadonlyArray<RoomPair>
-    ) {
+    const register = Effect.fnUntraced(function* (room: StoredChannel, pairs: ReadonlyArray<RoomPair>) {
       const ids = pairs.map(({ channel }) => channel)
       yield* channels.lockAll(ids)
-      const known = new Map((yield* channels.findAll(ids)).map((row) => [row.channel, row]))
-      for (const { a, b, channel } of pairs) {
-        const row = known.get(channel)
-        if (row !== undefined && (row.owner !== owner || row.operatorPubkey !== operator)) {
-          return yield* new RoomPairTaken({ a, b })
-        }
-      }
-      const fresh = ids.filter((channel) => !known.has(channel))
+      const stored = new Map((yield* channels.findAll(ids)).map((row) => [row.channel, row]))
+      const { effects, next: fresh } = yield* Effect.fromResult(open(pairs, stored, room))
       if (Arr.isReadonlyArrayNonEmpty(fresh)) {
-        yield* checkLimit(owner, fresh.length)
+        yield* checkLimit(room.owner, fresh.length)
         const createdAt = yield* unixSeconds
-        yield* channels.insert(Arr.map(fresh, (channel) => ({ channel, owner, operatorPubkey: operator, createdAt })))
-        yield* audits.append(audit("room_opened", owner, operator, `channels=${fresh.length}`))
+        yield* channels.insert(Arr.map(fresh, (channel) => ({ channel, ...room, createdAt })))
       }
+      yield* Effect.forEach(effects, audits.append, { discard: true })
       if (Arr.isReadonlyArrayNonEmpty(pairs)) yield* store.put(pairs)
     })
 
@@ -98,9 +79,9 @@ export class Rooms extends Context.Service<
         operator: OperatorKey,
         holders: ReadonlyArray<HolderKey>
       ) {
-        yield* check(holders)
-        const pairs = pairsOf(operator, holders)
-        yield* channels.transaction(register(subject, operator, pairs))
+        const meshed = yield* Effect.fromResult(pairsOf(holders))
+        const pairs = meshed.map(([a, b]) => pairOf(operator, a, b))
+        yield* channels.transaction(register({ owner: subject, operatorPubkey: operator }, pairs))
         return pairs
       }, sqlOrDie),
 

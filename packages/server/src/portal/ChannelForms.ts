@@ -8,7 +8,7 @@ import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AllowLists } from "../channels/AllowLists.ts"
-import { Channels } from "../channels/Channels.ts"
+import { Channels, hideForeign } from "../channels/Channels.ts"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
 import { Claims } from "../channels/Claims.ts"
 import { Members } from "../channels/Members.ts"
@@ -33,9 +33,6 @@ const readRoom = read(Schema.Struct({ operator_pubkey: NewOperatorKey, holders: 
 const home = "/portal/channels"
 const back = ({ at }: Submission): `/portal/${string}` => `${home}/${encodeURIComponent(at("channel"))}`
 
-/** On pages a channel of another account is not there. */
-const hidden = (): ChannelNotFound => new ChannelNotFound()
-
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const pages = yield* ChannelPages.make
@@ -59,7 +56,7 @@ export const make = Effect.gen(function* () {
     (sent) =>
       Effect.gen(function* () {
         const channel = yield* ChannelPages.channelFrom(sent.at("channel"))
-        yield* Effect.mapError(channels.requireOwner(sent.caller, channel), hidden)
+        yield* hideForeign(channels.requireOwner(sent.caller, channel))
         return yield* run(sent, channel)
       }).pipe(
         Effect.catch((refusal) =>

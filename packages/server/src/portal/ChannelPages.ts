@@ -5,7 +5,7 @@ import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
 import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { AllowLists } from "../channels/AllowLists.ts"
-import { Channels } from "../channels/Channels.ts"
+import { Channels, hideForeign } from "../channels/Channels.ts"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
 import { Claims } from "../channels/Claims.ts"
 import { Members } from "../channels/Members.ts"
@@ -44,24 +44,21 @@ export const make = Effect.gen(function* () {
     return show(self, page, sent === undefined ? 200 : 400)
   })
 
-  const one = Effect.fnUntraced(
-    function* (self: Visits.Visit, account: Account, path: string, sent?: Sent) {
-      const id = yield* channelFrom(path)
-      const channel = yield* channels.get(account, id)
-      const facts = yield* Effect.all(
-        {
-          members: members.list(account, id, {}),
-          grants: members.grants(account, id, {}),
-          emails: allowLists.list(account, id, {}),
-          invites: invites.list(account, id, {})
-        },
-        { concurrency: "unbounded" }
-      )
-      const page = ChannelPage.page(self.reader.texts, { channel, ...facts, sent })
-      return show(self, page, sent === undefined ? 200 : 400)
-    },
-    Effect.catchTag("NotChannelOwner", () => new ChannelNotFound())
-  )
+  const one = Effect.fnUntraced(function* (self: Visits.Visit, account: Account, path: string, sent?: Sent) {
+    const id = yield* channelFrom(path)
+    const channel = yield* channels.get(account, id)
+    const facts = yield* Effect.all(
+      {
+        members: members.list(account, id, {}),
+        grants: members.grants(account, id, {}),
+        emails: allowLists.list(account, id, {}),
+        invites: invites.list(account, id, {})
+      },
+      { concurrency: "unbounded" }
+    )
+    const page = ChannelPage.page(self.reader.texts, { channel, ...facts, sent })
+    return show(self, page, sent === undefined ? 200 : 400)
+  }, hideForeign)
 
   const claiming = Effect.fnUntraced(function* (self: Visits.Visit, account: Account, path: string, sent?: Sent) {
     const id = yield* channelFrom(path)

@@ -7,10 +7,10 @@ import { mostGrantsOfTunnel, mostVisitorsOfTunnel } from "@catenet/domain/values
 import type { Email } from "@catenet/domain/values/Email"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { within } from "../store/Within.ts"
@@ -76,11 +76,7 @@ export class TunnelSharing extends Context.Service<
     const listed =
       <A, E>(list: (slice: Store.Slice) => Effect.Effect<ReadonlyArray<A>, E>, name: (entry: A) => string) =>
       (account: Account, id: string, page: Page) =>
-        asOwner(
-          account,
-          id,
-          paged(page, Schema.String, (slice) => list({ id, ...slice }), name)
-        )
+        asOwner(account, id, pagedOf(page, id, list, name))
     const grantees = listed(store.grantees, ({ grantee }) => grantee)
     const visitors = listed(store.visitors, ({ email }) => email)
     const requests = listed(store.requests, ({ email }) => email)

@@ -8,7 +8,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 
 /** So many rows of a tunnel after this name. */
 const Slice = Schema.Struct({
-  id: Schema.String,
+  of: Schema.String,
   after: Schema.UndefinedOr(Schema.String),
   limit: Schema.UndefinedOr(Schema.Int)
 })
@@ -16,8 +16,8 @@ export type Slice = typeof Slice.Type
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const part = (column: string, { after, id, limit }: Slice) => sql`
-    where tunnel_id = ${id} ${after === undefined ? sql`` : sql`and ${sql(column)} > ${after}`}
+  const part = (column: string, { after, limit, of }: Slice) => sql`
+    where tunnel_id = ${of} ${after === undefined ? sql`` : sql`and ${sql(column)} > ${after}`}
     order by ${sql(column)} ${limit === undefined ? sql`` : sql`limit ${limit}`}`
   return {
     /** Additions to one tunnel's lists come one after the other. */
