@@ -1,6 +1,4 @@
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
-import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
-import { redacted } from "@catenet/domain/values/Redaction"
 import * as AdminRoutes from "@catenet/edge/admin/AdminRoutes"
 import { SessionHistory } from "@catenet/edge/history/SessionHistory"
 import * as HttpListener from "@catenet/edge/listen/HttpListener"
@@ -14,11 +12,8 @@ import { Routes } from "@catenet/edge/routes/Routes"
 import { AgentSessions } from "@catenet/edge/sessions/AgentSessions"
 import { Settings } from "@catenet/edge/settings/Settings"
 import { assert, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Logger, Redacted, References } from "effect"
-import { FetchHttpClient } from "effect/http"
-import { Otlp } from "effect/observability"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { overheard } from "../../../domain/test/Overheard.ts"
 
 const secrets = {
   admin: "ad317e".repeat(11).slice(0, 64),
@@ -48,28 +43,6 @@ const fails =
 /** What the metrics page reads, of which each member fails. */
 const brokenSources = new Proxy({} as Parameters<typeof MetricsRoutes.routes>[0], {
   get: (_target, member) => fails(String(member))(secrets.token)
-})
-
-/** Everything that an edge says: log lines, and what its traces are exported as. */
-const overheard = Effect.gen(function* () {
-  const said: Array<string> = []
-  const collector = createServer((request, response) => {
-    request.setEncoding("utf8").on("data", (text: string) => said.push(text))
-    request.on("end", () => response.end("{}"))
-  })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void collector.listen(0, "127.0.0.1", () => resume(Effect.void))),
-    () => Effect.sync(() => void collector.close())
-  )
-  const baseUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
-  const into = (logger: Logger.Logger<unknown, string>) =>
-    Logger.make<unknown, void>((options) => void said.push(redacted(logger).log(options)))
-  const listening = Otlp.layer({ baseUrl, resource: { serviceName: "test" }, tracerExportInterval: "200 millis" }).pipe(
-    Layer.provide([RedactedTelemetry.layer, FetchHttpClient.layer]),
-    Layer.provideMerge(Logger.layer([into(Logger.formatLogFmt), into(Logger.formatJson)])),
-    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "All"))
-  )
-  return { said, listening }
 })
 
 const settings = Settings.layer.pipe(

@@ -1,14 +1,10 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
-import { redacted } from "@catenet/domain/values/Redaction"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Logger, Redacted, References } from "effect"
-import { FetchHttpClient, HttpServer } from "effect/http"
-import { Otlp } from "effect/observability"
+import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { overheard } from "../../../domain/test/Overheard.ts"
 import * as GateRoutes from "../../src/gate/GateRoutes.ts"
 import * as Addresses from "../../src/portal/Addresses.ts"
 import * as PageRoutes from "../../src/portal/PageRoutes.ts"
@@ -29,28 +25,6 @@ const secrets = {
 const clientSecret = "Cl13nt.Secret.of.the.Portal"
 const gateSession = "G4te_S3ss1on-".repeat(4).slice(0, 43)
 const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzZWNyZXQifQ.c2lnbmF0dXJlLW9mLXNlY3JldA"
-
-/** Everything that a program says: log lines, and what its traces are exported as. */
-const overheard = Effect.gen(function* () {
-  const said: Array<string> = []
-  const collector = createServer((request, response) => {
-    request.setEncoding("utf8").on("data", (text: string) => said.push(text))
-    request.on("end", () => response.end("{}"))
-  })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void collector.listen(0, "127.0.0.1", () => resume(Effect.void))),
-    () => Effect.sync(() => collector.close())
-  )
-  const baseUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
-  const into = (logger: Logger.Logger<unknown, string>) =>
-    Logger.make<unknown, void>((options) => void said.push(redacted(logger).log(options)))
-  const listening = Otlp.layer({ baseUrl, resource: { serviceName: "test" }, tracerExportInterval: "200 millis" }).pipe(
-    Layer.provide([RedactedTelemetry.layer, FetchHttpClient.layer]),
-    Layer.provideMerge(Logger.layer([into(Logger.formatLogFmt), into(Logger.formatJson)])),
-    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Debug"))
-  )
-  return { said, listening }
-})
 
 const json = "application/json"
 const form = "application/x-www-form-urlencoded"
