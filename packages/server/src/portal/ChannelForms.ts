@@ -7,14 +7,10 @@ import { HolderKey, NewHolderKey, NewOperatorKey } from "@catenet/domain/values/
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { AllowLists } from "../channels/AllowLists.ts"
-import { Channels, hideForeign } from "../channels/Channels.ts"
-import { ClaimInvites } from "../channels/ClaimInvites.ts"
-import { Claims } from "../channels/Claims.ts"
-import { Members } from "../channels/Members.ts"
-import { Rooms } from "../channels/Rooms.ts"
+import { hideForeign } from "../channels/Channels.ts"
 import { freshHex64 } from "../runtime/Secrets.ts"
 import * as ChannelPages from "./ChannelPages.ts"
+import { channelServices } from "./ChannelServices.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as OncePage from "./pages/OncePage.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
@@ -36,12 +32,7 @@ const back = ({ at }: Submission): `/portal/${string}` => `${home}/${encodeURICo
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const pages = yield* ChannelPages.make
-  const channels = yield* Channels
-  const members = yield* Members
-  const allowLists = yield* AllowLists
-  const invites = yield* ClaimInvites
-  const claims = yield* Claims
-  const rooms = yield* Rooms
+  const { allowLists, channels, claims, invites, members, rooms } = yield* channelServices
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
 

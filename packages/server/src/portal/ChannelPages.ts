@@ -4,12 +4,8 @@ import { ChannelId } from "@catenet/domain/channels/Channel"
 import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
 import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { AllowLists } from "../channels/AllowLists.ts"
-import { Channels, hideForeign } from "../channels/Channels.ts"
-import { ClaimInvites } from "../channels/ClaimInvites.ts"
-import { Claims } from "../channels/Claims.ts"
-import { Members } from "../channels/Members.ts"
-import { Rooms } from "../channels/Rooms.ts"
+import { hideForeign } from "../channels/Channels.ts"
+import { channelServices } from "./ChannelServices.ts"
 import * as ChannelPage from "./pages/ChannelPage.ts"
 import * as ChannelsPage from "./pages/ChannelsPage.ts"
 import * as ClaimPage from "./pages/ClaimPage.ts"
@@ -27,12 +23,7 @@ export const channelFrom = (text: string) =>
 
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
-  const channels = yield* Channels
-  const members = yield* Members
-  const allowLists = yield* AllowLists
-  const invites = yield* ClaimInvites
-  const claims = yield* Claims
-  const rooms = yield* Rooms
+  const { allowLists, channels, claims, invites, members, rooms } = yield* channelServices
 
   const list = Effect.fnUntraced(function* (self: Visits.Visit, account: Account, sent?: Sent) {
     const facts = yield* Effect.all(
