@@ -9,13 +9,13 @@ import * as EdwardsPoint from "./EdwardsPoint.ts"
 import { AuthenticationFailed, LowOrderPoint, type Suite } from "./Suite.ts"
 
 /** Asked before the calls below whose one other reason to throw is the peer's bytes. */
-const insist = (bytes: Uint8Array, length: number): void => {
+const requireLength = (bytes: Uint8Array, length: number): void => {
   if (bytes.length !== length) throw new RangeError(`${bytes.length} bytes where ${length} are needed`)
 }
 
 const sharedSecret = (secret: Uint8Array, publicKey: Uint8Array): Result.Result<Uint8Array, LowOrderPoint> => {
-  insist(secret, 32)
-  insist(publicKey, 32)
+  requireLength(secret, 32)
+  requireLength(publicKey, 32)
   try {
     return Result.succeed(x25519.getSharedSecret(secret, publicKey))
   } catch {
@@ -60,8 +60,8 @@ export const portable: Suite = {
   chacha20poly1305: {
     seal: (key, nonce, ad, plaintext, output) => chacha20poly1305(key, nonce, ad).encrypt(plaintext, output),
     open: (key, nonce, ad, ciphertext) => {
-      insist(key, 32)
-      insist(nonce, 12)
+      requireLength(key, 32)
+      requireLength(nonce, 12)
       try {
         return Result.succeed(chacha20poly1305(key, nonce, ad).decrypt(ciphertext))
       } catch {

@@ -2,7 +2,7 @@
 import type { Address } from "@catenet/config/NetworkParser"
 import type * as Reader from "@catenet/config/Reader"
 import type { channelVariables } from "./ChannelVariables.ts"
-import type { PemPair } from "./PemPair.ts"
+import { type PemPair, pemPair } from "./PemPair.ts"
 
 export interface ChannelSettings {
   /** Where members join for the rendezvous phase, and for the relay phase. */
@@ -30,9 +30,6 @@ const relayOf = ({ channelBrokerAddress: broker, channelRelayAddress: given }: V
   return isSame || (relay?.port ?? 0) > 65_535 ? undefined : relay
 }
 
-const pairOf = ({ webSocketCert: certificate, webSocketKey: key }: Values): PemPair | undefined =>
-  certificate === undefined || key === undefined ? undefined : { certificate, key }
-
 /** Where no control plane says who is a member, no door is opened. `share` gives the part of one process. */
 export const channelSettings = (
   values: Values,
@@ -42,7 +39,7 @@ export const channelSettings = (
   broker: canAsk ? values.channelBrokerAddress : undefined,
   relay: canAsk ? relayOf(values) : undefined,
   webSocket: canAsk ? values.webSocketAddress : undefined,
-  webSocketPair: pairOf(values),
+  webSocketPair: pemPair(values.webSocketCert, values.webSocketKey),
   webSocketConnections: share(values.webSocketConnections),
   brokerConnections: share(values.channelBroker),
   keepAliveParkSeconds: values.keepAliveParkSeconds,

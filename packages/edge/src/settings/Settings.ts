@@ -10,7 +10,7 @@ import type { AdminUrl } from "@catenet/domain/edges/EdgeNode"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { type ChannelSettings, channelSettings } from "./ChannelSettings.ts"
-import type { PemPair } from "./PemPair.ts"
+import { type PemPair, pemPair } from "./PemPair.ts"
 import { variables } from "./Variables.ts"
 
 /** A host name of the platform itself whose connections go to an upstream instead of to an agent. */
@@ -112,9 +112,6 @@ const rules = (values: Values): ReadonlyArray<Problem> => [
   ...Object.entries(hostsOf(values)).flatMap(([part, host]) => hostProblems(part, host))
 ]
 
-const pair = (certificate: string | undefined, key: string | undefined): PemPair | undefined =>
-  certificate === undefined || key === undefined ? undefined : { certificate, key }
-
 const terminateHost = ({
   certificate,
   host,
@@ -124,7 +121,7 @@ const terminateHost = ({
 }: HostValues): TerminateHost | undefined =>
   host === undefined || upstream === undefined
     ? undefined
-    : { host, upstream, pair: pair(certificate, key), proxyProtocol }
+    : { host, upstream, pair: pemPair(certificate, key), proxyProtocol }
 
 /** The settings of one edge. */
 export class Settings extends Context.Service<
@@ -199,7 +196,7 @@ export class Settings extends Context.Service<
       adminToken: values.adminToken,
       controlPlane: values.controlPlane,
       certOut: values.certOut,
-      wildcard: pair(values.wildcardCert, values.wildcardKey),
+      wildcard: pemPair(values.wildcardCert, values.wildcardKey),
       portal: terminateHost(PORTAL),
       otherHosts: [AUTH, MASQUE, ADMIN_UI].map(terminateHost).filter((host) => host !== undefined),
       processes: values.processes,

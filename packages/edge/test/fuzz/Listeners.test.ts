@@ -9,9 +9,9 @@ import { createServer } from "node:http"
 import { type MuxAgent, readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
 import { helloFor } from "../harness/Hello.ts"
 import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
-import { Census, descriptors, megabytes } from "./Census.ts"
 import { Clients } from "./Clients.ts"
 import { mutate, random } from "./Mutation.ts"
+import { OpenSockets, descriptors, megabytes } from "./OpenSockets.ts"
 import { admissions, answeringTunnel, tunnelHost, http2, muxSessions, orders, requests, T } from "./Samples.ts"
 
 const asked = process.env["CT_FUZZ_CASES"]
@@ -101,8 +101,8 @@ const answering = Effect.fnUntraced(function* (world: TestEdge) {
 })
 
 /** Everything that a peer could make grow, once all peers are gone but the agent that answers. */
-const settled = async (world: TestEdge, clients: Clients, census: Census) => {
-  const open = () => census.open((ports) => `seed ${clients.seedOf.get(ports) ?? "?"}`)
+const settled = async (world: TestEdge, clients: Clients, sockets: OpenSockets) => {
+  const open = () => sockets.open((ports) => `seed ${clients.seedOf.get(ports) ?? "?"}`)
   await eventually(
     async () => (await world.metrics())["ct_edge_connections"] === 1,
     () => `every connection is let go; these are open:\n${open().join("\n")}`,
@@ -150,18 +150,18 @@ it.live(
         CT_EDGE_BROWSER_LISTEN: "127.0.0.1:0",
         CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "5"
       })
-      const census = new Census()
-      yield* Effect.addFinalizer(() => Effect.sync(() => census.end()))
+      const sockets = new OpenSockets()
+      yield* Effect.addFinalizer(() => Effect.sync(() => sockets.end()))
       const clients = new Clients()
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* answering(world)
       const one = yield* cases(world, clients)
       const deadline = performance.now() + budgetMillis
       yield* Effect.promise(() => run(one, firstSeed, firstSeed + warmUp, deadline))
-      const before = yield* Effect.promise(() => settled(world, clients, census))
+      const before = yield* Effect.promise(() => settled(world, clients, sockets))
       const next = yield* Effect.promise(() => run(one, firstSeed + warmUp, firstSeed + caseCount, deadline))
       yield* Effect.promise(() => annotate(`${next - firstSeed} sessions`))
-      const after = yield* Effect.promise(() => settled(world, clients, census))
+      const after = yield* Effect.promise(() => settled(world, clients, sockets))
       assert.isBelow(after.heap, before.heap * 1.1 + 2, "memory in use")
       assert.isBelow(after.external, before.external * 1.1 + 4, "memory outside of the heap")
       yield* Effect.promise(() => reachedEverything(world, clients))

@@ -229,7 +229,7 @@ describe("the session history of an edge", () => {
       other.exec("commit")
       other.close()
       const written = yield* Effect.promise(async () => {
-        await eventually(async () => (await page(world, T)).receipts.length === 4, "the books are complete")
+        await eventually(async () => (await page(world, T)).receipts.length === 4, "the session history is complete")
         return page(world, T)
       })
       assert.deepStrictEqual(

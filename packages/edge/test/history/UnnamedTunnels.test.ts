@@ -20,7 +20,7 @@ const meshRelay = token("b")
 const joined = { CT_EDGE_CP_URL: "http://127.0.0.1:9", CT_EDGE_ADMIN_TOKEN: namedTunnel }
 const random = (index: number) => createHash("sha256").update(String(index)).digest("hex")
 
-/** The books of an edge with a control plane, which is asked nothing here. */
+/** The session history of an edge with a control plane, which is asked nothing here. */
 const open = Effect.fn(
   function* (variables: Record<string, string>) {
     const fs = yield* FileSystem.FileSystem

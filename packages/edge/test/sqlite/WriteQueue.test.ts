@@ -14,7 +14,7 @@ const open = Effect.gen(function* () {
     const { lost } = fiber.getRef(References.CurrentLogAnnotations)
     said.push(`${String(message)}${lost === undefined ? "" : ` ${String(lost)}`}`)
   })
-  const write = yield* WriteQueue.make("books", (work) => {
+  const write = yield* WriteQueue.make("history", (work) => {
     if (state.refuse !== undefined) throw state.refuse
     work()
   }).pipe(Effect.provide(Logger.layer([logger])))

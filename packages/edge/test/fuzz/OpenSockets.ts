@@ -22,7 +22,7 @@ const state = (socket: Socket) =>
     "output finished": socket.writableFinished
   }).flatMap(([word, holds]) => (holds ? [word] : []))
 
-export class Census {
+export class OpenSockets {
   private readonly sockets = new Set<Socket>()
   private readonly seen = (message: unknown) => {
     if (!isAccepted(message)) return
