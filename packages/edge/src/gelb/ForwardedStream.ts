@@ -66,7 +66,7 @@ export class ForwardedStream extends Duplex {
       this.rewriter.expire()
       this.forward([])
     })
-    this.pace = new HeadPace(fault, () => {
+    this.pace = new HeadPace(socket, fault, () => {
       if (!this.destroyed && !this.rewriter.held) this.visitor.resume()
     })
     this.rewriter = new RequestRewriter(visitor, {
@@ -90,7 +90,7 @@ export class ForwardedStream extends Duplex {
     })
     socket.on("data", (chunk: Buffer) => {
       this.forward(this.rewriter.push(chunk))
-      if (this.pace.follow(chunk, this.rewriter.unfinished !== undefined)) this.visitor.pause()
+      this.pace.follow(chunk, this.rewriter.unfinished !== undefined)
     })
     socket.on("end", () => {
       this.visitorEnded = true

@@ -1,23 +1,43 @@
 /** How often a visitor is read whose request head comes in small pieces: each costs a turn of the loop, whatever it brings. */
 import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import type { TLSSocket } from "node:tls"
 
 /** Larger pieces are few within the size of a head. */
 const crumbBytes = 256
 /** A head may bring so many small pieces before the visitor is read at intervals only. */
 const headCrumbs = 4
-/** What the visitor sends while it is not read is read in one piece. */
+/** What the visitor sends meanwhile is read in one piece, after this rest or the next. */
 const restMillis = 250
 
+/** The state of a readable stream, which Node shows but does not document. */
+interface Buffering {
+  readonly _readableState?: { highWaterMark: number }
+}
+
+/**
+ * A paused socket of Node goes on to decrypt each piece into its buffer until `highWaterMark` bytes lie there. With a mark
+ * of one byte it reads one piece more, and leaves the rest to the kernel.
+ */
+const setReadAhead = ({ _readableState: state }: TLSSocket & Buffering, bytes: number) => {
+  if (state !== undefined) state.highWaterMark = bytes
+}
+
 export class HeadPace {
+  private readonly visitor: TLSSocket
   private readonly wake: () => void
   private crumbs = 0
   private timer: NodeJS.Timeout | undefined
 
   /** `wake`: the visitor may be read again. */
-  constructor(onFault: OnFault, wake: () => void) {
+  constructor(visitor: TLSSocket, onFault: OnFault, wake: () => void) {
+    this.visitor = visitor
+    const readAhead = visitor.readableHighWaterMark
     this.wake = contained(onFault, () => {
       this.timer = undefined
-      wake()
+      setReadAhead(visitor, readAhead)
+      // Emits all that lies there as one piece, where `resume` would emit one for each that came.
+      if (!visitor.destroyed && visitor.readableLength > 0) visitor.read(visitor.readableLength)
+      if (!this.rests) wake()
     })
   }
 
@@ -26,14 +46,15 @@ export class HeadPace {
     return this.timer !== undefined
   }
 
-  /** Hears of each piece; `inHead`: a head is not complete after it. True when a rest begins. */
-  follow(piece: Buffer, inHead: boolean): boolean {
+  /** Hears of each piece, and begins a rest where they are small; `inHead`: a head is not complete after it. */
+  follow(piece: Buffer, inHead: boolean): void {
     if (!inHead) this.crumbs = 0
     else if (piece.length < crumbBytes) this.crumbs += 1
-    if (this.crumbs <= headCrumbs || this.rests) return false
+    if (this.crumbs <= headCrumbs || this.rests) return
+    this.visitor.pause()
+    setReadAhead(this.visitor, 1)
     // A bound on a raw socket. Most heads come in one piece and start none.
     this.timer = setTimeout(this.wake, restMillis).unref()
-    return true
   }
 
   stop() {
