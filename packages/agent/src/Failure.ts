@@ -33,6 +33,24 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly deta
   }
 }
 
+/** The peer of a channel did not do what it was called for. Exit code 1. */
+export class CallFailed extends Data.TaggedError("CallFailed")<{ readonly detail: string }> {
+  override readonly [Runtime.errorExitCode] = 1
+  override readonly [Runtime.errorReported] = false
+  override get message() {
+    return this.detail
+  }
+}
+
+/** The reply of a call is an error, which stdout shows as it came. Exit code 2. */
+export class ErrorReplied extends Data.TaggedError("ErrorReplied")<{ readonly detail: string }> {
+  override readonly [Runtime.errorExitCode] = 2
+  override readonly [Runtime.errorReported] = false
+  override get message() {
+    return this.detail
+  }
+}
+
 /** A file of the agent's own cannot be read or written. Exit code 3: a person must repair it. */
 export class StateUnusable extends Data.TaggedError("StateUnusable")<{
   readonly path: string
@@ -45,4 +63,5 @@ export class StateUnusable extends Data.TaggedError("StateUnusable")<{
   }
 }
 
-export type Failure = UsageWrong | ConfigurationInvalid | Refused | Unreachable | StateUnusable
+export type Failure =
+  UsageWrong | ConfigurationInvalid | Refused | Unreachable | StateUnusable | CallFailed | ErrorReplied

@@ -6,6 +6,8 @@ import { maxHelloBytes } from "@catenet/wire/frames/ClientHello"
 import { heldBytes } from "@catenet/wire/transport/FrameReader"
 import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
 import { assert, describe, it } from "vitest"
+import { mostWaiting } from "../src/channel/rpc/FrameInbox.ts"
+import * as ServiceHandler from "../src/channel/serve/ServiceHandler.ts"
 import * as Forward from "../src/connect/Forward.ts"
 import * as Datagrams from "../src/mesh/Datagrams.ts"
 import * as DirectListener from "../src/mesh/DirectListener.ts"
@@ -29,6 +31,9 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["datagrams that wait for their session", Forward.mostWaiting, 64],
   ["sessions of forwarded datagrams", Forward.mostSessions, 1024],
   ["local connections that are forwarded", Forward.mostClients, 4096],
+  ["requests of a peer that wait for their turn", mostWaiting, 64],
+  ["bytes of a service command's answer", ServiceHandler.longestAnswer, MiB],
+  ["bytes of its stderr that a failure shows", ServiceHandler.tailBytes, 2 * KiB],
   ["bytes of the event ring", EventRing.capBytes, MiB]
 ]
 

@@ -3,9 +3,12 @@ import { native } from "@catenet/crypto/native"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as ChannelFailure from "../channel/ChannelFailure.ts"
-import * as ChannelSession from "../channel/ChannelSession.ts"
-import * as MemberPipe from "../channel/MemberPipe.ts"
+import * as LocalSide from "../channel/local/LocalSide.ts"
+import * as ServeLoop from "../channel/serve/ServeLoop.ts"
+import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
+import * as ChannelSession from "../channel/session/ChannelSession.ts"
+import type * as Ladder from "../channel/session/Ladder.ts"
+import * as Sessions from "../channel/session/Sessions.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -14,19 +17,32 @@ import { Events } from "../observe/Events.ts"
 import * as ChannelSettings from "../settings/ChannelSettings.ts"
 import * as Signals from "../terminal/Signals.ts"
 
-const memberOf = ({ noiseKey, peerNoiseKey, role }: ChannelSettings.ChannelSettings): ChannelSession.Member => ({
+type Settings = ChannelSettings.ChannelSettings
+
+const memberOf = ({ noiseKey, peerNoiseKey, role }: Settings): ChannelSession.Member => ({
   role,
   noise: native.x25519.keyPair(Redacted.value(noiseKey)),
   configured: peerNoiseKey
 })
 
-const body = Effect.fnUntraced(function* (settings: ChannelSettings.ChannelSettings) {
+const brokered = Effect.fnUntraced(function* (settings: Settings, broker: Ladder.Broker) {
+  const member = memberOf(settings)
+  const { isServing, run } = yield* LocalSide.of(settings)
+  const admit = ChannelSession.meet(broker, member)
+  const serve = (met: ChannelSession.Met) =>
+    Effect.flatMap(ChannelSession.open(met, member), (session) => Sessions.use(session, broker.grant, run(session)))
+  const serving =
+    isServing && settings.role === "accept"
+      ? ServeLoop.run(settings.serving.concurrency, admit, serve)
+      : Effect.flatMap(admit, serve)
+  yield* Effect.raceFirst(serving, Sessions.expiry(broker.grant))
+})
+
+const body = Effect.fnUntraced(function* (settings: Settings) {
   if (settings.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(settings.metricsListen))
   const { meeting } = settings
   if (meeting._tag === "Direct") return yield* new Unreachable({ detail: "direct" })
-  const session = yield* ChannelSession.open(meeting, memberOf(settings))
-  yield* Effect.logInfo(`session open by ${session.carrier}`)
-  yield* MemberPipe.join(session.stream)
+  yield* brokered(settings, meeting)
 })
 
 export const channel = Effect.gen(function* () {
@@ -42,7 +58,8 @@ export const channel = Effect.gen(function* () {
       LadderExhausted: (error) => Effect.fail(ChannelFailure.ofLadder(error)),
       HandshakeFailed: (error) => Effect.fail(ChannelFailure.ofHandshake(error)),
       PeerRefused: ({ message }) => Effect.fail(new Refused({ detail: message })),
-      SessionCut: ({ message }) => Effect.fail(new Unreachable({ detail: message }))
+      SessionCut: ({ message }) => Effect.fail(new Unreachable({ detail: message })),
+      MessagesCut: ({ message }) => Effect.fail(new Unreachable({ detail: message }))
     })
   )
   yield* Effect.raceFirst(running, Signals.first)

@@ -29,6 +29,14 @@ export interface StreamCounters {
   bToA: number
 }
 
+/** What carries the session of a channel: a rung of the ladder to the edge, or a way around it. */
+export type ChannelCarrier = "broker" | "relay" | "front-door" | "camouflage" | "direct" | "gate"
+
+export interface ChannelCounts {
+  readonly total: number
+  readonly open: number
+}
+
 export interface Session {
   /** 16 hex characters, random for each process. */
   readonly id: string
@@ -66,6 +74,10 @@ export class AgentMetrics extends Context.Service<
     readonly tasksLive: () => number
     readonly taskBegan: () => void
     readonly taskEnded: () => void
+    /** Counts a session of a channel that is carried so; the result ends it. */
+    readonly channelOpened: (carrier: ChannelCarrier) => () => void
+    /** Sessions of channels by their carrier; empty in a process that has had none. */
+    readonly channels: () => ReadonlyMap<ChannelCarrier, ChannelCounts>
     /** Takes what a callback of a connection threw; the caller ends that connection. */
     readonly fault: OnFault
     /** Reports it and destroys the connection. */
@@ -108,6 +120,7 @@ export class AgentMetrics extends Context.Service<
         faults += 1
       })
       let tasks = 0
+      const channels = new Map<ChannelCarrier, ChannelCounts>()
       const running = new Set<StreamCounters>()
       return {
         session,
@@ -140,6 +153,15 @@ export class AgentMetrics extends Context.Service<
         taskEnded: () => {
           tasks--
         },
+        channelOpened: (carrier) => {
+          const count = (total: number, open: number) => {
+            const before = channels.get(carrier) ?? { total: 0, open: 0 }
+            channels.set(carrier, { total: before.total + total, open: before.open + open })
+          }
+          count(1, 1)
+          return () => count(0, -1)
+        },
+        channels: () => channels,
         fault: report,
         ending,
         faults: () => faults,

@@ -8,6 +8,7 @@ import { native } from "@catenet/crypto/native"
 import { permits } from "@catenet/crypto/Permission"
 import { Redacted } from "effect"
 import type { CertificateText } from "./CertificateText.ts"
+import { isOwn } from "./OwnVariables.ts"
 import type * as Variables from "./Variables.ts"
 
 type Partial = Reader.PartialValues<typeof Variables.channel>
@@ -115,6 +116,36 @@ const callRules = ({ call, callService, role, serve }: Partial): ReadonlyArray<P
     : [])
 ]
 
+/** A card needs a role, an offer all of its terms, and both the key that signs them. */
+const marketRules = (values: Partial): ReadonlyArray<Problem> => {
+  const terms = {
+    CT_AGENT_OFFER_KIND: values.offerKind,
+    CT_AGENT_OFFER_MODELS: values.offerModels?.length === 0 ? undefined : values.offerModels,
+    CT_AGENT_OFFER_UNITS: values.offerUnits,
+    CT_AGENT_OFFER_MIN_PRICE: values.offerMinPrice,
+    CT_AGENT_OFFER_CURRENCY: values.offerCurrency
+  }
+  const missing = Object.entries(terms).filter(([, value]) => value === undefined)
+  const offers = missing.length < Object.keys(terms).length || values.offerServices !== undefined
+  const cards = (values.cardSkills ?? values.cardCells ?? values.cardChannels ?? values.cardRoles) !== undefined
+  return [
+    ...(offers
+      ? missing.map(([name]) => unset(name, "an offer needs it; set it, or unset every CT_AGENT_OFFER variable"))
+      : []),
+    ...(cards && (values.cardRoles ?? []).length === 0
+      ? [unset("CT_AGENT_CARD_ROLES", "a card needs a role; set it, or unset every CT_AGENT_CARD variable")]
+      : []),
+    ...((offers || cards) && values.holderKey === undefined
+      ? [unset("CT_CHANNEL_HOLDER_KEY", "it signs the card and the offer")]
+      : []),
+    ...(values.handlerEnvironment ?? []).filter(isOwn).map((name) => ({
+      variable: "CT_AGENT_HANDLER_ENV",
+      problem: `names ${name}, which is a variable of this program`,
+      remedy: "leave it out: handlers do not get those"
+    }))
+  ]
+}
+
 export const rules =
   (nowMillis: number) =>
   (values: Partial): ReadonlyArray<Problem> => [
@@ -131,7 +162,8 @@ export const rules =
             remedy: "unset it, or use CT_CHANNEL_RELAY_GATE with a relay node behind it"
           }
         ]),
-    ...callRules(values)
+    ...callRules(values),
+    ...marketRules(values)
   ]
 
 /** Sentences about values that are legal but probably not meant. */

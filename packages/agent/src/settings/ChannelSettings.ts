@@ -2,8 +2,10 @@
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type * as Reader from "@catenet/config/Reader"
 import * as Address from "@catenet/crypto/admission/Address"
+import type * as AgentCard from "@catenet/crypto/AgentCard"
 import type * as Grant from "@catenet/crypto/Grant"
 import type * as Json from "@catenet/crypto/Json"
+import type * as Offer from "@catenet/crypto/market/Offer"
 import type * as Service from "@catenet/crypto/market/Service"
 import { Clock, Data, Effect, FileSystem, Redacted, Result } from "effect"
 import * as CertificateText from "./CertificateText.ts"
@@ -46,9 +48,29 @@ const LocalSide = Data.taggedEnum<LocalSide>()
 export interface Serving {
   readonly concurrency: number
   readonly handlerCommand: string | undefined
+  /** Names of variables that handler commands get besides the usual ones. */
+  readonly passes: ReadonlyArray<string>
   readonly services: ReadonlyArray<Service.Service> | undefined
   readonly bridgePeer: Uint8Array | undefined
   readonly isInstallDisabled: boolean
+  readonly card: CardTerms | undefined
+  readonly offer: OfferTerms | undefined
+  /** Signs card and offer. */
+  readonly holderKey: Redacted.Redacted<Uint8Array> | undefined
+}
+
+/** What a card says, until it is signed. */
+export interface CardTerms extends Pick<AgentCard.AgentCard, "roleTags" | "skills" | "cells" | "channels"> {
+  readonly ttlSecs: number
+}
+
+/** What is offered, until it is signed, and how often one peer may bid. */
+export interface OfferTerms extends Pick<
+  Offer.Offer,
+  "kind" | "models" | "unitsAvailable" | "minPrice" | "currencyId" | "services"
+> {
+  readonly ttlSecs: number
+  readonly limit: { readonly bids: number; readonly window: number }
 }
 
 export interface ChannelSettings {
@@ -127,6 +149,39 @@ const meetingOf = Effect.fnUntraced(function* (values: Values) {
   })
 })
 
+const cardOf = ({ cardCells, cardChannels, cardRoles, cardSkills, cardTtlSecs }: Values): CardTerms | undefined =>
+  cardRoles === undefined
+    ? undefined
+    : {
+        roleTags: cardRoles,
+        skills: cardSkills ?? [],
+        cells: cardCells ?? [],
+        channels: cardChannels ?? [],
+        ttlSecs: cardTtlSecs
+      }
+
+const offerOf = (values: Values): OfferTerms | undefined => {
+  const { offerCurrency, offerKind, offerMinPrice, offerModels, offerUnits } = values
+  if (
+    offerKind === undefined ||
+    offerModels === undefined ||
+    offerUnits === undefined ||
+    offerMinPrice === undefined ||
+    offerCurrency === undefined
+  )
+    return undefined
+  return {
+    kind: offerKind,
+    models: offerModels,
+    unitsAvailable: offerUnits,
+    minPrice: offerMinPrice,
+    currencyId: offerCurrency,
+    services: values.offerServices ?? [],
+    ttlSecs: values.offerTtlSecs,
+    limit: { bids: values.offerMaxBids, window: values.offerWindowSecs }
+  }
+}
+
 const settingsOf = Effect.fnUntraced(function* (values: Values) {
   const settings: ChannelSettings = {
     role: values.role,
@@ -137,9 +192,13 @@ const settingsOf = Effect.fnUntraced(function* (values: Values) {
     serving: {
       concurrency: values.concurrency,
       handlerCommand: values.handlerCommand,
+      passes: values.handlerEnvironment ?? [],
       services: values.services,
       bridgePeer: values.bridgePeer?.key,
-      isInstallDisabled: values.isInstallDisabled
+      isInstallDisabled: values.isInstallDisabled,
+      card: cardOf(values),
+      offer: offerOf(values),
+      holderKey: values.holderKey
     },
     stateDir: values.stateDir,
     metricsListen: values.metricsListen,

@@ -67,7 +67,7 @@ const serviceOf = (text: string): Service.Service =>
   builtIn.find((service) => Service.slug(service) === text.toLowerCase()) ?? { Custom: text }
 const builtIn = ["CodeGeneration", "SecurityReview", "SafetyCheck", "TextGeneration"] as const
 
-const services: Parser.Parser<ReadonlyArray<Service.Service>> = Parser.make("a comma list", (text) =>
+export const services: Parser.Parser<ReadonlyArray<Service.Service>> = Parser.make("a comma list", (text) =>
   Parser.list.parse(text)?.map(serviceOf)
 )
 
@@ -158,6 +158,11 @@ const serving = {
     "Shell command of a service call: request on stdin, answer on stdout."
   ),
   services: optional("CT_AGENT_SERVICES", services, "Services that the command serves, by their slugs."),
+  handlerEnvironment: optional(
+    "CT_AGENT_HANDLER_ENV",
+    Parser.list,
+    "Names of further variables that handler commands get."
+  ),
   streamCommand: optional(
     "CT_AGENT_STREAM_HANDLER_CMD",
     Parser.text,

@@ -10,6 +10,7 @@ import { TopologyId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Option, Schema } from "effect"
 import * as ChannelVariables from "./ChannelVariables.ts"
+import * as MarketVariables from "./MarketVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 
 /** Of the console: read before any file, so in the environment only. */
@@ -78,6 +79,8 @@ export const agent = { ...tunnel, ...logging, ...credential, ...topologyProof }
 /** Of `channel`; the last two are those of every long-running command. */
 export const channel = {
   ...ChannelVariables.variables,
+  ...MarketVariables.card,
+  ...MarketVariables.offer,
   stateDir: tunnel.stateDir,
   metricsListen: tunnel.metricsListen
 } as const

@@ -4,7 +4,7 @@ import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result, Schema } from "effect"
-import { bounds, JoinExchange, type Step } from "../../src/channel/JoinExchange.ts"
+import { bounds, JoinExchange, type Step } from "../../src/channel/session/JoinExchange.ts"
 import { makeChannel } from "../harness/Member.ts"
 
 const channel = makeChannel()

@@ -3,7 +3,7 @@ import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { ofAcknowledgement } from "../../src/channel/Peer.ts"
+import { ofAcknowledgement } from "../../src/channel/session/Peer.ts"
 import type { Role } from "../../src/settings/ChannelVariables.ts"
 import { makeChannel, type Member } from "../harness/Member.ts"
 

@@ -1,6 +1,7 @@
 /** Runs the real program as a child process. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,6 +24,15 @@ export interface Agent extends AsyncDisposable {
 
 export interface Home extends AsyncDisposable {
   readonly path: string
+}
+
+/** Whether there is a process of this id; one that has ended but was not waited for is none. */
+export const isAlive = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+  } catch {
+    return false
+  }
 }
 
 /** A folder that is removed at the end. */

@@ -91,7 +91,9 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
         other.socket.write(options.relayed?.(chunk) ?? chunk)
       })
       one.socket.on("end", () => other.socket.end())
-      one.socket.on("close", () => one.socket.readableEnded || other.socket.destroy())
+      one.socket.on("close", () => {
+        if (!one.socket.readableEnded || !one.socket.writableFinished) other.socket.destroy()
+      })
       one.socket.resume()
     }
   }

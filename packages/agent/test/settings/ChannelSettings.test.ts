@@ -46,6 +46,16 @@ const direct: Raw = {
   CT_CHANNEL_NOISE_KEY: "cd".repeat(32)
 }
 
+const carded: Raw = { ...broker, CT_AGENT_CARD_ROLES: "worker" }
+const offering: Raw = {
+  ...broker,
+  CT_AGENT_OFFER_KIND: "local",
+  CT_AGENT_OFFER_MODELS: "m",
+  CT_AGENT_OFFER_UNITS: "10",
+  CT_AGENT_OFFER_MIN_PRICE: "5",
+  CT_AGENT_OFFER_CURRENCY: "EUR"
+}
+
 const accepted = async (raw: Raw) => {
   const parsed = await parse(raw)
   if (Result.isFailure(parsed)) throw new Error(parsed.failure.join("\n"))
@@ -362,6 +372,128 @@ const rules: ReadonlyArray<Rule> = [
     bad: [],
     read: ({ serving }) => serving.isInstallDisabled
   },
+  {
+    name: "CT_AGENT_HANDLER_ENV",
+    good: [
+      ["API_KEY, OTHER", ["API_KEY", "OTHER"]],
+      ["", []]
+    ],
+    bad: ["CT_CHANNEL_HOLDER_KEY", "API_KEY,ct_agent_token", "OTEL_EXPORTER_OTLP_HEADERS"],
+    read: ({ serving }) => serving.passes
+  },
+  {
+    name: "CT_AGENT_CARD_ROLES",
+    good: [
+      ["worker, seller", ["worker", "seller"]],
+      ["", undefined]
+    ],
+    bad: [","],
+    read: ({ serving }) => serving.card?.roleTags
+  },
+  {
+    name: "CT_AGENT_CARD_SKILLS",
+    base: carded,
+    good: [
+      [
+        "a|First | of all; b ;;",
+        [
+          { id: "a", description: "First | of all", examples: [] },
+          { id: "b", description: "", examples: [] }
+        ]
+      ],
+      ["", []]
+    ],
+    bad: [],
+    read: ({ serving }) => serving.card?.skills
+  },
+  ...(["CELLS", "CHANNELS"] as const).map((name) => ({
+    name: `CT_AGENT_CARD_${name}`,
+    base: carded,
+    good: [
+      [`${key},${key}`, 2],
+      ["", 0]
+    ] as const,
+    bad: ["ab", `${key},x`],
+    read: ({ serving }: ChannelSettings.ChannelSettings) =>
+      (name === "CELLS" ? serving.card?.cells : serving.card?.channels)?.length
+  })),
+  {
+    name: "CT_AGENT_CARD_TTL_SECS",
+    base: carded,
+    good: [
+      ["1", 1],
+      ["", 86_400]
+    ],
+    bad: ["0", "day"],
+    read: ({ serving }) => serving.card?.ttlSecs
+  },
+  {
+    name: "CT_AGENT_OFFER_KIND",
+    base: offering,
+    good: [
+      ["cloud", "CloudApiQuota"],
+      ["local", "LocalHardware"]
+    ],
+    bad: ["", "gpu"],
+    read: ({ serving }) => serving.offer?.kind
+  },
+  {
+    name: "CT_AGENT_OFFER_MODELS",
+    base: offering,
+    good: [["a, b", ["a", "b"]]],
+    bad: ["", ","],
+    read: ({ serving }) => serving.offer?.models
+  },
+  ...(["UNITS", "MIN_PRICE"] as const).map((name) => ({
+    name: `CT_AGENT_OFFER_${name}`,
+    base: offering,
+    good: [
+      ["0", 0n],
+      ["18446744073709551615", 18_446_744_073_709_551_615n]
+    ] as const,
+    bad: ["", "-1", "1.5", "18446744073709551616"],
+    read: ({ serving }: ChannelSettings.ChannelSettings) =>
+      name === "UNITS" ? serving.offer?.unitsAvailable : serving.offer?.minPrice
+  })),
+  {
+    name: "CT_AGENT_OFFER_CURRENCY",
+    base: offering,
+    good: [["EUR", "EUR"]],
+    bad: [""],
+    read: ({ serving }) => serving.offer?.currencyId
+  },
+  {
+    name: "CT_AGENT_OFFER_TTL_SECS",
+    base: offering,
+    good: [
+      ["1", 1],
+      ["", 86_400]
+    ],
+    bad: ["0", "day"],
+    read: ({ serving }) => serving.offer?.ttlSecs
+  },
+  {
+    name: "CT_AGENT_OFFER_SERVICES",
+    base: offering,
+    good: [
+      ["text_generation,,Mine", ["TextGeneration", { Custom: "Mine" }]],
+      ["", []]
+    ],
+    bad: [],
+    read: ({ serving }) => serving.offer?.services
+  },
+  ...(["MAX_BIDS", "WINDOW_SECS"] as const).map((name) => ({
+    name: `CT_AGENT_OFFER_${name}`,
+    base: offering,
+    good: [
+      ["0", 0],
+      ["1", 1],
+      ["", 60]
+    ] as const,
+    bad: ["-1", "many"],
+    read: ({ serving }: ChannelSettings.ChannelSettings) =>
+      name === "MAX_BIDS" ? serving.offer?.limit.bids : serving.offer?.limit.window
+  })),
   {
     name: "CT_CHANNEL_CALL_SERVICE",
     good: [

@@ -36,6 +36,7 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
  * a program's terminal and the processes it starts, and the development identity provider, which knows no Effect.
  */
 const ambient = new Set([
+  "packages/agent/src/channel/serve/HandlerEnvironment.ts",
   "packages/agent/src/doctor/Network.ts",
   "packages/agent/src/terminal/Presenter.ts",
   "packages/edge/src/frontdoor/PlatformHosts.ts",

@@ -8,17 +8,13 @@ import type { KeyPair } from "@catenet/crypto/Suite"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, Option, Result } from "effect"
 import type { Duplex } from "node:stream"
-import * as Handshake from "../mesh/Handshake.ts"
-import { NoiseStream } from "../mesh/NoiseStream.ts"
-import { AgentMetrics } from "../observe/AgentMetrics.ts"
-import type { Role } from "../settings/ChannelVariables.ts"
-import { awaitReadable } from "../tunnel/AwaitReadable.ts"
+import * as Handshake from "../../mesh/Handshake.ts"
+import { NoiseStream } from "../../mesh/NoiseStream.ts"
+import { AgentMetrics, type ChannelCarrier } from "../../observe/AgentMetrics.ts"
+import type { Role } from "../../settings/ChannelVariables.ts"
+import { awaitReadable } from "../../tunnel/AwaitReadable.ts"
 import * as Ladder from "./Ladder.ts"
 import * as Peer from "./Peer.ts"
-import type { RungName } from "./Rungs.ts"
-
-/** What carries a session. */
-export type Carrier = RungName | "direct" | "gate"
 
 export interface Member {
   readonly role: Role
@@ -29,7 +25,7 @@ export interface Member {
 
 export interface ChannelSession {
   readonly stream: NoiseStream
-  readonly carrier: Carrier
+  readonly carrier: ChannelCarrier
   /** The key that the peer has proved. */
   readonly peerKey: Uint8Array
   readonly peerHolder: Uint8Array | undefined
@@ -66,14 +62,21 @@ const isSpliced = Effect.fnUntraced(function* ({ isMarked, socket }: Ladder.Leg)
 const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { configured, role }: Member) =>
   Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, { grant, role, configured }))
 
-/** On which leg the two members talk, and who the peer is. */
-const meet = Effect.fnUntraced(function* (broker: Ladder.Broker, member: Member) {
+/** A peer at the other end of a carrier, before either key is proved. */
+export interface Met {
+  readonly socket: Duplex
+  readonly carrier: ChannelCarrier
+  readonly peer: Peer.Peer
+}
+
+/** Waits for a peer. The carrier is the caller's. */
+export const meet = Effect.fn("ChannelSession.meet")(function* (broker: Ladder.Broker, member: Member) {
   while (true) {
     const first = yield* Ladder.rendezvous(broker, Address.relayOnly)
     const known = yield* peerOf(first, broker, member).pipe(
       Effect.tapError(() => Effect.sync(() => first.socket.destroy()))
     )
-    if (yield* isSpliced(first)) return { leg: first, peer: known }
+    if (yield* isSpliced(first)) return met(first, known)
     first.socket.end()
     const leg = yield* Ladder.relay(broker, Address.relayOnly).pipe(
       // The peer did not come: it is met anew.
@@ -81,19 +84,29 @@ const meet = Effect.fnUntraced(function* (broker: Ladder.Broker, member: Member)
     )
     if (leg === undefined) continue
     const peer = yield* peerOf(leg, broker, member).pipe(Effect.tapError(() => Effect.sync(() => leg.socket.destroy())))
-    return { leg, peer }
+    return met(leg, peer)
   }
 })
 
-/** Waits for a peer and opens the session with it. */
-export const open = Effect.fn("ChannelSession.open")(function* (broker: Ladder.Broker, member: Member) {
-  const { leg, peer } = yield* meet(broker, member)
-  const stream = yield* shake(leg.socket, member.noise, peer.noiseKey, peer.isInitiator)
-  const session: ChannelSession = {
-    stream,
-    carrier: leg.rung.name,
-    peerKey: peer.noiseKey,
-    peerHolder: peer.holder
-  }
+const met = ({ rung, socket }: Ladder.Leg, peer: Peer.Peer): Met => ({ socket, carrier: rung.name, peer })
+
+/** Proves both keys and opens the session with the peer. */
+export const open = Effect.fn("ChannelSession.open")(function* ({ carrier, peer, socket }: Met, { noise }: Member) {
+  const stream = yield* shake(socket, noise, peer.noiseKey, peer.isInitiator)
+  const session: ChannelSession = { stream, carrier, peerKey: peer.noiseKey, peerHolder: peer.holder }
   return session
+})
+
+/** How long the peer may take to end, when this side is done with the session. */
+const closeBound = "2 seconds"
+
+/** Ends this side and lets the peer end its own, for a short while. */
+export const close = Effect.fnUntraced(function* ({ stream }: ChannelSession) {
+  yield* Effect.callback<void>((resume) => {
+    if (stream.destroyed) return resume(Effect.void)
+    stream.once("close", () => resume(Effect.void))
+    stream.end()
+    stream.resume()
+  }).pipe(Effect.timeoutOption(closeBound))
+  stream.destroy()
 })

@@ -8,7 +8,7 @@ import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import { permits } from "@catenet/crypto/Permission"
 import type { Suite } from "@catenet/crypto/Suite"
 import { Data, Result } from "effect"
-import type { Role } from "../settings/ChannelVariables.ts"
+import type { Role } from "../../settings/ChannelVariables.ts"
 
 export interface Peer {
   /** `relay-only`, or where the peer listens. */

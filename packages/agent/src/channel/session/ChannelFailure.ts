@@ -1,6 +1,6 @@
 /** Why a channel command gives up, as the failure of a command: a sentence with the next step, and the exit code of its kind. */
-import { Refused, Unreachable } from "../Failure.ts"
-import type * as Handshake from "../mesh/Handshake.ts"
+import { Refused, Unreachable } from "../../Failure.ts"
+import type * as Handshake from "../../mesh/Handshake.ts"
 import type * as Ladder from "./Ladder.ts"
 import { refusalHint } from "./RefusalHint.ts"
 

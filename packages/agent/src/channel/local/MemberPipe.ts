@@ -1,19 +1,11 @@
 /** Joins a session with this process's stdin and stdout. The end of stdin ends the session, once the peer has ended too. */
-import { Data, Effect, Fiber } from "effect"
+import { Effect, Fiber } from "effect"
 import { pipeline } from "node:stream/promises"
-import type { NoiseStream } from "../mesh/NoiseStream.ts"
+import type { NoiseStream } from "../../mesh/NoiseStream.ts"
+import { SessionCut } from "../session/SessionCut.ts"
 
 /** How long the peer may take to end, after this side has. */
 const drainMillis = 30_000
-
-/** The session broke before both sides had ended. */
-export class SessionCut extends Data.TaggedError("SessionCut")<{ readonly why: string }> {
-  override get message() {
-    return `The session was cut: ${this.why}`
-  }
-}
-
-const cut = (error: unknown) => new SessionCut({ why: error instanceof Error ? error.message : String(error) })
 
 /**
  * Both directions, until both have ended. A person at a terminal does not end stdin, so there the peer's end is enough. The first
@@ -29,9 +21,9 @@ export const join = Effect.fn("MemberPipe.join")(function* (stream: NoiseStream)
       })
       return done
     },
-    catch: cut
+    catch: SessionCut.of
   })
-  const sent = Effect.tryPromise({ try: (signal) => pipeline(process.stdin, stream, { signal }), catch: cut })
+  const sent = Effect.tryPromise({ try: (signal) => pipeline(process.stdin, stream, { signal }), catch: SessionCut.of })
   const silence = Effect.gen(function* () {
     let before = -1
     while (heard !== before) {

@@ -1,7 +1,7 @@
 /** The ways to an edge, in the order in which a member tries them. Pure. */
 import type { Phase } from "@catenet/crypto/admission/Join"
-import type { Meeting } from "../settings/ChannelSettings.ts"
-import type { HostPort } from "../settings/HostPort.ts"
+import type { Meeting } from "../../settings/ChannelSettings.ts"
+import type { HostPort } from "../../settings/HostPort.ts"
 
 export type RungName = "broker" | "relay" | "front-door" | "camouflage"
 

@@ -1,0 +1,62 @@
+/** What a session is wired to: the first of a call, a stream handler, the tools, and stdin with stdout. */
+import { Effect } from "effect"
+import type { CallFailed, ErrorReplied } from "../../Failure.ts"
+import type { ChannelSettings } from "../../settings/ChannelSettings.ts"
+import type { Screen } from "../../terminal/Screen.ts"
+import type { MessagesCut } from "../rpc/FrameInbox.ts"
+import * as RpcServer from "../rpc/RpcServer.ts"
+import * as MemberTools from "../serve/MemberTools.ts"
+import * as StreamHandler from "../serve/StreamHandler.ts"
+import * as ChannelSession from "../session/ChannelSession.ts"
+import type { SessionCut } from "../session/SessionCut.ts"
+import * as MemberPipe from "./MemberPipe.ts"
+import * as OneShotCall from "./OneShotCall.ts"
+
+export interface LocalSide {
+  /** Serves one peer after the other. */
+  readonly isServing: boolean
+  /** One session, to its end. */
+  readonly run: (
+    session: ChannelSession.ChannelSession
+  ) => Effect.Effect<void, CallFailed | ErrorReplied | SessionCut | MessagesCut, Screen>
+}
+
+/** Reads and makes what is needed before a peer is looked for. */
+export const of = Effect.fn("LocalSide.of")(function* ({
+  localSide,
+  serving
+}: ChannelSettings): Effect.fn.Return<LocalSide, CallFailed> {
+  switch (localSide._tag) {
+    case "CallService": {
+      const text = yield* OneShotCall.input
+      return {
+        isServing: false,
+        run: (session) =>
+          Effect.ensuring(OneShotCall.callService(session, localSide.service, text), ChannelSession.close(session))
+      }
+    }
+    case "Call":
+      return {
+        isServing: false,
+        run: (session) =>
+          Effect.ensuring(OneShotCall.call(session, localSide.method, localSide.params), ChannelSession.close(session))
+      }
+    case "StreamHandler": {
+      const command = { line: localSide.command, service: localSide.service, passes: serving.passes }
+      return { isServing: true, run: ({ stream }) => StreamHandler.join(stream, command) }
+    }
+    case "Serve": {
+      const tools = yield* MemberTools.make(serving)
+      return {
+        isServing: true,
+        run: (session) =>
+          Effect.andThen(
+            RpcServer.serve(session.stream, tools, { noiseKey: session.peerKey }, () => session.stream.begin()),
+            ChannelSession.close(session)
+          )
+      }
+    }
+    case "Pipe":
+      return { isServing: false, run: ({ stream }) => Effect.scoped(MemberPipe.join(stream)) }
+  }
+})

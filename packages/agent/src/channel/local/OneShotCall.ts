@@ -1,0 +1,54 @@
+/** Calls the peer once and prints its answer on stdout, byte for byte, with a newline behind it. */
+import * as Bytes from "@catenet/crypto/Bytes"
+import type * as Json from "@catenet/crypto/Json"
+import * as Envelope from "@catenet/crypto/rpc/Envelope"
+import { Effect, Result } from "effect"
+import { buffer } from "node:stream/consumers"
+import { CallFailed, ErrorReplied } from "../../Failure.ts"
+import { Screen } from "../../terminal/Screen.ts"
+import * as RpcClient from "../rpc/RpcClient.ts"
+import { textOf } from "../rpc/Tool.ts"
+import type { ChannelSession } from "../session/ChannelSession.ts"
+
+const failed = (error: { readonly message: string }) => new CallFailed({ detail: error.message })
+
+/** What stdin has, trimmed. Read before the peer is looked for. */
+export const input = Effect.tryPromise({
+  try: () => buffer(process.stdin),
+  catch: () =>
+    new CallFailed({ detail: "stdin cannot be read. Give the request there, as in: echo hi | ct-agent channel" })
+}).pipe(Effect.map((bytes) => bytes.toString("utf8").trim()))
+
+/** `service/<slug>` with this input; prints the bare output. */
+export const callService = Effect.fn("OneShotCall.callService")(function* (
+  { stream }: ChannelSession,
+  service: string,
+  text: string
+) {
+  const screen = yield* Screen
+  const client = RpcClient.make(stream)
+  const name = service.startsWith("service/") ? service : `service/${service}`
+  const reply = yield* Effect.mapError(client.request("tools/call", { name, arguments: { input: text } }), failed)
+  const result = Envelope.readResponse(reply)
+  if (Result.isFailure(result))
+    return yield* failed({ message: `The peer did not serve ${name}: ${result.failure.message}` })
+  const output = textOf(result.success, "output")
+  if (output === undefined) return yield* failed({ message: `The peer's answer to ${name} has no output.` })
+  screen.result(output)
+})
+
+/** Any method; prints the whole reply. */
+export const call = Effect.fn("OneShotCall.call")(function* (
+  { stream }: ChannelSession,
+  method: string,
+  params: Json.Json | undefined
+) {
+  const screen = yield* Screen
+  const reply = yield* Effect.mapError(RpcClient.make(stream).request(method, params), failed)
+  const text = Bytes.toText(reply)
+  if (Result.isFailure(text)) return yield* failed({ message: "The peer's reply is not UTF-8." })
+  screen.result(text.success)
+  const result = Envelope.readResponse(reply)
+  if (Result.isFailure(result))
+    return yield* new ErrorReplied({ detail: `The peer replied with an error: ${result.failure.message}` })
+})

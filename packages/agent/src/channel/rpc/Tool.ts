@@ -1,0 +1,36 @@
+/** What a member offers to its peer: named functions from JSON to JSON. */
+import type * as Json from "@catenet/crypto/Json"
+import { Data, type Effect, Option, Record } from "effect"
+
+/** Who calls: the key that the peer has proved in the handshake. */
+export interface Caller {
+  readonly noiseKey: Uint8Array
+}
+
+/** The tool did not do what it was asked; the text goes to the caller. */
+export class ToolFailed extends Data.TaggedError("ToolFailed")<{ readonly reason: string }> {
+  override get message() {
+    return this.reason
+  }
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** Calling it changes nothing, so a peer that may only read may call it. */
+  readonly isReadOnly: boolean
+  /** Further fields of its entry in `tools/list`. */
+  readonly listed?: { readonly [key: string]: Json.Json }
+  readonly run: (args: Json.Json, caller: Caller) => Effect.Effect<Json.Json, ToolFailed>
+}
+
+export type JsonObject = { readonly [key: string]: Json.Json }
+
+export const isObject = (value: Json.Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The text in this field of a tool's arguments. */
+export const textOf = (args: Json.Json, field: string): string | undefined => {
+  const value = isObject(args) ? Option.getOrUndefined(Record.get(args, field)) : undefined
+  return typeof value === "string" ? value : undefined
+}

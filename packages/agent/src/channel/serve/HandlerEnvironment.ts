@@ -1,0 +1,36 @@
+/**
+ * What a handler command finds in its environment: what programs need to run at all, and what the operator names. Nothing that is
+ * this program's own gets there, so no key, grant or token does. Named boundary file: it reads the process's environment.
+ */
+import { isOwn } from "../../settings/OwnVariables.ts"
+
+const plain = new Set([
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LANGUAGE",
+  "TZ",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+  "TERM",
+  "SYSTEMROOT",
+  "PATHEXT",
+  "COMSPEC",
+  "USERPROFILE",
+  "APPDATA",
+  "LOCALAPPDATA"
+])
+
+const isPassed = (name: string, named: ReadonlySet<string>) =>
+  !isOwn(name) && (plain.has(name.toUpperCase()) || name.startsWith("LC_") || named.has(name))
+
+/** The environment of a command for this service. */
+export const environmentOf = (service: string, named: ReadonlyArray<string>): NodeJS.ProcessEnv => {
+  const more = new Set(named)
+  const passed = Object.entries(process.env).filter(([name]) => isPassed(name, more))
+  return { ...Object.fromEntries(passed), CT_SERVICE_TYPE: service }
+}

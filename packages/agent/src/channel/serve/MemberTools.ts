@@ -1,0 +1,88 @@
+/** The tools of a serving member, made once from its settings. */
+import * as AgentCard from "@catenet/crypto/AgentCard"
+import type * as Json from "@catenet/crypto/Json"
+import * as Offer from "@catenet/crypto/market/Offer"
+import * as Service from "@catenet/crypto/market/Service"
+import { native } from "@catenet/crypto/native"
+import { Clock, Effect } from "effect"
+import type { CardTerms, Serving } from "../../settings/ChannelSettings.ts"
+import { textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
+import { OfferBook } from "./OfferBook.ts"
+import * as ServiceHandler from "./ServiceHandler.ts"
+
+const unixSeconds = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)))
+
+const ping: Tool = {
+  name: "ping",
+  description: "Answers pong.",
+  isReadOnly: true,
+  run: () => Effect.succeed({ reply: "pong" })
+}
+
+const cardTool = ({ ttlSecs, ...claims }: CardTerms, holderKey: NonNullable<Serving["holderKey"]>): Tool => ({
+  name: "agent/card",
+  description: "The signed card of this agent.",
+  isReadOnly: true,
+  run: () =>
+    Effect.map(unixSeconds, (now) =>
+      AgentCard.json.toJson(
+        AgentCard.sign(native, holderKey, { ...claims, issuedAt: now, expiresAt: now + BigInt(ttlSecs) })
+      )
+    )
+})
+
+const offerTools = (book: OfferBook): ReadonlyArray<Tool> => [
+  {
+    name: "auction/offer",
+    description: "The signed capacity offer of this agent.",
+    isReadOnly: true,
+    run: () => Effect.map(unixSeconds, (now) => Offer.json.toJson(book.current(now)))
+  },
+  {
+    name: "auction/bid",
+    description: "Bids for units of the offer: {bid} signed by the bidder.",
+    isReadOnly: false,
+    run: (args, caller) => Effect.flatMap(unixSeconds, (now) => Effect.fromResult(book.bid(args, caller, now)))
+  }
+]
+
+/** Bytes of an input in name; the frame carries less. */
+const longestInput = 4 * 1024 * 1024
+
+const serviceTool = (service: string, line: string, passes: ReadonlyArray<string>): Tool => ({
+  name: `service/${service}`,
+  description: `Serves a ${service} request: {input} in, {output} out.`,
+  isReadOnly: false,
+  run: Effect.fnUntraced(function* (args: Json.Json) {
+    const input = textOf(args, "input")
+    if (input === undefined) return yield* new ToolFailed({ reason: `service/${service} wants an input text` })
+    if (Buffer.byteLength(input) > longestInput) return yield* new ToolFailed({ reason: "the input is too long" })
+    return { output: yield* ServiceHandler.call({ line, service, passes }, input) }
+  })
+})
+
+/** The slugs to serve: those asked for, or those of the offer; an offer is a ceiling. */
+export const servicesOf = ({ offer, services }: Pick<Serving, "offer" | "services">) => {
+  const slugs = (list: ReadonlyArray<Service.Service>) =>
+    [...new Set(list.map(Service.slug))].filter((slug) => slug !== "")
+  const offered = offer === undefined ? undefined : slugs(offer.services)
+  const wanted = services === undefined ? (offered ?? []) : slugs(services)
+  return {
+    served: wanted.filter((slug) => offered === undefined || offered.includes(slug)),
+    refused: wanted.filter((slug) => offered !== undefined && !offered.includes(slug))
+  }
+}
+
+export const make = Effect.fn("MemberTools.make")(function* (serving: Serving) {
+  const { card, handlerCommand, holderKey, offer, passes } = serving
+  const { refused, served } = servicesOf(serving)
+  for (const slug of refused)
+    yield* Effect.logWarning(`CT_AGENT_SERVICES: ${slug} is not served: CT_AGENT_OFFER_SERVICES does not declare it.`)
+  const tools: ReadonlyArray<Tool> = [
+    ping,
+    ...(card === undefined || holderKey === undefined ? [] : [cardTool(card, holderKey)]),
+    ...(offer === undefined || holderKey === undefined ? [] : offerTools(new OfferBook(offer, holderKey))),
+    ...(handlerCommand === undefined ? [] : served.map((slug) => serviceTool(slug, handlerCommand, passes)))
+  ]
+  return tools
+})

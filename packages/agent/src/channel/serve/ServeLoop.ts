@@ -1,0 +1,67 @@
+/**
+ * Serves one peer after the other, several at the same time. The next peer is admitted while earlier sessions run, as long as a permit
+ * is free; it is taken before the admission and held for the session.
+ */
+import { Clock, Effect, Semaphore } from "effect"
+import type { Scope } from "effect"
+import type * as Ladder from "../session/Ladder.ts"
+import { refusalHint } from "../session/RefusalHint.ts"
+import { flapMillis, type Outcome, ServeBackoff } from "./ServeBackoff.ts"
+
+interface Failure {
+  readonly _tag: string
+  readonly message: string
+}
+
+/** What a failed admission was, and what to say of it. */
+const admissionFailed = (
+  error: Failure | Ladder.LadderExhausted
+): { readonly outcome: Outcome; readonly said: string } => {
+  if (!("attempts" in error)) return { outcome: "failed", said: error.message }
+  const { attempts, message, refusal } = error
+  if (refusal?.token === "unavailable") return { outcome: "failed", said: message }
+  if (refusal !== undefined) return { outcome: "refused", said: `${refusalHint(refusal.token)} ${message}` }
+  const isTorn = attempts.every(({ error: { message } }) =>
+    message.includes("closed the connection during the TLS handshake")
+  )
+  return { outcome: isTorn ? "torn" : "failed", said: message }
+}
+
+/** Runs until interrupted. `admit` waits for a peer, `serve` is one session from the handshake on. */
+export const run = Effect.fn("ServeLoop.run")(function* <A, E1 extends Failure, R1, E2 extends Failure, R2>(
+  concurrency: number,
+  admit: Effect.Effect<A, E1, R1>,
+  serve: (admitted: A) => Effect.Effect<void, E2, R2>
+): Effect.fn.Return<never, never, R1 | R2 | Scope.Scope> {
+  const permits = yield* Semaphore.make(concurrency)
+  const backoff = new ServeBackoff()
+  /** What sessions that failed at once ask the next admission to wait. */
+  let pause = 0
+
+  const session = Effect.fnUntraced(function* (admitted: A) {
+    const before = yield* Clock.currentTimeMillis
+    const failure = yield* serve(admitted).pipe(
+      Effect.as(undefined),
+      Effect.catch((error) => Effect.succeed(error.message))
+    )
+    const lasted = (yield* Clock.currentTimeMillis) - before
+    const isFlap = failure !== undefined && lasted < flapMillis
+    if (failure !== undefined) yield* Effect.logWarning(failure)
+    pause = backoff.after(isFlap ? "flapped" : "served")
+  })
+
+  while (true) {
+    yield* permits.take(1)
+    if (pause > 0) yield* Effect.sleep(pause)
+    pause = 0
+    const admitted = yield* Effect.result(admit)
+    if (admitted._tag === "Failure") {
+      yield* permits.release(1)
+      const { outcome, said } = admissionFailed(admitted.failure)
+      yield* Effect.logWarning(said)
+      yield* Effect.sleep(backoff.after(outcome))
+      continue
+    }
+    yield* Effect.forkScoped(Effect.ensuring(session(admitted.success), permits.release(1)))
+  }
+})

@@ -1,0 +1,36 @@
+/**
+ * A session as the raw bytes of one command: the peer's bytes on its stdin, its stdout to the peer, stderr to this program's. The
+ * command and all it has started end with the session.
+ */
+import { abort } from "@catenet/wire/transport/Abort"
+import { Effect } from "effect"
+import { pipeline } from "node:stream/promises"
+import type { NoiseStream } from "../../mesh/NoiseStream.ts"
+import { SessionCut } from "../session/SessionCut.ts"
+import * as HandlerProcess from "./HandlerProcess.ts"
+
+/** Until the command has ended and its output has been sent, or the session has dropped. */
+export const join = Effect.fn("StreamHandler.join")(
+  function* (stream: NoiseStream, command: HandlerProcess.Command) {
+    const child = yield* Effect.mapError(HandlerProcess.start(command), SessionCut.of)
+    child.stderr.pipe(process.stderr, { end: false })
+    // A command that has ended reads no more; what the peer still sends is not wanted.
+    const sent = Effect.ignore(Effect.tryPromise((signal) => pipeline(stream, child.stdin, { signal })))
+    const received = Effect.tryPromise({
+      try: (signal) => pipeline(child.stdout, stream, { signal }),
+      catch: SessionCut.of
+    })
+    const dropped = Effect.callback<never, SessionCut>((resume) => {
+      const over = () => {
+        if (!stream.writableFinished || !stream.readableEnded)
+          resume(Effect.fail(SessionCut.of(stream.errored ?? "the peer went away")))
+      }
+      stream.once("close", over)
+      return Effect.sync(() => stream.off("close", over))
+    })
+    yield* Effect.forkScoped(sent)
+    yield* Effect.raceFirst(received, dropped)
+  },
+  Effect.scoped,
+  (joining, stream) => Effect.onError(joining, () => Effect.sync(() => abort(stream)))
+)

@@ -1,0 +1,48 @@
+/** What happens around every session: its events, its counts, and the end of the grant that it rests on. */
+import type { Grant } from "@catenet/crypto/Grant"
+import * as Hex from "@catenet/crypto/Hex"
+import { Clock, Effect } from "effect"
+import { AgentMetrics } from "../../observe/AgentMetrics.ts"
+import { Events } from "../../observe/Events.ts"
+import type { ChannelSession } from "./ChannelSession.ts"
+import { SessionCut } from "./SessionCut.ts"
+
+/** What names a peer in events: the holder, or the key where the holder is not known. */
+const nameOf = ({ peerHolder, peerKey }: ChannelSession) => Hex.encode(peerHolder ?? peerKey)
+
+/** Fails when the grant expires. */
+export const expiry = Effect.fnUntraced(function* ({ expiresAt }: Grant) {
+  // A timer cannot wait for longer than this, and no process needs it.
+  const longest = 2_000_000_000
+  while (true) {
+    const left = Number(expiresAt * 1000n) - (yield* Clock.currentTimeMillis)
+    if (left <= 0)
+      return yield* new SessionCut({ why: "the grant has expired. Ask the operator of the channel for a new one." })
+    yield* Effect.sleep(Math.min(left, longest))
+  }
+})
+
+/** Runs a session to its end. The stream is destroyed then, however it ended. */
+export const use = <E, R>(
+  session: ChannelSession,
+  grant: Grant | undefined,
+  body: Effect.Effect<void, E, R>
+): Effect.Effect<void, E | SessionCut, R | AgentMetrics | Events> =>
+  Effect.gen(function* () {
+    const metrics = yield* AgentMetrics
+    const events = yield* Events
+    const peer = nameOf(session)
+    const ended = metrics.channelOpened(session.carrier)
+    yield* Effect.logInfo(`session with ${peer.slice(0, 16)} open, by ${session.carrier}`)
+    yield* events.record("channel_session", { state: "open", peer })
+    const bounded = grant === undefined ? body : Effect.raceFirst(body, expiry(grant))
+    yield* bounded.pipe(
+      Effect.ensuring(
+        Effect.suspend(() => {
+          ended()
+          session.stream.destroy()
+          return events.record("channel_session", { state: "close", peer })
+        })
+      )
+    )
+  })
