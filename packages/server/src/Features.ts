@@ -46,6 +46,7 @@ import { Channels } from "./channels/Channels.ts"
 import * as ChannelServices from "./channels/ChannelServices.ts"
 import { ClaimInvites } from "./channels/ClaimInvites.ts"
 import { Claims } from "./channels/Claims.ts"
+import * as GrantExpiries from "./channels/GrantExpiries.ts"
 import { Invitations } from "./channels/Invitations.ts"
 import { Members } from "./channels/Members.ts"
 import { Rooms } from "./channels/Rooms.ts"
@@ -72,6 +73,7 @@ import { Audits } from "./identity/Audits.ts"
 import * as IdentityServices from "./identity/IdentityServices.ts"
 import * as ServiceAccountCleanup from "./identity/ServiceAccountCleanup.ts"
 import { ServiceAccounts } from "./identity/ServiceAccounts.ts"
+import { Notices } from "./notices/Notices.ts"
 import { Statuses } from "./observability/Statuses.ts"
 import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import * as Database from "./store/Database.ts"
@@ -120,6 +122,7 @@ export const services = Layer.mergeAll(
   AgentServices.layer,
   GateServices.layer,
   Accounts.layer,
+  Notices.layer,
   ClientAddresses.layer,
   Idempotency.layer,
   Limits.layer,
@@ -135,6 +138,7 @@ export const background = Layer.mergeAll(
   ServiceAccountCleanup.layer,
   AdmissionSweepLoop.layer,
   AuditRetention.layer,
+  GrantExpiries.layer,
   Reseal.layer,
   Cleanup.layer
 ).pipe(Layer.provide(services))

@@ -7,6 +7,7 @@ import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Sealing } from "../store/Sealing.ts"
 import { keysetOn, Slice } from "../store/Slice.ts"
+import { expiryOf } from "./GrantExpiries.ts"
 
 const Registered = Schema.Struct({ channel: ChannelId, owner: Subject, operatorPubkey: OperatorKey })
 
@@ -133,8 +134,12 @@ export const make = Effect.gen(function* () {
     isMember: ({ channel, holder }: { readonly channel: ChannelId; readonly holder: HolderKey }) =>
       sql`select 1 from channel_members where channel = ${channel} and holder = ${holder}`,
     putGrant: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly grantHex: Grant }) =>
-      sql`insert into channel_grants ${sql.insert({ ...row, grantHex: sealing.seal("channel_grants.grant_hex", row.grantHex) })}
-        on conflict (channel, holder) do update set grant_hex = excluded.grant_hex`,
+      sql`insert into channel_grants ${sql.insert({
+        ...row,
+        grantHex: sealing.seal("channel_grants.grant_hex", row.grantHex),
+        expiresAt: expiryOf(row.grantHex)
+      })}
+        on conflict (channel, holder) do update set grant_hex = excluded.grant_hex, expires_at = excluded.expires_at`,
     grants: (slice: typeof Slice.Type) =>
       Effect.map(deposited(slice), (rows) => rows.map((row) => new DepositedGrant(row)))
   }

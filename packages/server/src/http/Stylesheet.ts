@@ -40,6 +40,7 @@ h1.mono { font-size: 22px }
   color: inherit; text-decoration: none }
 .rail ul { list-style: none; margin: 0; padding: 0; display: grid; gap: 2px }
 .rail li a { display: block; padding: 8px 10px; border-radius: 8px; color: inherit; text-decoration: none }
+.rail li a { display: flex; justify-content: space-between; gap: 8px }
 .rail li a:hover { background: var(--ground) }
 .rail li a[aria-current] { background: var(--chosen); color: var(--accent); font-weight: 650 }
 .foot { margin-top: auto; padding: 12px 10px 0; border-top: 1px solid var(--line); display: grid; gap: 8px;

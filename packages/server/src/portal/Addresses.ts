@@ -18,6 +18,7 @@ export const pages = [
   "/portal/topologies",
   "/portal/fleet",
   "/portal/usage",
+  "/portal/notices",
   "/portal/account"
 ] as const
 export type PagePath = (typeof pages)[number]

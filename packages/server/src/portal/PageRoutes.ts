@@ -14,6 +14,7 @@ import * as BridgeForms from "./BridgeForms.ts"
 import * as ChannelForms from "./ChannelForms.ts"
 import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
+import * as NoticePages from "./NoticePages.ts"
 import * as OperatorPages from "./OperatorPages.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
 import * as SignOutPage from "./pages/SignOutPage.ts"
@@ -65,6 +66,7 @@ export const layer = HttpRouter.use(
       ...tunnels.pages,
       ...account.pages,
       ...(yield* RecordPages.make),
+      ...(yield* NoticePages.make),
       ...(yield* ChannelPages.make).pages,
       ...bridges.pages,
       ...topologies.pages

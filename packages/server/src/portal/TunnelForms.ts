@@ -28,6 +28,9 @@ const linkFrom = Schema.decodeSync(ShareLinkIdInPath)
 const idOf = ({ at }: Submission) => TunnelDetail.idFrom(at("id"))
 const back = (sent: Submission, part = ""): `/portal/${string}` => `/portal/tunnels/${idOf(sent)}${part}`
 
+/** A request for access is answered on the tunnel's page, or on that of all notices. */
+const whereAsked = (sent: Submission) => (sent.form["back"] === "notices" ? "/portal/notices" : back(sent, "#visitors"))
+
 const readName = read(Schema.Struct({ name: TunnelName }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readGrantee = read(Schema.Struct({ grantee: Subject }))
@@ -95,7 +98,7 @@ export const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const { email } = yield* readEmail({ email: (sent.form["email"] ?? "").trim() })
         yield* sharing.allowVisitor(sent.caller, idOf(sent), email)
-        return seeOther(back(sent, "#visitors"))
+        return seeOther(whereAsked(sent))
       })
     ),
     "/portal/tunnels/:id/login-allowlist/:email/remove": (sent) =>
@@ -110,7 +113,7 @@ export const make = Effect.gen(function* () {
         yield* tunnels.owned(idOf(sent), sent.caller)
         const { email } = yield* readEmail({ email: sent.at("email") })
         yield* sharing.dismiss(sent.caller, idOf(sent), email)
-        return seeOther(back(sent, "#visitors"))
+        return seeOther(whereAsked(sent))
       }),
     "/portal/tunnels/:id/grants/:grantee/delete": (sent) =>
       Effect.gen(function* () {

@@ -72,6 +72,7 @@ const requests = (bearer: Headers, session: Headers) => {
     get("/me/tunnels", session),
     get("/me/topologies/shared", session),
     get("/portal/claims", session),
+    get("/portal/notices", session),
     get(`/portal/channels/${token(own)}/grant`, session),
     get(`/portal/claims/invite?invite=${"A".repeat(43)}`, session),
     get("/me/tunnels", { cookie: `__Host-ct_portal_session=${"A".repeat(43)}` }),

@@ -28,6 +28,7 @@ const server: Table = {
   store: [],
   http: [],
   dns: [],
+  notices: [],
   identity: [],
   billing: ["identity"],
   edges: ["identity"],
@@ -41,6 +42,7 @@ const server: Table = {
   gate: ["identity", "tunnels", "portal"],
   portal: [
     "identity",
+    "notices",
     "billing",
     "edges",
     "enrollment",

@@ -12,6 +12,8 @@ export interface Reader {
   readonly texts: Texts
   readonly signedIn: { readonly subject: Subject; readonly email: Email | null } | undefined
   readonly isOperator: boolean
+  /** Notices that wait for the account. */
+  readonly notices: number
   /** The address of the page: where a switch of the language leads back to. Without it there is none. */
   readonly path: string | undefined
 }
@@ -38,15 +40,24 @@ const areas = [
   ["topologies", "/portal/topologies"],
   ["fleet", "/portal/fleet"],
   ["usage", "/portal/usage"],
+  ["notices", "/portal/notices"],
   ["account", "/portal/account"]
 ] as const
 
-const entries = ({ isOperator, texts }: Reader, current: Page["area"]) =>
-  markup`<ul>${[...areas, ...(isOperator ? ([["operators", "/operators"]] as const) : [])].map(([area, href]) =>
-    area === current
-      ? markup`<li><a href="${href}" aria-current="page">${texts[area]}</a></li>`
-      : markup`<li><a href="${href}">${texts[area]}</a></li>`
-  )}</ul>`
+const waiting = (texts: Texts, count: number) =>
+  count === 0
+    ? undefined
+    : markup` <span class="count" aria-hidden="true">${String(count)}</span><span class="hidden">${texts.noticesWaiting(count)}</span>`
+
+const entries = ({ isOperator, notices, texts }: Reader, current: Page["area"]) => {
+  const shown = [...areas, ...(isOperator ? ([["operators", "/operators"]] as const) : [])]
+  return markup`<ul>${shown.map(([area, href]) => {
+    const text = markup`${texts[area]}${area === "notices" ? waiting(texts, notices) : undefined}`
+    return area === current
+      ? markup`<li><a href="${href}" aria-current="page">${text}</a></li>`
+      : markup`<li><a href="${href}">${text}</a></li>`
+  })}</ul>`
+}
 
 const switches = ({ path, texts }: Reader) =>
   path === undefined

@@ -34,7 +34,7 @@ export interface Shown {
 }
 
 export const show = (texts: Texts, page: Page, { back, headers, status = 200 }: Shown = {}) =>
-  HttpServerResponse.text(render({ texts, signedIn: undefined, isOperator: false, path: back }, page), {
+  HttpServerResponse.text(render({ texts, signedIn: undefined, isOperator: false, notices: 0, path: back }, page), {
     status,
     contentType: "text/html; charset=utf-8",
     headers: {

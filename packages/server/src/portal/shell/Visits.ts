@@ -11,6 +11,7 @@ import type { Refusal } from "../../http/Refusal.ts"
 import { isSameOrigin } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { Sessions } from "../../identity/Sessions.ts"
+import { Notices } from "../../notices/Notices.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { languageCookie, textsFor } from "./Language.ts"
 import * as Operators from "./Operators.ts"
@@ -45,6 +46,7 @@ const nothing = [RouteNotFound, TunnelNotFound, ChannelNotFound, TopologyNotFoun
 export const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const domains = yield* EmailDomains
+  const notices = yield* Notices
   const { oidcAuthorizeUrl, oidcIssuer, operators, portalBaseUrl } = yield* Settings
   const isOperator = Operators.among(operators)
   const issuer = oidcIssuer === undefined ? null : URL.parse(oidcIssuer)
@@ -58,7 +60,15 @@ export const make = Effect.gen(function* () {
     const texts = textsFor(request.cookies[languageCookie], request.headers["accept-language"])
     const path = request.url.replace(/[?#].*$/su, "")
     const signedIn = Option.getOrUndefined(found)
-    const reader = { texts, path, signedIn, isOperator: signedIn !== undefined && isOperator(signedIn) }
+    // A form that was taken is answered without a page.
+    const counted = signedIn === undefined || request.method !== "GET" || path === "/portal/events"
+    const reader = {
+      texts,
+      path,
+      signedIn,
+      isOperator: signedIn !== undefined && isOperator(signedIn),
+      notices: counted ? 0 : yield* notices.count(signedIn)
+    }
     return { request, token, reader } satisfies Visit
   })
 

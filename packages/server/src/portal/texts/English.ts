@@ -1,5 +1,6 @@
 /** Every text of the pages in English. The other languages have the same members: the compiler holds that. */
 import { channelsTexts } from "./EnglishChannels.ts"
+import { noticesTexts } from "./EnglishNotices.ts"
 import { operatorsTexts } from "./EnglishOperators.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
 import { recordsTexts } from "./EnglishRecords.ts"
@@ -18,6 +19,7 @@ export const english = {
   ...channelsTexts,
   ...topologiesTexts,
   ...operatorsTexts,
+  ...noticesTexts,
   ...visitorsTexts,
   language: "en",
   skip: "Skip to the content",

@@ -1,6 +1,7 @@
 /** Every text of the pages in German. */
 import type { Texts } from "./English.ts"
 import { channelsTexts } from "./GermanChannels.ts"
+import { noticesTexts } from "./GermanNotices.ts"
 import { operatorsTexts } from "./GermanOperators.ts"
 import { problems } from "./GermanProblems.ts"
 import { reasonsTexts } from "./GermanReasons.ts"
@@ -16,6 +17,7 @@ export const german: Texts = {
   ...channelsTexts,
   ...topologiesTexts,
   ...operatorsTexts,
+  ...noticesTexts,
   ...visitorsTexts,
   language: "de",
   skip: "Zum Inhalt springen",

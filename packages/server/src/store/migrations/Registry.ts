@@ -50,6 +50,7 @@ import * as provedPlacements from "./0055_proved_placements.ts"
 import * as countedTokens from "./0056_counted_tokens.ts"
 import * as bootstrapSecretsKeptForAKey from "./0057_bootstrap_secrets_kept_for_a_key.ts"
 import * as sealedSignIns from "./0058_sealed_sign_ins.ts"
+import * as expiryOfGrants from "./0064_expiry_of_grants.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -99,5 +100,6 @@ export const migrations = {
   "0055_proved_placements": provedPlacements.up,
   "0056_counted_tokens": countedTokens.up,
   "0057_bootstrap_secrets_kept_for_a_key": bootstrapSecretsKeptForAKey.up,
-  "0058_sealed_sign_ins": sealedSignIns.up
+  "0058_sealed_sign_ins": sealedSignIns.up,
+  "0064_expiry_of_grants": expiryOfGrants.up
 } as const

@@ -1,0 +1,62 @@
+/** `/portal/notices`: what an account should know, and what it can do about each. */
+import { type Markup, markup } from "@catenet/domain/values/Markup"
+import type { Notice } from "../../notices/Notices.ts"
+import { button } from "../shell/Field.ts"
+import { moment } from "../shell/Moment.ts"
+import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
+
+const link = (href: string, text: string) => markup`<a href="${href}">${text}</a>`
+
+/** What is so, and what can be done about it. */
+const saidOf = (texts: Texts, { about, at, kind, name, note, who }: Notice): readonly [Markup, Markup] => {
+  const tunnel = `/portal/tunnels/${about}`
+  const since = at === null ? undefined : moment(at)
+  switch (kind) {
+    case "access": {
+      const email = who ?? ""
+      return [
+        markup`${texts.noticeAccess(email)} ${link(`${tunnel}#visitors`, name)}<span class="sub">${note ?? ""} ${since}</span>`,
+        markup`<div class="row"><form method="post" action="${tunnel}/login-allowlist"><input type="hidden" name="email" value="${email}">
+          <input type="hidden" name="back" value="notices"><button>${texts.allow(email)}</button></form>
+          <form method="post" action="${tunnel}/access-requests/${encodeURIComponent(email)}/dismiss">
+          <input type="hidden" name="back" value="notices"><button>${texts.dismiss(email)}</button></form></div>`
+      ]
+    }
+    case "claim":
+      return [
+        markup`${texts.noticeClaim} <span class="mono">${name.slice(0, 8)}</span>`,
+        link(`/portal/channels/${about}/claim`, texts.claimAction)
+      ]
+    case "grant":
+      return [
+        markup`${texts.noticeGrant(name.slice(0, 8), (who ?? "").slice(0, 8))} ${since}`,
+        link("/portal/channels", texts.channels)
+      ]
+    case "certificate":
+      return [
+        markup`${texts.noticeCertificate} <span class="mono">${name}</span><span class="sub">${texts.noticeRetry} ${since}</span>`,
+        button(`${tunnel}/reclaim-cert-slot`, texts.reclaimButton)
+      ]
+    case "down":
+      return [
+        markup`${texts.noticeDown} ${link(tunnel, name)}<span class="sub">${since}</span>`,
+        link(`${tunnel}/uptime`, texts.uptimeTitle)
+      ]
+  }
+}
+
+export const page = (texts: Texts, notices: ReadonlyArray<Notice>): Page => ({
+  title: texts.notices,
+  area: "notices",
+  main: markup`<div class="head"><div><h1>${texts.notices}</h1><p class="lead">${texts.noticesText}</p></div></div>
+    ${
+      notices.length === 0
+        ? markup`<p class="panel">${texts.noticesNone}</p>`
+        : markup`<div class="panel list"><table><thead><tr><th scope="col">${texts.noticeKind}</th><th scope="col">${texts.noticeWhat}</th><td></td></tr></thead>
+          <tbody>${notices.map((notice) => {
+            const [said, action] = saidOf(texts, notice)
+            return markup`<tr><th scope="row">${texts.noticeKinds[notice.kind]}</th><td>${said}</td><td>${action}</td></tr>`
+          })}</tbody></table></div>`
+    }`
+})

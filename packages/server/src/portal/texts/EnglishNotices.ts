@@ -1,0 +1,26 @@
+/** Notices, in English. */
+import type { TextsOf } from "./TextsOf.ts"
+
+export const noticesTexts = {
+  notices: "Notices",
+  noticesText: "What waits for you, and what does not work. A notice goes when its cause is gone.",
+  noticesNone: "Nothing waits for you.",
+  noticesWaiting: (count: number) => `, ${count} waiting`,
+  noticeKind: "About",
+  noticeWhat: "What is so",
+  noticeKinds: {
+    access: "Access",
+    claim: "Membership",
+    grant: "Grant",
+    certificate: "Certificate",
+    down: "Outage"
+  },
+  noticeAccess: (email: string) => `${email} asks for access to`,
+  noticeClaim: "You are invited to become a member of the channel",
+  noticeGrant: (channel: string, holder: string) => `The grant of ${holder} for the channel ${channel} is good until`,
+  noticeCertificate: "The agent did not take its place in time to get a certificate for",
+  noticeRetry: "It queues again by itself at",
+  noticeDown: "No agent of this tunnel is connected:"
+}
+
+export type NoticesTexts = TextsOf<typeof noticesTexts>

@@ -1,0 +1,24 @@
+/** Notices, in German. */
+import type { NoticesTexts } from "./EnglishNotices.ts"
+
+export const noticesTexts: NoticesTexts = {
+  notices: "Hinweise",
+  noticesText: "Was auf Sie wartet, und was nicht geht. Ein Hinweis verschwindet mit seinem Anlass.",
+  noticesNone: "Nichts wartet auf Sie.",
+  noticesWaiting: (count) => `, ${count} offen`,
+  noticeKind: "Worum es geht",
+  noticeWhat: "Was ist",
+  noticeKinds: {
+    access: "Zugang",
+    claim: "Mitgliedschaft",
+    grant: "Erlaubnis",
+    certificate: "Zertifikat",
+    down: "Ausfall"
+  },
+  noticeAccess: (email) => `${email} bittet um Zugang zu`,
+  noticeClaim: "Sie sind eingeladen, Mitglied dieses Kanals zu werden:",
+  noticeGrant: (channel, holder) => `Die Erlaubnis von ${holder} für den Kanal ${channel} gilt bis`,
+  noticeCertificate: "Der Agent hat seinen Platz nicht rechtzeitig genutzt, um ein Zertifikat zu bekommen für",
+  noticeRetry: "Der Name stellt sich von selbst wieder an um",
+  noticeDown: "Kein Agent dieses Tunnels ist verbunden:"
+}
