@@ -39,6 +39,7 @@ import { Relays } from "./relay/Relays.ts"
 import { AgentKeys } from "./sessions/AgentKeys.ts"
 import { AgentSessions } from "./sessions/AgentSessions.ts"
 import { MuxAgents } from "./sessions/MuxAgents.ts"
+import { OriginEchoes } from "./sessions/OriginEchoes.ts"
 import { ProcessIdentity } from "./sessions/ProcessIdentity.ts"
 import { Settings } from "./settings/Settings.ts"
 import { HistoryDatabase } from "./sqlite/HistoryDatabase.ts"
@@ -71,6 +72,7 @@ const sources = Effect.fn("Edge.sources")(function* (
     broker: yield* ChannelBroker,
     room: yield* ChannelRoom,
     webSockets: yield* WebSocketMembers,
+    echoes: yield* OriginEchoes,
     limiter,
     workerStats: yield* WorkerStats,
     visitors: visitorRouter.open,
@@ -172,7 +174,7 @@ const processIdentity = Layer.effect(
   }))
 )
 
-const edge = SessionHistory.layer.pipe(
+const edge = Layer.merge(SessionHistory.layer, OriginEchoes.layer).pipe(
   Layer.provideMerge(ConnectionLayers.layer),
   Layer.provideMerge(AgentKeys.layer),
   Layer.provideMerge(

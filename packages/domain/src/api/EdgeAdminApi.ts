@@ -157,7 +157,11 @@ class TunnelFactsApi extends HttpApiGroup.make("facts")
     HttpApiEndpoint.get("hosts", "/admin/host-auth-dump", { success: Schema.Array(HostBinding) }),
     HttpApiEndpoint.get("receiptKey", "/internal/receipts/pubkey", { success: ReceiptKey, error: ReceiptsDisabled }),
     HttpApiEndpoint.post("statuses", "/admin/tunnel-status/bulk", {
-      payload: Schema.Struct({ tokens: boundedArray(most, Schema.Unknown) }),
+      payload: Schema.Struct({
+        tokens: boundedArray(most, Schema.Unknown),
+        /** Somebody looks at these tunnels: they are asked for their origins more often for a while. */
+        watched: Schema.optionalKey(Schema.Boolean)
+      }),
       success: Schema.Array(TokenStatusReport)
     }).middleware(ReadsEdgeBody)
   )

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { RoutingToken } from "../values/Tokens.ts"
+import { Reachability } from "./Reachability.ts"
 
 /** `bytes_received` counts client to agent, `bytes_sent` agent to client. */
 export class TunnelStatusReport extends Schema.Class<TunnelStatusReport>("TunnelStatusReport")({
@@ -12,7 +13,9 @@ export class TunnelStatusReport extends Schema.Class<TunnelStatusReport>("Tunnel
   bytes_sent: Count,
   direct: Schema.Boolean,
   connected_since: Schema.NullOr(UnixSeconds),
-  last_seen: Schema.NullOr(UnixSeconds)
+  last_seen: Schema.NullOr(UnixSeconds),
+  /** What the echo finds; an edge of before does not say. */
+  reach: Schema.optionalKey(Reachability)
 }) {}
 
 /** The same with the token that it is about. */

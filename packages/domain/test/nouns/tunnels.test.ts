@@ -9,6 +9,7 @@ import * as Alert from "@catenet/domain/tunnels/Alert"
 import * as Badge from "@catenet/domain/tunnels/Badge"
 import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
 import * as HostnameProof from "@catenet/domain/tunnels/HostnameProof"
+import * as Reachability from "@catenet/domain/tunnels/Reachability"
 import * as Receipt from "@catenet/domain/tunnels/Receipt"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
 import * as Tunnel from "@catenet/domain/tunnels/Tunnel"
@@ -25,6 +26,7 @@ describeNouns("EdgeNode", EdgeNode)
 describeNouns("EdgeOrder", EdgeOrder)
 describeNouns("GateVisit", GateVisit)
 describeNouns("HostnameProof", HostnameProof)
+describeNouns("Reachability", Reachability)
 describeNouns("Receipt", Receipt)
 describeNouns("ShareLink", ShareLink)
 describeNouns("PlatformStatus", Status)

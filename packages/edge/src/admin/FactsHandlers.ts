@@ -15,6 +15,7 @@ import { SessionHistory } from "../history/SessionHistory.ts"
 import { WorkerStats } from "../processes/WorkerStats.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { OriginEchoes } from "../sessions/OriginEchoes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { activeIn, statusOf } from "./TunnelStatus.ts"
 
@@ -28,6 +29,7 @@ export const FactsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const routes = yield* Routes
     const agents = yield* AgentSessions
+    const echoes = yield* OriginEchoes
     const sessionHistory = yield* SessionHistory
     const workerStats = yield* WorkerStats
     const { edgeId } = yield* Settings
@@ -46,10 +48,11 @@ export const FactsHandlers = HttpApiBuilder.group(
       const page = yield* Effect.orDie(Effect.forEach(lines, (line) => decodeReceipt(line)))
       return new ReceiptPage({ ...edge(receipts), receipts: page })
     })
-    const status = (token: RoutingToken) =>
+    const status = (token: RoutingToken, watched = false) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const plain = Redacted.value(token)
-        return statusOf(agents.tunnel(plain), workerStats.parked(plain), now)
+        const tunnel = agents.tunnel(plain)
+        return statusOf(tunnel, echoes.reach(tunnel, watched), workerStats.parked(plain), now)
       })
     return handlers.handleAll({
       status: ({ params }) => status(params.token),
@@ -57,7 +60,7 @@ export const FactsHandlers = HttpApiBuilder.group(
       statuses: ({ payload }) =>
         Effect.forEach(
           payload.tokens.flatMap((given) => Option.toArray(readToken(given))),
-          (token) => Effect.map(status(token), (report) => new TokenStatusReport({ ...report, token }))
+          (token) => Effect.map(status(token, payload.watched), (report) => new TokenStatusReport({ ...report, token }))
         ),
       activeTunnels: () => Effect.sync(() => ({ active_tunnels: Count.make(activeIn(agents.all())) })),
       // In plain, since an edge may have many thousands of hosts, and visitors wait while each token is made a secret.

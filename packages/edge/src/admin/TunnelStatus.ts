@@ -1,4 +1,5 @@
 /** The status of a tunnel as the admin API words it. A token that was never used reports as not connected. */
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { Tunnel } from "../sessions/Tunnel.ts"
@@ -14,7 +15,12 @@ export const activeIn = (tunnels: Iterable<Tunnel>): number => {
 }
 
 /** `parkedElsewhere` are the slots of the other processes of this edge; `nowMillis` is the moment a connected tunnel was last seen. */
-export const statusOf = (tunnel: Tunnel | undefined, parkedElsewhere: number, nowMillis: number): TunnelStatusReport =>
+export const statusOf = (
+  tunnel: Tunnel | undefined,
+  reach: Reachability,
+  parkedElsewhere: number,
+  nowMillis: number
+): TunnelStatusReport =>
   new TunnelStatusReport({
     connected: tunnel?.connected ?? false,
     registrations: tunnel?.registrations ?? 0,
@@ -23,5 +29,6 @@ export const statusOf = (tunnel: Tunnel | undefined, parkedElsewhere: number, no
     bytes_sent: tunnel?.traffic.bToA ?? 0,
     direct: false,
     connected_since: seconds(tunnel?.connectedSince),
-    last_seen: seconds(tunnel?.connected === true ? nowMillis : tunnel?.lastSeen)
+    last_seen: seconds(tunnel?.connected === true ? nowMillis : tunnel?.lastSeen),
+    reach
   })

@@ -1,5 +1,6 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
 import { render as text } from "@catenet/domain/values/PrometheusText"
+import { originVerdicts } from "@catenet/wire/frames/MuxEcho"
 import type { ChannelBroker } from "../channels/ChannelBroker.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
 import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
@@ -11,6 +12,7 @@ import type { WorkerStats } from "../processes/WorkerStats.ts"
 import type { Relays } from "../relay/Relays.ts"
 import type { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgents } from "../sessions/MuxAgents.ts"
+import type { OriginEchoes } from "../sessions/OriginEchoes.ts"
 import { channelFamilies } from "./ChannelMetrics.ts"
 import { type Sample, counter, gauge } from "./Family.ts"
 
@@ -23,6 +25,7 @@ export interface Sources {
   readonly broker: ChannelBroker["Service"]
   readonly room: ChannelRoom["Service"]
   readonly webSockets: WebSocketMembers["Service"]
+  readonly echoes: Pick<OriginEchoes["Service"], "reach" | "answers">
   readonly limiter: ConnectionLimiter
   /** What the other processes of this edge hold. */
   readonly workerStats: WorkerStats["Service"]
@@ -37,25 +40,42 @@ export interface Sources {
 /** A series that is there from the start can be watched for its first rise. */
 const noSheds: Readonly<Record<ShedReason, number>> = { connections: 0, address: 0, descriptors: 0 }
 
+const echoVerdicts = [...originVerdicts, "silence"]
+
 /** Sums over all tunnels, at the moment of asking. */
-const totals = (agents: AgentSessions["Service"], workerStats: WorkerStats["Service"]) => {
+const totals = ({ agents, echoes, workerStats }: Pick<Sources, "agents" | "echoes" | "workerStats">) => {
   const sums = { tunnels: 0, known: 0, registrations: 0, parked: workerStats.parked() }
+  const reach = { up: 0, connected: 0, origin_silent: 0, agent_silent: 0 }
   for (const tunnel of agents.all()) {
     sums.known += 1
-    if (tunnel.connected) sums.tunnels += 1
+    if (tunnel.connected) {
+      const { state } = echoes.reach(tunnel)
+      sums.tunnels += 1
+      if (state !== "edge_silent") reach[state] += 1
+    }
     sums.registrations += tunnel.registrations
     sums.parked += tunnel.parked
   }
-  return sums
+  return { ...sums, reach }
 }
 
 /** The whole exposition. */
 export const render = (sources: Sources): string => {
   const { workerStats, counters, expectedSince, limiter, relays, listeners, lastAccepted } = sources
-  const sums = totals(sources.agents, workerStats)
+  const sums = totals(sources)
   const direction = (value: number, to: string): Sample => [value, { direction: to }]
   return text([
     gauge("active_tunnels", "Tunnels with at least one agent.", [sums.tunnels]),
+    gauge(
+      "tunnel_reach",
+      "Tunnels with an agent, by what the echo through agent and origin finds.",
+      ...Object.entries(sums.reach).map(([state, value]): Sample => [value, { state }])
+    ),
+    counter(
+      "echoes_total",
+      "Echoes that agents were asked for, by their answer.",
+      ...echoVerdicts.map((verdict): Sample => [sources.echoes.answers().get(verdict) ?? 0, { verdict }])
+    ),
     gauge("tunnel_history_tracked_tokens", "Tunnels that are remembered, with agents or without.", [sums.known]),
     gauge("active_agents", "Multiplexed registrations and parked slots.", [sums.registrations + sums.parked]),
     gauge("agent_connections", "Multiplexed agent connections.", [

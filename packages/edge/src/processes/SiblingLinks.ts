@@ -87,6 +87,11 @@ export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArr
           limits: siblingLimits,
           keepAlive: false,
           onFault: report,
+          // The sibling asks for an agent of this process; one that does not answer here is silent there, too.
+          onEcho: (registration, answer) => {
+            const agent = registrations.agentOf(registration)
+            void agent?.session.echo(agent.id).then((echo) => echo && answer(echo))
+          },
           onStream: (stream) => {
             stream.on("error", () => undefined)
             run(stream, (stream) => serve(registrations, stream))

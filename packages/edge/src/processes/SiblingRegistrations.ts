@@ -12,6 +12,7 @@ export type SiblingRole = "owner" | "standby" | "slots"
 
 interface Entry {
   readonly token: string
+  readonly agent: MuxAgent | undefined
   readonly request: Parameters<Mux["register"]>[0]
   withdraw: (() => void) | undefined
   refused: boolean
@@ -22,7 +23,7 @@ export class SiblingRegistrations {
   private readonly session: Mux
   private readonly agents = new Map<MuxAgent, Entry>()
   private readonly parked = new Map<string, Entry>()
-  private readonly tokens = new Map<number, string>()
+  private readonly accepted = new Map<number, Entry>()
 
   /** `session` leads to the sibling. The sibling drops all registrations when it ends. */
   constructor(session: Mux) {
@@ -31,7 +32,12 @@ export class SiblingRegistrations {
 
   /** The tunnel of a registration that the sibling has accepted. */
   tokenOf(registration: number): string | undefined {
-    return this.tokens.get(registration)
+    return this.accepted.get(registration)?.token
+  }
+
+  /** The multiplexed agent of a registration that the sibling has accepted. */
+  agentOf(registration: number): MuxAgent | undefined {
+    return this.accepted.get(registration)?.agent
   }
 
   joined(token: string, agent: MuxAgent) {
@@ -75,9 +81,10 @@ export class SiblingRegistrations {
       agentId: role,
       wishes: { proxyProtocol: false },
       answersChallenges: agent?.answersChallenges === true,
+      answersEchoes: agent?.answersEchoes === true,
       ...(agent?.instance === undefined ? {} : { instance: Buffer.from(agent.instance, "hex") })
     }
-    const entry: Entry = { token, request, withdraw: undefined, refused: false, gone: false }
+    const entry: Entry = { token, agent, request, withdraw: undefined, refused: false, gone: false }
     this.register(entry)
     return entry
   }
@@ -90,9 +97,9 @@ export class SiblingRegistrations {
       }
       const { id, withdraw } = answer.success
       if (entry.gone) return withdraw()
-      this.tokens.set(id, entry.token)
+      this.accepted.set(id, entry)
       entry.withdraw = () => {
-        this.tokens.delete(id)
+        this.accepted.delete(id)
         withdraw()
       }
     })

@@ -39,6 +39,7 @@ export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
       owner: request.agentId === "owner",
       instance: request.instance && Buffer.from(request.instance).toString("hex"),
       answersChallenges: request.answersChallenges === true,
+      answersEchoes: request.answersEchoes === true,
       // Its own process ends it.
       end: () => undefined,
       sibling: request.agentId === "slots" ? "slots" : "mux"

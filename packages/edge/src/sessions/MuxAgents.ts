@@ -115,6 +115,7 @@ export class MuxAgents extends Context.Service<
         owner: admitted.owner,
         instance: request.instance && Buffer.from(request.instance).toString("hex"),
         answersChallenges: request.answersChallenges === true,
+        answersEchoes: request.answersEchoes === true,
         end: (reason) => {
           inbound.end(refused(reason))
           session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)

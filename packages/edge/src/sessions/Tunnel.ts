@@ -32,6 +32,8 @@ export interface MuxAgent {
   readonly instance: string | undefined
   /** It answers validations from orders of its own, where the origin must not. */
   readonly answersChallenges: boolean
+  /** It says when it is asked whether its origin can be reached. */
+  readonly answersEchoes: boolean
   /** Tells the agent why, and takes the registration away. */
   readonly end: (reason: "revoked" | "proof-required") => void
   /** Set when another process of this edge has it: its multiplexed agent, or its parked slots of one host. */

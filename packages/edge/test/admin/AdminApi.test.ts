@@ -141,6 +141,7 @@ describe("the admin API", () => {
         connected: false,
         registrations: 0,
         fallback_parked: 0,
+        reach: { state: "agent_silent", since: null, origin: null, fault: null, http_status: null },
         bytes_received: 0,
         bytes_sent: 0,
         direct: false,

@@ -10,6 +10,7 @@ import { Orders } from "@catenet/edge/orders/Orders"
 import { WorkerStats } from "@catenet/edge/processes/WorkerStats"
 import { Routes } from "@catenet/edge/routes/Routes"
 import { AgentSessions } from "@catenet/edge/sessions/AgentSessions"
+import { OriginEchoes } from "@catenet/edge/sessions/OriginEchoes"
 import { Settings } from "@catenet/edge/settings/Settings"
 import { assert, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
@@ -54,6 +55,7 @@ const services = Layer.mergeAll(
   Layer.succeed(Routes, faulty()),
   Layer.succeed(AgentSessions, faulty()),
   Layer.succeed(SessionHistory, faulty()),
+  Layer.succeed(OriginEchoes, faulty()),
   Layer.succeed(WorkerStats, faulty()),
   Layer.succeed(ListenerHealth, {
     ...faulty<ListenerHealth["Service"]>(),

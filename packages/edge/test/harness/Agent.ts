@@ -4,6 +4,7 @@ import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegi
 import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
+import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
 import { Effect, Result } from "effect"
 import { connect as connectTcp } from "node:net"
@@ -43,7 +44,8 @@ export interface MuxAgent {
 export const muxAgent = (
   world: TestEdge,
   serve: (stream: CarrierStream) => void = (stream) => void stream.pipe(stream),
-  port = world.mesh
+  port = world.mesh,
+  onEcho?: OnEcho
 ) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<MuxAgent> => {
@@ -51,6 +53,7 @@ export const muxAgent = (
       const socket = await tlsTo(port, world.meshRoot, "localhost", [muxAlpn])
       const mux = new Mux(socket, {
         side: "dialler",
+        ...(onEcho === undefined ? {} : { onEcho }),
         onStream: (stream) => {
           streams.push(stream)
           serve(stream)
@@ -62,7 +65,8 @@ export const muxAgent = (
         streams,
         register: async (token, hosts, seed, more) => {
           const named = { token: Buffer.from(token, "hex"), agentId: "test" }
-          const request = { ...named, hosts, wishes: { proxyProtocol: false }, ...more }
+          const answersEchoes = onEcho !== undefined
+          const request = { ...named, hosts, wishes: { proxyProtocol: false }, answersEchoes, ...more }
           if (seed === undefined) return mux.register(request)
           const challenge = Result.getOrThrow(await mux.ready).challenge ?? Buffer.alloc(32)
           const binding = Result.getOrThrow(channelBinding(socket, challenge))

@@ -1,3 +1,4 @@
+import { originVerdicts } from "@catenet/wire/frames/MuxEcho"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { start } from "../harness/TestEdge.ts"
@@ -50,6 +51,10 @@ describe("the metrics of an edge", () => {
         names.map((name) => `ct_edge_${name}`)
       )
       assert.isTrue(text.endsWith("\n"))
+      for (const state of ["up", "connected", "origin_silent", "agent_silent"])
+        assert.include(text, `ct_edge_tunnel_reach{state="${state}"} 0\n`)
+      for (const verdict of [...originVerdicts, "silence"])
+        assert.include(text, `ct_edge_echoes_total{verdict="${verdict}"} 0\n`)
       for (const listener of ["mesh", "front-door"])
         for (const reason of ["connections", "address", "descriptors"])
           assert.include(text, `ct_edge_listener_conn_cap_sheds_total{listener="${listener}",reason="${reason}"} 0\n`)

@@ -28,9 +28,13 @@ const answering = (body: string) => (stream: CarrierStream) =>
   void stream.once("data", () => stream.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`))
 
 /** An agent whose connection the kernel has given to this process. */
-const agentIn = Effect.fnUntraced(function* (index: number, serve: Parameters<typeof muxAgent>[1]) {
+const agentIn = Effect.fnUntraced(function* (
+  index: number,
+  serve: Parameters<typeof muxAgent>[1],
+  onEcho?: Parameters<typeof muxAgent>[3]
+) {
   for (;;) {
-    const agent = yield* muxAgent(world, serve)
+    const agent = yield* muxAgent(world, serve, world.mesh, onEcho)
     const { edgeProcess } = Result.getOrThrow(yield* Effect.promise(() => agent.mux.ready))
     if (edgeProcess?.process === index) return agent
     agent.mux.close("normal")
@@ -119,6 +123,32 @@ describe.concurrent("an edge of several processes", () => {
       ]
       yield* Effect.promise(() => eventually(() => rows().length >= expected.length, "all rows are there"))
       assert.deepStrictEqual(rows(), expected)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks an agent for its origin whichever process it is in", () =>
+    Effect.gen(function* () {
+      for (const [index, digit] of [
+        [0, "1"],
+        [processes - 1, "2"]
+      ] as const) {
+        const [T, host] = [token(digit), `echo-${digit}.zone.test`]
+        yield* authorize(T, host)
+        let verdict: "up" | "refused" = "up"
+        const agent = yield* agentIn(index, undefined, (_registration, answer) => answer({ verdict, millis: 1 }))
+        yield* Effect.promise(() => agent.register(T, [host]))
+        const becomes = (state: string) =>
+          Effect.promise(() =>
+            eventually(async () => {
+              const body = { tokens: [T], watched: true }
+              const found = await world.admin("POST", "/admin/tunnel-status/bulk", { body })
+              return (found.body as ReadonlyArray<{ reach: { state: string } }>)[0]?.reach.state === state
+            }, `the agent in process ${index} is ${state}`)
+          )
+        yield* becomes("up")
+        verdict = "refused"
+        yield* becomes("origin_silent")
+      }
     }).pipe(Effect.scoped)
   )
 

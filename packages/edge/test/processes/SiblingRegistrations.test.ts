@@ -31,6 +31,7 @@ const pair = () => {
     owner,
     instance: undefined,
     answersChallenges: false,
+    answersEchoes: false,
     end: () => undefined
   })
   const close = () => {

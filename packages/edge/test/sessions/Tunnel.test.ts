@@ -24,6 +24,7 @@ describe("the order in which agents get visitors", () => {
     owner,
     instance: undefined,
     answersChallenges: false,
+    answersEchoes: false,
     end: () => undefined,
     ...(sibling === undefined ? {} : { sibling })
   })

@@ -36,6 +36,24 @@ const numbers: ReadonlyArray<
   ["edge", "does not apply an order within ", " ", "edge/src/processes/WorkerHandle.ts", "applyTimeout", shortened],
   ["edge", "kills one that is silent for ", ".", "edge/src/processes/Workers.ts", "silenceMillis", milliseconds],
   ["edge", "at most ", ".", "edge/src/processes/WorkerEdge.ts", "reportEvery", shortened],
+  [
+    "edge",
+    "after the registration, every ",
+    " from then on",
+    "edge/src/sessions/EchoRounds.ts",
+    "periodMillis",
+    milliseconds
+  ],
+  ["edge", ", every ", " while the origin", "edge/src/sessions/EchoRounds.ts", "downMillis", milliseconds],
+  ["edge", "and every ", " while somebody looks", "edge/src/sessions/EchoRounds.ts", "watchedMillis", milliseconds],
+  [
+    "edge",
+    "that does not answer within ",
+    " is silent",
+    "edge/src/sessions/EchoRounds.ts",
+    "patienceMillis",
+    milliseconds
+  ],
   ["edge", "may reset ", " HTTP/2 streams in a minute", "edge/src/gelb/ResetBudget.ts", "resetsPerMinute", count],
   ["edge", "have ", " places for each address", "edge/src/sessions/UnnamedParks.ts", "unnamedPerBlock", count],
   ["edge", "or has lasted ", " s.", "edge/src/history/UnnamedTunnels.ts", "provenSeconds", count],
@@ -51,6 +69,14 @@ const numbers: ReadonlyArray<
     (n) => `${Number(n) / 1024} KiB`
   ],
   ["agent", "when it answers within ", ",", "agent/src/connect/MeshClient.ts", "directMillis", milliseconds],
+  [
+    "agent",
+    "after the registration, every ",
+    " from then on",
+    "edge/src/sessions/EchoRounds.ts",
+    "periodMillis",
+    (n) => `${Number(n) / 1000} seconds`
+  ],
   [
     "agent",
     "to nothing else, for at most ",

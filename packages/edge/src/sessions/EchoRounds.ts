@@ -1,0 +1,200 @@
+/**
+ * When tunnels are asked for their origins, and whom: one agent of a tunnel after the other until one says that it reaches its
+ * origin. Callbacks and one sweep over all tunnels, since a timer or a fiber for each would be what this costs.
+ */
+import type { Sight } from "@catenet/domain/tunnels/Reachability"
+import { Count } from "@catenet/domain/values/Numbers"
+import type { OriginEcho, OriginVerdict } from "@catenet/wire/frames/MuxEcho"
+import type { MuxAgent, Tunnel } from "./Tunnel.ts"
+
+/** Between two rounds of a tunnel, more or less by a fifth, so that tunnels that came together do not stay together. */
+const periodMillis = 15_000
+/** While it is down, so that its return is seen soon. */
+const downMillis = 5_000
+/** While somebody looks at it, and for how long one look counts. */
+const watchedMillis = 3_000
+const watchMillis = 10_000
+/** An agent gives its origin five seconds; one that says nothing for so long is silent itself. */
+const patienceMillis = 8_000
+/** Rounds that begin in one sweep, and rounds at a time, so that a storm of agents that come back is asked in turn. */
+const mostBegun = 500
+const mostOpen = 2_000
+/** Agents of one tunnel that are asked in a round. */
+const mostAgents = 4
+
+interface Round {
+  agent: MuxAgent | undefined
+  /** Those to ask after this one. */
+  readonly left: Array<MuxAgent>
+  best: Sight
+  askedAt: number
+}
+
+interface Entry {
+  dueAt: number
+  watchedUntil: number
+  lastAt: number
+  round: Round | undefined
+}
+
+interface Surroundings {
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Around callbacks of promises. */
+  readonly guarded: (act: (echo: OriginEcho | undefined) => void) => (echo: OriginEcho | undefined) => void
+  readonly answered: (verdict: OriginVerdict | "silence") => void
+  readonly found: (tunnel: Tunnel, sight: Sight) => void
+}
+
+const connected: Sight = { _tag: "Connected" }
+const silent: Sight = { _tag: "AgentSilent" }
+
+const ranks = ["Echoed", "Connected", "OriginSilent", "AgentSilent"]
+const better = (one: Sight, other: Sight) => (ranks.indexOf(one._tag) <= ranks.indexOf(other._tag) ? one : other)
+
+/** What an agent's answer means for its tunnel. */
+const sightOf = ({ origin, status, verdict }: OriginEcho): Sight => {
+  const named = origin ?? null
+  if (verdict === "up") return { _tag: "Echoed", origin: named }
+  if (verdict === "unasked" || verdict === "unknown") return connected
+  return {
+    _tag: "OriginSilent",
+    origin: named,
+    fault: verdict,
+    http_status: status === undefined ? null : Count.make(status)
+  }
+}
+
+/** One of each running agent, which may be connected to several processes: the owners first, and those of this process. */
+const askable = ({ muxes }: Tunnel): Array<MuxAgent> => {
+  const found = new Map<unknown, MuxAgent>()
+  const inOrder = Array.from(muxes).toSorted(
+    (a, b) => Number(b.owner) - Number(a.owner) || Number(a.sibling !== undefined) - Number(b.sibling !== undefined)
+  )
+  for (const agent of inOrder)
+    if (agent.answersEchoes && agent.sibling !== "slots" && !found.has(agent.instance ?? agent))
+      found.set(agent.instance ?? agent, agent)
+  return Array.from(found.values()).slice(0, mostAgents)
+}
+
+/** Whether somebody else serves it, too, of whose origin nothing can be learned. */
+const hasUnasked = ({ muxes, parked, carrying }: Tunnel) => {
+  if (parked + carrying > 0) return true
+  for (const { answersEchoes } of muxes) if (!answersEchoes) return true
+  return false
+}
+
+/** Where in the period the tunnel is, from 0 to 1, the same each time. */
+const phaseOf = ({ visitorToken }: Tunnel) => Number.parseInt(visitorToken.slice(-8), 16) / 0x1_0000_0000
+
+export class EchoRounds {
+  readonly #around: Surroundings
+  readonly #entries = new WeakMap<Tunnel, Entry>()
+  #open = 0
+
+  constructor(around: Surroundings) {
+    this.#around = around
+  }
+
+  /** An agent has come: the tunnel is asked at once, or in turn where many have come. */
+  begin(tunnel: Tunnel): void {
+    const entry = this.#entryOf(tunnel)
+    entry.dueAt = this.#around.now()
+    if (entry.round === undefined && this.#open < mostBegun) this.#start(tunnel, entry)
+  }
+
+  /** The last agent has gone. */
+  end(tunnel: Tunnel): void {
+    const entry = this.#entries.get(tunnel)
+    if (entry?.round !== undefined) this.#close(entry)
+  }
+
+  watch(tunnel: Tunnel): void {
+    const now = this.#around.now()
+    const entry = this.#entryOf(tunnel)
+    entry.watchedUntil = now + watchMillis
+    entry.dueAt = Math.min(entry.dueAt, entry.lastAt + watchedMillis)
+    if (entry.round === undefined && entry.dueAt <= now && this.#open < mostOpen) this.#start(tunnel, entry)
+  }
+
+  sweep(tunnels: Iterable<Tunnel>): void {
+    const now = this.#around.now()
+    let begun = 0
+    for (const tunnel of tunnels) {
+      if (!tunnel.connected) continue
+      const entry = this.#entryOf(tunnel)
+      if (entry.round !== undefined) {
+        // One that has withdrawn owes no answer.
+        if (entry.round.agent === undefined || !tunnel.muxes.has(entry.round.agent)) this.#again(tunnel, entry)
+        else if (now - entry.round.askedAt >= patienceMillis) this.#proceed(tunnel, entry, entry.round, undefined)
+      } else if (entry.dueAt <= now && begun < mostBegun && this.#open < mostOpen) {
+        begun += 1
+        this.#start(tunnel, entry)
+      }
+    }
+  }
+
+  #entryOf(tunnel: Tunnel): Entry {
+    const known = this.#entries.get(tunnel)
+    if (known !== undefined) return known
+    const entry: Entry = { dueAt: this.#around.now(), watchedUntil: 0, lastAt: 0, round: undefined }
+    this.#entries.set(tunnel, entry)
+    return entry
+  }
+
+  #start(tunnel: Tunnel, entry: Entry): void {
+    const left = askable(tunnel)
+    const now = this.#around.now()
+    entry.lastAt = now
+    if (left.length === 0) {
+      entry.dueAt = now + periodMillis
+      return this.#around.found(tunnel, connected)
+    }
+    const round: Round = { agent: undefined, left, best: hasUnasked(tunnel) ? connected : silent, askedAt: now }
+    entry.round = round
+    this.#open += 1
+    this.#ask(tunnel, entry, round)
+  }
+
+  #again(tunnel: Tunnel, entry: Entry): void {
+    this.#close(entry)
+    this.#start(tunnel, entry)
+  }
+
+  #ask(tunnel: Tunnel, entry: Entry, round: Round): void {
+    const agent = round.left.shift()
+    if (agent === undefined) return this.#finish(tunnel, entry, round.best)
+    const askedAt = this.#around.now()
+    round.askedAt = askedAt
+    round.agent = agent
+    const remaining = round.left.length
+    const answer = this.#around.guarded((echo) => {
+      // Too late: the next one has been asked meanwhile, or the round is over.
+      if (entry.round !== round || round.left.length !== remaining) return
+      this.#proceed(tunnel, entry, round, echo)
+    })
+    void agent.session.echo(agent.id).then(answer)
+  }
+
+  #proceed(tunnel: Tunnel, entry: Entry, round: Round, echo: OriginEcho | undefined): void {
+    this.#around.answered(echo?.verdict ?? "silence")
+    const sight = echo === undefined ? silent : sightOf(echo)
+    round.best = better(sight, round.best)
+    if (sight._tag === "Echoed") this.#finish(tunnel, entry, sight)
+    else this.#ask(tunnel, entry, round)
+  }
+
+  #finish(tunnel: Tunnel, entry: Entry, sight: Sight): void {
+    this.#close(entry)
+    const now = this.#around.now()
+    const isUp = sight._tag === "Echoed" || sight._tag === "Connected"
+    const period = now < entry.watchedUntil ? watchedMillis : isUp ? periodMillis : downMillis
+    entry.dueAt = now + period * (0.8 + 0.4 * phaseOf(tunnel))
+    this.#around.found(tunnel, sight)
+  }
+
+  #close(entry: Entry): void {
+    entry.round = undefined
+    this.#open -= 1
+  }
+}

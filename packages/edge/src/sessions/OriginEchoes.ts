@@ -1,0 +1,89 @@
+/**
+ * Which tunnels reach their origins: every tunnel with an agent that answers echoes is asked at once when the agent has come,
+ * then every quarter of a minute, more often while it is down or somebody looks at it. A tunnel has one question at a time, and
+ * a question costs a frame each way and no fiber, so that ten thousand idle tunnels cost an edge next to nothing.
+ */
+import { look, type Reachability, type Sight } from "@catenet/domain/tunnels/Reachability"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { contained } from "@catenet/wire/transport/FaultBoundary"
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { AgentSessions } from "./AgentSessions.ts"
+import { EchoRounds } from "./EchoRounds.ts"
+import type { Tunnel } from "./Tunnel.ts"
+
+/** What is seen of tunnels changes: for those who keep a record. */
+export type ReachObserver = (tunnel: Tunnel, reach: Reachability, at: UnixSeconds) => void
+
+const sweepEvery = "500 millis"
+
+export class OriginEchoes extends Context.Service<
+  OriginEchoes,
+  {
+    /** What is known of a tunnel. One that is `watched` is asked for more often for the next seconds. */
+    readonly reach: (tunnel: Tunnel | undefined, watched?: boolean) => Reachability
+    /** How many answers there were, by what they said; `silence` is none in time. */
+    readonly answers: () => ReadonlyMap<string, number>
+    readonly observe: (observer: ReachObserver) => void
+  }
+>()("edge/sessions/OriginEchoes") {
+  static readonly make = Effect.gen(function* () {
+    const agents = yield* AgentSessions
+    const { report } = yield* ConnectionFaults
+    const clock = yield* Clock.Clock
+    const seen = new WeakMap<Tunnel, Reachability>()
+    const observers = new Set<ReachObserver>()
+    const answers = new Map<string, number>()
+    const seconds = (millis: number) => UnixSeconds.make(Math.floor(millis / 1_000))
+
+    const settle = (tunnel: Tunnel, sight: Sight): Reachability => {
+      const at = seconds(clock.currentTimeMillisUnsafe())
+      const before = seen.get(tunnel)
+      const reach = look(before, sight, at)
+      if (reach === before) return reach
+      seen.set(tunnel, reach)
+      for (const observer of observers) observer(tunnel, reach, at)
+      return reach
+    }
+
+    const goneSince = ({ lastSeen }: Tunnel): Sight => ({
+      _tag: "AgentGone",
+      lastSeen: lastSeen === undefined ? null : seconds(lastSeen)
+    })
+
+    const rounds = new EchoRounds({
+      now: () => clock.currentTimeMillisUnsafe(),
+      guarded: (act) => contained(report, act),
+      answered: (verdict) => void answers.set(verdict, (answers.get(verdict) ?? 0) + 1),
+      found: (tunnel, sight) => void settle(tunnel, tunnel.connected ? sight : goneSince(tunnel))
+    })
+
+    agents.observe({
+      connected: (tunnel) => {
+        settle(tunnel, { _tag: "Connected" })
+        rounds.begin(tunnel)
+      },
+      carried: (tunnel) => rounds.begin(tunnel),
+      disconnected: (tunnel) => {
+        rounds.end(tunnel)
+        settle(tunnel, goneSince(tunnel))
+      }
+    })
+    const sweep = Effect.sync(() => rounds.sweep(agents.all()))
+    yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEvery)))
+
+    const nothing = look(undefined, { _tag: "AgentGone", lastSeen: null }, UnixSeconds.make(0))
+    return OriginEchoes.of({
+      reach: (tunnel, watched = false) => {
+        if (tunnel === undefined) return nothing
+        if (!tunnel.connected) return seen.get(tunnel) ?? settle(tunnel, goneSince(tunnel))
+        if (watched) rounds.watch(tunnel)
+        return seen.get(tunnel) ?? settle(tunnel, { _tag: "Connected" })
+      },
+      answers: () => answers,
+      observe: (observer) => void observers.add(observer)
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([AgentSessions.layer, ConnectionFaults.layer]))
+}
