@@ -51,7 +51,7 @@ const service = (status: number, headers: Record<string, string> = {}) =>
 const asking = (of: OriginSettings, hostname?: string) =>
   Effect.map(
     OriginProbe.make(of, hostname),
-    (onEcho) => () => Effect.callback<OriginEcho>((resume) => onEcho(1, (echo) => resume(Effect.succeed(echo))))
+    (onEcho) => () => Effect.callback<OriginEcho>((resume) => onEcho(1, (echo) => echo && resume(Effect.succeed(echo))))
   )
 
 const ask = (of: OriginSettings, hostname?: string) => Effect.flatMap(asking(of, hostname), (again) => again())

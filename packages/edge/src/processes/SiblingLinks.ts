@@ -3,7 +3,7 @@
  * them to an agent of this process only, so that no visitor travels in circles. The visitor's addresses come with it.
  */
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
-import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Schedule } from "effect"
 import { createConnection, type Socket } from "node:net"
@@ -89,8 +89,13 @@ export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArr
           onFault: report,
           // The sibling asks for an agent of this process; one that does not answer here is silent there, too.
           onEcho: (registration, answer) => {
-            const agent = registrations.agentOf(registration)
-            void agent?.session.echo(agent.id).then((echo) => echo && answer(echo))
+            // A question can come in the same turn as the answer to the registration it is for.
+            const ask = () => {
+              const agent = registrations.agentOf(registration)
+              if (agent === undefined) return answer(undefined)
+              void agent.session.echo(agent.id).then(contained(report, answer))
+            }
+            setImmediate(contained(report, ask))
           },
           onStream: (stream) => {
             stream.on("error", () => undefined)

@@ -6,8 +6,11 @@ import type { OriginEcho } from "../frames/MuxEcho.ts"
 import type { ControlFrame, SendableFrame } from "../frames/MuxFrame.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
 
-/** Called with the registration that is asked for; what `answer` gets is sent, unless the peer has asked again. */
-export type OnEcho = (registration: number, answer: (echo: OriginEcho) => void) => void
+/**
+ * Called with the registration that is asked for. What `answer` gets is the answer to the latest question; without one, when it
+ * gets nothing, the peer waits in vain and may ask again.
+ */
+export type OnEcho = (registration: number, answer: (echo: OriginEcho | undefined) => void) => void
 
 interface Asked {
   readonly serial: number
@@ -76,7 +79,7 @@ export class Echoes {
       const latest = this.#answering.get(id)
       if (latest === undefined) return
       this.#answering.delete(id)
-      this.#send({ _tag: "Echoed", id, serial: latest, echo })
+      if (echo !== undefined) this.#send({ _tag: "Echoed", id, serial: latest, echo })
     })
   }
 }

@@ -54,6 +54,14 @@ describe("echoes of a session", () => {
     assert.deepStrictEqual(await Promise.all(questions), [undefined, undefined, up])
   })
 
+  it("ask an agent again that had nothing to say", async () => {
+    const answers: Array<OriginEcho | undefined> = [undefined, up]
+    const { edge, id } = await registered((_registration, answer) => answer(answers.shift()))
+    const first = edge.echo(id)
+    await edge.ping()
+    assert.deepStrictEqual([await edge.echo(id), await first], [up, undefined])
+  })
+
   it("are not answered for a registration that is not the agent's, nor by an agent of before", async () => {
     let asked = 0
     const { agent, edge, id } = await registered((_registration, answer) => {
