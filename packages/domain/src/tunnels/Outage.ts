@@ -22,6 +22,8 @@ export type Watch =
 
 /** Answers of the edge: its tunnel status, and its session history. Null where it did not answer. */
 export interface Evidence {
+  /** What the echo through agent and origin finds; null where no agent answers one. */
+  readonly reached?: boolean | null
   readonly connected: boolean | null
   readonly sessionOpen: boolean | null
 }
@@ -39,18 +41,21 @@ export type AlertEffect =
   | { readonly _tag: "LogSkipped"; readonly event: AlertEvent }
 
 /**
- * What the answers of the edge mean: either of them suffices for `up`; without any answer there is no evidence.
+ * What the answers of the edge mean: either of them suffices for `up`, unless the echo of a connected agent finds that its origin
+ * is down; without any answer there is no evidence.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { observed } from "@catenet/domain/tunnels/Outage"
  *
  * assert.equal(observed({ connected: false, sessionOpen: true }), "up")
+ * assert.equal(observed({ connected: true, sessionOpen: true, reached: false }), "absent")
  * assert.equal(observed({ connected: null, sessionOpen: false }), "absent")
  * assert.equal(observed({ connected: null, sessionOpen: null }), "silent")
  * ```
  */
-export const observed = ({ connected, sessionOpen }: Evidence): "up" | "absent" | "silent" => {
+export const observed = ({ connected, reached, sessionOpen }: Evidence): "up" | "absent" | "silent" => {
+  if (connected === true && reached === false) return "absent"
   if (connected === true || sessionOpen === true) return "up"
   return connected === null && sessionOpen === null ? "silent" : "absent"
 }

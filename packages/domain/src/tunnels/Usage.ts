@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Hostname } from "../values/Hostname.ts"
 import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { Reachability } from "./Reachability.ts"
 import { TunnelName } from "./Tunnel.ts"
 import { Percent, SessionRecord, UptimeShares } from "./TunnelTraffic.ts"
 
@@ -39,7 +40,10 @@ export class FleetRow extends Schema.Class<FleetRow>("FleetRow")({
   id: TunnelId,
   tunnel: TunnelName,
   hostname: Schema.NullOr(Hostname),
+  /** Whether an agent is connected. */
   online: Schema.NullOr(Schema.Boolean),
+  /** Whether visitors reach the service behind it. */
+  reach: Reachability,
   transport: Schema.NullOr(Schema.String),
   uptime_7d_pct: Schema.NullOr(Percent),
   bridge_mode: Schema.String,

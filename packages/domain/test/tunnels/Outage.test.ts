@@ -35,6 +35,18 @@ describe("outages", () => {
       assert.strictEqual(observed({ connected, sessionOpen }), expected)
   })
 
+  it("calls a connected tunnel absent whose origin is silent, and no other by the echo", () => {
+    const table = [
+      [true, false, "absent"],
+      [true, null, "up"],
+      [true, true, "up"],
+      [false, false, "up"],
+      [null, false, "up"]
+    ] as const
+    for (const [connected, reached, expected] of table)
+      assert.strictEqual(observed({ connected, reached, sessionOpen: true }), expected)
+  })
+
   const gone = { evidence: { connected: false, sessionOpen: null }, thresholdSeconds: 300, mayDeliver: true }
   const back = { ...gone, evidence: { connected: true, sessionOpen: null } }
   const silent = { ...gone, evidence: { connected: null, sessionOpen: null } }

@@ -1,4 +1,5 @@
 /** What several edges know of one tunnel, as one answer. Pure; each takes at least one answer. */
+import { better, look, Reachability } from "@catenet/domain/tunnels/Reachability"
 import {
   TokenStatusReport,
   TunnelHistory,
@@ -6,7 +7,7 @@ import {
   UptimeShares
 } from "@catenet/domain/tunnels/TunnelTraffic"
 import { uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
-import { Count, type UnixSeconds } from "@catenet/domain/values/Numbers"
+import { Count, UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Redacted } from "effect"
 
 const present = (times: ReadonlyArray<UnixSeconds | null>) => times.filter((time) => time !== null)
@@ -19,7 +20,15 @@ const latest = (times: ReadonlyArray<UnixSeconds | null>) =>
 
 const sum = (counts: ReadonlyArray<number>) => Count.make(counts.reduce((total, count) => total + count, 0))
 
+/** An edge of before says no more than whether an agent is connected. */
+const reachOf = ({ connected, connected_since, last_seen, reach }: TunnelStatusReport): Reachability =>
+  reach ??
+  (connected
+    ? new Reachability({ ...look(undefined, { _tag: "Connected" }, UnixSeconds.make(0)), since: connected_since })
+    : look(undefined, { _tag: "AgentGone", lastSeen: last_seen }, UnixSeconds.make(0)))
+
 const facts = (reports: ReadonlyArray<TunnelStatusReport>) => ({
+  reach: reports.map(reachOf).reduce(better),
   connected: reports.some(({ connected }) => connected),
   registrations: sum(reports.map(({ registrations }) => registrations)),
   fallback_parked: sum(reports.map(({ fallback_parked }) => fallback_parked)),

@@ -5,7 +5,9 @@
  */
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
+import { look, type Reachability, together } from "@catenet/domain/tunnels/Reachability"
 import type { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
@@ -19,10 +21,8 @@ const patience = "2 seconds"
 /** Most sessions that an edge gives. */
 const allSessions = 200
 
-interface Asked<A> {
+interface Asked<A> extends Pick<Answer<A>, "silent" | "silentSince"> {
   readonly answers: ReadonlyArray<A>
-  /** The ids of the edges that did not answer. */
-  readonly silent: ReadonlyArray<string>
 }
 
 /** What the edges that answered know together, and the ids of those that did not answer. */
@@ -30,6 +30,8 @@ export interface Answer<A> {
   /** None where no edge answered. */
   readonly known: Option.Option<A>
   readonly silent: ReadonlyArray<string>
+  /** When the first of those that are silent last answered this process, or was first found silent. */
+  readonly silentSince: UnixSeconds | null
 }
 
 /** `Disabled`: the edges that answered keep no history. */
@@ -39,8 +41,24 @@ export type History =
   | { readonly _tag: "Known"; readonly silent: ReadonlyArray<string>; readonly history: TunnelHistory }
 
 /** Yes where one edge says so; no where all say no; null where one that is silent could say yes. */
-export const anyOf = <A>({ known, silent }: Answer<A>, holds: (known: A) => boolean): boolean | null =>
+export const anyOf = <A>(
+  { known, silent }: Pick<Answer<A>, "known" | "silent">,
+  holds: (known: A) => boolean
+): boolean | null =>
   Option.isSome(known) && holds(known.value) ? true : Option.isNone(known) || silent.length > 0 ? null : false
+
+/** What the echo finds of a tunnel, of which the edges that answered report this, or nothing. */
+export const reachOf = (
+  { known, silent, silentSince }: Answer<unknown>,
+  report: TunnelStatusReport | undefined
+): Reachability => {
+  const silentEdge =
+    silent.length > 0 || Option.isNone(known)
+      ? look(undefined, { _tag: "EdgeSilent", lastAnswer: silentSince }, UnixSeconds.make(0))
+      : undefined
+  const gone = look(undefined, { _tag: "AgentGone", lastSeen: null }, UnixSeconds.make(0))
+  return together(report?.reach === undefined ? [] : [report.reach], silentEdge) ?? gone
+}
 
 export class EdgeFacts extends Context.Service<
   EdgeFacts,
@@ -49,8 +67,11 @@ export class EdgeFacts extends Context.Service<
     readonly askable: Effect.Effect<boolean>
     /** Whether the tunnel is served now, and since when. */
     readonly status: (token: RoutingToken) => Effect.Effect<Answer<TunnelStatusReport>>
-    /** The same of many tunnels, by one question to each edge. */
-    readonly statuses: (tokens: ReadonlyArray<RoutingToken>) => Effect.Effect<Answer<ReadonlyArray<TokenStatusReport>>>
+    /** The same of many tunnels, by one question to each edge. While they are watched, edges ask for their origins more often. */
+    readonly statuses: (
+      tokens: ReadonlyArray<RoutingToken>,
+      watched?: boolean
+    ) => Effect.Effect<Answer<ReadonlyArray<TokenStatusReport>>>
     /** The sessions of a tunnel, newest first, at most `limit`. Uptime over several edges needs all sessions of each. */
     readonly history: (token: RoutingToken, limit: number) => Effect.Effect<History>
     /** The holders that were seen on a channel since the edges started; one that two edges saw stands there twice. */
@@ -60,6 +81,8 @@ export class EdgeFacts extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const clientAt = yield* EdgeClient.make
     const edges = yield* LiveEdges
+
+    const lastAnswers = new Map<string, UnixSeconds>()
 
     const ask = Effect.fnUntraced(function* <A, E>(question: (client: EdgeClient.EdgeClient) => Effect.Effect<A, E>) {
       const asked = Option.isNone(clientAt) ? [] : yield* edges.all
@@ -78,16 +101,22 @@ export class EdgeFacts extends Context.Service<
           }),
         { concurrency: "unbounded" }
       )
+      const now = yield* unixSeconds
+      for (const { answer, id } of answers) if (Option.isSome(answer) || !lastAnswers.has(id)) lastAnswers.set(id, now)
+      const silent = answers.filter(({ answer }) => Option.isNone(answer)).map(({ id }) => id)
+      const since = silent.map((id) => lastAnswers.get(id) ?? now)
       return {
         answers: answers.flatMap(({ answer }) => Option.toArray(answer)),
-        silent: answers.filter(({ answer }) => Option.isNone(answer)).map(({ id }) => id)
+        silent,
+        silentSince: since.length === 0 ? null : since.reduce((least, time) => (time < least ? time : least))
       }
     })
 
     const together =
       <A, B>(addUp: (answers: ReadonlyArray<A>) => B) =>
-      ({ answers, silent }: Asked<A>): Answer<B> => ({
+      ({ answers, silent, silentSince }: Asked<A>): Answer<B> => ({
         silent,
+        silentSince,
         known: answers.length === 0 ? Option.none() : Option.some(addUp(answers))
       })
 
@@ -100,11 +129,11 @@ export class EdgeFacts extends Context.Service<
           together(AddedUp.status)
         ),
 
-      statuses: (tokens: ReadonlyArray<RoutingToken>) =>
+      statuses: (tokens: ReadonlyArray<RoutingToken>, watched = false) =>
         tokens.length === 0
-          ? Effect.succeed({ known: Option.some([]), silent: [] })
+          ? Effect.succeed({ known: Option.some([]), silent: [], silentSince: null })
           : Effect.map(
-              ask(({ facts }) => facts.statuses({ payload: { tokens: tokens.map(Redacted.value) } })),
+              ask(({ facts }) => facts.statuses({ payload: { tokens: tokens.map(Redacted.value), watched } })),
               together((answers) => AddedUp.statuses(answers.flat()))
             ),
 

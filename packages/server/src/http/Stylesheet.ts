@@ -71,9 +71,9 @@ tbody th { font-size: inherit; color: inherit; font-weight: 400 }
 .rot { color: var(--rot); background: var(--rot-ground) }
 .gelb { color: var(--gelb); background: var(--gelb-ground) }
 .gruen { color: var(--gruen); background: var(--gruen-ground) }
-.state { white-space: nowrap }
 .state svg { width: 10px; height: 10px; margin-right: 6px; fill: none; stroke: var(--soft); stroke-width: 2 }
 .state .up { fill: var(--gruen); stroke: var(--gruen) }
+.state .connected { stroke: var(--gruen) }
 .state .down { stroke: var(--rot) }
 dl.pairs { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 8px 20px }
 dl.pairs dt { color: var(--soft) }

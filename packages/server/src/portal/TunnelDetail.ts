@@ -51,7 +51,7 @@ export const make = Effect.gen(function* () {
     const none = Effect.succeed([])
     const controls = yield* Effect.all(
       {
-        connected: records.connected(caller, [id]),
+        reach: records.reach(caller, [id]),
         alert: Effect.catchTag(Effect.asSome(alerts.get(caller, id)), "AlertNotFound", () => Effect.succeedNone),
         deliveries: Effect.catchTag(
           alerts.deliveries(caller, id, { limit: shownDeliveries }),
@@ -76,7 +76,7 @@ export const make = Effect.gen(function* () {
         ...controls,
         alert: Option.getOrUndefined(controls.alert),
         httpOnly: controls.httpOnly.http_only,
-        isConnected: controls.connected.get(id) ?? undefined,
+        reach: controls.reach.get(id),
         origin: portalBaseUrl.origin
       }
     })

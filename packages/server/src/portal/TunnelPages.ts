@@ -71,7 +71,7 @@ export const make = Effect.gen(function* () {
     const ids = found.map(({ id }) => id)
     const page = TunnelsPage.page(self.reader.texts, {
       tunnels: found,
-      connected: yield* records.connected(caller, ids),
+      reach: yield* records.reach(caller, ids),
       next: nextOf(found),
       isFirst: cursor === undefined,
       once: yield* fresh,
@@ -112,10 +112,10 @@ export const make = Effect.gen(function* () {
       "IdempotencyKeyReused",
       Effect.die
     )
-    const connected = tunnel.owned ? yield* records.connected(caller, [id]) : undefined
+    const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
     const facts = {
       line: ConnectPage.lineOf(installation, Redacted.value(token), port),
-      isConnected: connected?.get(id) ?? undefined,
+      reach: reach?.get(id),
       address: addressOf(tunnel)
     }
     return show(self, ConnectPage.page(texts, tunnel, facts))

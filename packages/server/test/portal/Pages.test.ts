@@ -187,7 +187,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
       const own = `/portal/tunnels/${id}`
       const page = yield* open(ada, own)
       assert.strictEqual(page.status, 200)
-      for (const text of [english.tiers.gelb, english.badgeOff, english.alertNone, english.stateUnknown])
+      for (const text of [english.tiers.gelb, english.badgeOff, english.alertNone, english.reachEdgeSilent(undefined)])
         assert.include(page.text, text)
       const unknown = `/portal/tunnels/${"ab".repeat(16)}`
       for (const part of ["", "/delete", "/install"]) {

@@ -6,7 +6,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { ExtraRoutes } from "../../http/Routes.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
-import { stateTexts } from "../pages/AgentState.ts"
+import { kindOf, sentenceOf } from "../pages/AgentState.ts"
 import * as Visits from "../shell/Visits.ts"
 import * as TunnelStates from "./TunnelStates.ts"
 
@@ -47,8 +47,8 @@ export const layer = HttpRouter.use(
           states.follow(caller, ids, {
             session,
             isGone: isStopping(request),
-            write: (id, state) =>
-              `event: state\ndata: ${JSON.stringify({ id, state, text: stateTexts(reader.texts)[state] })}\n\n`
+            write: (id, reach) =>
+              `event: state\ndata: ${JSON.stringify({ id, state: kindOf(reach), text: sentenceOf(reader.texts, reach) })}\n\n`
           })
         ),
         Effect.map((stream) =>

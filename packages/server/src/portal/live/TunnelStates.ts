@@ -1,14 +1,14 @@
 /**
- * Follows whether agents are connected, for every open page of this process together: one question to each edge every two
+ * Follows whether tunnels reach their services, for every open page of this process together: one question to each edge every two
  * seconds, about the tunnels that somebody looks at. The database is asked when a page opens its stream and not again.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { type Cause, Clock, Effect, Option, Queue, Redacted, Schedule, Stream } from "effect"
-import { anyOf, EdgeFacts } from "../../edges/EdgeFacts.ts"
+import { type Cause, Clock, Effect, Equal, Option, Queue, Redacted, Schedule, Stream } from "effect"
+import { EdgeFacts, reachOf } from "../../edges/EdgeFacts.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as RecordStore from "../../tunnels/records/RecordStore.ts"
-import { type State, stateOf } from "../pages/AgentState.ts"
 
 /** Tunnels of one stream: as many as one page of the list shows. */
 export const mostTunnels = 50
@@ -23,9 +23,9 @@ const heartbeatMillis = 15_000
 interface Watcher {
   readonly session: string
   readonly tokens: ReadonlyMap<string, RoutingToken>
-  readonly said: Map<string, State>
+  readonly said: Map<string, Reachability>
   readonly queue: Queue.Queue<string, Cause.Done>
-  readonly write: (id: string, state: State) => string
+  readonly write: (id: string, reach: Reachability) => string
   readonly isGone: () => boolean
   readonly until: number
   beatAt: number
@@ -36,14 +36,13 @@ export const make = Effect.gen(function* () {
   const store = yield* RecordStore.make
   const watchers = new Set<Watcher>()
 
-  const connectedOf = (tokens: ReadonlyArray<RoutingToken>) =>
-    Effect.map(facts.statuses(tokens), (statuses) => {
-      const up = new Set(
-        Option.getOrElse(statuses.known, () => []).flatMap(({ connected, token }) =>
-          connected ? [Redacted.value(token)] : []
-        )
+  /** The edges ask for the origins of these tunnels more often while somebody looks. */
+  const reachesOf = (tokens: ReadonlyArray<RoutingToken>) =>
+    Effect.map(facts.statuses(tokens, true), (statuses) => {
+      const reports = new Map(
+        Option.getOrElse(statuses.known, () => []).map((report) => [Redacted.value(report.token), report])
       )
-      return (token: RoutingToken) => anyOf(statuses, () => up.has(Redacted.value(token)))
+      return (token: RoutingToken) => reachOf(statuses, reports.get(Redacted.value(token)))
     })
 
   const look = Effect.gen(function* () {
@@ -54,19 +53,19 @@ export const make = Effect.gen(function* () {
     const parts = Array.from({ length: Math.ceil(all.length / perQuestion) }, (_, part) =>
       all.slice(part * perQuestion, (part + 1) * perQuestion)
     )
-    const found = new Map<string, State>()
+    const found = new Map<string, Reachability>()
     for (const part of parts) {
-      const connected = yield* connectedOf(part)
-      for (const token of part) found.set(Redacted.value(token), stateOf(connected(token)))
+      const reach = yield* reachesOf(part)
+      for (const token of part) found.set(Redacted.value(token), reach(token))
     }
     const now = yield* Clock.currentTimeMillis
     for (const watcher of watchers) {
       for (const [id, token] of watcher.tokens) {
-        const state = found.get(Redacted.value(token))
-        if (state === undefined || watcher.said.get(id) === state) continue
-        watcher.said.set(id, state)
+        const reach = found.get(Redacted.value(token))
+        if (reach === undefined || Equal.equals(watcher.said.get(id), reach)) continue
+        watcher.said.set(id, reach)
         watcher.beatAt = now
-        Queue.offerUnsafe(watcher.queue, watcher.write(id, state))
+        Queue.offerUnsafe(watcher.queue, watcher.write(id, reach))
       }
       if (now - watcher.beatAt >= heartbeatMillis) {
         watcher.beatAt = now

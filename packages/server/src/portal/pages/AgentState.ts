@@ -1,22 +1,46 @@
-/** Whether an agent is connected, in a shape and a word. Undefined: it is not known. */
+/** Whether visitors reach a tunnel's service, in a shape and a sentence that names what is silent. Undefined: it is not known. */
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
+import { timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
 import type { Texts } from "../texts/English.ts"
 
-export type State = "up" | "down" | "unknown"
+type Kind = "up" | "connected" | "down" | "unknown"
 
-export const stateOf = (connected: boolean | null | undefined): State =>
-  connected === null || connected === undefined ? "unknown" : connected ? "up" : "down"
+const kinds: Readonly<Record<Reachability["state"], Kind>> = {
+  up: "up",
+  connected: "connected",
+  origin_silent: "down",
+  agent_silent: "down",
+  edge_silent: "unknown"
+}
 
-export const stateTexts = (texts: Texts): Readonly<Record<State, string>> => ({
-  up: texts.connected,
-  down: texts.notConnected,
-  unknown: texts.stateUnknown
-})
+export const kindOf = (reach: Reachability | undefined): Kind => (reach === undefined ? "unknown" : kinds[reach.state])
+
+export const sentenceOf = (texts: Texts, reach: Reachability | undefined): string => {
+  if (reach === undefined) return texts.stateUnknown
+  const { fault, http_status, origin, state } = reach
+  const since = reach.since === null ? undefined : timeText(reach.since)
+  switch (state) {
+    case "up":
+      return texts.reachUp(since)
+    case "connected":
+      return texts.reachConnected
+    case "origin_silent":
+      return texts.reachOriginSilent(
+        since,
+        texts.originFault(fault ?? "", origin ?? texts.someOrigin, http_status ?? 0)
+      )
+    case "agent_silent":
+      return texts.reachAgentSilent(since)
+    case "edge_silent":
+      return texts.reachEdgeSilent(since)
+  }
+}
 
 /** With the id of its tunnel the state follows what happens, where the page has its script. */
-export const state = (texts: Texts, isConnected: boolean | undefined, id?: string): Markup => {
-  const kind = stateOf(isConnected)
+export const state = (texts: Texts, reach: Reachability | undefined, id?: string): Markup => {
+  const kind = kindOf(reach)
   return markup`<span class="state" data-state="${kind}"${
     id === undefined ? undefined : markup` data-tunnel="${id}" role="status"`
-  }><svg viewBox="0 0 12 12" aria-hidden="true"><circle class="${kind}" cx="6" cy="6" r="4" /></svg><span class="word">${stateTexts(texts)[kind]}</span></span>`
+  }><svg viewBox="0 0 12 12" aria-hidden="true"><circle class="${kind}" cx="6" cy="6" r="4" /></svg><span class="word">${sentenceOf(texts, reach)}</span></span>`
 }

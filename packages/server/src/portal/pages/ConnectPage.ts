@@ -2,6 +2,7 @@
  * `/portal/tunnels/:id/install`: a button that makes a line for a terminal. The line holds no lasting secret: its token
  * works once, for a quarter of an hour, and is shown in the answer to the button only.
  */
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
 import { field, type Refused } from "../shell/Field.ts"
@@ -37,7 +38,7 @@ export const page = (
   texts: Texts,
   { hostname, id, name }: Tunnel,
   facts:
-    | { readonly line: string; readonly isConnected: boolean | undefined; readonly address: string | undefined }
+    | { readonly line: string; readonly reach: Reachability | undefined; readonly address: string | undefined }
     | { readonly refused?: Refused }
 ): Page => ({
   title: texts.connectTitle,
@@ -49,7 +50,7 @@ export const page = (
         ? markup`<section class="panel" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
             <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.line}</pre><p class="hint">${texts.connectOnce}</p></section>
             <section class="panel" aria-labelledby="agent"><h2 id="agent">${texts.columnState}</h2>
-            <p>${state(texts, facts.isConnected, id)}</p>
+            <p>${state(texts, facts.reach, id)}</p>
             <p class="hint">${texts.connectWait}</p>
             <p><a class="button" href="/portal/tunnels/${id}">${texts.open(name)}</a>${
               facts.address === undefined ? undefined : markup` <a href="${facts.address}">${facts.address}</a>`

@@ -25,7 +25,7 @@ const readiness = (texts: Texts, { gaps, probed_at }: FleetRow) =>
 
 const row = (texts: Texts, fleet: FleetRow, now: number) =>
   markup`<tr><th scope="row"><a href="/portal/tunnels/${fleet.id}">${fleet.tunnel}</a><span class="sub mono">${fleet.hostname ?? texts.noHostname}</span></th>
-    <td data-label="${texts.columnState}">${state(texts, fleet.online ?? undefined, fleet.id)}<span class="sub">${
+    <td data-label="${texts.columnState}">${state(texts, fleet.reach, fleet.id)}<span class="sub">${
       fleet.transport === null ? texts.noSessions : texts.transport(fleet.transport)
     }</span></td>
     <td data-label="${texts.days7}">${fleet.uptime_7d_pct === null ? texts.noSessions : percentText(fleet.uptime_7d_pct)}</td>

@@ -69,7 +69,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
     area: "tunnels",
     main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / ${name}</p>
       <div class="head"><div><h1 class="mono">${hostname ?? name}</h1>
-        <p class="lead">${controls === undefined ? texts.shared : state(texts, controls.isConnected, id)}</p>
+        <p class="lead">${controls === undefined ? texts.shared : state(texts, controls.reach, id)}</p>
         ${address === undefined ? undefined : markup`<p class="address"><a href="${address}">${address}</a></p>`}</div>
         ${controls === undefined ? undefined : markup`<a class="button" href="/portal/tunnels/${id}/uptime">${texts.uptimeTitle}</a>`}</div>
       ${

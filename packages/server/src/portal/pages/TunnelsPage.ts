@@ -1,4 +1,5 @@
 /** `/portal/tunnels`: the tunnels of an account, and the form for one more. */
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
 import { field, type Refused } from "../shell/Field.ts"
@@ -8,8 +9,8 @@ import { state } from "./AgentState.ts"
 
 export interface Facts {
   readonly tunnels: ReadonlyArray<Tunnel>
-  /** Of own tunnels, whether an agent is connected; null where a silent edge may know more. */
-  readonly connected: ReadonlyMap<string, boolean | null>
+  /** Of own tunnels. */
+  readonly reach: ReadonlyMap<string, Reachability>
   /** Where the list goes on, and whether it began before this page. */
   readonly next: string | undefined
   readonly isFirst: boolean
@@ -18,24 +19,20 @@ export interface Facts {
   readonly refused?: Refused | undefined
 }
 
-const row = (
-  texts: Texts,
-  { hostname, id, name, owned, require_login, status }: Tunnel,
-  connected: Facts["connected"]
-) =>
+const row = (texts: Texts, { hostname, id, name, owned, require_login, status }: Tunnel, reach: Facts["reach"]) =>
   markup`<tr>
     <th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a>
       <span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}</span></th>
     <td data-label="${texts.columnCertificate}"><span class="tier ${status}">${status}</span></td>
     <td data-label="${texts.columnLogin}">${require_login ? texts.loginRequired : texts.loginOpen}</td>
-    <td data-label="${texts.columnState}">${state(texts, connected.get(id) ?? undefined, owned ? id : undefined)}</td>
+    <td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td>
   </tr>`
 
-const table = (texts: Texts, { connected, tunnels }: Facts) =>
+const table = (texts: Texts, { reach, tunnels }: Facts) =>
   markup`<div class="panel list"><table>
     <thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnCertificate}</th>
       <th scope="col">${texts.columnLogin}</th><th scope="col">${texts.columnState}</th></tr></thead>
-    <tbody>${tunnels.map((tunnel) => row(texts, tunnel, connected))}</tbody>
+    <tbody>${tunnels.map((tunnel) => row(texts, tunnel, reach))}</tbody>
   </table></div>`
 
 const form = (texts: Texts, { once, refused }: Facts) =>
@@ -54,7 +51,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
     title: texts.tunnels,
     area: "tunnels",
     main: markup`<div class="head"><div><h1>${texts.tunnels}</h1><p class="lead">${lead}</p></div></div>
-      ${[...facts.connected.values()].includes(null) ? markup`<p class="panel notice">${texts.edgeSilent}</p>` : undefined}
+      ${[...facts.reach.values()].some(({ state }) => state === "edge_silent") ? markup`<p class="panel notice">${texts.edgeSilent}</p>` : undefined}
       ${facts.refused === undefined ? undefined : form(texts, facts)}
       ${tunnels.length === 0 ? undefined : table(texts, facts)}
       ${

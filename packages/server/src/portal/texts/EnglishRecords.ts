@@ -2,6 +2,28 @@
 import type { TextsOf } from "./TextsOf.ts"
 
 export const recordsTexts = {
+  reachUp: (since: string | undefined) => (since === undefined ? "Up." : `Up since ${since}.`),
+  reachConnected: "Connected. This agent answers no echo, so it is not known whether the service does.",
+  reachOriginSilent: (since: string | undefined, fault: string) =>
+    `Down${since === undefined ? "" : ` since ${since}`}. The agent is connected; ${fault}.`,
+  reachAgentSilent: (since: string | undefined) =>
+    since === undefined ? "No agent is connected." : `Down since ${since}. No agent answers.`,
+  reachEdgeSilent: (since: string | undefined) =>
+    since === undefined
+      ? "Not known now: the edge does not answer."
+      : `Not known now: the edge has not answered since ${since}.`,
+  originFault: (fault: string, origin: string, status: number) => {
+    const sentences: Readonly<Record<string, string>> = {
+      refused: `${origin} refuses connections`,
+      timeout: `${origin} does not answer within 5 seconds`,
+      unresolved: `the name of ${origin} does not resolve`,
+      unreachable: `${origin} cannot be reached`,
+      closed: `${origin} closes the connection without an answer`,
+      status: `${origin} answers its health path with status ${status}`
+    }
+    return sentences[fault] ?? `${origin} does not answer`
+  },
+  someOrigin: "the service",
   uptimeTitle: "Uptime",
   uptimeSilent: "The edge does not answer now, so nothing is known of this tunnel's uptime.",
   uptimeNone: "No session of this tunnel is recorded yet.",

@@ -71,16 +71,15 @@ export const german: Texts = {
   columnName: "Name",
   columnCertificate: "Zertifikat",
   columnLogin: "Anmeldung",
-  columnState: "Agent",
+  columnState: "Zustand",
   open: (name) => `${name} öffnen`,
   next: "Weitere Tunnel",
   first: "Erste Tunnel",
   noHostname: "kein öffentlicher Name",
   shared: "mit Ihnen geteilt",
-  connected: "verbunden",
   notConnected: "nicht verbunden",
   stateUnknown: "derzeit unbekannt",
-  edgeSilent: "Der Edge antwortet nicht; daher ist unbekannt, welche Agenten verbunden sind.",
+  edgeSilent: "Ein Edge antwortet nicht; daher ist unbekannt, welche Dienste erreicht werden.",
   loginRequired: "verlangt",
   loginOpen: "nicht verlangt",
   tiers: {
@@ -97,7 +96,7 @@ export const german: Texts = {
   connectOnce:
     "Das Token gilt einmal und 15 Minuten lang. Es kann nicht noch einmal gezeigt werden; ein neues können Sie jederzeit erzeugen.",
   connectWait:
-    "Der Zustand ändert sich hier, sobald der Agent sich verbindet. Ohne Skript öffnen Sie den Tunnel erneut.",
+    "Der Zustand ändert sich hier, sobald der Edge Ihren Dienst durch den Agenten erreicht. Ohne Skript öffnen Sie den Tunnel erneut.",
   copy: "Kopieren",
   copied: "Kopiert",
   port: "Auf welchem Port lauscht Ihr Dienst?",

@@ -2,6 +2,28 @@
 import type { RecordTexts } from "./EnglishRecords.ts"
 
 export const recordsTexts: RecordTexts = {
+  reachUp: (since) => (since === undefined ? "Erreichbar." : `Erreichbar seit ${since}.`),
+  reachConnected: "Verbunden. Dieser Agent beantwortet kein Echo; ob der Dienst antwortet, ist daher nicht bekannt.",
+  reachOriginSilent: (since, fault) =>
+    `Nicht erreichbar${since === undefined ? "" : ` seit ${since}`}. Der Agent ist verbunden; ${fault}.`,
+  reachAgentSilent: (since) =>
+    since === undefined ? "Kein Agent ist verbunden." : `Nicht erreichbar seit ${since}. Kein Agent antwortet.`,
+  reachEdgeSilent: (since) =>
+    since === undefined
+      ? "Derzeit unbekannt: Der Edge antwortet nicht."
+      : `Derzeit unbekannt: Der Edge antwortet seit ${since} nicht.`,
+  originFault: (fault, origin, status) => {
+    const sentences: Readonly<Record<string, string>> = {
+      refused: `${origin} lehnt Verbindungen ab`,
+      timeout: `${origin} antwortet nicht innerhalb von 5 Sekunden`,
+      unresolved: `der Name von ${origin} lässt sich nicht auflösen`,
+      unreachable: `${origin} ist nicht erreichbar`,
+      closed: `${origin} schließt die Verbindung ohne Antwort`,
+      status: `${origin} beantwortet den Prüfpfad mit Status ${status}`
+    }
+    return sentences[fault] ?? `${origin} antwortet nicht`
+  },
+  someOrigin: "der Dienst",
   uptimeTitle: "Verfügbarkeit",
   uptimeSilent: "Der Edge antwortet jetzt nicht; über die Verfügbarkeit dieses Tunnels ist nichts bekannt.",
   uptimeNone: "Von diesem Tunnel ist noch keine Sitzung verzeichnet.",

@@ -5,12 +5,13 @@
  */
 import type { AlertEvent } from "@catenet/domain/tunnels/Alert"
 import { type Evidence, look, observed } from "@catenet/domain/tunnels/Outage"
+import { isReached } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelId } from "@catenet/domain/values/Ids"
 import type { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { anyOf, EdgeFacts } from "../../edges/EdgeFacts.ts"
+import { anyOf, EdgeFacts, reachOf } from "../../edges/EdgeFacts.ts"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
@@ -36,6 +37,7 @@ export class Outages extends Context.Service<
       const history = known._tag === "Known" ? Option.some(known.history) : Option.none()
       return {
         connected: anyOf(status, ({ connected }) => connected),
+        reached: isReached(reachOf(status, Option.getOrUndefined(status.known))),
         sessionOpen: anyOf({ known: history, silent: known.silent }, ({ open }) => open)
       }
     })

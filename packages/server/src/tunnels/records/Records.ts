@@ -3,13 +3,15 @@
  * be unknown, and while some are silent these are named. No agent is dialled for any of this.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import type { TokenStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
 import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { anyOf, EdgeFacts, type History } from "../../edges/EdgeFacts.ts"
+import { type Answer, anyOf, EdgeFacts, type History, reachOf } from "../../edges/EdgeFacts.ts"
 import { paged, type Page } from "../../http/Paging.ts"
 import { unixSeconds } from "../../runtime/Now.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
@@ -20,15 +22,15 @@ import * as Store from "./RecordStore.ts"
 
 type Account = Caller["Service"]
 
+const byToken = ({ known }: Answer<ReadonlyArray<TokenStatusReport>>) =>
+  new Map(Option.getOrElse(known, () => []).map((report) => [Redacted.value(report.token), report]))
+
 export class Records extends Context.Service<
   Records,
   {
     readonly uptime: (account: Account, id: string) => Effect.Effect<UptimeReport, TunnelNotFound>
-    /** Of those ids that the account owns, whether an agent is connected; null where a silent edge may know more. */
-    readonly connected: (
-      account: Account,
-      ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyMap<string, boolean | null>>
+    /** Of those ids that the account owns, whether visitors reach the service, and what is silent where they do not. */
+    readonly reach: (account: Account, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Reachability>>
     /** The figures of 30 days of every tunnel that the account owns. */
     readonly usage: (
       account: Account,
@@ -60,11 +62,7 @@ export class Records extends Context.Service<
      */
     const known = Effect.fnUntraced(function* (found: ReadonlyArray<Store.Owned>, sessions: number) {
       const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
-      const connected = new Set(
-        Option.getOrElse(statuses.known, () => []).flatMap((status) =>
-          status.connected ? [Redacted.value(status.token)] : []
-        )
-      )
+      const reports = byToken(statuses)
       const silent: History = { _tag: "Silent", silent: statuses.silent }
       const historyOf = (token: RoutingToken) =>
         Option.isNone(statuses.known) ? Effect.succeed(silent) : edge.history(token, sessions)
@@ -72,8 +70,9 @@ export class Records extends Context.Service<
         found,
         (tunnel) =>
           Effect.map(historyOf(tunnel.routingToken), (history) => {
-            const online = anyOf(statuses, () => connected.has(Redacted.value(tunnel.routingToken)))
-            return { tunnel, history, online }
+            const report = reports.get(Redacted.value(tunnel.routingToken))
+            const online = anyOf(statuses, () => report?.connected === true)
+            return { tunnel, history, online, reach: reachOf(statuses, report) }
           }),
         { concurrency: 16 }
       )
@@ -102,16 +101,12 @@ export class Records extends Context.Service<
         return FactFormat.report(yield* edge.history(routingToken, FactFormat.mostSessions), yield* unixSeconds)
       }, sqlOrDie),
 
-      connected: Effect.fn("Records.connected")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
+      reach: Effect.fn("Records.reach")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
         const found = yield* store.tokens({ subject, ids })
         const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
-        const tokens = new Set(
-          Option.getOrElse(statuses.known, () => []).flatMap(({ connected, token }) =>
-            connected ? [Redacted.value(token)] : []
-          )
-        )
-        return new Map<string, boolean | null>(
-          found.map(({ id, routingToken }) => [id, anyOf(statuses, () => tokens.has(Redacted.value(routingToken)))])
+        const reports = byToken(statuses)
+        return new Map(
+          found.map(({ id, routingToken }) => [id, reachOf(statuses, reports.get(Redacted.value(routingToken)))])
         )
       }, sqlOrDie),
 
@@ -123,12 +118,13 @@ export class Records extends Context.Service<
         const all = yield* known(yield* owned(account, page), 1)
         return yield* Effect.forEach(
           all,
-          Effect.fnUntraced(function* ({ history, online, tunnel }) {
+          Effect.fnUntraced(function* ({ history, online, reach, tunnel }) {
             return new FleetRow({
               id: tunnel.id,
               tunnel: tunnel.name,
               hostname: tunnel.hostname,
               online,
+              reach,
               transport: history._tag === "Known" ? (history.history.sessions[0]?.transport ?? null) : null,
               uptime_7d_pct: FactFormat.shares(history)?.d7 ?? null,
               bridge_mode: tunnel.bridgeMode,

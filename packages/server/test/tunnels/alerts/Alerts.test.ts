@@ -68,6 +68,25 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (i
     }).pipe(Effect.scoped)
   )
 
+  it.effect("fire for a tunnel whose agent is connected and whose origin is silent, with the same body", () =>
+    Effect.gen(function* () {
+      const edge = yield* FactsEdge
+      const receiver = yield* Receiver
+      const { id, path, token } = yield* alerted("fin", "dead", "/dead-origin")
+      const session = { connected_at: 1000, disconnected_at: null }
+      const reach = { state: "up", since: 1000, origin: null, fault: null, http_status: null } as const
+      yield* edge.tunnel(token, { connected: true, sessions: [session], reach: { ...reach, state: "origin_silent" } })
+      yield* pretend(id, 90)
+      const [down] = yield* receiver.arrived(path, 1)
+      assert(down !== undefined)
+      assert.deepInclude(bodyOf(down), { event: "tunnel.down", tunnel_id: id, threshold_secs: 60 })
+      assert.strictEqual(Object.keys(bodyOf(down)).length, 6)
+      yield* edge.tunnel(token, { connected: true, sessions: [session], reach })
+      const arrivals = yield* receiver.arrived(path, 2)
+      assert.strictEqual(bodyOf(arrivals.at(-1)!)["event"], "tunnel.up")
+    })
+  )
+
   it.effect("never call a tunnel down whose edge is silent", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

@@ -1,4 +1,5 @@
 /** An edge's admin interface whose tunnels are as a test says, which records its orders. */
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -13,6 +14,8 @@ export interface Session {
 
 export interface Facts {
   readonly connected?: boolean
+  /** What the echo finds; an edge of before says nothing of it. */
+  readonly reach?: typeof Reachability.Encoded
   /** Newest first; "none" for an edge that keeps no history. */
   readonly sessions?: ReadonlyArray<Session> | "none"
   readonly uptime?: { readonly h24: number; readonly d7: number; readonly d30: number }
@@ -48,7 +51,8 @@ export class FactsEdge extends Context.Service<
       const asked = new Map<string, number>()
       const orders: Array<Order> = []
       let isAway = false
-      const status = ({ connected = false }: Facts) => ({
+      const status = ({ connected = false, reach }: Facts) => ({
+        ...(reach === undefined ? {} : { reach }),
         connected,
         registrations: connected ? 1 : 0,
         fallback_parked: 0,

@@ -3,12 +3,12 @@ import type { AccessState } from "@catenet/domain/api/TunnelControlsApi"
 import type { AccessRequest } from "@catenet/domain/api/TunnelsApi"
 import type { Alert, AlertDelivery } from "@catenet/domain/tunnels/Alert"
 import type { Badge } from "@catenet/domain/tunnels/Badge"
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { ShareLink } from "@catenet/domain/tunnels/ShareLink"
 import type { Email } from "@catenet/domain/values/Email"
 
 export interface Controls {
-  /** Undefined while every edge is silent. */
-  readonly isConnected: boolean | undefined
+  readonly reach: Reachability | undefined
   readonly alert: Alert | undefined
   readonly deliveries: ReadonlyArray<AlertDelivery>
   readonly badge: Badge
