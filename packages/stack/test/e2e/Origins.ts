@@ -9,7 +9,7 @@ export interface Origin {
   readonly close: () => Promise<void>
 }
 
-const listening = (server: Server | NetServer): Promise<Origin> =>
+const listening = (server: Server | NetServer, port = 0): Promise<Origin> =>
   new Promise((resolve, reject) => {
     const sockets = new Set<Socket>()
     server.on("connection", (socket: Socket) => {
@@ -17,7 +17,7 @@ const listening = (server: Server | NetServer): Promise<Origin> =>
       socket.once("close", () => sockets.delete(socket))
     })
     server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
+    server.listen(port, "127.0.0.1", () => {
       const address = server.address()
       const port = address !== null && typeof address === "object" ? address.port : 0
       resolve({
@@ -70,7 +70,9 @@ export const pour = (stream: Writable, size: number): void => {
  * `GET /stream/<bytes>` sends so much of the test stream, `POST /digest` answers the SHA-256 of the body, `GET /slow`
  * answers after the given milliseconds; everything else says where it was asked.
  */
-export const httpOrigin = (): Promise<Origin & { readonly server: Server; readonly requests: () => number }> => {
+export const httpOrigin = (
+  port?: number
+): Promise<Origin & { readonly server: Server; readonly requests: () => number }> => {
   let requests = 0
   const server = createServer((request, response) => {
     requests++
@@ -93,7 +95,7 @@ export const httpOrigin = (): Promise<Origin & { readonly server: Server; readon
     if (kind === "slow") return void setTimeout(() => response.end("slow"), Number(argument))
     response.writeHead(200, { "content-type": "text/plain" }).end(`${request.method} ${request.url}`)
   })
-  return listening(server).then((origin) => ({ ...origin, server, requests: () => requests }))
+  return listening(server, port).then((origin) => ({ ...origin, server, requests: () => requests }))
 }
 
 /** Answers each connection with a handler of the test's own. */

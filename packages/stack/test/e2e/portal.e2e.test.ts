@@ -102,7 +102,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
       await page.waitForURL(/\/portal\/tunnels\/[0-9a-f]{32}$/u)
       await look("tunnel")
       const id = new URL(page.url()).pathname.split("/").at(-1)
-      const origin = await httpOrigin()
+      let origin = await httpOrigin()
       await page.fill("input[name=port]", String(origin.port))
       await page.locator("form[action$='/install'] button").click()
       const line = (await page.locator("pre").textContent()) ?? ""
@@ -110,14 +110,25 @@ describe.skipIf(missing)("the portal in a browser", () => {
       await look("line")
       assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "down")
       const folder = mkdtempSync(join(stack.folder, "user-"))
+      // The service is away first: the page is green when it is reached, not when an agent is there.
+      await origin.close()
       const agent = pasted(line, folder)
-      try {
-        // With the script the page sees it by itself; without, when it is opened again.
-        const isUp = async () => {
+      const service = `127.0.0.1:${origin.port}`
+      // With the script the page sees it by itself; without, when it is opened again.
+      const says = async (state: string, ...words: ReadonlyArray<string>) => {
+        const isSo = async () => {
           if (!javaScriptEnabled) await page.goto(stack.portal(`/portal/tunnels/${id}`))
-          return (await page.locator(".state[data-state=up]").count()) > 0
+          const [found] = await page.locator(`.state[data-state=${state}]`).allTextContents()
+          return found !== undefined && words.every((word) => found.includes(word))
         }
-        await eventually(isUp, () => `the agent's registration: ${agent.stdout}${agent.stderr}`, 30_000)
+        await eventually(isSo, () => `${state} ${words.join(" ")}: ${agent.stdout}${agent.stderr}`, 30_000)
+      }
+      const since = locale === "de" ? "seit 20" : "since 20"
+      try {
+        await says("down", service, locale === "de" ? "lehnt Verbindungen ab" : "refuses connections", since)
+        await look("origin-silent")
+        origin = await httpOrigin(origin.port)
+        await says("up", since)
         await look("connected")
         const address = (await page.locator("a[href^='https://']").first().getAttribute("href")) ?? ""
         assert.match(address, /^https:\/\/photos-/u)
@@ -125,6 +136,12 @@ describe.skipIf(missing)("the portal in a browser", () => {
         const answer = await visitor.goto(`${address}hello`)
         assert.strictEqual(await answer?.text(), "GET /hello")
         await visitor.close()
+        await origin.close()
+        await says("down", service, since)
+        origin = await httpOrigin(origin.port)
+        await says("up")
+        await agent.stop()
+        await says("down", locale === "de" ? "Kein Agent antwortet" : "No agent answers", since)
       } finally {
         await agent.stop()
         await origin.close()

@@ -13,15 +13,15 @@ export const recordsTexts = {
       ? "Not known now: the edge does not answer."
       : `Not known now: the edge has not answered since ${since}.`,
   originFault: (fault: string, origin: string, status: number) => {
-    const sentences: Readonly<Record<string, string>> = {
-      refused: `${origin} refuses connections`,
-      timeout: `${origin} does not answer within 5 seconds`,
-      unresolved: `the name of ${origin} does not resolve`,
-      unreachable: `${origin} cannot be reached`,
-      closed: `${origin} closes the connection without an answer`,
-      status: `${origin} answers its health path with status ${status}`
-    }
-    return sentences[fault] ?? `${origin} does not answer`
+    const sentences = new Map([
+      ["refused", `${origin} refuses connections`],
+      ["timeout", `${origin} does not answer within 5 seconds`],
+      ["unresolved", `the name of ${origin} does not resolve`],
+      ["unreachable", `${origin} cannot be reached`],
+      ["closed", `${origin} closes the connection without an answer`],
+      ["status", `${origin} answers its health path with status ${status}`]
+    ])
+    return sentences.get(fault) ?? `${origin} does not answer`
   },
   someOrigin: "the service",
   uptimeTitle: "Uptime",

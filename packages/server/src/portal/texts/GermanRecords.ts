@@ -13,15 +13,15 @@ export const recordsTexts: RecordTexts = {
       ? "Derzeit unbekannt: Der Edge antwortet nicht."
       : `Derzeit unbekannt: Der Edge antwortet seit ${since} nicht.`,
   originFault: (fault, origin, status) => {
-    const sentences: Readonly<Record<string, string>> = {
-      refused: `${origin} lehnt Verbindungen ab`,
-      timeout: `${origin} antwortet nicht innerhalb von 5 Sekunden`,
-      unresolved: `der Name von ${origin} lässt sich nicht auflösen`,
-      unreachable: `${origin} ist nicht erreichbar`,
-      closed: `${origin} schließt die Verbindung ohne Antwort`,
-      status: `${origin} beantwortet den Prüfpfad mit Status ${status}`
-    }
-    return sentences[fault] ?? `${origin} antwortet nicht`
+    const sentences = new Map([
+      ["refused", `${origin} lehnt Verbindungen ab`],
+      ["timeout", `${origin} antwortet nicht innerhalb von 5 Sekunden`],
+      ["unresolved", `der Name von ${origin} lässt sich nicht auflösen`],
+      ["unreachable", `${origin} ist nicht erreichbar`],
+      ["closed", `${origin} schließt die Verbindung ohne Antwort`],
+      ["status", `${origin} beantwortet den Prüfpfad mit Status ${status}`]
+    ])
+    return sentences.get(fault) ?? `${origin} antwortet nicht`
   },
   someOrigin: "der Dienst",
   uptimeTitle: "Verfügbarkeit",
