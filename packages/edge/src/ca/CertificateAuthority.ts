@@ -6,11 +6,11 @@
  * To change the key, move the two files to `edge-ca-key.old.pem` and `edge-ca-cert.old.der` and restart: agents that
  * pinned the old root go on trusting the edge until that root ends, and new ones get the new root.
  */
+import { mintCross, mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
 import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { Settings } from "../settings/Settings.ts"
 import { PairSource } from "../tls/PairSource.ts"
-import { mintCross, mintLeaf, mintRoot, pem } from "./Certificates.ts"
 import * as DurableFile from "./DurableFile.ts"
 import * as PersistedFile from "./PersistedFile.ts"
 

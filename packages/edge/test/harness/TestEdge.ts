@@ -1,5 +1,5 @@
 /** A whole edge in this process with everything it needs around it: folder, certificates, control plane, admin client. */
-import { mintLeaf, mintRoot, pem } from "@catenet/edge/ca/Certificates"
+import { mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
 import { Edge, type Bound } from "@catenet/edge/Edge"
 import { Settings } from "@catenet/edge/settings/Settings"
 import { ConfigProvider, Context, Effect, Layer, References } from "effect"

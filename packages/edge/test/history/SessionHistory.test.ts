@@ -169,7 +169,7 @@ describe("the session history of an edge", () => {
         )
         const mesh = Number(port())
         const { readFileSync } = yield* Effect.promise(() => import("node:fs"))
-        const { pem } = yield* Effect.promise(() => import("@catenet/edge/ca/Certificates"))
+        const { pem } = yield* Effect.promise(() => import("@catenet/crypto/x509/Certificate"))
         const meshRoot = pem(readFileSync(join(folder, "edge-cert.der")))
         const agent = yield* muxAgent({ mesh, meshRoot } as TestEdge)
         assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(T, []))))

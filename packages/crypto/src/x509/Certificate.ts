@@ -1,25 +1,16 @@
 /**
- * Mints the two kinds of certificate the internal CA needs: its self-signed root and leaves for host names
+ * Mints the certificates of our own: self-signed roots, leaves for host names, and the proof of a host name for TLS-ALPN-01
  * (RFC 5280, ECDSA P-256 with SHA-256). It has no clock and keeps nothing.
  */
-import { createHash, createPublicKey, type KeyObject, sign } from "node:crypto"
-import * as Der from "./Der.ts"
-
-const sha256WithEcdsa = Der.sequence(Der.oid("1.2.840.10045.4.3.2"))
+import { createHash, type KeyObject } from "node:crypto"
+import * as Der from "./DerWriter.ts"
+import { extension, name, sha256WithEcdsa, signed, spki, subjectAltName } from "./Structures.ts"
 
 /** Validity in epoch milliseconds. */
 export interface Validity {
   readonly from: number
   readonly until: number
 }
-
-const name = (commonName: string) => Der.sequence(Der.set(Der.sequence(Der.oid("2.5.4.3"), Der.utf8(commonName))))
-
-const spki = (key: KeyObject): Buffer =>
-  (key.type === "private" ? createPublicKey(key) : key).export({ format: "der", type: "spki" })
-
-const extension = (id: string, critical: boolean, content: Uint8Array) =>
-  Der.sequence(Der.oid(id), ...(critical ? [Der.boolean(true)] : []), Der.octets(content))
 
 const keyIdentifier = (key: KeyObject) => createHash("sha1").update(spki(key)).digest()
 
@@ -57,7 +48,7 @@ const mint = ({ issuer, issuerKey, subject, subjectKey, validity, extensions }: 
       )
     )
   )
-  return Der.sequence(body, sha256WithEcdsa, Der.bits(sign("sha256", body, issuerKey)))
+  return signed(body, issuerKey)
 }
 
 /** Signs leaves, and one authority below it: the next one, while both are in force. */
@@ -89,7 +80,19 @@ const nameConstraints = ({ dns, networks }: NameConstraints) =>
     )
   )
 
-/** A self-signed root, for any name unless it is constrained. DER. */
+/**
+ * A self-signed root, for any name unless it is constrained. DER.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { generateKeyPairSync, X509Certificate } from "node:crypto"
+ * import * as Certificate from "@catenet/crypto/x509/Certificate"
+ *
+ * const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+ * const root = Certificate.mintRoot("Root", key, { from: 0, until: 4e12 })
+ * ok(new X509Certificate(root).ca)
+ * ```
+ */
 export const mintRoot = (
   commonName: string,
   key: KeyObject,
@@ -105,7 +108,20 @@ export const mintRoot = (
     extensions: constraints === undefined ? authority : [...authority, nameConstraints(constraints)]
   })
 
-/** Lets those who trust the root of `issuerKey` trust the root of `key`, which has the same name. DER. */
+/**
+ * Lets those who trust the root of `issuerKey` trust the root of `key`, which has the same name. DER.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { generateKeyPairSync, X509Certificate } from "node:crypto"
+ * import * as Certificate from "@catenet/crypto/x509/Certificate"
+ *
+ * const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+ * const next = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+ * const cross = Certificate.mintCross("Root", key, next, { from: 0, until: 4e12 })
+ * ok(new X509Certificate(cross).checkPrivateKey(next))
+ * ```
+ */
 export const mintCross = (commonName: string, issuerKey: KeyObject, key: KeyObject, validity: Validity): Buffer =>
   mint({
     issuer: commonName,
@@ -116,7 +132,19 @@ export const mintCross = (commonName: string, issuerKey: KeyObject, key: KeyObje
     extensions: authority
   })
 
-/** A server certificate for `hosts`, signed by the root with the common name `issuer`. DER. */
+/**
+ * A server certificate for `hosts`, signed by the root with the common name `issuer`. DER.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { generateKeyPairSync, X509Certificate } from "node:crypto"
+ * import * as Certificate from "@catenet/crypto/x509/Certificate"
+ *
+ * const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+ * const leaf = Certificate.mintLeaf("Root", key, key, ["a.example"], { from: 0, until: 4e12 })
+ * ok(new X509Certificate(leaf).checkHost("a.example"))
+ * ```
+ */
 export const mintLeaf = (
   issuer: string,
   issuerKey: KeyObject,
@@ -134,11 +162,56 @@ export const mintLeaf = (
       extension("2.5.29.19", true, Der.sequence()),
       extension("2.5.29.15", true, Der.bits(Buffer.of(0b1000_0000), 7)),
       extension("2.5.29.37", false, Der.sequence(Der.oid("1.3.6.1.5.5.7.3.1"))),
-      extension("2.5.29.17", false, Der.sequence(...hosts.map((host) => Der.implicit(2, Buffer.from(host, "ascii")))))
+      subjectAltName(hosts)
     ]
   })
 
-/** PEM text of a DER certificate. */
+/**
+ * The proof of a key authorization in a certificate: a critical extension with its SHA-256 (RFC 8737 section 3). DER.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import * as Certificate from "@catenet/crypto/x509/Certificate"
+ *
+ * ok(!Certificate.mintChallengeExtension("a").equals(Certificate.mintChallengeExtension("b")))
+ * ```
+ */
+export const mintChallengeExtension = (keyAuthorization: string) =>
+  extension("1.3.6.1.5.5.7.1.31", true, Der.octets(createHash("sha256").update(keyAuthorization).digest()))
+
+/**
+ * The certificate that a server shows to prove `host` by TLS-ALPN-01. It is self-signed. DER.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { generateKeyPairSync } from "node:crypto"
+ * import * as Certificate from "@catenet/crypto/x509/Certificate"
+ *
+ * const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+ * const proof = Certificate.mintChallenge("a.example", key, "token.thumbprint", { from: 0, until: 4e12 })
+ * ok(proof.includes(Certificate.mintChallengeExtension("token.thumbprint")))
+ * ```
+ */
+export const mintChallenge = (host: string, key: KeyObject, keyAuthorization: string, validity: Validity): Buffer =>
+  mint({
+    issuer: host,
+    issuerKey: key,
+    subject: host,
+    subjectKey: key,
+    validity,
+    extensions: [subjectAltName([host]), mintChallengeExtension(keyAuthorization)]
+  })
+
+/**
+ * PEM text of a DER certificate.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { pem } from "@catenet/crypto/x509/Certificate"
+ *
+ * strictEqual(pem(Uint8Array.of(1)), "-----BEGIN CERTIFICATE-----\nAQ==\n-----END CERTIFICATE-----\n")
+ * ```
+ */
 export const pem = (der: Uint8Array): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
     .toString("base64")

@@ -1,6 +1,7 @@
 /**
- * The few DER forms that a certificate of our own needs (X.690). It writes only; reading certificates is left to
- * node:crypto.
+ * The few DER forms that certificates and requests of our own need (X.690). It writes only.
+ *
+ * @internal
  */
 import { DateTime } from "effect"
 
@@ -8,7 +9,8 @@ const bytes = (...parts: ReadonlyArray<Uint8Array>): Buffer => Buffer.concat(par
 
 const length = (size: number): Buffer => {
   if (size < 0x80) return Buffer.of(size)
-  const digits = Buffer.from(size.toString(16).padStart(size > 0xff ? 4 : 2, "0"), "hex")
+  const hex = size.toString(16)
+  const digits = Buffer.from(hex.padStart(hex.length + (hex.length % 2), "0"), "hex")
   return bytes(Buffer.of(0x80 | digits.length), digits)
 }
 
