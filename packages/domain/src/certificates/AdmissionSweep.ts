@@ -10,6 +10,8 @@ import { allocate, type Issuance, registeredDomain } from "./CertificateBudget.t
 export interface Candidate {
   readonly hostname: string
   readonly authorized: boolean
+  /** The edge holds some of its visitors back, which it can only do while it ends their TLS: no certificate is offered. */
+  readonly isGuarded: boolean
   readonly state: AdmissionState
 }
 
@@ -32,7 +34,8 @@ const reminders = (state: AdmissionState): ReadonlyArray<AdmissionEffect> =>
  * import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
  * import { certificateAuthorities } from "@catenet/domain/certificates/CertificateAuthorities"
  *
- * const [swept] = sweep([{ hostname: "a.example.net", authorized: true, state: { _tag: "Rot" } }], [], certificateAuthorities, 100)
+ * const candidate = { hostname: "a.example.net", authorized: true, isGuarded: false, state: { _tag: "Rot" } } as const
+ * const [swept] = sweep([candidate], [], certificateAuthorities, 100)
  * assert.deepEqual(swept?.effects, [{ _tag: "SetTier", tier: "gelb", admissionUntil: 100 + 48 * 3600 }])
  * assert.equal(swept?.next._tag, "Gelb")
  * ```
@@ -43,13 +46,15 @@ export const sweep = (
   authorities: ReadonlyArray<CertificateAuthority>,
   now: number
 ): ReadonlyArray<Swept> => {
-  const moved = candidates.map(({ authorized, hostname, state }) => {
+  const moved = candidates.map(({ authorized, hostname, isGuarded, state }) => {
     const { effects, next } = state._tag === "Rot" && authorized ? authorize(state, now) : passTime(state, now)
-    return { hostname, before: state, next, effects: [...effects, ...reminders(state)] }
+    return { hostname, isGuarded, before: state, next, effects: [...effects, ...reminders(state)] }
   })
-  const gelb = moved.flatMap(({ hostname, next }) => (next._tag === "Gelb" ? [{ hostname, slot: next.slot }] : []))
-  const queue = gelb.flatMap(({ hostname, slot }) =>
-    slot._tag === "Queued" ? [{ hostname, queuedAt: slot.queuedAt }] : []
+  const gelb = moved.flatMap(({ hostname, isGuarded, next }) =>
+    next._tag === "Gelb" ? [{ hostname, isGuarded, slot: next.slot }] : []
+  )
+  const queue = gelb.flatMap(({ hostname, isGuarded, slot }) =>
+    slot._tag === "Queued" && !isGuarded ? [{ hostname, queuedAt: slot.queuedAt }] : []
   )
   const open = gelb.flatMap(({ hostname, slot }) =>
     slot._tag === "Offered" ? [{ ca: slot.ca, domain: registeredDomain(hostname) }] : []

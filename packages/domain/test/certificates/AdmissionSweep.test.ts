@@ -89,7 +89,12 @@ describe("admission over random histories", () => {
         if (event._tag === "Sweep") {
           const before = new Map(states)
           const swept = sweep(
-            hosts.map((hostname) => ({ hostname, authorized: authorized.has(hostname), state: stateOf(hostname) })),
+            hosts.map((hostname) => ({
+              hostname,
+              authorized: authorized.has(hostname),
+              isGuarded: false,
+              state: stateOf(hostname)
+            })),
             log,
             authorities,
             now
@@ -176,7 +181,7 @@ describe("admission over random histories", () => {
       let now = 0
       // Four certificates a week for the domain, and every offer is taken at once.
       for (let tick = 0; tick <= Math.ceil(count / 4) * 7; tick++, now += 24 * hour) {
-        const all = [...fleet].map(([hostname, state]) => ({ hostname, authorized: true, state }))
+        const all = [...fleet].map(([hostname, state]) => ({ hostname, authorized: true, isGuarded: false, state }))
         for (const { hostname, next } of sweep(all, log, authorities, now)) {
           const done = next._tag === "Gelb" && next.slot._tag === "Offered" ? certificateIssued(next, now) : undefined
           if (done === undefined || Result.isFailure(done)) {
@@ -198,7 +203,12 @@ describe("admission over random histories", () => {
     let fleet: AdmissionState = { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: 0, lapses: 0, ca: null } }
     const offeredAt: Array<number> = []
     for (let now = 0; now < 30 * 24 * hour; now += 60) {
-      const [swept] = sweep([{ hostname: "a.one.example", authorized: true, state: fleet }], [], authorities, now)
+      const [swept] = sweep(
+        [{ hostname: "a.one.example", authorized: true, isGuarded: false, state: fleet }],
+        [],
+        authorities,
+        now
+      )
       if (swept === undefined) continue
       fleet = swept.next
       if (fleet._tag === "Gelb" && fleet.slot._tag === "Offered") offeredAt.push(now)
@@ -208,7 +218,7 @@ describe("admission over random histories", () => {
   })
 
   it("an untouched hostname is not reported", () => {
-    const rot = { hostname: "a.one.example", authorized: false, state: { _tag: "Rot" } as const }
+    const rot = { hostname: "a.one.example", authorized: false, isGuarded: false, state: { _tag: "Rot" } as const }
     assert.deepStrictEqual(sweep([rot], [], authorities, 5), [])
   })
 })

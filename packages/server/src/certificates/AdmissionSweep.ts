@@ -55,7 +55,10 @@ export class AdmissionSweep extends Context.Service<
           if (!(yield* store.lock()).mine) return 0
           const now = yield* unixSeconds
           yield* store.confirmReverts
-          const hosts = (yield* store.candidates({ now, perDomain })).map(Registry.hostOf)
+          const hosts = (yield* store.candidates({ now, perDomain })).map((row) => ({
+            ...Registry.hostOf(row),
+            isGuarded: row.isGuarded
+          }))
           const domains = new Set(hosts.filter(waits).map(({ hostname }) => registeredDomain(hostname)))
           const issuances = domains.size === 0 ? [] : yield* store.issuances({ now, domains: [...domains] })
           const candidates = hosts.map((host) => ({ ...host, authorized: true, state: host.admission }))

@@ -22,6 +22,7 @@ const Issued = Schema.Struct({ ca: Schema.String, domain: Schema.String, at: Sch
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = Registry.hostColumns(sql)
+  const guarded = Registry.isGuarded(sql)
   return {
     /** Whether this transaction may sweep; otherwise another replica does. */
     lock: SqlSchema.findOne({
@@ -45,9 +46,9 @@ export const make = Effect.gen(function* () {
      */
     candidates: SqlSchema.findAll({
       Request: Wanted,
-      Result: Registry.HostRow,
+      Result: Schema.Struct({ ...Registry.HostRow.fields, isGuarded: Schema.Boolean }),
       execute: ({ now, perDomain }) => sql`
-        select ${columns} from hosts h where hostname in (
+        select ${columns}, ${guarded} as is_guarded from hosts h where hostname in (
           select hostname from hosts where status = 'rot'
           union all select hostname from hosts where claim = 'offered'
           union all select hostname from hosts where claim = 'lapsed' and retry_at <= ${now}
@@ -55,7 +56,7 @@ export const make = Effect.gen(function* () {
             where r.pending_revert and o.refused_at <= ${now - refusalSeconds}
           union all select q.hostname from (select distinct domain from hosts where claim = 'queued') d
             cross join lateral (
-              select hostname from hosts where claim = 'queued' and domain = d.domain
+              select hostname from hosts h where claim = 'queued' and domain = d.domain and not ${guarded}
               order by queued_at, hostname limit ${perDomain}) q)
           and not exists (select 1 from revoked_tokens t where t.routing_token = h.routing_token)
         order by hostname for update of h`

@@ -71,8 +71,11 @@ export class Admissions extends Context.Service<
       yield* hosts.step(yield* owned(token, hostname), (state) => Result.succeed(confirmRevert(state)))
     }, hosts.transaction)
 
-    /** Where the hostname stands, for the tunnel that owns it. */
-    const stateOf = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    /**
+     * Where the hostname stands, for the tunnel that owns it. `isGuarded`: the edge holds some of its visitors back, which it
+     * could not do any more.
+     */
+    const standingOf = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
       const host = yield* hosts.find(hostname, { lock: false })
       const tunnel = yield* tunnelOf(hostname, { lock: false })
       if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
@@ -80,17 +83,24 @@ export class Admissions extends Context.Service<
       if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
         return yield* new NotHostnameOwner()
       }
-      return Option.match(host, {
+      const state = Option.match(host, {
         onNone: (): AdmissionState => ({ _tag: "Rot" }),
         onSome: ({ admission }) => admission
       })
+      const isGuarded = Option.exists(tunnel, ({ httpOnly, requireLogin }) => httpOnly || requireLogin)
+      return { state, isGuarded }
     })
 
     /** A name that its owner brought has its proof looked up again before it may be certified. */
+    const standing = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+      const { isGuarded, state } = yield* standingOf(token, hostname)
+      const seen = view(state, yield* unixSeconds)
+      const isOpen = seen.mayIssueNow && (seen.status === "gruen" || !isGuarded)
+      return { ...seen, state, isCertifiable: isOpen && (yield* proofs.mayCertify(token, hostname)) }
+    })
+
     const answer = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      const state = yield* stateOf(token, hostname)
-      const { deadline, mayIssueNow, status } = view(state, yield* unixSeconds)
-      const isCertifiable = mayIssueNow && (yield* proofs.mayCertify(token, hostname))
+      const { deadline, isCertifiable, state, status } = yield* standing(token, hostname)
       const ca = isCertifiable ? yield* settle(hostname, state) : null
       return new Admission({
         status,
@@ -103,13 +113,12 @@ export class Admissions extends Context.Service<
 
     return {
       mayIssue: Effect.fn("Admissions.mayIssue")(function* (token: RoutingToken, hostname: Hostname) {
-        const { mayIssueNow } = view(yield* stateOf(token, hostname), yield* unixSeconds)
-        return mayIssueNow && (yield* proofs.mayCertify(token, hostname))
+        return (yield* standing(token, hostname)).isCertifiable
       }, sqlOrDie),
 
       owns: Effect.fn("Admissions.owns")(
         function* (token: RoutingToken, hostname: Hostname) {
-          yield* stateOf(token, hostname)
+          yield* standingOf(token, hostname)
         },
         Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
         sqlOrDie

@@ -1,7 +1,9 @@
 import { offerSeconds } from "@catenet/domain/certificates/Admission"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Clock, ConfigProvider, Effect, Layer, Redacted, References } from "effect"
+import { Clock, ConfigProvider, Effect, Layer, Redacted, References, Schema } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
 import { until } from "../../../domain/test/Eventually.ts"
@@ -199,6 +201,63 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep o
         (sql) => sql`select ca, hostname from issuances where hostname like '%.renew.test'`
       )
       assert.deepStrictEqual<unknown>(logged, [{ ca: "zerossl", hostname: "late.renew.test" }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets no name leave the edge whose visitors it has to hold back", () =>
+    Effect.gen(function* () {
+      const rules = [
+        { require_login: true, http_only: false },
+        { require_login: false, http_only: true },
+        { require_login: false, http_only: false }
+      ]
+      for (const [n, rule] of rules.entries())
+        for (const [at, claim] of [
+          { claim: "queued", queued_at: 1 },
+          { status: "rot", claim: null },
+          { claim: "offered", ca: "letsencrypt", deadline: 9_999_999_999 }
+        ].entries()) {
+          const id = 600 + 10 * n + at
+          const hostname = `h${id}.guarded.test`
+          yield* inDatabase(
+            (sql) =>
+              sql`insert into tunnels ${sql.insert({
+                id: id.toString(16).padStart(32, "0"),
+                subject: "s",
+                name: "n",
+                hostname,
+                routing_token: tokenOf(id),
+                created_at: 1,
+                ...rule
+              })}`
+          )
+          yield* insert(id, hostname, claim)
+        }
+      yield* together(2)
+      const claims = (yield* read("%.guarded.test")).map(({ claim, hostname }) => `${hostname.slice(0, 4)} ${claim}`)
+      assert.sameMembers(claims, [
+        "h600 queued",
+        "h601 queued",
+        "h602 offered",
+        "h610 queued",
+        "h611 queued",
+        "h612 offered",
+        "h620 offered",
+        "h621 offered",
+        "h622 offered"
+      ])
+      const { ask, mayIssue } = yield* Effect.provide(Admissions, yield* Layer.build(replica()))
+      for (const [id, expected] of [
+        [602, false],
+        [612, false],
+        [622, true]
+      ] as const) {
+        const path = { routing_token: Redacted.make(tokenOf(id)), hostname: `h${id}.guarded.test` }
+        const { assigned_ca, may_issue_now } = yield* ask(path)
+        assert.deepStrictEqual([may_issue_now, assigned_ca !== null], [expected, expected])
+        const token = yield* Schema.decodeEffect(RoutingToken)(tokenOf(id))
+        assert.strictEqual(yield* mayIssue(token, Hostname.make(path.hostname)), expected)
+      }
     }).pipe(Effect.scoped)
   )
 

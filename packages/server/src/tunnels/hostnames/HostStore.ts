@@ -86,11 +86,18 @@ export const hostColumns = (sql: SqlClient.SqlClient) =>
     pending_revert, logged_at`
   )
 
+/** Whether the edge must end the TLS of `hosts h`: it holds visitors back who do not log in, or who do not speak HTTP. */
+export const isGuarded = (sql: SqlClient.SqlClient) =>
+  sql.literal(
+    `exists (select 1 from tunnels g where g.routing_token = h.routing_token and (g.require_login or g.http_only))`
+  )
+
 /** The tunnel of a hostname, as far as authorizing the hostname needs it. */
 const TunnelOfHost = Schema.Struct({
   routingToken: RoutingToken,
   accessPolicy: Schema.NullOr(AccessPolicy),
-  httpOnly: Schema.Boolean
+  httpOnly: Schema.Boolean,
+  requireLogin: Schema.Boolean
 })
 
 export const make = Effect.gen(function* () {
@@ -105,7 +112,7 @@ export const make = Effect.gen(function* () {
     Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
     Result: TunnelOfHost,
     execute: ({ hostname, lock }) => sql`
-      select routing_token, access_policy, http_only from tunnels
+      select routing_token, access_policy, http_only, require_login from tunnels
       where hostname = ${hostname} ${lock ? sql`for share` : sql``}`
   })
   const heldAbove = SqlSchema.findOne({
