@@ -82,6 +82,27 @@ const rotate = Command.make(
   Command.withShortDescription("Replace the origin key of a mesh tunnel")
 )
 
+const certificate = Command.make(
+  "certificate",
+  {
+    watch: Flag.Boolean("watch").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Go on, and renew the certificate when it is time")
+    )
+  },
+  loaded(
+    () => import("./commands/Certificate.ts"),
+    ({ certificate }, options) => certificate(options)
+  )
+).pipe(
+  Command.withDescription(
+    "Orders a certificate for CT_AGENT_HOSTNAME into CT_ACME_CERT_OUT_DIR, or renews the one that is there when a third of its " +
+      "life is left or its authority suggests it. The control plane says when and at which authority. Exit codes: 0 done or not due, 4 refused or " +
+      "not this name's turn yet, 5 not reached. A serving agent with CT_ACME_CERT_OUT_DIR does the same by itself."
+  ),
+  Command.withShortDescription("Order or renew the certificate of the host name")
+)
+
 const topologyProof = Command.make(
   "topology-proof",
   {},
@@ -222,7 +243,18 @@ const channel = Command.make(
 )
 
 const program = root.pipe(
-  Command.withSubcommands([init, onboard, status, doctor, service, rotate, topologyProof, connect, channel]),
+  Command.withSubcommands([
+    init,
+    onboard,
+    status,
+    doctor,
+    service,
+    certificate,
+    rotate,
+    topologyProof,
+    connect,
+    channel
+  ]),
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )
 

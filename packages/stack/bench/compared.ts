@@ -1,5 +1,5 @@
 /** The tunnel beside two programs that people use today: an SSH remote forward, and HAProxy passing TLS through by name. */
-import * as Certificates from "@catenet/edge/ca/Certificates"
+import * as Certificates from "@catenet/crypto/x509/Certificate"
 import { generateKeyPairSync } from "node:crypto"
 import { createServer } from "node:https"
 import { httpOrigin } from "../test/e2e/Origins.ts"

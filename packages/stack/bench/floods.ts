@@ -2,7 +2,7 @@
  * The p99 of one tunnel's requests while another one, or the edge, is flooded: its ratio to the p99 that the same tunnel has at
  * rest in the same round. The flood is a process of its own, which shares the machine with the stack.
  */
-import { pem } from "@catenet/edge/ca/Certificates"
+import { pem } from "@catenet/crypto/x509/Certificate"
 import { readFileSync } from "node:fs"
 import { Flooder } from "../../edge/test/floods/FlooderProcess.ts"
 import { all } from "../../edge/test/floods/Kinds.ts"

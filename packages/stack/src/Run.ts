@@ -3,6 +3,7 @@ import { redact } from "@catenet/domain/values/Redaction"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
+import { acme } from "./commands/acme.ts"
 import { backup, restore } from "./commands/backup.ts"
 import { edge } from "./commands/edge.ts"
 import { idp } from "./commands/idp.ts"
@@ -19,7 +20,7 @@ const usage = 2
 const interrupted = 130
 
 const cli = root.pipe(
-  Command.withSubcommands([up, serve, edge, migrate, backup, restore, receipts, service, idp, origin]),
+  Command.withSubcommands([up, serve, edge, migrate, backup, restore, receipts, service, idp, acme, origin]),
   (command) => Command.run(command, { version, renderErrors: true }),
   Effect.provide(NodeServices.layer),
   Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))

@@ -1,8 +1,13 @@
 /** The bare command and `onboard`: gets what the agent needs, registers, and serves until a signal or a final refusal. */
+import * as Hex from "@catenet/crypto/Hex"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Socket } from "node:net"
+import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
+import * as CertificateLoop from "../certificate/CertificateLoop.ts"
+import * as CertificateOptions from "../certificate/CertificateOptions.ts"
+import * as Certificates from "../certificate/Certificates.ts"
 import { configFile } from "../Flags.ts"
 import * as DirectListener from "../mesh/DirectListener.ts"
 import * as MeshClients from "../mesh/MeshClients.ts"
@@ -38,6 +43,7 @@ const settings = Effect.gen(function* () {
 /** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */
 const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
   const { terminate } = config.origin
+  if (config.certificate !== undefined) yield* Certificates.repair(CertificateOptions.placesOf(config.certificate))
   if (config.mode === "mesh") yield* OriginKeys.check(yield* placesOf(config))
   return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
 })
@@ -97,11 +103,36 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
   return yield* Registrar.serve(config, registration, how.handler, streams, how.accepted)
 })
 
+/** Keeps the certificate of the host name, from the first registration on: the authority asks the serving agent for a proof. */
+const certificates = Effect.fnUntraced(function* (config: Settings.Settings, { token }: Onboarding.Onboarded) {
+  const { certificate, controlPlane, hostname, stateDir } = config
+  if (certificate === undefined || hostname === undefined || token === undefined) return
+  const { session } = yield* AgentMetrics
+  const options = yield* CertificateOptions.of(certificate, {
+    token: Redacted.make(Hex.encode(Redacted.value(token))),
+    hostname,
+    stateDir,
+    methods: ["tls-alpn-01", "dns-01"]
+  })
+  const registered = Effect.repeat(
+    Effect.sync(() => session.live > 0),
+    {
+      schedule: Schedule.spaced("200 millis"),
+      until: (isLive) => isLive
+    }
+  )
+  yield* Effect.andThen(registered, CertificateLoop.run(options)).pipe(
+    Effect.provide(AcmeAdmission.layer(controlPlane).pipe(Layer.provide(OutgoingHttp.layer))),
+    Effect.forkScoped
+  )
+})
+
 const body = Effect.fnUntraced(function* (config: Settings.Settings, required: boolean) {
   const pair = yield* ready(config)
   if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen))
   yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
   const onboarded = yield* Onboarding.bounded(config, required)
+  yield* certificates(config, onboarded)
   return yield* Effect.provide(tunnel(config, pair, onboarded), ConnectionInfo.layer(config))
 })
 

@@ -29,6 +29,14 @@ export interface EdgeCertificate {
   readonly logIntervalSecs: number
 }
 
+/** The certificate that the agent orders. */
+export interface OwnCertificate {
+  readonly folder: string
+  readonly accountKey: string | undefined
+  readonly authorityRoots: string | undefined
+  readonly reload: string | undefined
+}
+
 export interface Reconnect {
   readonly maxAttempts: number | undefined
   readonly baseMillis: number
@@ -65,6 +73,8 @@ export interface Settings {
   readonly originKey: string | undefined
   readonly originKeyDir: string | undefined
   readonly metricsListen: HostPort | undefined
+  /** Set where this agent is to keep its host name's certificate. */
+  readonly certificate: OwnCertificate | undefined
   /** Sentences about values that are legal but probably not meant. */
   readonly warnings: ReadonlyArray<string>
 }
@@ -199,6 +209,15 @@ const settingsOf = (values: Values): Settings => {
     originKey: values.originKey,
     originKeyDir: values.originKeyDir,
     metricsListen: values.metricsListen,
+    certificate:
+      values.certificateFolder === undefined || values.mode !== "browser"
+        ? undefined
+        : {
+            folder: values.certificateFolder,
+            accountKey: values.accountKey,
+            authorityRoots: values.authorityRoots,
+            reload: values.reload
+          },
     warnings: warningsOf(values)
   }
 }

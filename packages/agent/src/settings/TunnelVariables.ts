@@ -153,8 +153,44 @@ export const variables = {
     listenAddress,
     "Address of /metrics, /status, /healthz and /events."
   ),
-  certificateFolder: optional("CT_ACME_CERT_OUT_DIR", Parser.path, "Folder of fullchain.pem and privkey.pem.")
+  certificateFolder: optional(
+    "CT_ACME_CERT_OUT_DIR",
+    Parser.path,
+    "Folder of fullchain.pem and privkey.pem, which a serving agent keeps valid."
+  ),
+  accountKey: optional(
+    "CT_ACME_ACCOUNT_KEY_PATH",
+    Parser.path,
+    "Key of the accounts at certificate authorities, DER.",
+    {
+      standard: "acme-account-key.der in CT_ACME_CERT_OUT_DIR"
+    }
+  ),
+  authorityRoots: optional(
+    "CT_ACME_CA_FILE",
+    Parser.path,
+    "Roots to trust the certificate authority's server by, PEM.",
+    { standard: "those of this system" }
+  ),
+  reload: optional(
+    "CT_ACME_RELOAD_CMD",
+    Parser.text,
+    "Command of the shell that is run after each issuance, for a minute at most."
+  )
 } as const
+
+/** What `certificate` cannot do without. */
+export const requiredCertificate = {
+  token: required("CT_AGENT_TOKEN", token, "Routing token of the tunnel.", {
+    remedy: "copy it from the install page of the tunnel"
+  }),
+  hostname: required("CT_AGENT_HOSTNAME", hostname, "Public host name that the tunnel serves.", {
+    remedy: "set it to the host name of the tunnel that the portal shows"
+  }),
+  certificateFolder: required("CT_ACME_CERT_OUT_DIR", Parser.path, "Folder of fullchain.pem and privkey.pem.", {
+    remedy: "set it to the folder where fullchain.pem and privkey.pem are to be"
+  })
+}
 
 /** The control plane where a command can do without. */
 export const knownControlPlane = optional("CT_AGENT_CP_URL", baseUrl, controlPlane)

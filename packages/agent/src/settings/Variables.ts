@@ -73,6 +73,16 @@ export const connect = {
   edgeCertificateUrl: tunnel.edgeCertificateUrl
 }
 
+/** Of `certificate`: those of the bare command, some of which it cannot do without. */
+export const certificate = {
+  controlPlane: tunnel.controlPlane,
+  ...TunnelVariables.requiredCertificate,
+  accountKey: tunnel.accountKey,
+  authorityRoots: tunnel.authorityRoots,
+  reload: tunnel.reload,
+  stateDir: tunnel.stateDir
+}
+
 /** Of the bare command, and of those around a tunnel. */
 export const agent = { ...tunnel, ...logging, ...credential, ...topologyProof }
 

@@ -12,6 +12,8 @@ import { StateUnusable } from "../Failure.ts"
 export interface Content {
   readonly path: string
   readonly bytes: Uint8Array
+  /** 0600 unless others may read it. */
+  readonly mode?: number
 }
 
 const staged = (path: string) => `${path}.new`
@@ -23,10 +25,10 @@ const words = ({ message, reason }: PlatformError.PlatformError) =>
 const unusable = (path: string) => (error: PlatformError.PlatformError) =>
   new StateUnusable({ path, detail: `${words(error)}. Make the folder readable and writable for this user.` })
 
-const writeStaged = Effect.fnUntraced(function* ({ path, bytes }: Content) {
+const writeStaged = Effect.fnUntraced(function* ({ path, bytes, mode = 0o600 }: Content) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.remove(staged(path), { force: true })
-  const file = yield* fs.open(staged(path), { flag: "wx", mode: 0o600 })
+  const file = yield* fs.open(staged(path), { flag: "wx", mode })
   yield* file.writeAll(bytes)
   yield* file.sync
 }, Effect.scoped)

@@ -221,6 +221,27 @@ const rules: ReadonlyArray<Rule> = [
     read: ({ bootstrap }) => reveal(bootstrap)
   },
   path("CT_AGENT_TLS_CERT", "/certs/fullchain.pem", ({ origin }) => origin.terminate?.certificate, terminating),
+  {
+    name: "CT_ACME_ACCOUNT_KEY_PATH",
+    base: terminating,
+    read: ({ certificate }) => certificate?.accountKey,
+    good: [["/files/a", "/files/a"]],
+    bad: []
+  },
+  {
+    name: "CT_ACME_CA_FILE",
+    base: terminating,
+    read: ({ certificate }) => certificate?.authorityRoots,
+    good: [["/files/a", "/files/a"]],
+    bad: []
+  },
+  {
+    name: "CT_ACME_RELOAD_CMD",
+    base: terminating,
+    read: ({ certificate }) => certificate?.reload,
+    good: [["systemctl reload nginx", "systemctl reload nginx"]],
+    bad: []
+  },
   path("CT_AGENT_TLS_KEY", "/certs/privkey.pem", ({ origin }) => origin.terminate?.key, terminating),
   path("CT_AGENT_STATE_DIR", ".ct-agent-state", ({ stateDir }) => stateDir),
   path("CT_AGENT_CAPABILITY_OUT", "/shared/capability.bin", ({ capabilityOut }) => capabilityOut),

@@ -2,7 +2,7 @@
  * One edge and one origin in processes of their own, without a control plane: what a visitor's bytes pass through and
  * nothing else. Tunnels are authorized over the edge's admin API, their agents are `ct-agent` processes.
  */
-import * as Certificates from "@catenet/edge/ca/Certificates"
+import * as Certificates from "@catenet/crypto/x509/Certificate"
 import { generateKeyPairSync, randomBytes } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

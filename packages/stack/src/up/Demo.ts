@@ -90,6 +90,7 @@ interface Tunnel {
 const ensureTunnel = Effect.fnUntraced(function* (
   { enrollment, provisioning }: Calls,
   settings: UpSettings,
+  folder: StackFolder,
   subject: Effect.Effect<string, DemoFailed>,
   { file, hostname, name, state }: Tunnel
 ) {
@@ -104,12 +105,12 @@ const ensureTunnel = Effect.fnUntraced(function* (
       .issue({ headers: {}, payload: { tenant: Tenant.make(owner) } })
       .pipe(Effect.mapError(failed("no join token was issued")))
     TunnelFile.write(file, {
-      ...Environments.ofAgent(settings, state, hostname),
+      ...Environments.ofAgent(settings, folder, state, hostname),
       CT_AGENT_ID: AgentId.make(`${name}-agent`),
       CT_AGENT_JOIN_TOKEN: Redacted.value(token),
       CT_AGENT_TOKEN: Redacted.value(routing_token)
     })
-  } else TunnelFile.write(file, { ...existing, ...Environments.ofAgent(settings, state, hostname) })
+  } else TunnelFile.write(file, { ...existing, ...Environments.ofAgent(settings, folder, state, hostname) })
   const variables = TunnelFile.read(file) ?? {}
   const routing_token = yield* Schema.decodeUnknownEffect(RoutingToken)(variables["CT_AGENT_TOKEN"]).pipe(
     Effect.mapError(failed(`${file} holds no routing token`))
@@ -128,13 +129,13 @@ export const prepare = Effect.fn("Demo.prepare")(function* (
 ) {
   const client = yield* calls(settings).pipe(Effect.provide(asAdministrator(secrets)))
   const subject = yield* Effect.cached(subjectOf(settings, secrets))
-  const variables = yield* ensureTunnel(client, settings, subject, {
+  const variables = yield* ensureTunnel(client, settings, folder, subject, {
     file: folder.demoTunnel,
     state: folder.demoAgent,
     name: "hello",
     hostname: demoHostname
   })
-  yield* ensureTunnel(client, settings, subject, {
+  yield* ensureTunnel(client, settings, folder, subject, {
     file: folder.ownTunnel,
     state: folder.ownAgent,
     name: "my",

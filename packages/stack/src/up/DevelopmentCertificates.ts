@@ -3,7 +3,7 @@
  * which the edge answers for the names of the demo zone. Its key never leaves the folder. A thief of the key can
  * impersonate names of this machine alone: the root's name constraints permit `localhost`, names below it, and loopback.
  */
-import * as Certificates from "@catenet/edge/ca/Certificates"
+import * as Certificates from "@catenet/crypto/x509/Certificate"
 import { Clock, Effect } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"

@@ -1,6 +1,7 @@
 /** The environment of each program of the stack, in the variables that the same programs take when run by hand. */
 import { Redacted } from "effect"
 import { join } from "node:path"
+import { boundAccount, boundPath } from "../acme/ExternalAccount.ts"
 import { demoUser } from "./DemoUser.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Listen, UpSettings } from "./Settings.ts"
@@ -16,7 +17,13 @@ export const realm = "catenet"
 const edgeId = "primary"
 
 /** Variables of which the stack only chooses the default: an operator's value goes before. */
-export const replaceable: ReadonlySet<string> = new Set(["CT_EDGE_RECEIPTS", "CT_CP_ALERTS_LOOPBACK"])
+export const replaceable: ReadonlySet<string> = new Set([
+  "CT_EDGE_RECEIPTS",
+  "CT_CP_ALERTS_LOOPBACK",
+  "CT_CP_ACME_BROKER_ENABLED",
+  "CT_CP_ACME_BROKER_TICK_SECS",
+  "CT_CP_ACME_CAS"
+])
 
 /** The name below which the portal is served over TLS, by the edge. Browsers resolve it to this machine by themselves. */
 export const portalHost = "portal.localhost"
@@ -38,6 +45,21 @@ export const ofIdentityProvider = (settings: UpSettings, folder: StackFolder, se
   CT_IDP_MANAGER_CLIENT_SECRET: secrets.managerClientSecret,
   CT_IDP_USER_EMAIL: demoUser.email,
   CT_IDP_USER_PASSWORD: secrets.demoPassword
+})
+
+/** The development authorities as `CT_CP_ACME_CAS` lists them: no week's budget is ever spent. */
+const authorities = ({ acme: { port } }: UpSettings) =>
+  [
+    `development https://localhost:${port}/directory 1000000`,
+    `development-bound https://localhost:${port}${boundPath}/directory 1000000`
+  ].join(",")
+
+export const ofAcme = (settings: UpSettings, folder: StackFolder, secrets: Secrets): Environment => ({
+  CT_ACME_SERVER_LISTEN: address(settings.acme),
+  CT_ACME_SERVER_ROOT: folder.developmentRoot,
+  CT_ACME_SERVER_ROOT_KEY: folder.developmentRootKey,
+  CT_ACME_SERVER_FRONT_DOOR: address(settings.frontDoor),
+  CT_ACME_SERVER_EAB_HMAC: secrets.acmeBindingKey
 })
 
 export const ofControlPlane = (
@@ -62,6 +84,11 @@ export const ofControlPlane = (
   CT_GATE_CLIENT_ID: "catenet-gate",
   CT_GATE_CLIENT_SECRET: secrets.gateClientSecret,
   CT_GATE_ACCESS_AUD: "catenet-gate",
+  CT_CP_ACME_BROKER_ENABLED: "1",
+  CT_CP_ACME_BROKER_TICK_SECS: "2",
+  CT_CP_ACME_CAS: authorities(settings),
+  CT_CP_ACME_EAB_DEVELOPMENTBOUND_KID: boundAccount,
+  CT_CP_ACME_EAB_DEVELOPMENTBOUND_HMAC: secrets.acmeBindingKey,
   CT_PORTAL_BASE_URL: portalUrl(settings),
   CT_CP_AGENTS_URL: url(settings.controlPlane),
   CT_PAYMENT_WEBHOOK_SECRET: secrets.paymentWebhookSecret,
@@ -96,10 +123,19 @@ export const ofEdge = (settings: UpSettings, folder: StackFolder, secrets: Secre
 })
 
 /** What every agent of this stack needs beside its tunnel's own variables. */
-export const ofAgent = (settings: UpSettings, state: string, hostname: string): Environment => ({
+export const ofAgent = (
+  settings: UpSettings,
+  { developmentRoot }: StackFolder,
+  state: string,
+  hostname: string
+): Environment => ({
   CT_AGENT_CP_URL: url(settings.controlPlane),
   CT_AGENT_HOSTNAME: hostname,
   CT_AGENT_MODE: "browser",
+  // Plain text while the edge ends TLS; with its own certificate the agent does, and the edge cannot read a byte.
+  CT_AGENT_ORIGIN_TLS: "terminate",
+  CT_ACME_CERT_OUT_DIR: join(state, "certificate"),
+  CT_ACME_CA_FILE: developmentRoot,
   CT_AGENT_STATE_DIR: state,
   CT_AGENT_EDGE_CERT: join(state, "edge-cert.der")
 })

@@ -28,7 +28,10 @@ const answers = (address: string) =>
 const listens = ({ host, port }: Listen) =>
   Effect.callback<void, NotReady>((resume) => {
     const socket = connect({ host, port })
-    socket.once("connect", () => resume(Effect.void))
+    socket.once("connect", () => {
+      socket.destroy()
+      resume(Effect.void)
+    })
     socket.once("error", (cause) => resume(Effect.fail(new NotReady({ cause }))))
     return Effect.sync(() => socket.destroy())
   })
@@ -63,6 +66,13 @@ export const edge = (settings: UpSettings, folder: StackFolder, secrets: Secrets
     listens(settings.frontDoor),
     answers(`${Environments.url(settings.controlPlane)}/pki/ca`)
   ])
+})
+
+export const acme = (settings: UpSettings, folder: StackFolder, secrets: Secrets): Program => ({
+  name: "acme",
+  args: ["acme", "--log-format", "json"],
+  env: Environments.ofAcme(settings, folder, secrets),
+  ready: listens(settings.acme)
 })
 
 export const demoOrigin = (settings: UpSettings): Program => ({

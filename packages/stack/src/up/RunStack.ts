@@ -30,7 +30,7 @@ const step = (text: string) => Effect.sync(() => void process.stderr.write(`  ${
 
 const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => boolean) {
   const settings = yield* Settings.read
-  const { controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
+  const { acme, controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
   const folder = StackFolder.at(settings.folder)
   yield* checkPorts([
     controlPlane,
@@ -39,6 +39,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     mesh,
     edgeAdmin,
     edgeMetrics,
+    acme,
     ...(demo ? [demoOrigin] : [])
   ])
   yield* Effect.sync(() => {
@@ -50,7 +51,10 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   const passed = yield* OperatorVariables.passed(ChildProcesses.given(), Settings.names, {
     controlPlane: Environments.ofControlPlane(settings, folder, secrets, Redacted.make("")),
     edge: Environments.ofEdge(settings, folder, secrets),
-    others: Environments.ofIdentityProvider(settings, folder, secrets)
+    others: {
+      ...Environments.ofIdentityProvider(settings, folder, secrets),
+      ...Environments.ofAcme(settings, folder, secrets)
+    }
   })
   const { renewed } = yield* DevelopmentNames.ensure(folder)
   if (renewed) yield* step(`A new development root, for a year: import ${folder.developmentRoot} again.`)
@@ -68,6 +72,8 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   yield* DevelopmentNames.follow(settings, folder, secrets)
   yield* step("Edge ...")
   yield* start(withMore(Programs.edge(settings, folder, secrets), passed.edge))
+  yield* step("Certificate authorities ...")
+  yield* start(Programs.acme(settings, folder, secrets))
   if (demo) {
     yield* step("Demo tunnel ...")
     yield* start(Programs.demoOrigin(settings))

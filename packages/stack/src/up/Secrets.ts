@@ -11,7 +11,8 @@ export const Secrets = Schema.Struct({
   managerClientSecret: Schema.String,
   paymentWebhookSecret: Schema.String,
   demoPassword: Schema.String,
-  sealKey: Schema.String
+  sealKey: Schema.String,
+  acmeBindingKey: Schema.String
 })
 export type Secrets = typeof Secrets.Type
 
@@ -25,7 +26,8 @@ const make = (): Secrets => ({
   managerClientSecret: text(24),
   paymentWebhookSecret: hex(),
   demoPassword: text(9),
-  sealKey: hex()
+  sealKey: hex(),
+  acmeBindingKey: text(32)
 })
 
 const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))

@@ -26,6 +26,7 @@ export interface UpSettings {
   readonly edgeAdmin: Listen
   readonly edgeMetrics: Listen
   readonly demoOrigin: Listen
+  readonly acme: Listen
 }
 
 const listen = (name: string, standard: string, meaning: string) => {
@@ -52,7 +53,8 @@ export const variables = {
   mesh: listen("CT_EDGE_LISTEN", "127.0.0.1:4433", "Where agents register."),
   edgeAdmin: listen("CT_EDGE_ADMIN_LISTEN", "127.0.0.1:9601", "The edge's admin interface."),
   edgeMetrics: listen("CT_EDGE_METRICS_LISTEN", "127.0.0.1:9600", "The edge's metrics."),
-  demoOrigin
+  demoOrigin,
+  acme: listen("CT_ACME_SERVER_LISTEN", "127.0.0.1:8093", "The development certificate authorities.")
 } as const
 
 /** The names that are read here. */

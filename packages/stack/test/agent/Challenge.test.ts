@@ -1,6 +1,6 @@
 /** TLS-ALPN-01 (RFC 8737) from a certificate authority's connection to the front door through a real edge and a real agent. */
 import * as Challenges from "@catenet/agent/certificate/Challenges"
-import { mintRoot, pem } from "@catenet/edge/ca/Certificates"
+import { mintRoot, pem } from "@catenet/crypto/x509/Certificate"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -28,7 +28,13 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Built-in modules of Node where the table forbids I/O, with the file that is the exception. */
 const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
-  crypto: ["packages/crypto/src/native.ts"]
+  crypto: [
+    "packages/crypto/src/native.ts",
+    // ECDSA P-256 and its key formats are the runtime's.
+    "packages/crypto/src/x509/Certificate.ts",
+    "packages/crypto/src/x509/CertificateRequest.ts",
+    "packages/crypto/src/x509/Structures.ts"
+  ]
 }
 
 /**
@@ -37,6 +43,7 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
  */
 const ambient = new Set([
   "packages/agent/src/channel/serve/HandlerEnvironment.ts",
+  "packages/agent/src/certificate/ReloadCommand.ts",
   "packages/agent/src/doctor/Network.ts",
   "packages/agent/src/terminal/Presenter.ts",
   "packages/edge/src/frontdoor/PlatformHosts.ts",
@@ -72,6 +79,8 @@ const readsConfiguration =
  * that no secret goes to an address that is not configured. The one of the edge's `gelb` speaks to agents, on their streams.
  */
 const httpClients = new Set([
+  // To the authority that is assigned, with roots of its own.
+  "packages/agent/src/certificate/AcmeTransport.ts",
   "packages/agent/src/onboard/OutgoingHttp.ts",
   // On a socket that leads to the origin already; it reads no body and follows no redirect.
   "packages/agent/src/tunnel/OriginProbe.ts",

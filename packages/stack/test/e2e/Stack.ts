@@ -22,6 +22,7 @@ export interface Ports {
   readonly edgeAdmin: number
   readonly edgeMetrics: number
   readonly demoOrigin: number
+  readonly acme: number
 }
 
 const variables: Readonly<Record<keyof Ports, string>> = {
@@ -31,7 +32,8 @@ const variables: Readonly<Record<keyof Ports, string>> = {
   mesh: "CT_EDGE_LISTEN",
   edgeAdmin: "CT_EDGE_ADMIN_LISTEN",
   edgeMetrics: "CT_EDGE_METRICS_LISTEN",
-  demoOrigin: "CT_DEMO_ORIGIN_LISTEN"
+  demoOrigin: "CT_DEMO_ORIGIN_LISTEN",
+  acme: "CT_ACME_SERVER_LISTEN"
 }
 
 export const freePorts = async (): Promise<Ports> => {
@@ -43,7 +45,8 @@ export const freePorts = async (): Promise<Ports> => {
     mesh: await port(),
     edgeAdmin: await port(),
     edgeMetrics: await port(),
-    demoOrigin: await port()
+    demoOrigin: await port(),
+    acme: await port()
   }
 }
 

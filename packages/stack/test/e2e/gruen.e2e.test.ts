@@ -1,4 +1,4 @@
-import * as Certificates from "@catenet/edge/ca/Certificates"
+import * as Certificates from "@catenet/crypto/x509/Certificate"
 import { generateKeyPairSync } from "node:crypto"
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect, createServer as createTlsServer } from "node:tls"

@@ -1,5 +1,5 @@
 /** One edge of several processes, as an operator runs it, with agents and figures of its own. */
-import * as Certificates from "@catenet/edge/ca/Certificates"
+import * as Certificates from "@catenet/crypto/x509/Certificate"
 import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
 import type { MuxStream } from "@catenet/wire/transport/MuxStream"
 import { Effect } from "effect"

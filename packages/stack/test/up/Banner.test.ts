@@ -14,6 +14,7 @@ const secrets = {
   gateClientSecret: "",
   managerClientSecret: "",
   paymentWebhookSecret: "",
+  acmeBindingKey: "s",
   demoPassword: "b3pXv0TQm1Yc",
   sealKey: "5e".repeat(32)
 }

@@ -1,4 +1,4 @@
-import * as Certificates from "@catenet/edge/ca/Certificates"
+import * as Certificates from "@catenet/crypto/x509/Certificate"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,0 +1,128 @@
+/** What the control plane is asked about a certificate: whether one may be ordered, where, and that it is there. */
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import type { Admission } from "@catenet/domain/certificates/Admission"
+import type { Hostname } from "@catenet/domain/values/Hostname"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Redacted, Schedule } from "effect"
+import { HttpClient, HttpClientError } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Refused, Unreachable } from "../Failure.ts"
+import { AcmeFailed } from "./AcmeFailed.ts"
+
+const callBound = "10 seconds"
+/** The name servers of a zone may take that long to agree. */
+const propagationBound = "180 seconds"
+
+/** Who asks, and for which name. */
+export interface Asked {
+  readonly token: RoutingToken
+  readonly hostname: Hostname
+}
+
+export interface Answered {
+  readonly admission: Admission
+  /** What the control plane's clock said, in Unix milliseconds; undefined where it did not say. */
+  readonly date: number | undefined
+}
+
+export class AcmeAdmission extends Context.Service<
+  AcmeAdmission,
+  {
+    readonly ask: (asked: Asked) => Effect.Effect<Answered, Refused | Unreachable>
+    /** The certificate is there. May be repeated. */
+    readonly complete: (asked: Asked) => Effect.Effect<void, Refused | Unreachable>
+    /** Publishes a value in DNS and waits until it is seen; undefined where the control plane has no DNS to publish in. */
+    readonly publish: (asked: Asked, value: string) => Effect.Effect<"published" | "no broker", AcmeFailed>
+    /** Takes it away again, if it can. */
+    readonly clear: (asked: Asked) => Effect.Effect<void>
+  }
+>()("agent/certificate/AcmeAdmission") {
+  static readonly layer = (url: string) =>
+    Layer.effect(
+      AcmeAdmission,
+      Effect.gen(function* () {
+        const httpClient = yield* HttpClient.HttpClient
+        const client = yield* HttpApiClient.group(ControlPlaneApi, { group: "admission", httpClient, baseUrl: url })
+
+        const bounded = <A, E>(call: Effect.Effect<A, E>) =>
+          Effect.timeoutOrElse(call, {
+            duration: callBound,
+            orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
+          })
+
+        const sorted = (what: string) => (error: unknown) => {
+          const status = HttpClientError.isHttpClientError(error) ? error.response?.status : undefined
+          const said = error instanceof Error ? error.message : String(error)
+          return status !== undefined && status >= 400 && status < 500 && status !== 429
+            ? new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${status}).` })
+            : new Unreachable({ detail: `The control plane at ${url} could not ${what}: ${said}.` })
+        }
+
+        const params = ({ hostname, token }: Asked) => ({
+          routing_token: Redacted.make(Redacted.value(token)),
+          hostname
+        })
+        const check = "Check CT_AGENT_TOKEN and CT_AGENT_HOSTNAME."
+
+        const publishOnce = ({ hostname, token }: Asked, value: string) =>
+          client.setChallenge({ payload: { token, hostname, value } }).pipe(Effect.as("published" as const))
+
+        return {
+          ask: Effect.fn("AcmeAdmission.ask")(function* (asked) {
+            const what = "say whether a certificate may be ordered"
+            return yield* bounded(
+              client.admission({ params: params(asked), responseMode: "decoded-and-response" })
+            ).pipe(
+              Effect.map(([admission, { headers }]) => {
+                const date = Date.parse(headers["date"] ?? "")
+                return { admission, date: Number.isNaN(date) ? undefined : date }
+              }),
+              Effect.catchTag(["NotHostnameOwner", "HostnameUnknown"], ({ detail }) =>
+                Effect.fail(new Refused({ detail: `${detail} ${check}` }))
+              ),
+              Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
+            )
+          }),
+          complete: Effect.fn("AcmeAdmission.complete")(function* (asked) {
+            const what = "take note of the certificate"
+            yield* bounded(client.issuanceComplete({ params: params(asked) })).pipe(
+              Effect.catchTag("NotHostnameOwner", ({ detail }) =>
+                Effect.fail(new Refused({ detail: `${detail} ${check}` }))
+              ),
+              Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
+            )
+          }),
+          publish: Effect.fn("AcmeAdmission.publish")(function* (asked, value) {
+            const failed = (reason: AcmeFailed["reason"], detail: string) =>
+              Effect.fail(new AcmeFailed({ reason, detail }))
+            return yield* publishOnce(asked, value).pipe(
+              Effect.timeout(callBound),
+              // The value stays published: the same question is asked again, and no new order.
+              Effect.retry({
+                schedule: Schedule.spaced("5 seconds"),
+                while: (error) =>
+                  error._tag === "DnsNotConverged" || error._tag === "DnsBusy" || error._tag === "TimeoutError"
+              }),
+              Effect.catchTags({
+                RouteNotFound: () => Effect.succeed("no broker" as const),
+                ChallengeNotBrokered: () => Effect.succeed("no broker" as const),
+                NotAdmitted: ({ detail }) => failed("dns", detail),
+                DnsProviderFailed: ({ detail }) => failed("dns", detail)
+              }),
+              Effect.timeout(propagationBound),
+              Effect.mapError((error) =>
+                error instanceof AcmeFailed
+                  ? error
+                  : new AcmeFailed({
+                      reason: "dns",
+                      detail: `The proof could not be published in DNS: ${error instanceof Error ? error.message : String(error)}.`
+                    })
+              )
+            )
+          }),
+          clear: ({ hostname, token }) =>
+            Effect.ignore(bounded(client.clearChallenge({ payload: { token, hostname } })))
+        }
+      })
+    )
+}

@@ -1,0 +1,57 @@
+/** What an ACME server answers (RFC 8555, RFC 9773), as far as it is read. Everything else is refused before it is used. */
+import { Schema } from "effect"
+
+const Address = Schema.String.check(Schema.isMaxLength(2048))
+const Text = Schema.String.check(Schema.isMaxLength(4096))
+
+export const Problem = Schema.Struct({
+  type: Schema.optionalKey(Text),
+  detail: Schema.optionalKey(Text),
+  subproblems: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ type: Schema.optionalKey(Text), detail: Schema.optionalKey(Text) })).check(
+      Schema.isMaxLength(100)
+    )
+  )
+})
+
+export const Directory = Schema.Struct({
+  newNonce: Address,
+  newAccount: Address,
+  newOrder: Address,
+  revokeCert: Schema.optionalKey(Address),
+  renewalInfo: Schema.optionalKey(Address)
+})
+export type Directory = typeof Directory.Type
+
+export const Order = Schema.Struct({
+  status: Schema.Literals(["pending", "ready", "processing", "valid", "invalid"]),
+  // One name is ordered, so there is one authorization.
+  authorizations: Schema.Tuple([Address]),
+  finalize: Address,
+  certificate: Schema.optionalKey(Address),
+  error: Schema.optionalKey(Problem)
+})
+export type Order = typeof Order.Type
+
+export const Challenge = Schema.Struct({
+  type: Text,
+  url: Address,
+  /** Part of a name in DNS and of what is signed: nothing but base64url. */
+  token: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,512}$/))),
+  error: Schema.optionalKey(Problem)
+})
+export type Challenge = typeof Challenge.Type
+
+export const Authorization = Schema.Struct({
+  status: Schema.Literals(["pending", "valid", "invalid", "deactivated", "expired", "revoked"]),
+  identifier: Schema.Struct({ type: Schema.Literal("dns"), value: Text }),
+  challenges: Schema.Array(Challenge).check(Schema.isMaxLength(20))
+})
+export type Authorization = typeof Authorization.Type
+
+export const RenewalInfo = Schema.Struct({
+  suggestedWindow: Schema.Struct({
+    start: Schema.DateTimeUtcFromString,
+    end: Schema.DateTimeUtcFromString
+  })
+})

@@ -1,0 +1,116 @@
+/**
+ * HTTPS to one ACME server. Requests go only to the origin of its directory, over TLS, so that no answer leads the agent to
+ * another address; no redirect is followed; answers are read to a bound and in 30 s.
+ */
+import { Clock, Effect } from "effect"
+import type { IncomingMessage } from "node:http"
+import { request } from "node:https"
+import { type AcmeFailed, unreachable, untrusted } from "./AcmeFailed.ts"
+
+const callBound = "30 seconds"
+/** Bytes of an answer: a chain of certificates is the longest. */
+const longestAcmeAnswer = 131_072
+/** Nothing is waited for longer than this many seconds. */
+const longestWait = 86_400
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly nonce: string | undefined
+  readonly location: string | undefined
+  /** Seconds, from `Retry-After`. */
+  readonly retryAfter: number | undefined
+}
+
+export interface AcmeTransport {
+  /** The server as sentences name it: the host of its directory. */
+  readonly server: string
+  readonly call: (method: "GET" | "HEAD" | "POST", url: string, body?: string) => Effect.Effect<Answer, AcmeFailed>
+}
+
+const single = (header: string | ReadonlyArray<string> | undefined) =>
+  typeof header === "string" ? header : header?.[0]
+
+/** A number of seconds or a date (RFC 9110 section 10.2.3). */
+const secondsOf = (text: string | undefined, now: number) => {
+  if (text === undefined) return undefined
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now) / 1000)
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), longestWait)
+}
+
+const read = async (response: IncomingMessage) => {
+  const chunks: Array<Buffer> = []
+  let length = 0
+  // Leaving the loop early ends the connection.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > longestAcmeAnswer) throw new Error(`its answer is longer than ${longestAcmeAnswer} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+const words = (error: unknown) => {
+  if (!(error instanceof Error)) return String(error)
+  return "code" in error && error.message === "" ? String(error.code) : error.message
+}
+
+/** `ca` are the roots to trust, PEM; without it those of this system. */
+export const make = (directory: string, ca: string | undefined): AcmeTransport => {
+  const { host: server, origin } = new URL(directory)
+
+  const send = (method: string, url: URL, body: string | undefined) =>
+    Effect.callback<IncomingMessage, AcmeFailed>((resume) => {
+      const sent = request(url, {
+        method,
+        agent: false,
+        headers: {
+          "user-agent": "ct-agent",
+          accept: "application/json, application/pem-certificate-chain, application/problem+json",
+          ...(body === undefined
+            ? {}
+            : { "content-type": "application/jose+json", "content-length": Buffer.byteLength(body) })
+        },
+        ...(ca === undefined ? {} : { ca })
+      })
+      sent.on("error", (error) => resume(Effect.fail(unreachable(server, words(error)))))
+      sent.once("response", (response) => resume(Effect.succeed(response)))
+      sent.end(body)
+      return Effect.sync(() => void sent.destroy())
+    })
+
+  const call = Effect.fnUntraced(
+    function* (method: "GET" | "HEAD" | "POST", address: string, body?: string) {
+      const url = URL.parse(address)
+      if (url?.protocol !== "https:" || url.origin !== origin || url.username !== "" || url.password !== "")
+        return yield* untrusted(
+          server,
+          `it names ${address.slice(0, 200)}, which is not https and at the directory's own address`
+        )
+      const response = yield* send(method, url, body)
+      const { headers, statusCode: status = 0 } = response
+      const content = yield* Effect.tryPromise({
+        try: (signal) => {
+          signal.addEventListener("abort", () => void response.destroy())
+          return read(response)
+        },
+        catch: (error) => untrusted(server, words(error))
+      })
+      if (status >= 300 && status < 400)
+        return yield* untrusted(server, `it answered ${status}, and no redirect is followed`)
+      return {
+        status,
+        body: content,
+        nonce: single(headers["replay-nonce"]),
+        location: single(headers.location),
+        retryAfter: secondsOf(single(headers["retry-after"]), yield* Clock.currentTimeMillis)
+      }
+    },
+    (calling) =>
+      Effect.timeoutOrElse(calling, {
+        duration: callBound,
+        orElse: () => Effect.fail(unreachable(server, `no answer within ${callBound}`))
+      })
+  )
+  return { server, call }
+}

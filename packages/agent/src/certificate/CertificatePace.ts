@@ -1,0 +1,36 @@
+/** How long the certificate is left alone after what happened last. Pure; the caller adds a little chance. */
+
+/** How one look at the certificate ended. Times are Unix milliseconds. */
+export type Outcome =
+  /** The control plane does not let this name order a certificate yet. */
+  | { readonly _tag: "Waiting"; readonly status: "rot" | "gelb" | "gruen" }
+  | { readonly _tag: "Current"; readonly dueAt: number; readonly now: number }
+  | { readonly _tag: "Issued"; readonly dueAt: number; readonly now: number }
+  | {
+      readonly _tag: "Failed"
+      readonly sentence: string
+      readonly retryAfter: number | undefined
+      /** Whether an offer is open that ends. */
+      readonly isUrgent: boolean
+      /** Whether the authority gave no answer, and did not say no. */
+      readonly isUnreachable: boolean
+    }
+
+const minute = 60
+const longestWaiting = 15 * minute
+const longest = 6 * 60 * minute
+
+const doubled = (first: number, times: number, most: number) => Math.min(first * 2 ** Math.min(times, 20), most)
+
+/** Seconds. `times` is how often the outcome has been of this kind without a break before. */
+export const pause = (outcome: Outcome, times: number): number => {
+  switch (outcome._tag) {
+    case "Waiting":
+      return doubled(5, times, longestWaiting)
+    case "Current":
+    case "Issued":
+      return Math.min(Math.max((outcome.dueAt - outcome.now) / 1000, 5), longest)
+    case "Failed":
+      return Math.max(outcome.retryAfter ?? 0, doubled(minute, times, outcome.isUrgent ? longestWaiting : 60 * minute))
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Keeps the certificate of one host name: looks whether there is one, whether it is time to renew it and whether the control
+ * plane lets it be ordered, orders it, and says that it is there.
+ */
+import type { Admission } from "@catenet/domain/certificates/Admission"
+import { Clock, Effect, Schedule } from "effect"
+import type { X509Certificate } from "node:crypto"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import { AcmeAdmission } from "./AcmeAdmission.ts"
+import type { AcmeFailed } from "./AcmeFailed.ts"
+import * as Folder from "./CertificateFolder.ts"
+import type { Outcome } from "./CertificatePace.ts"
+import * as FolderLock from "./FolderLock.ts"
+import * as Issuance from "./Issuance.ts"
+import * as ReloadCommand from "./ReloadCommand.ts"
+import { judgedTime } from "./Renewal.ts"
+import * as Renewals from "./Renewals.ts"
+
+export interface Options extends Issuance.Options {
+  /** Run after each issuance. */
+  readonly reload: string | undefined
+}
+
+/** Says that the certificate is there. It is remembered until then. */
+const complete = Effect.fnUntraced(function* (options: Options) {
+  const admission = yield* AcmeAdmission
+  yield* Effect.retry(admission.complete(options), {
+    schedule: Schedule.exponential("1 second"),
+    times: 3,
+    while: ({ _tag }) => _tag === "Unreachable"
+  })
+  const { completion: _, ...state } = yield* Folder.readState(options.places)
+  yield* Folder.writeState(options.places, state)
+  yield* Effect.logInfo(`${options.hostname} has a certificate of its own; its visitors are passed through unread`)
+})
+
+const covers = (leaf: X509Certificate, host: string, now: number) =>
+  leaf.checkHost(host, { subject: "never" }) !== undefined && leaf.validToDate.getTime() > now
+
+/** The certificate in the folder, if it serves this name, with the time at which it is to be renewed. */
+const current = Effect.fnUntraced(function* (options: Options, now: number) {
+  const leaf = yield* Folder.leaf(options.places)
+  if (leaf === undefined || !covers(leaf, options.hostname, now)) return undefined
+  const { issued } = yield* Folder.readState(options.places)
+  const directory = issued?.fingerprint === leaf.fingerprint256 ? issued.directory : undefined
+  return { leaf, dueAt: yield* Renewals.dueAt(leaf, directory, options.roots) }
+})
+
+const order = Effect.fnUntraced(function* (
+  options: Options,
+  { assigned_ca: ca, may_issue_now, status }: Admission,
+  found: Effect.Success<ReturnType<typeof current>>,
+  now: number
+) {
+  if (!may_issue_now || ca === null) return { _tag: "Waiting", status } satisfies Outcome
+  const replaces = found === undefined ? undefined : Renewals.idOf(found.leaf)
+  const leaf = yield* Issuance.obtain(options, ca, now, replaces)
+  yield* Effect.logInfo(`${ca.name} issued a certificate for ${options.hostname}, valid until ${leaf.validTo}`)
+  if (options.reload !== undefined) yield* ReloadCommand.run(options.reload, options.places.folder)
+  yield* complete(options)
+  const dueAt = yield* Renewals.dueAt(leaf, undefined, options.roots)
+  return { _tag: "Issued", dueAt, now } satisfies Outcome
+})
+
+const failure = (error: AcmeFailed, { claim_deadline, status }: Admission): Outcome => ({
+  _tag: "Failed",
+  sentence: error.message,
+  retryAfter: error.retryAfter,
+  isUrgent: claim_deadline !== null || status !== "gruen",
+  isUnreachable: error.reason === "ca-unavailable"
+})
+
+const looked = Effect.fnUntraced(function* (options: Options) {
+  const { hostname, places } = options
+  yield* Folder.repair(places)
+  const { admission, date } = yield* AcmeAdmission.use(({ ask }) => ask(options))
+  const own = yield* Clock.currentTimeMillis
+  const now = judgedTime(own, date)
+  if (now !== own) yield* Effect.logWarning("the clock of this machine is wrong; that of the control plane is used")
+  const found = yield* current(options, now)
+  const { completion, order: open } = yield* Folder.readState(places)
+  // A completion call that was lost would leave the name gelb for ever.
+  if (found !== undefined && (completion === hostname || admission.status !== "gruen")) yield* complete(options)
+  const isOpen = open?.hostname === hostname
+  if (found !== undefined && now < found.dueAt && !isOpen)
+    return { _tag: "Current", dueAt: found.dueAt, now } satisfies Outcome
+  return yield* Effect.catchTag(order(options, admission, found, now), "AcmeFailed", (error) =>
+    Effect.succeed(failure(error, admission))
+  )
+})
+
+/** Ends what a process began that died, unless another one is at it. What cannot be repaired is said. */
+export const repair = Effect.fn("Certificates.repair")(
+  function* (places: Folder.Places) {
+    yield* PrivateFile.folder(places.folder)
+    if (yield* FolderLock.take(places.folder)) yield* Folder.repair(places)
+  },
+  Effect.scoped,
+  Effect.catchTag("StateUnusable", ({ message }) => Effect.logWarning(message))
+)
+
+/** Looks once, and does what is to be done. Undefined when another process is at it in this folder. */
+export const look = Effect.fn("Certificates.look")(function* (options: Options) {
+  yield* PrivateFile.folder(options.places.folder)
+  return (yield* FolderLock.take(options.places.folder)) ? yield* looked(options) : undefined
+}, Effect.scoped)

@@ -1,0 +1,157 @@
+/**
+ * Orders one certificate, from the account to the files. Everything that cannot be repeated is remembered before the next step
+ * begins: a process that dies at any point is followed by one that continues the same order with the same key.
+ */
+import type { CertificateAuthority } from "@catenet/domain/certificates/Admission"
+import { Effect, Redacted, Result } from "effect"
+import { calculateJwkThumbprint, exportJWK } from "jose"
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto"
+import * as AcmeAccount from "./AcmeAccount.ts"
+import { AcmeAdmission, type Asked } from "./AcmeAdmission.ts"
+import { type AcmeFailed, untrusted } from "./AcmeFailed.ts"
+import * as AcmeTransport from "./AcmeTransport.ts"
+import * as Folder from "./CertificateFolder.ts"
+import * as Chain from "./Chain.ts"
+import * as Order from "./Order.ts"
+import type { Method } from "./OrderStep.ts"
+import * as Proof from "./Proof.ts"
+
+export interface Options extends Asked {
+  readonly places: Folder.Places
+  /** Where the serving agent looks for proofs. */
+  readonly stateDir: string
+  /** Roots to trust the authority's server by, PEM; undefined for those of this system. */
+  readonly roots: string | undefined
+  /** In the order in which they are tried. */
+  readonly methods: ReadonlyArray<Method>
+}
+
+/** Another method may succeed where these failed. */
+const mayTryAnother = ({ reason, type }: AcmeFailed) =>
+  type === Proof.notAvailable || reason === "connection" || reason === "dns"
+
+/** After these the order is still there. */
+const staysOpen = ({ reason, type }: AcmeFailed) => reason === "ca-unavailable" || type === Proof.notAvailable
+
+const bindingOf = ({ eab_hmac_key_b64url: hmac, eab_kid: kid, requires_eab }: CertificateAuthority) =>
+  requires_eab && kid !== null && hmac !== null ? { kid, hmac: Redacted.make(hmac) } : undefined
+
+/** The account of this directory, which is remembered for this key. */
+const account = Effect.fnUntraced(function* ({ places, roots }: Options, ca: CertificateAuthority) {
+  const { directory_url: directory } = ca
+  const key = yield* Folder.accountKey(places)
+  const thumbprint = yield* Effect.promise(async () => calculateJwkThumbprint(await exportJWK(createPublicKey(key))))
+  const state = yield* Folder.readState(places)
+  const known = state.accounts.find((each) => each.directory === directory && each.thumbprint === thumbprint)
+  const opened = yield* AcmeAccount.open(AcmeTransport.make(directory, roots), {
+    directory,
+    key,
+    known: known?.url,
+    binding: bindingOf(ca)
+  })
+  const others = state.accounts.filter((each) => each.directory !== directory)
+  if (known === undefined)
+    yield* Folder.writeState(places, { ...state, accounts: [...others, { directory, thumbprint, url: opened.url }] })
+  return opened
+})
+
+/** An account that the server does not know any more is made anew at the next attempt. */
+const forgetAccount = Effect.fnUntraced(function* ({ places }: Options, { directory_url }: CertificateAuthority) {
+  const state = yield* Folder.readState(places)
+  const accounts = state.accounts.filter(({ directory }) => directory !== directory_url)
+  yield* Folder.writeState(places, { ...state, accounts })
+})
+
+const forgetOrder = Effect.fnUntraced(function* ({ places }: Options) {
+  const { order: _, ...state } = yield* Folder.readState(places)
+  yield* Folder.writeState(places, state)
+})
+
+interface Placed extends Order.Placed {
+  readonly key: KeyObject
+}
+
+/** The order that is open at this authority for this name, or a new one. */
+const openOrder = Effect.fnUntraced(function* (
+  { hostname, places }: Options,
+  ca: CertificateAuthority,
+  acme: AcmeAccount.AcmeAccount,
+  replaces: string | undefined
+): Effect.fn.Return<Placed, Effect.Error<ReturnType<typeof account>>, Effect.Services<ReturnType<typeof account>>> {
+  const state = yield* Folder.readState(places)
+  const { order } = state
+  if (order !== undefined && order.directory === ca.directory_url && order.hostname === hostname) {
+    const found = yield* Effect.result(Order.read(acme, order.url))
+    if (Result.isSuccess(found) && found.success.order.status !== "invalid")
+      return { ...found.success, key: createPrivateKey(order.key) }
+    if (Result.isFailure(found) && found.failure.reason === "ca-unavailable") return yield* found.failure
+  }
+  const key = Folder.newKey()
+  const placed = yield* Order.place(acme, hostname, replaces)
+  const remembered = { ca: ca.name, directory: ca.directory_url, hostname, url: placed.url, key: Folder.pemOf(key) }
+  yield* Folder.writeState(places, { ...state, order: remembered })
+  return { ...placed, key }
+})
+
+/** Puts the pair in its place; from then on the control plane is to hear of it. */
+const store = Effect.fnUntraced(function* (
+  { hostname, places }: Options,
+  ca: CertificateAuthority,
+  key: KeyObject,
+  chain: Chain.Checked
+) {
+  yield* Folder.writePair(places, key, chain.pem)
+  const { order: _, ...state } = yield* Folder.readState(places)
+  const issued = { fingerprint: chain.leaf.fingerprint256, directory: ca.directory_url }
+  yield* Folder.writeState(places, { ...state, completion: hostname, issued })
+})
+
+/** Orders a certificate and puts it into its files. `now` is what the certificate's dates are judged by. */
+export const obtain = Effect.fn("Issuance.obtain")(function* (
+  options: Options,
+  ca: CertificateAuthority,
+  now: number,
+  replaces: string | undefined
+) {
+  const { hostname, methods, stateDir } = options
+  const admission = yield* AcmeAdmission
+  const acme = yield* account(options, ca)
+
+  const attempt = Effect.fnUntraced(function* (method: Method) {
+    const placed = yield* openOrder(options, ca, acme, replaces)
+    const prove = Proof.by(method, options, stateDir, admission)
+    yield* Effect.logInfo(`ordering a certificate for ${hostname} at ${ca.name}, proved by ${method}`)
+    const text = yield* Order.fulfil(acme, placed, hostname, placed.key, method, prove)
+    const chain = yield* Effect.mapError(
+      Effect.fromResult(Chain.check(text, { host: hostname, key: placed.key, now })),
+      (what) => untrusted(acme.server, what)
+    )
+    yield* store(options, ca, placed.key, chain)
+    return chain.leaf
+  })
+
+  const failed = Effect.fnUntraced(function* (error: AcmeFailed) {
+    if (error.type === "accountDoesNotExist") yield* forgetAccount(options, ca)
+    if (!staysOpen(error)) yield* forgetOrder(options)
+  })
+
+  const tried = (method: Method) => attempt(method).pipe(Effect.tapErrorTag("AcmeFailed", failed))
+  const [first = "dns-01", ...others] = methods
+  return yield* others.reduce(
+    (before, method) =>
+      Effect.catchTag(before, "AcmeFailed", (error) =>
+        mayTryAnother(error)
+          ? Effect.andThen(
+              Effect.logInfo(error.message),
+              // What the first method met says more than that the next cannot be tried.
+              Effect.mapError(tried(method), (next) =>
+                next._tag === "AcmeFailed" && next.type === Proof.notAvailable && error.type !== Proof.notAvailable
+                  ? error
+                  : next
+              )
+            )
+          : Effect.fail(error)
+      ),
+    tried(first)
+  )
+})

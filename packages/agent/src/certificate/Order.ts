@@ -1,0 +1,132 @@
+/** Brings one order of one host name to its certificate. What is remembered between the steps is the server's own state. */
+import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
+import { Effect, type FileSystem, Schedule, type Scope } from "effect"
+import type { KeyObject } from "node:crypto"
+import type { StateUnusable } from "../Failure.ts"
+import { type AcmeAccount, decoded } from "./AcmeAccount.ts"
+import * as Documents from "./AcmeDocuments.ts"
+import { AcmeFailed, ofProblem, untrusted } from "./AcmeFailed.ts"
+import type { Answer } from "./AcmeTransport.ts"
+import { type Method, type Progress, stepOf } from "./OrderStep.ts"
+
+const pollSeconds = 3
+/** Of the whole order, with the time that DNS needs. */
+const orderBound = "300 seconds"
+
+/** Makes the proof visible for as long as the scope is open. */
+export type Prove = (
+  keyAuthorization: string
+) => Effect.Effect<void, AcmeFailed | StateUnusable, FileSystem.FileSystem | Scope.Scope>
+
+/** An order at its server. */
+export interface Placed {
+  readonly url: string
+  readonly order: Documents.Order
+}
+
+/** Places an order for one name. `replaces` names the certificate that it renews, where the server wants to know (RFC 9773). */
+export const place = Effect.fn("Order.place")(function* (
+  { directory, post, server }: AcmeAccount,
+  host: string,
+  replaces: string | undefined
+) {
+  const identifiers = [{ type: "dns", value: host }]
+  const answer = yield* post(
+    directory.newOrder,
+    replaces === undefined || directory.renewalInfo === undefined ? { identifiers } : { identifiers, replaces }
+  )
+  const order = yield* decoded(server, "its order", Documents.Order, answer)
+  const { location: url } = answer
+  return url === undefined ? yield* untrusted(server, "it does not say where the order is") : { url, order }
+})
+
+/** Reads an order that was placed before. */
+export const read = Effect.fn("Order.read")(function* ({ post, server }: AcmeAccount, url: string) {
+  return { url, order: yield* decoded(server, "its order", Documents.Order, yield* post(url)) }
+})
+
+/** What the server wants to be left alone for; it may not keep the agent for longer than one poll's bound. */
+const pause = ({ retryAfter }: Pick<Answer, "retryAfter">) =>
+  Effect.sleep(`${Math.min(Math.max(retryAfter ?? pollSeconds, 1), 60)} seconds`)
+
+/** The chain as the server gave it, PEM. */
+export const fulfil = Effect.fn("Order.fulfil")(function* (
+  account: AcmeAccount,
+  placed: Placed,
+  host: string,
+  key: KeyObject,
+  method: Method,
+  prove: Prove
+) {
+  const { post, server, thumbprint } = account
+  let progress: Progress = { order: placed.order, authorization: undefined, proved: false, finalized: false }
+
+  const readAuthorization = Effect.fnUntraced(function* (url: string) {
+    const answer = yield* post(url)
+    const authorization = yield* decoded(server, "its authorization", Documents.Authorization, answer)
+    if (authorization.identifier.value.toLowerCase() !== host)
+      return yield* untrusted(server, `it asks for a proof of ${authorization.identifier.value}, which was not ordered`)
+    progress = { ...progress, authorization }
+    return answer
+  })
+  const readOrder = Effect.gen(function* () {
+    const answer = yield* post(placed.url)
+    progress = { ...progress, order: yield* decoded(server, "its order", Documents.Order, answer) }
+    return answer
+  })
+
+  /** The chain, or undefined while there is more to do. */
+  const once = Effect.gen(function* () {
+    const step = stepOf(progress, method)
+    switch (step._tag) {
+      case "ReadAuthorization":
+        return void (yield* readAuthorization(step.url))
+      case "Prove":
+        yield* prove(`${step.challenge.token}.${thumbprint}`)
+        yield* post(step.challenge.url, {})
+        progress = { ...progress, proved: true, authorization: undefined }
+        return
+      case "AwaitAuthorization": {
+        const answer = yield* readAuthorization(step.url)
+        return stepOf(progress, method)._tag === "AwaitAuthorization" ? yield* pause(answer) : undefined
+      }
+      case "AwaitOrder": {
+        const answer = yield* readOrder
+        return stepOf(progress, method)._tag === "AwaitOrder" ? yield* pause(answer) : undefined
+      }
+      case "Finalize": {
+        const csr = CertificateRequest.write(host, key).toString("base64url")
+        const answer = yield* post(progress.order.finalize, { csr })
+        const order = yield* decoded(server, "its order", Documents.Order, answer)
+        progress = { ...progress, order, finalized: true }
+        return
+      }
+      case "Download":
+        return (yield* post(step.url)).body
+      case "NotOffered":
+        return yield* new AcmeFailed({
+          reason: "rejected",
+          detail: `${server} does not offer ${method}.`,
+          type: "notOffered"
+        })
+      case "Failed":
+        return yield* ofProblem(server, step.problem, { status: 403 })
+    }
+  })
+
+  return yield* once.pipe(
+    Effect.repeat({ schedule: Schedule.forever, until: (chain) => chain !== undefined }),
+    Effect.map((chain) => chain ?? ""),
+    Effect.timeoutOrElse({
+      duration: orderBound,
+      orElse: () =>
+        Effect.fail(
+          new AcmeFailed({
+            reason: "ca-unavailable",
+            detail: `${server} did not decide about ${host} within ${orderBound}; the order stays open.`,
+            type: "stillOpen"
+          })
+        )
+    })
+  )
+}, Effect.scoped)

@@ -1,0 +1,68 @@
+/** `catenet acme`: the development certificate authorities alone. */
+import * as Documentation from "@catenet/config/Documentation"
+import { address } from "@catenet/config/NetworkParser"
+import { formatAddress } from "@catenet/config/NetworkParser"
+import * as Parser from "@catenet/config/Parser"
+import * as Reader from "@catenet/config/Reader"
+import { secret } from "@catenet/config/SecretParser"
+import { defaulted, optional, required } from "@catenet/config/Variable"
+import { Clock, Effect } from "effect"
+import { Command } from "effect/cli"
+import * as Logs from "../Logs.ts"
+import { root } from "./root.ts"
+
+const variables = {
+  listen: required("CT_ACME_SERVER_LISTEN", address, "Where it listens, over TLS."),
+  root: required("CT_ACME_SERVER_ROOT", Parser.path, "Root certificate that it issues from, PEM."),
+  rootKey: required("CT_ACME_SERVER_ROOT_KEY", Parser.path, "Key of that root, PEM."),
+  frontDoor: required("CT_ACME_SERVER_FRONT_DOOR", address, "Where every host name is validated by TLS-ALPN-01."),
+  bindingKey: required(
+    "CT_ACME_SERVER_EAB_HMAC",
+    secret,
+    "HMAC key of the external account that /bound wants, base64url."
+  ),
+  nameServer: optional("CT_ACME_SERVER_DNS", address, "Name server that is asked for DNS-01.", {
+    standard: "those of this system"
+  }),
+  lifetime: defaulted(
+    "CT_ACME_SERVER_LIFETIME_SECS",
+    Parser.whole(30, 31_536_000),
+    "7776000",
+    "How long its certificates are valid."
+  )
+} as const
+
+const serve = Effect.gen(function* () {
+  const { frontDoor, lifetime, nameServer, ...options } = yield* Reader.read(variables)
+  const { serve } = yield* Effect.promise(() => import("../acme/DevelopmentAcme.ts"))
+  const clock = yield* Clock.Clock
+  yield* Effect.acquireRelease(
+    Effect.promise(() =>
+      serve({
+        ...options,
+        ...frontDoor,
+        lifetimeMillis: lifetime * 1000,
+        nameServer: nameServer === undefined ? undefined : formatAddress(nameServer),
+        now: () => clock.currentTimeMillisUnsafe()
+      })
+    ),
+    ({ close }) => Effect.promise(close)
+  )
+  yield* Effect.logInfo("certificate authorities ready")
+  return yield* Effect.never
+}).pipe(Effect.scoped)
+
+export const acme = Command.make(
+  "acme",
+  {},
+  Effect.fn(function* () {
+    const { logFormat } = yield* root
+    return yield* serve.pipe(Effect.provide(Logs.layer(logFormat, "catenet-acme")))
+  })
+).pipe(
+  Command.withDescription(
+    "Runs two certificate authorities (RFC 8555) that issue from the development root. For development and tests; `up` starts " +
+      `it.\n\nEverything is configured by variables:\n${Documentation.help(variables)}`
+  ),
+  Command.withShortDescription("Run the development certificate authorities")
+)

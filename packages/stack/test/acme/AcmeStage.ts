@@ -1,0 +1,172 @@
+/**
+ * What an agent needs to order a certificate, on loopback: an authority that issues from a root of its own, a control plane
+ * that admits one name, and a front door that answers validations from the agent's state folder.
+ */
+import * as AcmeAdmission from "@catenet/agent/certificate/AcmeAdmission"
+import type * as Certificates from "@catenet/agent/certificate/Certificates"
+import * as Challenges from "@catenet/agent/certificate/Challenges"
+import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
+import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Clock, Effect, Layer, Schema } from "effect"
+import { generateKeyPairSync } from "node:crypto"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
+import { temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
+import { listen } from "../../src/acme/AcmeListener.ts"
+import { AcmeServer, type Options as ServerOptions } from "../../src/acme/AcmeServer.ts"
+import * as Validation from "../../src/acme/Validation.ts"
+
+export const hostname = "app.zone.test"
+export const token = "ab".repeat(32)
+const hour = 3_600_000
+
+const root = (now: number) => {
+  const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+  const validity = { from: now - hour, until: now + 365 * 24 * hour }
+  return { key, commonName: "Stage root", root: Certificate.pem(Certificate.mintRoot("Stage root", key, validity)) }
+}
+
+/** The control plane's side: what it answers, and what it heard. */
+export interface Plane {
+  status: "rot" | "gelb" | "gruen"
+  mayIssue: boolean
+  directory: string
+  binding: { readonly kid: string; readonly hmac: string } | undefined
+  completes: number
+  /** Answers the next completion calls with this status. */
+  completeStatus: number
+  readonly failures: Array<unknown>
+}
+
+const startPlane = (directory: string) =>
+  Effect.gen(function* () {
+    const plane: Plane = {
+      status: "gelb",
+      mayIssue: true,
+      directory,
+      binding: undefined,
+      completes: 0,
+      completeStatus: 200,
+      failures: []
+    }
+    const server = createServer((request, response) => {
+      const send = (status: number, body?: unknown) =>
+        response
+          .writeHead(status, body === undefined ? {} : { "content-type": "application/json" })
+          .end(body === undefined ? undefined : JSON.stringify(body))
+      const { mayIssue, status } = plane
+      const { method, url = "" } = request
+      if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`)
+        return send(200, {
+          status,
+          may_issue_now: mayIssue,
+          assigned_ca: mayIssue
+            ? {
+                name: "stage",
+                directory_url: plane.directory,
+                requires_eab: plane.binding !== undefined,
+                eab_kid: plane.binding?.kid ?? null,
+                eab_hmac_key_b64url: plane.binding?.hmac ?? null
+              }
+            : null,
+          claim_deadline: null
+        })
+      if (method === "POST" && url === `/agent/acme-issuance-complete/${token}/${hostname}`) {
+        if (plane.completeStatus !== 200) return send(plane.completeStatus)
+        plane.completes++
+        plane.status = "gruen"
+        return send(200)
+      }
+      return send(404, {
+        type: "urn:catenet:problem:route-not-found",
+        title: "No such route",
+        status: 404,
+        detail: "no",
+        code: "RouteNotFound"
+      })
+    })
+    yield* Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)))
+    yield* Effect.addFinalizer(() => Effect.sync(() => (server.closeAllConnections(), server.close())))
+    return { plane, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  })
+
+/** Answers validations as a serving agent does, from what is pending in its folder. */
+const startDoor = Effect.fnUntraced(function* (stateDir: string) {
+  const server = createTlsServer({
+    ALPNProtocols: ["acme-tls/1"],
+    SNICallback: (name, done) =>
+      void Effect.runFork(
+        Challenges.pending(stateDir, name).pipe(
+          Effect.map((context) => done(context === undefined ? new Error("no challenge") : null, context)),
+          Effect.provide(NodeFileSystem.layer)
+        )
+      )
+  })
+  server.on("tlsClientError", () => {})
+  yield* Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)))
+  yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+  return (server.address() as AddressInfo).port
+})
+
+/** Everything of it, for as long as the scope is open. */
+export const start = Effect.fn("AcmeStage.start")(function* (options: Partial<ServerOptions> = {}) {
+  const stateDir = yield* temporaryFolder
+  const clock = yield* Clock.Clock
+  const now = clock.currentTimeMillisUnsafe()
+  const issuer = root(now)
+  const door = yield* startDoor(stateDir)
+  const own = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+  const validity = { from: now - hour, until: now + 24 * hour }
+  const validated: Array<string> = []
+  const listening = yield* Effect.acquireRelease(
+    Effect.promise(() =>
+      listen({
+        host: "127.0.0.1",
+        port: 0,
+        certificate: Certificate.pem(Certificate.mintLeaf(issuer.commonName, issuer.key, own, ["localhost"], validity)),
+        key: own.export({ type: "pkcs8", format: "pem" }).toString(),
+        servers: (port) => [
+          {
+            path: "",
+            server: new AcmeServer({
+              base: `https://localhost:${port}`,
+              issuer,
+              lifetimeMillis: 90 * 24 * hour,
+              binding: undefined,
+              methods: ["tls-alpn-01", "dns-01"],
+              validate: (method, name, proof) => {
+                validated.push(method)
+                return method === "dns-01"
+                  ? Validation.byDns("127.0.0.1:9", name, proof)
+                  : Validation.byTls({ host: "127.0.0.1", port: door }, name, proof)
+              },
+              now: () => clock.currentTimeMillisUnsafe(),
+              ...options
+            })
+          }
+        ]
+      })
+    ),
+    ({ close }) => Effect.promise(close)
+  )
+  const { plane, url } = yield* startPlane(`https://localhost:${listening.port}/directory`)
+  const folder = `${stateDir}/certificate`
+  const certificates: Certificates.Options = {
+    hostname: Hostname.make(hostname),
+    token: Schema.decodeSync(RoutingToken)(token),
+    places: { folder, accountKey: `${folder}/acme-account-key.der` },
+    stateDir,
+    roots: issuer.root,
+    methods: ["tls-alpn-01", "dns-01"],
+    reload: undefined
+  }
+  const layer = Layer.merge(
+    AcmeAdmission.AcmeAdmission.layer(url).pipe(Layer.provide(OutgoingHttp.layer)),
+    NodeFileSystem.layer
+  )
+  return { certificates, folder, issuer, layer, plane, stateDir, url, validated }
+})

@@ -1,0 +1,74 @@
+import { X509Certificate } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { connect } from "node:tls"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../edge/test/harness/TestEdge.ts"
+import { Stack } from "./Stack.ts"
+import { ask } from "./Visitor.ts"
+
+let stack: Stack
+
+/** The certificate that a visitor of the demo tunnel is shown. */
+const shown = () =>
+  new Promise<X509Certificate | undefined>((resolve) => {
+    const socket = connect(
+      { host: "127.0.0.1", port: stack.ports.frontDoor, servername: "hello.localhost", ca: stack.root },
+      () => {
+        resolve(socket.getPeerX509Certificate())
+        socket.destroy()
+      }
+    )
+    socket.once("error", () => resolve(undefined))
+  })
+
+describe("a new tunnel's certificate", () => {
+  beforeAll(async () => {
+    stack = await Stack.make()
+    await stack.up()
+  })
+  afterAll(() => stack.dispose())
+
+  it("is ordered by its agent, and no visitor is lost when the edge hands over", async () => {
+    const path = stack.path("demo-agent", "certificate", "fullchain.pem")
+    const own = () => {
+      try {
+        return new X509Certificate(readFileSync(path))
+      } catch {
+        return undefined
+      }
+    }
+    const done = new AbortController()
+    const answers: Array<string> = []
+    const visitor = async () => {
+      while (!done.signal.aborted) {
+        const status = await ask({ host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root }).then(
+          ({ status }) => String(status),
+          (error: Error) => error.message
+        )
+        answers.push(status)
+      }
+    }
+    const visitors = [visitor(), visitor(), visitor()]
+    await eventually(
+      async () => {
+        const mine = own()
+        return mine !== undefined && (await shown())?.fingerprint256 === mine.fingerprint256
+      },
+      "the agent's own certificate is shown",
+      60_000
+    )
+    const before = answers.length
+    await eventually(() => answers.length > before + 30, "visitors go on")
+    done.abort()
+    await Promise.all(visitors)
+    assert.deepStrictEqual(
+      answers.filter((answer) => answer !== "200"),
+      []
+    )
+    assert.isAbove(before, 0)
+    const text = readFileSync(stack.path("demo-tunnel.env"), "utf8")
+    const token = /CT_AGENT_TOKEN=([0-9a-f]{64})/.exec(text)?.[1]
+    const admission = await fetch(stack.url(`/agent/acme-admission/${token}/hello.localhost`))
+    assert.deepInclude(await admission.json(), { status: "gruen", may_issue_now: true, claim_deadline: null })
+  })
+})
