@@ -61,7 +61,7 @@ describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
     assert.strictEqual(code, "ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR")
     await agent.said("there is no certificate yet")
     const { cert, key } = stage.authority.leaf("hello.example")
-    await mkdir(`${home.path}/certificates`)
+    await mkdir(`${home.path}/certificates`, { recursive: true })
     await writeFile(`${home.path}/certificates/privkey.pem`, key)
     await writeFile(`${home.path}/certificates/fullchain.pem`, cert)
     const socket = await visit()
