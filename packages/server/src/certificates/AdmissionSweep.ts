@@ -55,13 +55,17 @@ export class AdmissionSweep extends Context.Service<
           if (!(yield* store.lock()).mine) return 0
           const now = yield* unixSeconds
           yield* store.confirmReverts
-          const hosts = (yield* store.candidates({ now, perDomain })).map((row) => ({
-            ...Registry.hostOf(row),
-            isGuarded: row.isGuarded
-          }))
+          const rows = yield* store.candidates({ now, perDomain })
+          const hosts = rows.map(Registry.hostOf)
+          const guarded = new Set<string>(rows.flatMap(({ hostname, isGuarded }) => (isGuarded ? [hostname] : [])))
           const domains = new Set(hosts.filter(waits).map(({ hostname }) => registeredDomain(hostname)))
           const issuances = domains.size === 0 ? [] : yield* store.issuances({ now, domains: [...domains] })
-          const candidates = hosts.map((host) => ({ ...host, authorized: true, state: host.admission }))
+          const candidates = hosts.map(({ admission: state, hostname }) => ({
+            hostname,
+            authorized: true,
+            isGuarded: guarded.has(hostname),
+            state
+          }))
           const found = new Map<string, Registry.Host>(hosts.map((host) => [host.hostname, host]))
           const swept = sweep(candidates, issuances, offerable, now)
           for (const each of swept) {
