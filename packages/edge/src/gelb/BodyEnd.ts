@@ -26,88 +26,88 @@ const chunkSizePattern = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t \x21-\x7e\x80-\xff]*
 type Part = "data" | "size" | "data-end" | "trailers" | "over" | "malformed"
 
 export class BodyEnd {
-  private readonly chunked: boolean
-  private readonly writer: BodyWriter | undefined
-  private part: Part
-  private left: number
-  private line = ""
-  private trailerBytes = 0
+  readonly #chunked: boolean
+  readonly #writer: BodyWriter | undefined
+  #part: Part
+  #left: number
+  #line = ""
+  #trailerBytes = 0
 
   constructor(framing: Framing, writer?: BodyWriter) {
-    this.chunked = framing._tag === "Chunked"
-    this.writer = writer
-    this.left = framing._tag === "Length" ? framing.bytes : 0
-    this.part = this.chunked ? "size" : this.left === 0 ? "over" : "data"
+    this.#chunked = framing._tag === "Chunked"
+    this.#writer = writer
+    this.#left = framing._tag === "Length" ? framing.bytes : 0
+    this.#part = this.#chunked ? "size" : this.#left === 0 ? "over" : "data"
   }
 
   get over(): boolean {
-    return this.part === "over"
+    return this.#part === "over"
   }
 
   get malformed(): boolean {
-    return this.part === "malformed"
+    return this.#part === "malformed"
   }
 
   /** How many of the bytes belong to the body; the rest is for the reader of what comes after it. */
   take(bytes: Buffer): number {
     let at = 0
-    while (at < bytes.length && this.part !== "over" && this.part !== "malformed") {
-      at = this.part === "data" ? this.data(bytes, at) : this.readLine(bytes, at)
+    while (at < bytes.length && this.#part !== "over" && this.#part !== "malformed") {
+      at = this.#part === "data" ? this.#data(bytes, at) : this.#readLine(bytes, at)
     }
     return at
   }
 
-  private data(bytes: Buffer, at: number): number {
-    const end = at + Math.min(this.left, bytes.length - at)
-    this.writer?.data(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
-    this.left -= end - at
-    if (this.left === 0) this.part = this.chunked ? "data-end" : "over"
+  #data(bytes: Buffer, at: number): number {
+    const end = at + Math.min(this.#left, bytes.length - at)
+    this.#writer?.data(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
+    this.#left -= end - at
+    if (this.#left === 0) this.#part = this.#chunked ? "data-end" : "over"
     return end
   }
 
-  private readLine(bytes: Buffer, at: number): number {
+  #readLine(bytes: Buffer, at: number): number {
     const found = bytes.indexOf(lf, at)
     const end = found < 0 ? bytes.length : found + 1
-    this.line += bytes.toString("latin1", at, Math.min(end, at + maxLine))
-    if (this.line.length >= maxLine || (this.part === "data-end" && !"\r\n".startsWith(this.line))) {
-      this.part = "malformed"
+    this.#line += bytes.toString("latin1", at, Math.min(end, at + maxLine))
+    if (this.#line.length >= maxLine || (this.#part === "data-end" && !"\r\n".startsWith(this.#line))) {
+      this.#part = "malformed"
       return end
     }
     if (found < 0) return end
-    const line = this.line.endsWith("\r\n") ? this.line.slice(0, -2) : undefined
-    this.line = ""
-    if (line === undefined) this.part = "malformed"
-    else if (this.part === "data-end") this.dataEnd()
-    else if (this.part === "size") this.size(line)
-    else this.trailer(line)
+    const line = this.#line.endsWith("\r\n") ? this.#line.slice(0, -2) : undefined
+    this.#line = ""
+    if (line === undefined) this.#part = "malformed"
+    else if (this.#part === "data-end") this.#dataEnd()
+    else if (this.#part === "size") this.#size(line)
+    else this.#trailer(line)
     return end
   }
 
-  private dataEnd() {
-    this.part = "size"
-    this.writer?.chunkEnd()
+  #dataEnd() {
+    this.#part = "size"
+    this.#writer?.chunkEnd()
   }
 
-  private size(line: string) {
+  #size(line: string) {
     const size = chunkSizePattern.exec(line)?.[1]
     if (size === undefined) {
-      this.part = "malformed"
+      this.#part = "malformed"
       return
     }
-    this.left = Number.parseInt(size, 16)
-    this.writer?.chunk(this.left)
-    this.part = this.left === 0 ? "trailers" : "data"
+    this.#left = Number.parseInt(size, 16)
+    this.#writer?.chunk(this.#left)
+    this.#part = this.#left === 0 ? "trailers" : "data"
   }
 
-  private trailer(line: string) {
+  #trailer(line: string) {
     if (line === "") {
-      this.part = "over"
-      this.writer?.trailersEnd()
+      this.#part = "over"
+      this.#writer?.trailersEnd()
       return
     }
     const field = parseField(line)
-    this.trailerBytes += line.length
-    if (field === undefined || this.trailerBytes > maxTrailers) this.part = "malformed"
-    else this.writer?.trailer(field)
+    this.#trailerBytes += line.length
+    if (field === undefined || this.#trailerBytes > maxTrailers) this.#part = "malformed"
+    else this.#writer?.trailer(field)
   }
 }

@@ -30,46 +30,46 @@ export interface ForwardedStreamOptions {
 export type AskGate = (request: RequestHead) => Promise<GateVerdict> | undefined
 
 export class ForwardedStream extends Duplex {
-  private readonly admitted: Promise<boolean>
-  private readonly settle: (admitted: boolean) => void
-  private readonly visitor: TLSSocket
-  private readonly rewriter: RequestRewriter
-  private readonly onFault: OnFault
-  private readonly fault: OnFault
-  private readonly answers = new ResponseTracker()
-  private readonly heads: HeadTimer
-  private readonly pace: HeadPace
-  private visitorEnded = false
-  private refused = false
-  private answered = false
+  readonly #admitted: Promise<boolean>
+  readonly #settle: (admitted: boolean) => void
+  readonly #visitor: TLSSocket
+  readonly #rewriter: RequestRewriter
+  readonly #onFault: OnFault
+  readonly #fault: OnFault
+  readonly #answers = new ResponseTracker()
+  readonly #heads: HeadTimer
+  readonly #pace: HeadPace
+  #visitorEnded = false
+  #refused = false
+  #answered = false
   /** What the gate answers in the place of the origin. */
-  private turnedAway: EdgeResponse | undefined
-  private asked: "nothing" | "safe" | "more" = "nothing"
-  private requests = 0
+  #turnedAway: EdgeResponse | undefined
+  #asked: "nothing" | "safe" | "more" = "nothing"
+  #requests = 0
   /** Something was passed on. */
-  private begun = false
+  #begun = false
 
   constructor(socket: TLSSocket, visitor: Visitor, options: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
     const { ask, headMillis, onFault } = options
-    this.onFault = onFault
+    this.#onFault = onFault
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.admitted = promise
-    this.settle = resolve
-    this.visitor = socket
+    this.#admitted = promise
+    this.#settle = resolve
+    this.#visitor = socket
     const fault: OnFault = (error) => {
       onFault(error)
       this.destroy()
     }
-    this.fault = fault
-    this.heads = new HeadTimer(headMillis, fault, () => {
-      this.rewriter.expire()
-      this.forward([])
+    this.#fault = fault
+    this.#heads = new HeadTimer(headMillis, fault, () => {
+      this.#rewriter.expire()
+      this.#forward([])
     })
-    this.pace = new HeadPace(socket, fault, () => {
-      if (!this.destroyed && !this.rewriter.held) this.visitor.resume()
+    this.#pace = new HeadPace(socket, fault, () => {
+      if (!this.destroyed && !this.#rewriter.held) this.#visitor.resume()
     })
-    this.rewriter = new RequestRewriter(visitor, {
+    this.#rewriter = new RequestRewriter(visitor, {
       get httpOnly() {
         return options.httpOnly
       },
@@ -78,23 +78,23 @@ export class ForwardedStream extends Duplex {
           ? undefined
           : (request) => {
               const verdict = ask(request)
-              if (verdict === undefined) this.settle(true)
-              void verdict?.then(contained(fault, (verdict) => this.judged(verdict)))
+              if (verdict === undefined) this.#settle(true)
+              void verdict?.then(contained(fault, (verdict) => this.#judged(verdict)))
               return verdict !== undefined
             },
       asks: (request) => {
-        this.requests += 1
-        this.asked = this.asked === "nothing" && isSafe(request) ? "safe" : "more"
-        return this.answers.asks(request)
+        this.#requests += 1
+        this.#asked = this.#asked === "nothing" && isSafe(request) ? "safe" : "more"
+        return this.#answers.asks(request)
       }
     })
     socket.on("data", (chunk: Buffer) => {
-      this.forward(this.rewriter.push(chunk))
-      this.pace.follow(chunk, this.rewriter.unfinished !== undefined)
+      this.#forward(this.#rewriter.push(chunk))
+      this.#pace.follow(chunk, this.#rewriter.unfinished !== undefined)
     })
     socket.on("end", () => {
-      this.visitorEnded = true
-      if (!this.rewriter.held && !this.refused) this.push(null)
+      this.#visitorEnded = true
+      if (!this.#rewriter.held && !this.#refused) this.push(null)
     })
     socket.on("error", (error) => this.destroy(error))
     socket.on("close", () => this.destroy())
@@ -104,12 +104,12 @@ export class ForwardedStream extends Duplex {
 
   /** Reads until there is something to forward, which a closed gate has admitted: whether there is. */
   firstAdmitted(): Promise<boolean> {
-    const end = contained(this.fault, () => {
-      if (!this.begun && !this.rewriter.held && !this.refused) this.destroy()
+    const end = contained(this.#fault, () => {
+      if (!this.#begun && !this.#rewriter.held && !this.#refused) this.destroy()
     })
-    this.visitor.once("end", end)
+    this.#visitor.once("end", end)
     this.read(0)
-    return this.admitted
+    return this.#admitted
   }
 
   /**
@@ -117,25 +117,25 @@ export class ForwardedStream extends Duplex {
    * about those to come.
    */
   finish() {
-    if (this.rewriter.isRaw) return void this.destroy()
-    const running = this.requests
-    const cut = contained(this.fault, () => {
-      const { isEndless, unanswered } = this.answers
-      if (isEndless || this.requests - unanswered < running) this.destroy()
+    if (this.#rewriter.isRaw) return void this.destroy()
+    const running = this.#requests
+    const cut = contained(this.#fault, () => {
+      const { isEndless, unanswered } = this.#answers
+      if (isEndless || this.#requests - unanswered < running) this.destroy()
     })
-    if (this.answers.busy || this.answers.isEndless) cutUnfinished(this, cut)
+    if (this.#answers.busy || this.#answers.isEndless) cutUnfinished(this, cut)
     return undefined
   }
 
   /** Answers in the place of an agent that could not be found. */
   explain(answer: EdgeResponse) {
     // A fault in what followed the first request may have been answered while an agent was looked for.
-    if (!this.refused && !this.visitor.writableEnded) this.respond(answer)
+    if (!this.#refused && !this.#visitor.writableEnded) this.#respond(answer)
   }
 
   /** What came of the visitor so far is no more than one safe request without a body, so that it may be asked elsewhere too. */
   get repeatable(): boolean {
-    return this.asked !== "more" && !this.refused
+    return this.#asked !== "more" && !this.#refused
   }
 
   /** What a listener throws ends this visitor alone (see `FaultBoundary`). */
@@ -143,80 +143,80 @@ export class ForwardedStream extends Duplex {
     try {
       return super.emit(event, ...args)
     } catch (error) {
-      this.onFault(error)
+      this.#onFault(error)
       this.destroy()
       return true
     }
   }
 
   override _read() {
-    if (this.rewriter.held || this.refused) return
-    this.heads.follow(this.rewriter.unfinished)
-    this.readVisitor()
+    if (this.#rewriter.held || this.#refused) return
+    this.#heads.follow(this.#rewriter.unfinished)
+    this.#readVisitor()
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) {
-    if (this.refused) return done()
-    this.answered = true
+    if (this.#refused) return done()
+    this.#answered = true
     // Waiting for each chunk to be sent would leave the visitor's line idle between chunks.
-    if (this.visitor.write(chunk)) done()
-    else this.visitor.once("drain", done)
-    const accepted = this.answers.push(chunk)
-    if (accepted !== undefined) this.forward(this.rewriter.answered(accepted))
-    else if (this.rewriter.refused !== undefined) this.refuseWhenDue()
+    if (this.#visitor.write(chunk)) done()
+    else this.#visitor.once("drain", done)
+    const accepted = this.#answers.push(chunk)
+    if (accepted !== undefined) this.#forward(this.#rewriter.answered(accepted))
+    else if (this.#rewriter.refused !== undefined) this.#refuseWhenDue()
   }
 
   /** An origin that closes without an answer gets a page too; nothing more of the visitor can reach it. */
   override _final(done: (error?: Error | null) => void) {
-    if (this.mayExplain) this.respond(silentPage())
-    else if (this.rewriter.held) this.push(null)
-    if (this.refused) done()
-    else this.visitor.end(done)
+    if (this.#mayExplain) this.#respond(silentPage())
+    else if (this.#rewriter.held) this.push(null)
+    if (this.#refused) done()
+    else this.#visitor.end(done)
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void) {
-    this.settle(false)
-    this.heads.follow(undefined)
-    this.pace.stop()
-    if (!this.refused) this.visitor.destroy()
+    this.#settle(false)
+    this.#heads.follow(undefined)
+    this.#pace.stop()
+    if (!this.#refused) this.#visitor.destroy()
     done(error)
   }
 
-  private judged(verdict: GateVerdict) {
-    if (this.destroyed || this.refused) return
+  #judged(verdict: GateVerdict) {
+    if (this.destroyed || this.#refused) return
     if (verdict._tag === "Passes") {
-      this.settle(true)
-      return this.forward(this.rewriter.admit(verdict.identity))
+      this.#settle(true)
+      return this.#forward(this.#rewriter.admit(verdict.identity))
     }
-    this.turnedAway = verdict.answer
-    this.rewriter.turnAway()
-    this.forward([])
+    this.#turnedAway = verdict.answer
+    this.#rewriter.turnAway()
+    this.#forward([])
   }
 
-  private forward(rewritten: ReadonlyArray<Buffer>) {
+  #forward(rewritten: ReadonlyArray<Buffer>) {
     let room = true
-    if (rewritten.length > 0) this.begin()
-    if (this.asked === "nothing" && rewritten.length > 0) this.asked = "more"
+    if (rewritten.length > 0) this.#begin()
+    if (this.#asked === "nothing" && rewritten.length > 0) this.#asked = "more"
     for (const bytes of rewritten) room = this.push(bytes)
-    const reads = room && !this.rewriter.held
-    this.heads.follow(reads ? this.rewriter.unfinished : undefined)
-    if (this.rewriter.refused !== undefined) {
-      this.visitor.removeAllListeners("data")
-      this.visitor.resume()
-      return this.refuseWhenDue()
+    const reads = room && !this.#rewriter.held
+    this.#heads.follow(reads ? this.#rewriter.unfinished : undefined)
+    if (this.#rewriter.refused !== undefined) {
+      this.#visitor.removeAllListeners("data")
+      this.#visitor.resume()
+      return this.#refuseWhenDue()
     }
-    if (!reads) return void this.visitor.pause()
-    if (this.visitorEnded) return void this.push(null)
-    return this.readVisitor()
+    if (!reads) return void this.#visitor.pause()
+    if (this.#visitorEnded) return void this.push(null)
+    return this.#readVisitor()
   }
 
-  private begin() {
-    this.begun = true
-    this.settle(true)
+  #begin() {
+    this.#begun = true
+    this.#settle(true)
   }
 
-  private readVisitor() {
-    if (!this.pace.rests) this.visitor.resume()
+  #readVisitor() {
+    if (!this.#pace.rests) this.#visitor.resume()
   }
 
   /**
@@ -224,34 +224,34 @@ export class ForwardedStream extends Duplex {
    * the middle of an answer must see it torn.
    */
   reset(code: ResetCode) {
-    if (code !== "revoked" && code !== "window-closed" && this.mayExplain) this.respond(silentPage())
+    if (code !== "revoked" && code !== "window-closed" && this.#mayExplain) this.#respond(silentPage())
     else this.destroy()
   }
 
-  private get mayExplain() {
-    return this.rewriter.spoke && !this.answered && !this.refused && !this.visitor.writableEnded
+  get #mayExplain() {
+    return this.#rewriter.spoke && !this.#answered && !this.#refused && !this.#visitor.writableEnded
   }
 
   /** A refusal is said when the origin has answered every request before the one at fault, and this one not yet. */
-  private refuseWhenDue() {
-    const refused = this.rewriter.refused
-    if (refused === undefined || this.refused) return undefined
-    const { between, owed } = this.answers
+  #refuseWhenDue() {
+    const refused = this.#rewriter.refused
+    if (refused === undefined || this.#refused) return undefined
+    const { between, owed } = this.#answers
     const own = refused.begun ? 1 : 0
     if (owed > own) return undefined
     if (between && owed === own)
-      return this.respond(this.turnedAway ?? plainResponse(refused.why.status, refused.why.reason))
+      return this.#respond(this.#turnedAway ?? plainResponse(refused.why.status, refused.why.reason))
     if (!this.readableEnded) this.push(null)
     return undefined
   }
 
   /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
-  private respond(answer: EdgeResponse) {
-    this.refused = true
-    this.settle(false)
-    this.visitor.removeAllListeners("data")
-    this.visitor.end(http1(answer))
-    closeGracefully(this.visitor)
+  #respond(answer: EdgeResponse) {
+    this.#refused = true
+    this.#settle(false)
+    this.#visitor.removeAllListeners("data")
+    this.#visitor.end(http1(answer))
+    closeGracefully(this.#visitor)
     this.push(null)
   }
 }

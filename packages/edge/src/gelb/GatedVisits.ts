@@ -17,26 +17,26 @@ export interface Visit {
 }
 
 export class GatedVisits {
-  private readonly running = new Map<string, Set<Visit>>()
+  readonly #running = new Map<string, Set<Visit>>()
 
   /** Returns how to leave. */
   enter(token: string, visit: Visit): () => void {
-    const all = this.running.get(token) ?? new Set()
-    this.running.set(token, all.add(visit))
+    const all = this.#running.get(token) ?? new Set()
+    this.#running.set(token, all.add(visit))
     return () => {
       all.delete(visit)
-      if (all.size === 0 && this.running.get(token) === all) this.running.delete(token)
+      if (all.size === 0 && this.#running.get(token) === all) this.#running.delete(token)
     }
   }
 
   of(token: string): ReadonlyArray<Visit> {
-    return Array.from(this.running.get(token) ?? [])
+    return Array.from(this.#running.get(token) ?? [])
   }
 
   /** Those whose session is over at `now`. */
   over(now: number): ReadonlyArray<Visit> {
     const found: Array<Visit> = []
-    for (const all of this.running.values())
+    for (const all of this.#running.values())
       for (const visit of all) if (visit.until !== null && visit.until <= now) found.push(visit)
     return found
   }

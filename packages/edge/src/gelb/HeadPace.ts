@@ -23,17 +23,17 @@ const setReadAhead = ({ _readableState: state }: TLSSocket & Buffering, bytes: n
 }
 
 export class HeadPace {
-  private readonly visitor: TLSSocket
-  private readonly wake: () => void
-  private crumbs = 0
-  private timer: NodeJS.Timeout | undefined
+  readonly #visitor: TLSSocket
+  readonly #wake: () => void
+  #crumbs = 0
+  #timer: NodeJS.Timeout | undefined
 
   /** `wake`: the visitor may be read again. */
   constructor(visitor: TLSSocket, onFault: OnFault, wake: () => void) {
-    this.visitor = visitor
+    this.#visitor = visitor
     const readAhead = visitor.readableHighWaterMark
-    this.wake = contained(onFault, () => {
-      this.timer = undefined
+    this.#wake = contained(onFault, () => {
+      this.#timer = undefined
       setReadAhead(visitor, readAhead)
       // Emits all that lies there as one piece, where `resume` would emit one for each that came.
       if (!visitor.destroyed && visitor.readableLength > 0) visitor.read(visitor.readableLength)
@@ -43,21 +43,21 @@ export class HeadPace {
 
   /** The visitor is not to be read now. */
   get rests(): boolean {
-    return this.timer !== undefined
+    return this.#timer !== undefined
   }
 
   /** Hears of each piece, and begins a rest where they are small; `inHead`: a head is not complete after it. */
   follow(piece: Buffer, inHead: boolean): void {
-    if (!inHead) this.crumbs = 0
-    else if (piece.length < crumbBytes) this.crumbs += 1
-    if (this.crumbs <= headCrumbs || this.rests) return
-    this.visitor.pause()
-    setReadAhead(this.visitor, 1)
+    if (!inHead) this.#crumbs = 0
+    else if (piece.length < crumbBytes) this.#crumbs += 1
+    if (this.#crumbs <= headCrumbs || this.rests) return
+    this.#visitor.pause()
+    setReadAhead(this.#visitor, 1)
     // A bound on a raw socket. Most heads come in one piece and start none.
-    this.timer = setTimeout(this.wake, restMillis).unref()
+    this.#timer = setTimeout(this.#wake, restMillis).unref()
   }
 
   stop() {
-    clearTimeout(this.timer)
+    clearTimeout(this.#timer)
   }
 }

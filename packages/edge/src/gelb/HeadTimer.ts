@@ -2,22 +2,22 @@
 import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 
 export class HeadTimer {
-  private readonly millis: number
-  private readonly late: () => void
-  private timer: NodeJS.Timeout | undefined
-  private head: number | undefined
+  readonly #millis: number
+  readonly #late: () => void
+  #timer: NodeJS.Timeout | undefined
+  #head: number | undefined
 
   constructor(millis: number, onFault: OnFault, late: () => void) {
-    this.millis = millis
-    this.late = contained(onFault, late)
+    this.#millis = millis
+    this.#late = contained(onFault, late)
   }
 
   /** The number of the head that is being read; nothing between heads and while the visitor is not read. */
   follow(head: number | undefined) {
-    if (head === this.head) return
-    this.head = head
-    clearTimeout(this.timer)
+    if (head === this.#head) return
+    this.#head = head
+    clearTimeout(this.#timer)
     // A bound on a raw socket. Most heads come in one piece and start none.
-    this.timer = head === undefined ? undefined : setTimeout(this.late, this.millis).unref()
+    this.#timer = head === undefined ? undefined : setTimeout(this.#late, this.#millis).unref()
   }
 }

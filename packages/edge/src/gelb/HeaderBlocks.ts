@@ -6,38 +6,38 @@
 import type { ServerHttp2Session } from "node:http2"
 
 export class HeaderBlocks {
-  private readonly session: ServerHttp2Session
-  private readonly millis: number
+  readonly #session: ServerHttp2Session
+  readonly #millis: number
   /** Streams up to this one are known to have their whole block. */
-  private whole = 0
+  #whole = 0
   /** The stream whose block seems to be open, and since when. */
-  private open: { readonly id: number; readonly since: number } | undefined
+  #open: { readonly id: number; readonly since: number } | undefined
 
   constructor(session: ServerHttp2Session, millis: number) {
-    this.session = session
-    this.millis = millis
+    this.#session = session
+    this.#millis = millis
   }
 
   /** The stream was announced, so that its block and all before it are whole. */
   announced(id: number) {
-    this.finished(id)
+    this.#finished(id)
   }
 
   /** To be asked several times within the bound: whether a block is open for so long. */
   isLate(now: number): boolean {
-    if (this.session.destroyed) return false
-    if (this.open !== undefined) return now - this.open.since >= this.millis
-    const { lastProcStreamID: id = 0 } = this.session.state
-    if (id <= this.whole) return false
-    this.open = { id, since: now }
-    this.session.ping((error) => {
-      if (error === null) this.finished(id)
+    if (this.#session.destroyed) return false
+    if (this.#open !== undefined) return now - this.#open.since >= this.#millis
+    const { lastProcStreamID: id = 0 } = this.#session.state
+    if (id <= this.#whole) return false
+    this.#open = { id, since: now }
+    this.#session.ping((error) => {
+      if (error === null) this.#finished(id)
     })
     return false
   }
 
-  private finished(id: number) {
-    this.whole = Math.max(this.whole, id)
-    if (this.open !== undefined && this.open.id <= this.whole) this.open = undefined
+  #finished(id: number) {
+    this.#whole = Math.max(this.#whole, id)
+    if (this.#open !== undefined && this.#open.id <= this.#whole) this.#open = undefined
   }
 }

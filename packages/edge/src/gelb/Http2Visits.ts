@@ -48,53 +48,53 @@ export interface Http2Options {
 }
 
 export class Http2Visit {
-  private readonly session: ServerHttp2Session
-  private readonly socket: TLSSocket
-  private streams = 0
-  private quietSince = monotonicMillis()
-  private moved = 0
-  private visitorLeaves = false
-  private strikes = 0
-  private readonly blocks: HeaderBlocks
-  private readonly mayReset: () => boolean
+  readonly #session: ServerHttp2Session
+  readonly #socket: TLSSocket
+  #streams = 0
+  #quietSince = monotonicMillis()
+  #moved = 0
+  #visitorLeaves = false
+  #strikes = 0
+  readonly #blocks: HeaderBlocks
+  readonly #mayReset: () => boolean
 
   /** Takes the connection over. */
   constructor(socket: TLSSocket, options: Http2Options) {
     const agent = new TunnelConnections(options.connect, options.onFault)
-    this.socket = socket
-    this.mayReset = options.mayReset
+    this.#socket = socket
+    this.#mayReset = options.mayReset
     socket.once("close", () => {
       agent.destroy()
       options.onClose(this)
     })
     // An HTTP/2 connection has no halves: a peer that ends it is gone.
     socket.allowHalfOpen = false
-    socket.once("end", () => this.session.destroy())
-    this.session = performServerHandshake(socket, {
+    socket.once("end", () => this.#session.destroy())
+    this.#session = performServerHandshake(socket, {
       settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: false },
       strictSingleValueFields: false
     })
-    guard(this.session, (error) => {
+    guard(this.#session, (error) => {
       options.onFault(error)
       socket.destroy()
     })
-    this.blocks = new HeaderBlocks(this.session, options.headMillis)
-    this.session.setLocalWindowSize(connectionWindow)
-    this.session.on("error", () => undefined)
+    this.#blocks = new HeaderBlocks(this.#session, options.headMillis)
+    this.#session.setLocalWindowSize(connectionWindow)
+    this.#session.on("error", () => undefined)
     // Settings that the visitor never acknowledged keep a session for as long as it leads to its native half, which its socket
     // and the error that ended it do.
-    this.session.once("close", () => silence(this.session))
-    this.session.on("goaway", () => {
-      this.visitorLeaves = true
+    this.#session.once("close", () => silence(this.#session))
+    this.#session.on("goaway", () => {
+      this.#visitorLeaves = true
     })
-    this.session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    this.#session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       const fault: OnFault = (error) => {
         options.onFault(error)
         stream.destroy(new TornStream("a fault of the edge"))
       }
       guard(stream, fault)
       stream.on("error", () => undefined)
-      this.blocks.announced(stream.id ?? 0)
+      this.#blocks.announced(stream.id ?? 0)
       // Trailers may come with the request, before anything else is done about it.
       const incoming: Incoming = { stream, headers, trailers: trailersOf(stream) }
       const begin = () => {
@@ -112,7 +112,7 @@ export class Http2Visit {
         return void asked.then(contained(fault, judged))
       }
       contained(fault, () => {
-        this.enter(stream)
+        this.#enter(stream)
         // A stream that is reset in the packet it began in leads to no work.
         setImmediate(contained(fault, begin))
       })()
@@ -121,7 +121,7 @@ export class Http2Visit {
 
   /** Lets the visitor finish what it asked and ask no more. */
   drain() {
-    this.session.close()
+    this.#session.close()
   }
 
   /**
@@ -130,32 +130,32 @@ export class Http2Visit {
    * that is gone until it fires. Nor does Node see a visitor leave once it broke the protocol behind its GOAWAY.
    */
   tend() {
-    const { bytesRead, bytesWritten } = this.socket
-    const rests = bytesRead + bytesWritten === this.moved
-    this.moved = bytesRead + bytesWritten
-    this.strikes = this.session.destroyed || (this.visitorLeaves && rests) ? this.strikes + 1 : 0
-    if (this.strikes >= mostStrikes) this.socket.destroy()
-    else if (this.streams === 0 && monotonicMillis() - this.quietSince >= idleMillis) this.drain()
+    const { bytesRead, bytesWritten } = this.#socket
+    const rests = bytesRead + bytesWritten === this.#moved
+    this.#moved = bytesRead + bytesWritten
+    this.#strikes = this.#session.destroyed || (this.#visitorLeaves && rests) ? this.#strikes + 1 : 0
+    if (this.#strikes >= mostStrikes) this.#socket.destroy()
+    else if (this.#streams === 0 && monotonicMillis() - this.#quietSince >= idleMillis) this.drain()
   }
 
   /** To be called several times within the bound: a connection whose header block is open for longer is cut. */
   watchHeads() {
-    if (this.blocks.isLate(monotonicMillis())) this.calm()
+    if (this.#blocks.isLate(monotonicMillis())) this.#calm()
   }
 
-  private calm() {
-    this.session.destroy(new TornStream("enough"), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  #calm() {
+    this.#session.destroy(new TornStream("enough"), constants.NGHTTP2_ENHANCE_YOUR_CALM)
     // The visitor may read nothing of it.
-    cutAfter(this.socket, graceMillis)
+    cutAfter(this.#socket, graceMillis)
   }
 
-  private enter(stream: ServerHttp2Stream) {
-    this.streams += 1
+  #enter(stream: ServerHttp2Stream) {
+    this.#streams += 1
     stream.once("close", () => {
-      this.streams -= 1
-      this.quietSince = monotonicMillis()
-      const byVisitor = stream.aborted && !(stream.errored instanceof TornStream) && !this.session.destroyed
-      if (byVisitor && !this.mayReset()) this.calm()
+      this.#streams -= 1
+      this.#quietSince = monotonicMillis()
+      const byVisitor = stream.aborted && !(stream.errored instanceof TornStream) && !this.#session.destroyed
+      if (byVisitor && !this.#mayReset()) this.#calm()
     })
   }
 }

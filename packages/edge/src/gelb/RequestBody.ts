@@ -10,52 +10,52 @@ const crlf = Buffer.from("\r\n")
 
 /** Writes the parts to where the caller of `RequestBody.take` wants them. */
 class Rewritten implements BodyWriter {
-  private out: Array<Buffer> = []
+  #out: Array<Buffer> = []
 
   into(out: Array<Buffer>) {
-    this.out = out
+    this.#out = out
   }
 
   data(bytes: Buffer) {
-    this.out.push(bytes)
+    this.#out.push(bytes)
   }
 
   chunk(size: number) {
-    this.out.push(Buffer.from(`${size.toString(16)}\r\n`, "latin1"))
+    this.#out.push(Buffer.from(`${size.toString(16)}\r\n`, "latin1"))
   }
 
   chunkEnd() {
-    this.out.push(crlf)
+    this.#out.push(crlf)
   }
 
   trailer({ key, name, value }: Field) {
-    if (isTrailer(key)) this.out.push(Buffer.from(`${name}: ${value}\r\n`, "latin1"))
+    if (isTrailer(key)) this.#out.push(Buffer.from(`${name}: ${value}\r\n`, "latin1"))
   }
 
   trailersEnd() {
-    this.out.push(crlf)
+    this.#out.push(crlf)
   }
 }
 
 export class RequestBody {
-  private readonly rewritten = new Rewritten()
-  private readonly end: BodyEnd
+  readonly #rewritten = new Rewritten()
+  readonly #end: BodyEnd
 
   constructor(framing: Framing) {
-    this.end = new BodyEnd(framing, this.rewritten)
+    this.#end = new BodyEnd(framing, this.#rewritten)
   }
 
   get over(): boolean {
-    return this.end.over
+    return this.#end.over
   }
 
   get malformed(): boolean {
-    return this.end.malformed
+    return this.#end.malformed
   }
 
   /** Adds to `out` what goes to the origin; returns how many of the bytes belonged to the body. */
   take(bytes: Buffer, out: Array<Buffer>): number {
-    this.rewritten.into(out)
-    return this.end.take(bytes)
+    this.#rewritten.into(out)
+    return this.#end.take(bytes)
   }
 }

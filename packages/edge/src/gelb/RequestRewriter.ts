@@ -53,38 +53,38 @@ export interface RewriterOptions {
 }
 
 export class RequestRewriter {
-  private phase: Phase = { _tag: "Start" }
-  private pending: Buffer = Buffer.alloc(0)
+  #phase: Phase = { _tag: "Start" }
+  #pending: Buffer = Buffer.alloc(0)
   /** Where `pending` lies once it came in several pieces: it doubles, so that single bytes are not copied again and again. */
-  private room: Buffer = Buffer.alloc(0)
+  #room: Buffer = Buffer.alloc(0)
   /** So much of `pending` has been searched for the end of the head. */
-  private searched = 0
-  private requests = 0
-  private refusal: BadRequest | undefined
+  #searched = 0
+  #requests = 0
+  #refusal: BadRequest | undefined
   /** Of the request that is being read: absent when it does not upgrade, `"asked"` until the origin has answered. */
-  private upgrade: "asked" | "accepted" | "refused" | undefined
-  private last = false
-  private readonly visitor: Visitor
-  private readonly options: RewriterOptions
+  #upgrade: "asked" | "accepted" | "refused" | undefined
+  #last = false
+  readonly #visitor: Visitor
+  readonly #options: RewriterOptions
 
   constructor(visitor: Visitor, options: RewriterOptions) {
-    this.visitor = visitor
-    this.options = options
+    this.#visitor = visitor
+    this.#options = options
   }
 
   /** True while bytes are held until the gate has answered about a request, or the origin about a wish to upgrade. */
   get held(): boolean {
-    return this.phase._tag === "Upgrading" || this.phase._tag === "Asking"
+    return this.#phase._tag === "Upgrading" || this.#phase._tag === "Asking"
   }
 
   /** A whole request head has been seen, so that an answer in HTTP makes sense. */
   get spoke(): boolean {
-    return this.requests > 0
+    return this.#requests > 0
   }
 
   /** What the visitor says is no HTTP, or no longer. */
   get isRaw(): boolean {
-    return this.phase._tag === "Raw"
+    return this.#phase._tag === "Raw"
   }
 
   /**
@@ -92,161 +92,163 @@ export class RequestRewriter {
    * the empty lines before it.
    */
   get unfinished(): number | undefined {
-    const begun = this.requests === 0 || this.pending.length > 0
-    return this.phase._tag === "Head" && this.refusal === undefined && begun ? this.requests : undefined
+    const begun = this.#requests === 0 || this.#pending.length > 0
+    return this.#phase._tag === "Head" && this.#refusal === undefined && begun ? this.#requests : undefined
   }
 
   /** Why nothing more goes to the origin, and whether the origin has part of the request at fault. */
   get refused(): { readonly why: BadRequest; readonly begun: boolean } | undefined {
-    return this.refusal === undefined ? undefined : { why: this.refusal, begun: this.phase._tag === "Body" }
+    return this.#refusal === undefined ? undefined : { why: this.#refusal, begun: this.#phase._tag === "Body" }
   }
 
   /** Takes what the visitor sent and returns what goes to the origin, in order; then `refused` may have a value. */
   push(chunk: Buffer): ReadonlyArray<Buffer> {
-    this.append(chunk)
+    this.#append(chunk)
     const out: Array<Buffer> = []
-    while (this.refusal === undefined && this.step(out));
-    if (this.refusal !== undefined) this.pending = Buffer.alloc(0)
+    while (this.#refusal === undefined && this.#step(out));
+    if (this.#refusal !== undefined) this.#pending = Buffer.alloc(0)
     return out
   }
 
   /** The origin answered the upgrade: `accepted` leaves HTTP for good, otherwise requests are followed again. */
   answered(accepted: boolean): ReadonlyArray<Buffer> {
-    if (this.upgrade === "asked") this.upgrade = accepted ? "accepted" : "refused"
-    if (this.phase._tag === "Upgrading") this.endRequest()
+    if (this.#upgrade === "asked") this.#upgrade = accepted ? "accepted" : "refused"
+    if (this.#phase._tag === "Upgrading") this.#endRequest()
     return this.push(Buffer.alloc(0))
   }
 
   /** Forwards the held request with this identity. */
   admit(identity: string | undefined): ReadonlyArray<Buffer> {
-    if (this.phase._tag !== "Asking") return []
-    const { head } = this.phase
-    this.phase = { _tag: "Head" }
+    if (this.#phase._tag !== "Asking") return []
+    const { head } = this.#phase
+    this.#phase = { _tag: "Head" }
     const out: Array<Buffer> = []
-    if (this.pass(head, { ...this.visitor, identity }, out)) out.push(...this.push(Buffer.alloc(0)))
+    if (this.#pass(head, { ...this.#visitor, identity }, out)) out.push(...this.push(Buffer.alloc(0)))
     return out
   }
 
   /** The request that is held does not go on, and nothing after it. */
   turnAway() {
-    this.refuse(new BadRequest({ status: 400, reason: "this request was not let in" }))
+    this.#refuse(new BadRequest({ status: 400, reason: "this request was not let in" }))
   }
 
   /** The head that is being read took too long. */
   expire() {
-    this.refuse(new BadRequest({ status: 408, reason: "the request head was not complete in time" }))
+    this.#refuse(new BadRequest({ status: 408, reason: "the request head was not complete in time" }))
   }
 
-  private append(chunk: Buffer) {
-    const { pending, room } = this
+  #append(chunk: Buffer) {
+    const pending = this.#pending
+    const room = this.#room
     if (pending.length === 0) {
-      this.pending = chunk
+      this.#pending = chunk
       return
     }
     const length = pending.length + chunk.length
     const start = pending.byteOffset - room.byteOffset
     if (pending.buffer === room.buffer && start + length <= room.length) {
       chunk.copy(room, start + pending.length)
-      this.pending = room.subarray(start, start + length)
+      this.#pending = room.subarray(start, start + length)
     } else {
-      this.room = Buffer.allocUnsafeSlow(Math.max(1_024, length * 2))
-      pending.copy(this.room)
-      chunk.copy(this.room, pending.length)
-      this.pending = this.room.subarray(0, length)
+      this.#room = Buffer.allocUnsafeSlow(Math.max(1_024, length * 2))
+      pending.copy(this.#room)
+      chunk.copy(this.#room, pending.length)
+      this.#pending = this.#room.subarray(0, length)
     }
   }
 
   /** One move; false when more input is needed. */
-  private step(out: Array<Buffer>): boolean {
-    const { phase, pending } = this
+  #step(out: Array<Buffer>): boolean {
+    const phase = this.#phase
+    const pending = this.#pending
     if (pending.length === 0) return false
     switch (phase._tag) {
       case "Upgrading":
       case "Asking":
         return false
       case "Start":
-        return this.start(pending[0] ?? 0)
+        return this.#start(pending[0] ?? 0)
       case "Raw":
         out.push(pending)
-        this.pending = Buffer.alloc(0)
+        this.#pending = Buffer.alloc(0)
         return false
       case "Over":
-        this.pending = Buffer.alloc(0)
+        this.#pending = Buffer.alloc(0)
         return false
       case "Head":
-        return this.head(out)
+        return this.#head(out)
       case "Body":
-        this.pending = pending.subarray(phase.body.take(pending, out))
-        if (phase.body.malformed) return this.refuse(new BadRequest({ status: 400, reason: "malformed chunk" }))
-        if (phase.body.over) this.endRequest()
+        this.#pending = pending.subarray(phase.body.take(pending, out))
+        if (phase.body.malformed) return this.#refuse(new BadRequest({ status: 400, reason: "malformed chunk" }))
+        if (phase.body.over) this.#endRequest()
         return true
     }
   }
 
-  private refuse(why: BadRequest): false {
-    this.refusal = why
+  #refuse(why: BadRequest): false {
+    this.#refusal = why
     return false
   }
 
-  private start(first: number): boolean {
-    if (mayBeHttp(first)) this.phase = { _tag: "Head" }
-    else if (this.options.httpOnly)
-      return this.refuse(new BadRequest({ status: 400, reason: "only HTTP is served here" }))
-    else this.phase = { _tag: "Raw" }
+  #start(first: number): boolean {
+    if (mayBeHttp(first)) this.#phase = { _tag: "Head" }
+    else if (this.#options.httpOnly)
+      return this.#refuse(new BadRequest({ status: 400, reason: "only HTTP is served here" }))
+    else this.#phase = { _tag: "Raw" }
     return true
   }
 
   /** Empty lines before a request are skipped (RFC 9112 section 2.2). */
-  private skipEmptyLines() {
+  #skipEmptyLines() {
     let at = 0
-    while (this.pending[at] === cr && this.pending[at + 1] === lf) at += 2
-    if (at > 0) this.pending = this.pending.subarray(at)
+    while (this.#pending[at] === cr && this.#pending[at + 1] === lf) at += 2
+    if (at > 0) this.#pending = this.#pending.subarray(at)
   }
 
-  private head(out: Array<Buffer>): boolean {
-    this.skipEmptyLines()
-    if (this.pending.length === 0) return false
-    const end = this.pending.indexOf(headEnd, Math.max(0, this.searched - headEnd.length))
+  #head(out: Array<Buffer>): boolean {
+    this.#skipEmptyLines()
+    if (this.#pending.length === 0) return false
+    const end = this.#pending.indexOf(headEnd, Math.max(0, this.#searched - headEnd.length))
     if (end < 0) {
-      const why = hopeless(this.pending, this.searched)
-      this.searched = this.pending.length
-      return why === undefined ? false : this.refuse(why)
+      const why = hopeless(this.#pending, this.#searched)
+      this.#searched = this.#pending.length
+      return why === undefined ? false : this.#refuse(why)
     }
-    this.searched = 0
-    if (end > maxHead) return this.refuse(new BadRequest({ status: 431, reason: "request head too large" }))
-    const parsed = parse(this.pending.toString("latin1", 0, end))
-    if (Result.isFailure(parsed)) return this.refuse(parsed.failure)
-    this.pending = this.pending.subarray(end + headEnd.length)
-    const { gate } = this.options
-    if (gate === undefined) return this.pass(parsed.success, this.visitor, out)
-    const misdirected = checkHost(parsed.success, this.visitor)
-    if (Result.isFailure(misdirected)) return this.refuse(misdirected.failure)
-    if (!gate(parsed.success)) return this.pass(parsed.success, this.visitor, out)
-    this.phase = { _tag: "Asking", head: parsed.success }
+    this.#searched = 0
+    if (end > maxHead) return this.#refuse(new BadRequest({ status: 431, reason: "request head too large" }))
+    const parsed = parse(this.#pending.toString("latin1", 0, end))
+    if (Result.isFailure(parsed)) return this.#refuse(parsed.failure)
+    this.#pending = this.#pending.subarray(end + headEnd.length)
+    const { gate } = this.#options
+    if (gate === undefined) return this.#pass(parsed.success, this.#visitor, out)
+    const misdirected = checkHost(parsed.success, this.#visitor)
+    if (Result.isFailure(misdirected)) return this.#refuse(misdirected.failure)
+    if (!gate(parsed.success)) return this.#pass(parsed.success, this.#visitor, out)
+    this.#phase = { _tag: "Asking", head: parsed.success }
     return false
   }
 
-  private pass(head: RequestHead, visitor: Visitor, out: Array<Buffer>): boolean {
+  #pass(head: RequestHead, visitor: Visitor, out: Array<Buffer>): boolean {
     const rewritten = rewrite(head, visitor)
-    if (Result.isFailure(rewritten)) return this.refuse(rewritten.failure)
-    this.requests += 1
+    if (Result.isFailure(rewritten)) return this.#refuse(rewritten.failure)
+    this.#requests += 1
     out.push(rewritten.success)
-    this.begin(head)
+    this.#begin(head)
     return true
   }
 
-  private begin(head: RequestHead) {
-    this.last = head.last
-    this.upgrade = this.options.asks(head) ? "asked" : undefined
+  #begin(head: RequestHead) {
+    this.#last = head.last
+    this.#upgrade = this.#options.asks(head) ? "asked" : undefined
     const body = new RequestBody(head.framing)
-    if (body.over) this.endRequest()
-    else this.phase = { _tag: "Body", body }
+    if (body.over) this.#endRequest()
+    else this.#phase = { _tag: "Body", body }
   }
 
   /** The request is whole. Only now may a visitor that upgrades change the protocol (RFC 9110 section 7.8). */
-  private endRequest() {
-    if (this.upgrade === "asked") this.phase = { _tag: "Upgrading" }
-    else if (this.upgrade === "accepted") this.phase = { _tag: "Raw" }
-    else this.phase = { _tag: this.last ? "Over" : "Head" }
+  #endRequest() {
+    if (this.#upgrade === "asked") this.#phase = { _tag: "Upgrading" }
+    else if (this.#upgrade === "accepted") this.#phase = { _tag: "Raw" }
+    else this.#phase = { _tag: this.#last ? "Over" : "Head" }
   }
 }

@@ -48,91 +48,91 @@ const parse = (text: string): Head | undefined => {
 const isBodyless = (method: string, status: number) => method === "HEAD" || status === 204 || status === 304
 
 export class ResponseTracker {
-  private phase: Phase = { _tag: "Head" }
-  private pending: Buffer = Buffer.alloc(0)
-  private readonly asked: Array<TrackedRequest> = []
-  private verdict: boolean | undefined
+  #phase: Phase = { _tag: "Head" }
+  #pending: Buffer = Buffer.alloc(0)
+  readonly #asked: Array<TrackedRequest> = []
+  #verdict: boolean | undefined
 
   /** The origin still has to answer, as far as that is known. */
   get busy(): boolean {
-    return this.asked.length > 0 || this.phase._tag === "Body"
+    return this.#asked.length > 0 || this.#phase._tag === "Body"
   }
 
   /** Requests without a whole answer, as far as answers can be delimited. */
   get unanswered(): number {
-    return this.asked.length + (this.phase._tag === "Body" ? 1 : 0)
+    return this.#asked.length + (this.#phase._tag === "Body" ? 1 : 0)
   }
 
   /** What the origin says now ends with the connection alone. */
   get isEndless(): boolean {
-    return this.phase._tag === "Rest"
+    return this.#phase._tag === "Rest"
   }
 
   /** Requests that have no whole answer head yet. */
   get owed(): number {
-    return this.asked.length
+    return this.#asked.length
   }
 
   /** No answer has begun that has not ended; false for good once answers can no longer be delimited. */
   get between(): boolean {
-    return this.phase._tag === "Head" && this.pending.length === 0
+    return this.#phase._tag === "Head" && this.#pending.length === 0
   }
 
   /** Notes a request. True when `push` will tell whether it may leave HTTP/1. */
   asks(request: TrackedRequest): boolean {
-    if (this.phase._tag === "Rest") return false
-    this.asked.push(request)
+    if (this.#phase._tag === "Rest") return false
+    this.#asked.push(request)
     return request.upgrade
   }
 
   /** Takes what the origin said; whether it accepted the upgrade that waits, once that is known. */
   push(chunk: Buffer): boolean | undefined {
     let bytes = chunk
-    while (bytes.length > 0 && this.phase._tag !== "Rest") bytes = this.step(this.phase, bytes)
-    const verdict = this.verdict
-    this.verdict = undefined
+    while (bytes.length > 0 && this.#phase._tag !== "Rest") bytes = this.#step(this.#phase, bytes)
+    const verdict = this.#verdict
+    this.#verdict = undefined
     return verdict
   }
 
-  private step(phase: Extract<Phase, { readonly _tag: "Head" | "Body" }>, bytes: Buffer): Buffer {
-    if (phase._tag === "Head") return this.head(bytes)
+  #step(phase: Extract<Phase, { readonly _tag: "Head" | "Body" }>, bytes: Buffer): Buffer {
+    if (phase._tag === "Head") return this.#head(bytes)
     const taken = phase.body.take(bytes)
-    if (phase.body.malformed) this.giveUp()
-    else if (phase.body.over) this.phase = { _tag: "Head" }
+    if (phase.body.malformed) this.#giveUp()
+    else if (phase.body.over) this.#phase = { _tag: "Head" }
     return bytes.subarray(taken)
   }
 
-  private head(bytes: Buffer): Buffer {
-    const text = this.pending.length === 0 ? bytes : Buffer.concat([this.pending, bytes])
+  #head(bytes: Buffer): Buffer {
+    const text = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes])
     const end = text.indexOf(headEnd)
     const looksRight = "HTTP/1.".startsWith(text.toString("latin1", 0, 7))
     if (end < 0 && looksRight && text.length <= maxHead) {
-      this.pending = text
+      this.#pending = text
       return Buffer.alloc(0)
     }
-    this.pending = Buffer.alloc(0)
+    this.#pending = Buffer.alloc(0)
     const head = end < 0 ? undefined : parse(text.toString("latin1", 0, end))
-    const [request] = this.asked
-    if (head === undefined || request === undefined) this.giveUp()
-    else this.answered(request, head)
+    const [request] = this.#asked
+    if (head === undefined || request === undefined) this.#giveUp()
+    else this.#answered(request, head)
     return text.subarray(end + headEnd.length)
   }
 
-  private answered({ method, upgrade }: TrackedRequest, { framing, status }: Head) {
+  #answered({ method, upgrade }: TrackedRequest, { framing, status }: Head) {
     if (status < 200 && status !== 101) return
-    this.asked.shift()
-    if (upgrade) this.verdict = status === 101
-    if (status === 101 || (framing === undefined && !isBodyless(method, status))) return this.giveUp()
+    this.#asked.shift()
+    if (upgrade) this.#verdict = status === 101
+    if (status === 101 || (framing === undefined && !isBodyless(method, status))) return this.#giveUp()
     if (framing === undefined || isBodyless(method, status)) return undefined
     const body = new BodyEnd(framing)
-    if (!body.over) this.phase = { _tag: "Body", body }
+    if (!body.over) this.#phase = { _tag: "Body", body }
     return undefined
   }
 
   /** The requests that still wait can no longer be matched with answers. */
-  private giveUp() {
-    this.phase = { _tag: "Rest" }
-    if (this.asked.some(({ upgrade }) => upgrade)) this.verdict ??= false
-    this.asked.length = 0
+  #giveUp() {
+    this.#phase = { _tag: "Rest" }
+    if (this.#asked.some(({ upgrade }) => upgrade)) this.#verdict ??= false
+    this.#asked.length = 0
   }
 }

@@ -31,15 +31,15 @@ const asSocket = (stream: Duplex): Duplex => {
 }
 
 export class TunnelConnections extends Agent {
-  private readonly connect: Connect
-  private readonly onFault: OnFault
+  readonly #connect: Connect
+  readonly #onFault: OnFault
   /** Connections that do not stand yet, of which Node's agent knows nothing. */
-  private readonly opening = new Set<Duplex>()
+  readonly #opening = new Set<Duplex>()
 
   constructor(connect: Connect, onFault: OnFault) {
     super({ keepAlive: true, maxFreeSockets: 8, scheduling: "lifo" })
-    this.connect = connect
-    this.onFault = onFault
+    this.#connect = connect
+    this.#onFault = onFault
   }
 
   override createConnection(
@@ -48,7 +48,7 @@ export class TunnelConnections extends Agent {
   ): undefined {
     const [near, far] = duplexPair()
     const fault: OnFault = (error) => {
-      this.onFault(error)
+      this.#onFault(error)
       near.destroy()
       far.destroy()
     }
@@ -56,21 +56,21 @@ export class TunnelConnections extends Agent {
     guard(far, fault)
     // A pair does not tell its other half for good, which would then wait for an hour.
     near.once("close", () => far.destroy())
-    this.opening.add(near)
+    this.#opening.add(near)
     options.opening?.(() => {
-      if (this.opening.has(near)) near.destroy()
+      if (this.#opening.has(near)) near.destroy()
     })
     const stands = (error: Error | null) => {
-      this.opening.delete(near)
+      this.#opening.delete(near)
       opened?.(near.destroyed ? new GivenUp() : error, asSocket(near))
     }
-    this.connect(far, stands, options.repeatable === true)
+    this.#connect(far, stands, options.repeatable === true)
     return undefined
   }
 
   /** Connections that are opening are given up too: after this no owner would close them. */
   override destroy() {
     super.destroy()
-    for (const near of this.opening) near.destroy()
+    for (const near of this.#opening) near.destroy()
   }
 }

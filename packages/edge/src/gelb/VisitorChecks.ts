@@ -32,66 +32,66 @@ const mostKept = 10_000
 const mostAsking = 32
 
 export class VisitorChecks {
-  private readonly kept = new Map<string, Kept>()
-  private readonly keysOf = new Map<string, Set<string>>()
-  private readonly asking = new Map<string, Asking>()
-  private readonly open = new Map<string, number>()
-  private readonly ask: (host: string, session: string | undefined) => Promise<Known>
-  private readonly now: () => number
+  readonly #kept = new Map<string, Kept>()
+  readonly #keysOf = new Map<string, Set<string>>()
+  readonly #asking = new Map<string, Asking>()
+  readonly #open = new Map<string, number>()
+  readonly #ask: (host: string, session: string | undefined) => Promise<Known>
+  readonly #now: () => number
 
   /** `ask` fails when the control plane does not answer. */
   constructor(ask: (host: string, session: string | undefined) => Promise<Known>, now: () => number) {
-    this.ask = ask
-    this.now = now
+    this.#ask = ask
+    this.#now = now
   }
 
   /** What is known of a visitor; nothing where it cannot be known now. */
   of(token: string, host: string, session: string | undefined): Promise<Known | undefined> {
     const key = `${host} ${session === undefined ? "" : hash("sha256", session, "base64")}`
-    const kept = this.kept.get(key)
-    if (kept !== undefined && kept.token === token && kept.until > this.now()) return Promise.resolve(kept.known)
-    const asking = this.asking.get(key)
+    const kept = this.#kept.get(key)
+    if (kept !== undefined && kept.token === token && kept.until > this.#now()) return Promise.resolve(kept.known)
+    const asking = this.#asking.get(key)
     if (asking !== undefined && !asking.stale && asking.token === token) return asking.answer
-    const open = this.open.get(token) ?? 0
+    const open = this.#open.get(token) ?? 0
     if (open >= mostAsking) return Promise.resolve(undefined)
-    this.open.set(token, open + 1)
-    const question: Asking = { token, stale: false, answer: this.answer(() => question, key, host, session) }
-    this.asking.set(key, question)
+    this.#open.set(token, open + 1)
+    const question: Asking = { token, stale: false, answer: this.#answer(() => question, key, host, session) }
+    this.#asking.set(key, question)
     return question.answer
   }
 
   /** Forgets what is known of a tunnel's visitors. */
   forget(token: string) {
-    for (const key of this.keysOf.get(token) ?? []) this.drop(key)
-    for (const asking of this.asking.values()) if (asking.token === token) asking.stale = true
+    for (const key of this.#keysOf.get(token) ?? []) this.#drop(key)
+    for (const asking of this.#asking.values()) if (asking.token === token) asking.stale = true
   }
 
-  private async answer(question: () => Asking, key: string, host: string, session: string | undefined) {
-    const known = await this.ask(host, session).catch(() => undefined)
+  async #answer(question: () => Asking, key: string, host: string, session: string | undefined) {
+    const known = await this.#ask(host, session).catch(() => undefined)
     const asked = question()
-    const left = (this.open.get(asked.token) ?? 1) - 1
-    if (left > 0) this.open.set(asked.token, left)
-    else this.open.delete(asked.token)
-    if (this.asking.get(key) === asked) this.asking.delete(key)
+    const left = (this.#open.get(asked.token) ?? 1) - 1
+    if (left > 0) this.#open.set(asked.token, left)
+    else this.#open.delete(asked.token)
+    if (this.#asking.get(key) === asked) this.#asking.delete(key)
     if (asked.stale) return this.of(asked.token, host, session)
-    this.keep(key, asked.token, known)
+    this.#keep(key, asked.token, known)
     return known
   }
 
-  private keep(key: string, token: string, known: Known | undefined) {
-    const until = this.now() + (known === undefined ? unavailableMillis : keptMillis)
-    this.drop(key)
-    if (this.kept.size >= mostKept) for (const oldest of this.kept.keys()) if (this.drop(oldest)) break
-    this.kept.set(key, { token, known, until: Math.min(until, known?.until ?? until) })
-    this.keysOf.set(token, (this.keysOf.get(token) ?? new Set()).add(key))
+  #keep(key: string, token: string, known: Known | undefined) {
+    const until = this.#now() + (known === undefined ? unavailableMillis : keptMillis)
+    this.#drop(key)
+    if (this.#kept.size >= mostKept) for (const oldest of this.#kept.keys()) if (this.#drop(oldest)) break
+    this.#kept.set(key, { token, known, until: Math.min(until, known?.until ?? until) })
+    this.#keysOf.set(token, (this.#keysOf.get(token) ?? new Set()).add(key))
   }
 
-  private drop(key: string): boolean {
-    const token = this.kept.get(key)?.token
+  #drop(key: string): boolean {
+    const token = this.#kept.get(key)?.token
     if (token === undefined) return false
-    const keys = this.keysOf.get(token)
+    const keys = this.#keysOf.get(token)
     keys?.delete(key)
-    if (keys?.size === 0) this.keysOf.delete(token)
-    return this.kept.delete(key)
+    if (keys?.size === 0) this.#keysOf.delete(token)
+    return this.#kept.delete(key)
   }
 }

@@ -20,63 +20,63 @@ interface Lane {
 }
 
 export class ConnectionPace {
-  private readonly lanes = new Map<string, Lane>()
-  private readonly intervalMillis: number
+  readonly #lanes = new Map<string, Lane>()
+  readonly #intervalMillis: number
 
   /** `perSecond`: 0 for no limit. */
   constructor(perSecond: number) {
-    this.intervalMillis = perSecond === 0 ? 0 : 1_000 / perSecond
+    this.#intervalMillis = perSecond === 0 ? 0 : 1_000 / perSecond
   }
 
   /** Calls `open` when the connection's turn has come: at once, later, or never when it has closed. */
   whenDue(socket: Socket, open: () => void): void {
     const address = socket.remoteAddress ?? ""
-    if (this.intervalMillis === 0 || ownAddresses.has(address)) return open()
+    if (this.#intervalMillis === 0 || ownAddresses.has(address)) return open()
     const now = monotonicMillis()
-    const lane = this.laneOf(addressBlock(address), now)
-    if (lane.waiting.length === 0 && this.spend(lane, now)) return open()
+    const lane = this.#laneOf(addressBlock(address), now)
+    if (lane.waiting.length === 0 && this.#spend(lane, now)) return open()
     lane.waiting.push({ socket, open })
-    this.schedule(lane)
+    this.#schedule(lane)
   }
 
   /** Addresses that are remembered. */
   get size(): number {
-    return this.lanes.size
+    return this.#lanes.size
   }
 
   /** Those used last stand last, so that the ones at rest are found at the front. */
-  private laneOf(block: string, now: number): Lane {
-    const lane = this.lanes.get(block) ?? { restedAt: now, waiting: [], timer: undefined }
-    this.lanes.delete(block)
-    for (const [other, { restedAt, waiting }] of this.lanes) {
+  #laneOf(block: string, now: number): Lane {
+    const lane = this.#lanes.get(block) ?? { restedAt: now, waiting: [], timer: undefined }
+    this.#lanes.delete(block)
+    for (const [other, { restedAt, waiting }] of this.#lanes) {
       if (waiting.length > 0 || restedAt > now) break
-      this.lanes.delete(other)
+      this.#lanes.delete(other)
     }
-    this.lanes.set(block, lane)
+    this.#lanes.set(block, lane)
     return lane
   }
 
-  private spend(lane: Lane, now: number): boolean {
-    const restedAt = Math.max(lane.restedAt, now) + this.intervalMillis
-    if (restedAt - now > connectionBurst * this.intervalMillis) return false
+  #spend(lane: Lane, now: number): boolean {
+    const restedAt = Math.max(lane.restedAt, now) + this.#intervalMillis
+    if (restedAt - now > connectionBurst * this.#intervalMillis) return false
     lane.restedAt = restedAt
     return true
   }
 
-  private schedule(lane: Lane) {
+  #schedule(lane: Lane) {
     // A socket that was accepted has no fiber yet.
-    lane.timer ??= setTimeout(() => this.turn(lane), this.intervalMillis).unref()
+    lane.timer ??= setTimeout(() => this.#turn(lane), this.#intervalMillis).unref()
   }
 
-  private turn(lane: Lane) {
+  #turn(lane: Lane) {
     lane.timer = undefined
     while (lane.waiting[0]?.socket.destroyed === true) lane.waiting.shift()
     const next = lane.waiting[0]
     if (next === undefined) return
-    if (this.spend(lane, monotonicMillis())) {
+    if (this.#spend(lane, monotonicMillis())) {
       lane.waiting.shift()
       next.open()
     }
-    if (lane.waiting.length > 0) this.schedule(lane)
+    if (lane.waiting.length > 0) this.#schedule(lane)
   }
 }

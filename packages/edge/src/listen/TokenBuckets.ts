@@ -11,29 +11,29 @@ interface Bucket {
 const maxKeys = 65_536
 
 export class TokenBuckets {
-  private readonly buckets = new Map<string, Bucket>()
-  private readonly perMinute: number
+  readonly #buckets = new Map<string, Bucket>()
+  readonly #perMinute: number
 
   constructor(perMinute: number) {
-    this.perMinute = perMinute
+    this.#perMinute = perMinute
   }
 
   /** Takes one; false when there is none left. */
   take(key: string, now: number): boolean {
-    const bucket = this.buckets.get(key) ?? { tokens: this.perMinute, at: now }
-    this.buckets.delete(key)
-    const refilled = bucket.tokens + (Math.max(0, now - bucket.at) / 60_000) * this.perMinute
-    const tokens = Math.min(this.perMinute, refilled)
+    const bucket = this.#buckets.get(key) ?? { tokens: this.#perMinute, at: now }
+    this.#buckets.delete(key)
+    const refilled = bucket.tokens + (Math.max(0, now - bucket.at) / 60_000) * this.#perMinute
+    const tokens = Math.min(this.#perMinute, refilled)
     const taken = tokens >= 1
-    this.buckets.set(key, { tokens: taken ? tokens - 1 : tokens, at: now })
-    this.forget()
+    this.#buckets.set(key, { tokens: taken ? tokens - 1 : tokens, at: now })
+    this.#forget()
     return taken
   }
 
-  private forget() {
-    for (const key of this.buckets.keys()) {
-      if (this.buckets.size <= maxKeys) return
-      this.buckets.delete(key)
+  #forget() {
+    for (const key of this.#buckets.keys()) {
+      if (this.#buckets.size <= maxKeys) return
+      this.#buckets.delete(key)
     }
   }
 }

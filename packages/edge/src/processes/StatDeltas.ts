@@ -18,54 +18,54 @@ type Sheds = WorkerReport["sheds"]
 const shedReasons: ReadonlyArray<ShedReason> = ["connections", "address", "descriptors"]
 
 export class StatDeltas {
-  private readonly sources: Sources
-  private counted: ReadonlyMap<string, number> = new Map()
+  readonly #sources: Sources
+  #counted: ReadonlyMap<string, number> = new Map()
   /** By tunnel and not by token: one that was forgotten and comes again begins at nothing. */
-  private readonly traffic = new WeakMap<Tunnel, { readonly in: number; readonly out: number }>()
-  private readonly shed = new Map<string, number>()
+  readonly #traffic = new WeakMap<Tunnel, { readonly in: number; readonly out: number }>()
+  readonly #shed = new Map<string, number>()
 
   constructor(sources: Sources) {
-    this.sources = sources
+    this.#sources = sources
   }
 
   /** The part of a report that is counted since the last call. */
   take(): Pick<WorkerReport, "counted" | "traffic" | "sheds" | "audit" | "parked"> {
     return {
-      counted: this.count(),
-      traffic: this.moved(),
-      sheds: this.turnedAway(),
-      audit: this.sources.audit.splice(0),
-      parked: Array.from(this.sources.agents.all()).flatMap(({ parked, token }) =>
+      counted: this.#count(),
+      traffic: this.#moved(),
+      sheds: this.#turnedAway(),
+      audit: this.#sources.audit.splice(0),
+      parked: Array.from(this.#sources.agents.all()).flatMap(({ parked, token }) =>
         parked === 0 ? [] : [[token, parked] as const]
       )
     }
   }
 
-  private count() {
-    const now = new Map(Object.entries(Counters.flat(this.sources.counters)))
-    const since = Array.from(now, ([name, value]) => [name, value - (this.counted.get(name) ?? 0)] as const)
-    this.counted = now
+  #count() {
+    const now = new Map(Object.entries(Counters.flat(this.#sources.counters)))
+    const since = Array.from(now, ([name, value]) => [name, value - (this.#counted.get(name) ?? 0)] as const)
+    this.#counted = now
     return Object.fromEntries(since.filter(([, value]) => value !== 0))
   }
 
-  private moved() {
+  #moved() {
     const moved: Array<readonly [string, number, number]> = []
-    for (const tunnel of this.sources.agents.all()) {
+    for (const tunnel of this.#sources.agents.all()) {
       const { token, traffic } = tunnel
-      const before = this.traffic.get(tunnel) ?? { in: 0, out: 0 }
+      const before = this.#traffic.get(tunnel) ?? { in: 0, out: 0 }
       if (traffic.aToB === before.in && traffic.bToA === before.out) continue
       moved.push([token, traffic.aToB - before.in, traffic.bToA - before.out])
-      this.traffic.set(tunnel, { in: traffic.aToB, out: traffic.bToA })
+      this.#traffic.set(tunnel, { in: traffic.aToB, out: traffic.bToA })
     }
     return moved
   }
 
-  private turnedAway(): Sheds {
-    return Array.from(this.sources.limiter.sheds).flatMap(([listener, counts]) =>
+  #turnedAway(): Sheds {
+    return Array.from(this.#sources.limiter.sheds).flatMap(([listener, counts]) =>
       shedReasons.flatMap((reason) => {
         const key = `${listener} ${reason}`
-        const since = counts[reason] - (this.shed.get(key) ?? 0)
-        this.shed.set(key, counts[reason])
+        const since = counts[reason] - (this.#shed.get(key) ?? 0)
+        this.#shed.set(key, counts[reason])
         return since === 0 ? [] : [[listener, reason, since] as const]
       })
     )

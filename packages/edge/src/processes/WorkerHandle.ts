@@ -12,43 +12,43 @@ import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
 const applyTimeout = "5 seconds"
 
 export class WorkerHandle {
-  private readonly child: ChildProcess
-  private readonly channel: WorkerChannel.WorkerChannel<ToWorker, ToMain>
-  private readonly applied = new Map<number, () => void>()
-  private readonly exit: Promise<string>
-  private isInitialized = false
-  private lastId = 0
+  readonly #child: ChildProcess
+  readonly #channel: WorkerChannel.WorkerChannel<ToWorker, ToMain>
+  readonly #applied = new Map<number, () => void>()
+  readonly #exit: Promise<string>
+  #isInitialized = false
+  #lastId = 0
 
   constructor() {
-    this.child = startWorker()
-    this.channel = WorkerChannel.ofMain(this.child)
+    this.#child = startWorker()
+    this.#channel = WorkerChannel.ofMain(this.#child)
     const { promise, resolve } = Promise.withResolvers<string>()
-    this.exit = promise
+    this.#exit = promise
     const ended = (how: string) => {
-      for (const applied of this.applied.values()) applied()
-      this.applied.clear()
+      for (const applied of this.#applied.values()) applied()
+      this.#applied.clear()
       resolve(how)
     }
-    this.child.on("error", (error) => {
+    this.#child.on("error", (error) => {
       // A message that could not be sent is an error too; "close" comes in any case.
-      if (this.child.pid === undefined) ended(error.message)
+      if (this.#child.pid === undefined) ended(error.message)
     })
     // Not at "exit": messages from before it may still come.
-    this.child.once("close", (code, signal) => ended(signal === null ? `exit code ${code}` : `signal ${signal}`))
+    this.#child.once("close", (code, signal) => ended(signal === null ? `exit code ${code}` : `signal ${signal}`))
   }
 
   /** How it ended, as a sentence fragment. */
   get ended(): Effect.Effect<string> {
-    return Effect.promise(() => this.exit)
+    return Effect.promise(() => this.#exit)
   }
 
   /** `take` gets all messages of the worker but the answers to orders; `begin` is asked once, when the worker listens. */
   listen(init: () => Init, take: (message: ToMain) => void) {
-    this.channel.receive((message) => {
-      if (message._tag === "Applied") return this.settle(message.id)
+    this.#channel.receive((message) => {
+      if (message._tag === "Applied") return this.#settle(message.id)
       if (message._tag === "Hello") {
-        this.isInitialized = true
-        return this.channel.send(init())
+        this.#isInitialized = true
+        return this.#channel.send(init())
       }
       return take(message)
     })
@@ -56,21 +56,21 @@ export class WorkerHandle {
 
   /** Sends nothing before `Init`, which holds everything that is known by then. */
   send(message: ToWorker) {
-    if (this.isInitialized) this.channel.send(message)
+    if (this.#isInitialized) this.#channel.send(message)
   }
 
   /** Lets its visitors finish; one that has no `Init` yet has none, and is ended. */
   get drain(): Effect.Effect<void> {
-    if (!this.isInitialized) return this.end
-    return Effect.sync(() => this.channel.send({ _tag: "Drain" }))
+    if (!this.#isInitialized) return this.end
+    return Effect.sync(() => this.#channel.send({ _tag: "Drain" }))
   }
 
   /** Sends the order now. */
   apply(order: RouteOrder): Effect.Effect<void> {
-    if (!this.isInitialized) return Effect.void
-    const id = ++this.lastId
-    const applied = new Promise<void>((resolve) => this.applied.set(id, resolve))
-    this.channel.send({ _tag: "Apply", id, order })
+    if (!this.#isInitialized) return Effect.void
+    const id = ++this.#lastId
+    const applied = new Promise<void>((resolve) => this.#applied.set(id, resolve))
+    this.#channel.send({ _tag: "Apply", id, order })
     return Effect.promise(() => applied).pipe(
       Effect.timeoutOrElse({ duration: applyTimeout, orElse: () => this.kill("it did not carry an order out in time") })
     )
@@ -79,20 +79,20 @@ export class WorkerHandle {
   /** Returns when the process is gone. */
   kill(reason: string): Effect.Effect<void> {
     return Effect.logWarning("a process of this edge is killed").pipe(
-      Effect.annotateLogs({ pid: this.child.pid, reason }),
+      Effect.annotateLogs({ pid: this.#child.pid, reason }),
       Effect.andThen(this.end)
     )
   }
 
   get end(): Effect.Effect<void> {
     return Effect.andThen(
-      Effect.sync(() => this.child.kill("SIGKILL")),
+      Effect.sync(() => this.#child.kill("SIGKILL")),
       Effect.asVoid(this.ended)
     )
   }
 
-  private settle(id: number) {
-    this.applied.get(id)?.()
-    this.applied.delete(id)
+  #settle(id: number) {
+    this.#applied.get(id)?.()
+    this.#applied.delete(id)
   }
 }

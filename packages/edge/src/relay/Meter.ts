@@ -6,40 +6,40 @@ import type { Traffic } from "../sessions/Tunnel.ts"
 type Totals = Pick<Counters["Service"], "bytesToAgents" | "bytesToVisitors" | "bytesOf">
 
 export class Meter implements SpliceCounters {
-  private readonly total: Traffic
-  private readonly edge: Totals
+  readonly #total: Traffic
+  readonly #edge: Totals
   /** What the bytes from now on are relayed for. */
   kind: keyof Totals["bytesOf"]
-  private fromVisitor = 0
-  private fromAgent = 0
+  #fromVisitor = 0
+  #fromAgent = 0
 
   constructor(total: Traffic, edge: Totals, kind: keyof Totals["bytesOf"]) {
-    this.total = total
-    this.edge = edge
+    this.#total = total
+    this.#edge = edge
     this.kind = kind
   }
 
   get aToB() {
-    return this.fromVisitor
+    return this.#fromVisitor
   }
 
   set aToB(bytes: number) {
-    const moved = bytes - this.fromVisitor
-    this.fromVisitor = bytes
-    this.total.aToB += moved
-    this.edge.bytesToAgents += moved
-    this.edge.bytesOf[this.kind] += moved
+    const moved = bytes - this.#fromVisitor
+    this.#fromVisitor = bytes
+    this.#total.aToB += moved
+    this.#edge.bytesToAgents += moved
+    this.#edge.bytesOf[this.kind] += moved
   }
 
   get bToA() {
-    return this.fromAgent
+    return this.#fromAgent
   }
 
   set bToA(bytes: number) {
-    const moved = bytes - this.fromAgent
-    this.fromAgent = bytes
-    this.total.bToA += moved
-    this.edge.bytesToVisitors += moved
-    this.edge.bytesOf[this.kind] += moved
+    const moved = bytes - this.#fromAgent
+    this.#fromAgent = bytes
+    this.#total.bToA += moved
+    this.#edge.bytesToVisitors += moved
+    this.#edge.bytesOf[this.kind] += moved
   }
 }

@@ -28,12 +28,12 @@ export interface ReplayBufferOptions {
 const ignore = () => {}
 
 export class ReplayBuffer {
-  private readonly options: ReplayBufferOptions
-  private kept: Array<Buffer> | undefined = []
-  private keptBytes = 0
+  readonly #options: ReplayBufferOptions
+  #kept: Array<Buffer> | undefined = []
+  #keptBytes = 0
 
   constructor(options: ReplayBufferOptions) {
-    this.options = options
+    this.#options = options
     options.visitor.on("error", ignore)
   }
 
@@ -42,14 +42,14 @@ export class ReplayBuffer {
    * with false when the opening is over. Both streams are then paused, and every byte of the agent is still to be read.
    */
   breaks({ carrier, stream: agent }: Delivered): Promise<boolean> {
-    const { counters, signal, visitor } = this.options
+    const { counters, signal, visitor } = this.#options
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const settle = (broke: boolean) => {
       visitor.off("data", onSaid).off("end", onSaidAll).off("close", onOver).pause()
       agent.off("data", onAnswer).off("end", onEnd).off("close", onBroken).pause()
       signal.removeEventListener("abort", onOver)
-      const again = broke && this.mayRepeat && !visitor.destroyed && !signal.aborted
-      if (!again) this.kept = undefined
+      const again = broke && this.#mayRepeat && !visitor.destroyed && !signal.aborted
+      if (!again) this.#kept = undefined
       resolve(again)
     }
     const onOver = () => settle(false)
@@ -58,16 +58,16 @@ export class ReplayBuffer {
     const onSaid = (chunk: Buffer) => {
       counters.aToB += chunk.length
       passed(chunk.length)
-      this.keep(chunk)
+      this.#keep(chunk)
       agent.write(chunk)
-      if (!this.mayRepeat) onOver()
+      if (!this.#mayRepeat) onOver()
     }
     const onSaidAll = () => void agent.end()
     const onAnswer = (chunk: Buffer) => {
       onOver()
       agent.unshift(chunk)
     }
-    for (const chunk of this.kept ?? []) agent.write(chunk)
+    for (const chunk of this.#kept ?? []) agent.write(chunk)
     if (visitor.readableEnded) onSaidAll()
     visitor.on("data", onSaid).on("end", onSaidAll).on("close", onOver)
     agent.on("data", onAnswer).on("end", onEnd).on("close", onBroken)
@@ -81,13 +81,13 @@ export class ReplayBuffer {
     return promise
   }
 
-  private get mayRepeat(): boolean {
-    return this.kept !== undefined && this.options.repeatable()
+  get #mayRepeat(): boolean {
+    return this.#kept !== undefined && this.#options.repeatable()
   }
 
-  private keep(chunk: Buffer) {
-    this.keptBytes += chunk.length
-    if (this.keptBytes > mostKeptBytes) this.kept = undefined
-    else this.kept?.push(chunk)
+  #keep(chunk: Buffer) {
+    this.#keptBytes += chunk.length
+    if (this.#keptBytes > mostKeptBytes) this.#kept = undefined
+    else this.#kept?.push(chunk)
   }
 }

@@ -20,25 +20,25 @@ interface Place {
 /** The pool itself, which knows no tunnel. */
 export class UnnamedPool {
   /** In the order they came. */
-  private readonly places = new Map<Place, string>()
-  private readonly perBlock = new Map<string, Set<Place>>()
-  private readonly most: number
+  readonly #places = new Map<Place, string>()
+  readonly #perBlock = new Map<string, Set<Place>>()
+  readonly #most: number
 
   constructor(agentConnections: number) {
-    this.most = Math.max(1, Math.floor(agentConnections / 10))
+    this.#most = Math.max(1, Math.floor(agentConnections / 10))
   }
 
   get size(): number {
-    return this.places.size
+    return this.#places.size
   }
 
   /** Takes the place and closes the oldest where there is no room; says how many that were. One that is there already stays. */
   add(place: Place, block: string): number {
-    if (this.places.has(place)) return 0
-    const mine = this.perBlock.get(block) ?? new Set()
-    this.perBlock.set(block, mine.add(place))
-    this.places.set(place, block)
-    const oldest = mine.size > unnamedPerBlock ? mine : this.places.size > this.most ? this.places.keys() : []
+    if (this.#places.has(place)) return 0
+    const mine = this.#perBlock.get(block) ?? new Set()
+    this.#perBlock.set(block, mine.add(place))
+    this.#places.set(place, block)
+    const oldest = mine.size > unnamedPerBlock ? mine : this.#places.size > this.#most ? this.#places.keys() : []
     for (const evicted of oldest) {
       this.remove(evicted)
       evicted.close()
@@ -49,12 +49,12 @@ export class UnnamedPool {
 
   /** What took the place is gone, carries a visitor, or serves a tunnel that has a name. */
   remove(place: Place) {
-    const block = this.places.get(place)
+    const block = this.#places.get(place)
     if (block === undefined) return
-    this.places.delete(place)
-    const mine = this.perBlock.get(block)
+    this.#places.delete(place)
+    const mine = this.#perBlock.get(block)
     mine?.delete(place)
-    if (mine?.size === 0) this.perBlock.delete(block)
+    if (mine?.size === 0) this.#perBlock.delete(block)
   }
 }
 

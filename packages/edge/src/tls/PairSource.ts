@@ -5,24 +5,24 @@ export interface Pair {
 }
 
 export class PairSource {
-  private readonly listeners = new Set<(pair: Pair) => void>()
-  private pair: Pair
+  readonly #listeners = new Set<(pair: Pair) => void>()
+  #pair: Pair
 
   constructor(pair: Pair) {
-    this.pair = pair
+    this.#pair = pair
   }
 
   get current(): Pair {
-    return this.pair
+    return this.#pair
   }
 
   /** All users of the pair take the new one for connections from now on. */
   replace(pair: Pair) {
-    this.pair = pair
-    for (const listener of this.listeners) listener(pair)
+    this.#pair = pair
+    for (const listener of this.#listeners) listener(pair)
   }
 
   onReplaced(listener: (pair: Pair) => void) {
-    this.listeners.add(listener)
+    this.#listeners.add(listener)
   }
 }

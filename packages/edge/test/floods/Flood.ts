@@ -24,22 +24,22 @@ export class Flood {
   readonly target: Target
   /** Connections that were made so far. */
   connections = 0
-  private running = true
-  private readonly open = new Set<Socket>()
-  private readonly held: Array<Socket> = []
+  #running = true
+  readonly #open = new Set<Socket>()
+  readonly #held: Array<Socket> = []
 
   constructor(target: Target) {
     this.target = target
   }
 
   get isRunning(): boolean {
-    return this.running
+    return this.#running
   }
 
   /** Does this again and again, eight times at once. */
   repeat(one: () => Promise<void>): void {
     const worker = async () => {
-      while (this.running) await one().catch(() => this.pause(1))
+      while (this.#running) await one().catch(() => this.pause(1))
     }
     for (let index = 0; index < atOnce; index++) void worker()
   }
@@ -47,7 +47,7 @@ export class Flood {
   tcp(port: number): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const socket: Socket = connectTcp({ host: "127.0.0.1", port, noDelay: true, ...address }, () => resolve(socket))
-      this.track(socket, reject)
+      this.#track(socket, reject)
     })
   }
 
@@ -58,22 +58,22 @@ export class Flood {
     return new Promise((resolve, reject) => {
       const offers = alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }
       const socket: TLSSocket = connect({ socket: raw, ...whom, ...offers }, () => resolve(socket))
-      this.track(socket, reject)
+      this.#track(socket, reject)
     })
   }
 
   /** Keeps the connection open until newer ones take its place. */
   hold(socket: Socket): void {
     socket.resume()
-    this.held.push(socket)
-    if (this.held.length > heldConnections) this.held.shift()?.destroy()
+    this.#held.push(socket)
+    if (this.#held.length > heldConnections) this.#held.shift()?.destroy()
   }
 
   /** Says this on every connection that is held, again and again. */
   drip(bytes: Buffer): void {
     const timer = setInterval(() => {
-      if (!this.running) return clearInterval(timer)
-      for (const socket of this.held) if (socket.writable) socket.write(bytes)
+      if (!this.#running) return clearInterval(timer)
+      for (const socket of this.#held) if (socket.writable) socket.write(bytes)
     }, 20)
   }
 
@@ -90,15 +90,15 @@ export class Flood {
   }
 
   stop(): void {
-    this.running = false
-    for (const socket of this.open) socket.destroy()
+    this.#running = false
+    for (const socket of this.#open) socket.destroy()
   }
 
-  private track(socket: Socket, failed: (error: Error) => void): void {
+  #track(socket: Socket, failed: (error: Error) => void): void {
     this.connections += 1
-    this.open.add(socket)
+    this.#open.add(socket)
     socket.once("close", () => {
-      this.open.delete(socket)
+      this.#open.delete(socket)
       failed(new Error("closed"))
     })
     socket.on("error", failed)

@@ -5,10 +5,10 @@ import type { Target } from "./Flood.ts"
 import type { Kind } from "./Kinds.ts"
 
 export class Flooder {
-  private readonly child: ChildProcess
+  readonly #child: ChildProcess
 
   private constructor(child: ChildProcess) {
-    this.child = child
+    this.#child = child
   }
 
   static async start(target: Target): Promise<Flooder> {
@@ -20,21 +20,21 @@ export class Flooder {
 
   /** Measures while this kind of flood runs. Fails where the flood made no connection. */
   async during<A>(kind: Kind, measure: () => Promise<A>): Promise<A> {
-    await this.say(kind)
+    await this.#say(kind)
     const measured = await measure()
-    if ((await this.say("none")) === 0) throw new Error(`no connection was made for the flood of ${kind}`)
+    if ((await this.#say("none")) === 0) throw new Error(`no connection was made for the flood of ${kind}`)
     return measured
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.child, "exit")
-    this.child.disconnect()
+    const ended = once(this.#child, "exit")
+    this.#child.disconnect()
     await ended
   }
 
-  private async say(kind: string): Promise<number> {
-    const heard = once(this.child, "message")
-    this.child.send(kind)
+  async #say(kind: string): Promise<number> {
+    const heard = once(this.#child, "message")
+    this.#child.send(kind)
     const [connections]: Array<unknown> = await heard
     return Number(connections)
   }

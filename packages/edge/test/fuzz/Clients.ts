@@ -43,20 +43,20 @@ export class Clients {
   /** The seed of each connection, by its ends, which are used again after it. */
   readonly seedOf = new Map<string, number>()
   readonly reached = new Map<string, Reached>()
-  private readonly contexts = new Map<string, SecureContext>()
-  private readonly sessions = new Map<string, Buffer>()
+  readonly #contexts = new Map<string, SecureContext>()
+  readonly #sessions = new Map<string, Buffer>()
 
   async tcp(port: number, bytes: Buffer, session: Session): Promise<void> {
-    await this.say(await this.dial(port, session), bytes, session)
+    await this.#say(await this.#dial(port, session), bytes, session)
   }
 
   async tls(target: TlsTarget, bytes: Buffer, session: Session): Promise<void> {
-    const raw = await this.dial(target.port, session)
+    const raw = await this.#dial(target.port, session)
     const version = session.chance.below(4) === 0 ? "TLSv1.3" : target.lowest
-    await this.say(await this.secure(raw, target, version), bytes, session)
+    await this.#say(await this.#secure(raw, target, version), bytes, session)
   }
 
-  private dial(port: number, { seed }: Session): Promise<Socket> {
+  #dial(port: number, { seed }: Session): Promise<Socket> {
     const localAddress = `127.0.0.${1 + (seed % addresses)}`
     return new Promise((resolve, reject) => {
       const socket = connectTcp({ host: "127.0.0.1", port, localAddress, noDelay: true }, () => {
@@ -68,11 +68,11 @@ export class Clients {
     })
   }
 
-  private secure(raw: Socket, { alpn, ca, name, port }: TlsTarget, maxVersion: SecureVersion): Promise<TLSSocket> {
+  #secure(raw: Socket, { alpn, ca, name, port }: TlsTarget, maxVersion: SecureVersion): Promise<TLSSocket> {
     const kind = `${port} ${alpn.join()} ${maxVersion}`
-    const secureContext = this.contexts.get(kind) ?? createSecureContext({ ca, maxVersion })
-    this.contexts.set(kind, secureContext)
-    const session = this.sessions.get(kind)
+    const secureContext = this.#contexts.get(kind) ?? createSecureContext({ ca, maxVersion })
+    this.#contexts.set(kind, secureContext)
+    const session = this.#sessions.get(kind)
     return new Promise((resolve, reject) => {
       const socket = connect(
         {
@@ -84,13 +84,13 @@ export class Clients {
         },
         () => resolve(socket)
       )
-      socket.on("session", (fresh) => this.sessions.set(kind, fresh))
+      socket.on("session", (fresh) => this.#sessions.set(kind, fresh))
       socket.once("error", reject)
       socket.on("error", () => {})
     })
   }
 
-  private say(socket: Socket, bytes: Buffer, { chance, kind }: Session): Promise<void> {
+  #say(socket: Socket, bytes: Buffer, { chance, kind }: Session): Promise<void> {
     const reached = this.reached.get(kind) ?? { sessions: 0, answered: 0 }
     this.reached.set(kind, reached)
     reached.sessions += 1

@@ -23,21 +23,21 @@ const state = (socket: Socket) =>
   }).flatMap(([word, holds]) => (holds ? [word] : []))
 
 export class OpenSockets {
-  private readonly sockets = new Set<Socket>()
-  private readonly seen = (message: unknown) => {
+  readonly #sockets = new Set<Socket>()
+  readonly #seen = (message: unknown) => {
     if (!isAccepted(message)) return
     const { socket } = message
-    this.sockets.add(socket)
-    socket.once("close", () => this.sockets.delete(socket))
+    this.#sockets.add(socket)
+    socket.once("close", () => this.#sockets.delete(socket))
   }
 
   constructor() {
-    subscribe(channel, this.seen)
+    subscribe(channel, this.#seen)
   }
 
   /** Every accepted socket that is still open, in words. */
   open(nameOf: (ports: string) => string): ReadonlyArray<string> {
-    return Array.from(this.sockets, (socket) => {
+    return Array.from(this.#sockets, (socket) => {
       const ports = `${socket.remoteAddress} ${socket.remotePort} ${socket.localPort}`
       const moved = `${socket.bytesRead} bytes read, ${socket.bytesWritten} written`
       return `${nameOf(ports)}, ports ${ports}: ${[moved, ...state(socket)].join(", ")}`
@@ -45,7 +45,7 @@ export class OpenSockets {
   }
 
   end(): void {
-    unsubscribe(channel, this.seen)
+    unsubscribe(channel, this.#seen)
   }
 }
 
