@@ -12,6 +12,7 @@ import { AuditLog } from "./audit/AuditLog.ts"
 import { CertificateAuthority } from "./ca/CertificateAuthority.ts"
 import { ChannelBroker } from "./channels/ChannelBroker.ts"
 import { ChannelRoom } from "./channels/ChannelRoom.ts"
+import { HomeEdges } from "./channels/HomeEdges.ts"
 import { WebSocketMembers } from "./channels/WebSocketMembers.ts"
 import { ControlPlane } from "./control/ControlPlane.ts"
 import { ByteAgents } from "./frontdoor/ByteAgents.ts"
@@ -30,6 +31,7 @@ import { Orders } from "./orders/Orders.ts"
 import { rehydrate } from "./orders/Rehydrate.ts"
 import * as ConnectionLayers from "./processes/ConnectionLayers.ts"
 import * as PublicListeners from "./processes/PublicListeners.ts"
+import * as RoomSocket from "./processes/RoomSocket.ts"
 import * as SiblingLinks from "./processes/SiblingLinks.ts"
 import * as SiblingSocket from "./processes/SiblingSocket.ts"
 import * as SocketPaths from "./processes/SocketPaths.ts"
@@ -70,6 +72,7 @@ const sources = Effect.fn("Edge.sources")(function* (
     muxAgents: yield* MuxAgents,
     relays: yield* Relays,
     broker: yield* ChannelBroker,
+    homes: yield* HomeEdges,
     room: yield* ChannelRoom,
     webSockets: yield* WebSocketMembers,
     echoes: yield* OriginEchoes,
@@ -108,6 +111,7 @@ const openTogether = Effect.fn("Edge.openTogether")(function* (limiter: Connecti
   const { processes } = yield* Settings
   const folder = yield* SocketPaths.folder
   yield* SiblingSocket.open(SocketPaths.socketPath(folder, 0))
+  yield* RoomSocket.open(SocketPaths.roomPath(folder))
   yield* SiblingLinks.open(SocketPaths.siblingPaths(folder, 0, processes))
   const listeners = yield* PublicListeners.open(limiter, "first")
   const addresses = new Map(listeners.map(({ address, variable }) => [variable, address] as const))

@@ -85,7 +85,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
 
   const park = async (socket: TLSSocket) => {
     const admission = await readAdmission(socket)
-    if (Result.isFailure(admission) || admission.success.role === "M") return
+    if (Result.isFailure(admission) || "adminToken" in admission.success) return
     if (admission.success.role === "C") return void serveClient(socket, (token) => open("mesh", token))
     const { role } = admission.success
     asked.push(role)

@@ -12,7 +12,7 @@ import { closeGracefully } from "../listen/GracefulClose.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
 import type { Carrier } from "./Carrier.ts"
-import { ChannelRoom } from "./ChannelRoom.ts"
+import { HomeEdges } from "./HomeEdges.ts"
 import { JoinPenalties } from "./JoinPenalties.ts"
 import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
@@ -65,7 +65,7 @@ export class ChannelBroker extends Context.Service<
     const { channels, processes } = yield* Settings
     const authority = yield* MemberAuthority
     const counters = yield* Counters
-    const room = yield* ChannelRoom
+    const homes = yield* HomeEdges
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
     const penalties = new JoinPenalties(Math.ceil(definitiveRefusals / processes))
@@ -133,7 +133,7 @@ export class ChannelBroker extends Context.Service<
       )
       if (admission.attested !== undefined) counters[counterOf[admission.attested]] += 1
       if (verdict._tag === "Admitted")
-        return yield* room.enter(stream, memberOf(verdict, carrier, authorizedAt), verdict.early)
+        return yield* homes.enter(stream, memberOf(verdict, carrier, authorizedAt), verdict.early)
       if (verdict.counts && carrier.address !== undefined) penalties.note(carrier.address, now())
       if (verdict._tag === "Dropped") return void stream.destroy()
       refuse(stream, verdict)
@@ -147,7 +147,5 @@ export class ChannelBroker extends Context.Service<
     return ChannelBroker.of({ isServed: authority.canAsk, takes, serve, trackedAddresses: () => penalties.size })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([ChannelRoom.layer, MemberAuthority.layer, Counters.layer])
-  )
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([HomeEdges.layer, MemberAuthority.layer, Counters.layer]))
 }

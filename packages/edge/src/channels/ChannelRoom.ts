@@ -34,8 +34,8 @@ export class ChannelRoom extends Context.Service<
   {
     /** Takes over the stream of an admitted member; `early` came behind its signature. */
     readonly enter: (stream: Duplex, member: Member, early: Uint8Array) => Effect.Effect<void>
-    /** Sends all who wait away, to come again elsewhere. */
-    readonly closeParks: () => void
+    /** Sends those who wait and are meant away, to come again elsewhere. */
+    readonly sendAway: (meant: (member: Member) => boolean) => void
     readonly parked: () => number
     readonly sessions: () => number
     /** Epoch milliseconds: since when those who wait are looked at, and when they last were. */
@@ -146,11 +146,14 @@ export class ChannelRoom extends Context.Service<
 
     return ChannelRoom.of({
       enter,
-      closeParks: () =>
-        each(room.waiting(), (leg) => {
-          room.leave(leg)
-          leg.expire()
-        }),
+      sendAway: (meant) =>
+        each(
+          room.waiting().filter(({ member }) => meant(member)),
+          (leg) => {
+            room.leave(leg)
+            leg.expire()
+          }
+        ),
       since,
       lastTick: () => lastTick,
       parked: () => room.size,

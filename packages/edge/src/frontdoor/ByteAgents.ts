@@ -8,6 +8,7 @@ import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transpor
 import { Context, Effect, Layer, Result } from "effect"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
+import { HomeEdges } from "../channels/HomeEdges.ts"
 import { closeGracefully } from "../listen/GracefulClose.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
@@ -41,6 +42,7 @@ export class ByteAgents extends Context.Service<
     const meshClients = yield* MeshClients
     const audit = yield* AuditLog
     const peerVisitors = yield* PeerVisitors
+    const homeEdges = yield* HomeEdges
     const unnamed = yield* UnnamedParks
     const parked = new Set<EdgeSlot>()
     const perTunnel = Math.max(1, Math.ceil(caps.agentConnections / 4))
@@ -79,7 +81,7 @@ export class ByteAgents extends Context.Service<
       })
       const read = yield* Effect.promise(() =>
         readAdmission(socket, {
-          acceptHead: ({ role }) => role === "C" || role === "M" || open <= caps.agentConnections
+          acceptHead: ({ role }) => role === "C" || role === "M" || role === "H" || open <= caps.agentConnections
         })
       )
       if (Result.isFailure(read)) {
@@ -90,6 +92,7 @@ export class ByteAgents extends Context.Service<
       const admission = read.success
       if (admission.role === "C") return yield* meshClients.serve(socket)
       if (admission.role === "M") return yield* peerVisitors.serve(socket, admission)
+      if (admission.role === "H") return yield* homeEdges.serve(socket, admission)
       yield* park(socket, admission)
     })
 
@@ -110,6 +113,7 @@ export class ByteAgents extends Context.Service<
       ConnectionFaults.layer,
       MeshClients.layer,
       PeerVisitors.layer,
+      HomeEdges.layer,
       UnnamedParks.layer
     ])
   )

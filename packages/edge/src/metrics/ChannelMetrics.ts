@@ -2,6 +2,7 @@
 import type { Family } from "@catenet/domain/values/PrometheusText"
 import type { ChannelBroker } from "../channels/ChannelBroker.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
+import type { HomeEdges } from "../channels/HomeEdges.ts"
 import { mostAddresses } from "../channels/JoinPenalties.ts"
 import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import type { Counters } from "../observe/Counters.ts"
@@ -12,14 +13,22 @@ const seconds = (millis: number) => Math.floor(millis / 1_000)
 interface ChannelSources {
   readonly broker: ChannelBroker["Service"]
   readonly counters: Counters["Service"]
+  readonly homes: HomeEdges["Service"]
   readonly room: ChannelRoom["Service"]
   readonly webSockets: WebSocketMembers["Service"]
 }
 
-export const channelFamilies = ({ broker, counters, room, webSockets }: ChannelSources): ReadonlyArray<Family> => {
+export const channelFamilies = ({
+  broker,
+  counters,
+  homes,
+  room,
+  webSockets
+}: ChannelSources): ReadonlyArray<Family> => {
   const result = (value: number, result: string): Sample => [value, { result }]
   return [
     gauge("channel_parked", "Members of channels that wait for a peer.", [room.parked()]),
+    gauge("channel_peers", "Edges that members can be brought to.", [homes.peers()]),
     gauge("channel_sessions", "Sessions of members that are relayed.", [room.sessions()]),
     counter("channel_relay_bytes_total", "Bytes relayed between members.", [counters.channelRelayBytes]),
     counter("channel_splices_total", "Pairs of members that were given each other's stream.", [

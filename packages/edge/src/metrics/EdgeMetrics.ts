@@ -3,6 +3,7 @@ import { render as text } from "@catenet/domain/values/PrometheusText"
 import { originVerdicts } from "@catenet/wire/frames/MuxEcho"
 import type { ChannelBroker } from "../channels/ChannelBroker.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
+import type { HomeEdges } from "../channels/HomeEdges.ts"
 import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import type { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
@@ -23,6 +24,7 @@ export interface Sources {
   readonly muxAgents: MuxAgents["Service"]
   readonly relays: Relays["Service"]
   readonly broker: ChannelBroker["Service"]
+  readonly homes: HomeEdges["Service"]
   readonly room: ChannelRoom["Service"]
   readonly webSockets: WebSocketMembers["Service"]
   readonly echoes: Pick<OriginEchoes["Service"], "reach" | "answers">

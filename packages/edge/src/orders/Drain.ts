@@ -4,6 +4,7 @@
  */
 import { Effect, Schedule } from "effect"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
+import { HomeEdges } from "../channels/HomeEdges.ts"
 import { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import type { Listener } from "../listen/Listener.ts"
@@ -17,11 +18,13 @@ export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArra
   const muxAgents = yield* MuxAgents
   const byteAgents = yield* ByteAgents
   const gelb = yield* GelbVisits
+  const homes = yield* HomeEdges
   const room = yield* ChannelRoom
   yield* Effect.forEach(listeners, ({ stop }) => stop)
   muxAgents.goAway("this edge is stopping")
   byteAgents.closeParked()
-  room.closeParks()
+  homes.drain()
+  room.sendAway(() => true)
   gelb.drain()
   yield* Effect.logInfo("draining").pipe(
     Effect.annotateLogs({ relays: relays.active() + relays.passing(), grace: shutdownGraceSeconds })

@@ -6,6 +6,8 @@
 import { Layer } from "effect"
 import { ChannelBroker } from "../channels/ChannelBroker.ts"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
+import { HomeEdges } from "../channels/HomeEdges.ts"
+import { OwnRoom } from "../channels/OwnRoom.ts"
 import { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
@@ -33,6 +35,8 @@ export const layer = Layer.mergeAll(
   ByteAgents.layer,
   ChannelBroker.layer,
   ChannelRoom.layer,
+  OwnRoom.layer,
+  HomeEdges.layer,
   VisitorRouter.layer,
   GelbVisits.layer,
   Relays.layer,

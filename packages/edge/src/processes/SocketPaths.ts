@@ -22,6 +22,9 @@ export const folder = Effect.gen(function* () {
 /** The socket of process `index` of the edge; 0 is the main process. */
 export const socketPath = (folder: string, index: number): string => join(folder, `${index}.sock`)
 
+/** Where the main process takes members of channels, whose room it has. */
+export const roomPath = (folder: string): string => join(folder, "r.sock")
+
 /** The sockets of all processes but this one. */
 export const siblingPaths = (folder: string, index: number, processes: number): ReadonlyArray<string> =>
   Array.from({ length: processes }, (_, each) => each).flatMap((each) =>

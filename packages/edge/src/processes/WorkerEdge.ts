@@ -18,6 +18,7 @@ import { Settings } from "../settings/Settings.ts"
 import * as ConnectionLayers from "./ConnectionLayers.ts"
 import * as MainProcessServices from "./MainProcessServices.ts"
 import * as PublicListeners from "./PublicListeners.ts"
+import * as RoomLink from "./RoomLink.ts"
 import * as SiblingLinks from "./SiblingLinks.ts"
 import * as SiblingSocket from "./SiblingSocket.ts"
 import * as SocketPaths from "./SocketPaths.ts"
@@ -65,6 +66,7 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   yield* Effect.forkScoped(Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds")))
   const limiter = ConnectionLimiter.make(caps, descriptorLimit())
   yield* SiblingSocket.open(SocketPaths.socketPath(init.folder, init.index))
+  yield* RoomLink.open(SocketPaths.roomPath(init.folder))
   yield* SiblingLinks.open(SocketPaths.siblingPaths(init.folder, init.index, processes))
   yield* health.expect(yield* PublicListeners.names)
   const listeners = yield* PublicListeners.open(limiter, "one-of-several")

@@ -19,6 +19,8 @@ export interface ScriptedControlPlane {
   readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
   /** What it answers about every visitor; 404 while nothing is set. */
   visitor: Promise<Record<string, unknown>> | undefined
+  /** The edges that it has heard of. */
+  readonly edges: Array<{ readonly edge_id: string; readonly peer_addr: string; live: boolean }>
   /** Members of channels by `<channel> <holder>`, as edges hear of them. */
   readonly members: Map<string, Record<string, string>>
   /** While true every call is answered 503. */
@@ -51,7 +53,7 @@ export const startControlPlane = Effect.acquireRelease(
             if (to < plane.revoked.length) response.setHeader("link", `<${pathname}?cursor=${to}>; rel="next"`)
             return answer(200, { tokens: plane.revoked.slice(from, to) })
           }
-          if (pathname === "/internal/edges/rehydrate/primary") {
+          if (pathname.startsWith("/internal/edges/rehydrate/")) {
             const from = Number(searchParams.get("cursor") ?? 0)
             const to = from + Math.min(plane.page, Number(searchParams.get("limit")))
             if (to < plane.authorizations.length) response.setHeader("link", `<${pathname}?cursor=${to}>; rel="next"`)
@@ -68,6 +70,12 @@ export const startControlPlane = Effect.acquireRelease(
           if (request.url === "/internal/tunnel/agent-proved") {
             plane.proved.push(JSON.parse(body))
             return answer(200)
+          }
+          if (pathname === "/internal/edges") {
+            return answer(
+              200,
+              plane.edges.map((edge) => ({ ...edge, pubkey: null, seen_at: 1 }))
+            )
           }
           if (request.url === "/internal/channel/authorize") {
             const { channel, holder } = JSON.parse(body)
@@ -96,6 +104,7 @@ export const startControlPlane = Effect.acquireRelease(
           proved: [],
           owners: new Map(),
           members: new Map(),
+          edges: [],
           visitor: undefined,
           down: false,
           close: () => {

@@ -8,6 +8,8 @@ import { randomBytes } from "node:crypto"
 import { Peer } from "./Peer.ts"
 import type { TestEdge } from "./TestEdge.ts"
 
+export { Peer }
+
 export const ascii = (text: string) => Buffer.from(text, "latin1")
 export const u16 = (value: number) => Buffer.of(value >> 8, value & 0xff)
 

@@ -1,7 +1,6 @@
 /**
  * What every codec of this folder answers: a decoded value with the bytes it took, or why there is none.
  * Codecs do no I/O, read no clock and never throw on foreign bytes.
- * @internal
  */
 import { Result } from "effect"
 

@@ -34,10 +34,15 @@ export interface PeerEdge {
   readonly adminToken: Uint8Array
   readonly host: string
 }
-export type Admission = MeshSlot | BrowserSlot | MeshClient | PeerEdge
+/** `H`: another edge that brings members of channels, as streams of one multiplexed session. */
+export interface PeerRoom {
+  readonly role: "H"
+  readonly adminToken: Uint8Array
+}
+export type Admission = MeshSlot | BrowserSlot | MeshClient | PeerEdge | PeerRoom
 
 /** The part of an admission that is known before its host name arrived. */
-export type AdmissionHead = { readonly role: "C" } | { readonly role: SlotRole | "M"; readonly token: Uint8Array }
+export type AdmissionHead = { readonly role: "C" } | { readonly role: SlotRole | "M" | "H"; readonly token: Uint8Array }
 
 /** Reply to an admission that was accepted. */
 export const admittedReply: Buffer = Buffer.from("OK", "latin1")
@@ -57,7 +62,7 @@ const text = (bytes: Uint8Array): string | undefined => {
 /** Throws a `RangeError` when the token is not 32 bytes or the host not 1..253: such a frame cannot be written. */
 export const encodeAdmission = (admission: Admission): Buffer => {
   if (admission.role === "C") return Buffer.from("C", "latin1")
-  const token = admission.role === "M" ? admission.adminToken : admission.token
+  const token = "adminToken" in admission ? admission.adminToken : admission.token
   if (token.length !== tokenBytes) throw new RangeError(`a token has ${tokenBytes} bytes`)
   const head = Buffer.concat([Buffer.from(admission.role, "latin1"), token])
   if (!("host" in admission)) return head
@@ -78,6 +83,7 @@ const roleOf = (byte: number): Admission["role"] | undefined => {
     case "F":
     case "C":
     case "M":
+    case "H":
       return role
     default:
       return undefined
@@ -117,6 +123,8 @@ export const decodeAdmission = (bytes: Uint8Array): Decoding<Admission> => {
     case "A":
     case "K":
       return decoded({ role: value.role, token: value.token }, size)
+    case "H":
+      return decoded({ role: "H", adminToken: value.token }, size)
     default: {
       const host = decodeHost(bytes, size)
       if (host._tag === "Failure") return Result.fail(host.failure)

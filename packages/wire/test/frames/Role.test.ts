@@ -14,10 +14,11 @@ import { codecSuite } from "./codec.ts"
 
 const token = Buffer.alloc(32, 7)
 const admission: Arbitrary.Arbitrary<Admission> = Arbitrary.map(
-  Arbitrary.all({ role: literal(["A", "K", "B", "L", "F", "C", "M"]), token: bytes(32), host }),
+  Arbitrary.all({ role: literal(["A", "K", "B", "L", "F", "C", "M", "H"]), token: bytes(32), host }),
   ({ host, role, token }): Admission => {
     if (role === "C") return { role }
     if (role === "M") return { role, adminToken: token, host }
+    if (role === "H") return { role, adminToken: token }
     return role === "A" || role === "K" ? { role, token } : { role, token, host }
   }
 )

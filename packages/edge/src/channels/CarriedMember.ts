@@ -1,0 +1,86 @@
+/**
+ * An admitted member on its way to the room where its channel is at home: its facts, then its stream. Both ends are edges with
+ * the same admin token, or processes of one edge, so what one has checked the other believes.
+ */
+import * as Grant from "@catenet/crypto/Grant"
+import * as Hex from "@catenet/crypto/Hex"
+import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
+import { type Decoding, decoded, malformed, needMore } from "@catenet/wire/frames/Frame"
+import { Option, Result, Schema } from "effect"
+import type { Member } from "./Member.ts"
+
+const Facts = Schema.fromJsonString(
+  Schema.Struct({
+    grant: Schema.String,
+    endpoint: Schema.String,
+    phase: Schema.optionalKey(Schema.Literals(["rendezvous", "relay"])),
+    operatorKey: OperatorKey,
+    noise: Schema.optionalKey(Schema.Struct({ key: NoiseKey, attestation: NoiseAttestation })),
+    authorizedAt: Schema.Finite,
+    observed: Schema.optionalKey(Schema.String),
+    keepAlive: Schema.Boolean
+  })
+)
+
+const readFacts = Schema.decodeUnknownOption(Facts)
+const writeFacts = Schema.encodeSync(Facts)
+const bytes = (hex: string) => Result.getOrThrow(Hex.decode(hex, hex.length / 2))
+
+const lengthBytes = 2
+const longestFacts = 4_096
+
+/** The facts, to be sent before the first byte of the stream. */
+export const encode = ({ authorization, endpoint, grant, observed, phase, ...member }: Member): Buffer => {
+  const { noise, operatorKey } = authorization
+  const text = writeFacts({
+    grant: Grant.toHex(grant),
+    endpoint,
+    operatorKey: OperatorKey.make(Hex.encode(operatorKey)),
+    authorizedAt: member.authorizedAt,
+    keepAlive: member.keepAlive,
+    ...(phase === undefined ? {} : { phase }),
+    ...(observed === undefined ? {} : { observed }),
+    ...(noise === undefined
+      ? {}
+      : {
+          noise: {
+            key: NoiseKey.make(Hex.encode(noise.key)),
+            attestation: NoiseAttestation.make(Hex.encode(noise.attestation))
+          }
+        })
+  })
+  const facts = Buffer.from(text, "utf8")
+  const length = Buffer.alloc(lengthBytes)
+  length.writeUInt16BE(facts.length)
+  return Buffer.concat([length, facts])
+}
+
+const memberOf = (text: string): Member | undefined => {
+  const facts = Option.getOrUndefined(readFacts(text))
+  const grant = facts && Result.getOrUndefined(Grant.fromHex(facts.grant))
+  if (facts === undefined || grant === undefined) return undefined
+  const { noise, operatorKey, phase, observed } = facts
+  return {
+    channel: Hex.encode(grant.channel),
+    holder: HolderKey.make(Hex.encode(grant.holder)),
+    grant,
+    endpoint: facts.endpoint,
+    phase,
+    authorization: {
+      operatorKey: bytes(operatorKey),
+      noise: noise && { key: bytes(noise.key), attestation: bytes(noise.attestation) }
+    },
+    authorizedAt: facts.authorizedAt,
+    observed,
+    keepAlive: facts.keepAlive
+  }
+}
+
+export const decode = (received: Uint8Array): Decoding<Member> => {
+  if (received.length < lengthBytes) return needMore
+  const length = (received[0] ?? 0) * 256 + (received[1] ?? 0)
+  if (length > longestFacts) return malformed("facts of a member are too long")
+  if (received.length < lengthBytes + length) return needMore
+  const member = memberOf(Buffer.from(received.subarray(lengthBytes, lengthBytes + length)).toString("utf8"))
+  return member === undefined ? malformed("no facts of a member") : decoded(member, lengthBytes + length)
+}
