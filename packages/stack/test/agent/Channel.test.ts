@@ -1,0 +1,100 @@
+/** Members of a channel as people run them, `ct-agent channel`, at an edge as operators run it. */
+import * as Hex from "@catenet/crypto/Hex"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { type Agent, makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
+import { type Channel, makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
+import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
+import { X509Certificate } from "node:crypto"
+
+const life = Effect.runSync(Scope.make())
+let world: TestEdge
+let root: string
+beforeAll(async () => {
+  const variables = { CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:0", CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:0" }
+  world = await Effect.runPromise(Effect.provideService(start(variables), Scope.Scope, life))
+  root = new X509Certificate(world.meshRoot).raw.toString("hex")
+})
+afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
+
+const register = ({ channel, operator }: Channel, ...members: ReadonlyArray<Member>) => {
+  for (const { attestation, holder, noiseKey } of members)
+    world.controlPlane.members.set(`${Hex.encode(channel)} ${Hex.encode(holder)}`, {
+      operator_pubkey: Hex.encode(operator),
+      noise_pubkey: Hex.encode(noiseKey),
+      noise_attestation: Hex.encode(attestation)
+    })
+}
+
+const ports = () => ({
+  CT_CHANNEL_BROKER: `127.0.0.1:${world.bound.channelBroker?.port}`,
+  CT_CHANNEL_RELAY: `127.0.0.1:${world.bound.channelRelay?.port}`,
+  CT_CHANNEL_RELAY_ONLY: "1",
+  CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${world.frontDoor}`,
+  CT_CHANNEL_FRONT_DOOR_CERT: root
+})
+const ways = {
+  "its own ports": {},
+  "the front door alone": { CT_CHANNEL_FRONT_DOOR_ONLY: "1" },
+  "the front door, because its own ports are closed": {
+    CT_CHANNEL_BROKER: "127.0.0.1:1",
+    CT_CHANNEL_RELAY: "127.0.0.1:1"
+  }
+}
+
+const pairs = [
+  ["its own ports", "its own ports"],
+  ["its own ports", "the front door alone"],
+  ["the front door, because its own ports are closed", "its own ports"]
+] as const
+
+const serving = {
+  CT_CHANNEL_SERVE: "1",
+  CT_AGENT_SERVICE_HANDLER_CMD: "tr a-z A-Z",
+  CT_AGENT_SERVICES: "text_generation"
+}
+
+describe("two agents at an edge", () => {
+  for (const [served, called] of pairs) {
+    const [servedBy, calledBy] = [ways[served], ways[called]]
+    it(`call a service, one by ${served}, the other by ${called}`, async () => {
+      const channel = makeChannel()
+      const [caller, server] = [channel.member("initiate"), channel.member("accept")]
+      register(channel, caller, server)
+      await using home = await makeHome()
+      await using one = runAgent(home, { ...server.env, ...ports(), ...servedBy, ...serving }, ["channel"])
+      const env = { ...caller.env, ...ports(), ...calledBy, CT_CHANNEL_CALL_SERVICE: "text_generation" }
+      await using two: Agent = runAgent(home, env, ["channel"], "hello")
+      assert.strictEqual(await two.exited, 0, [...one.lines, ...two.lines].join("\n"))
+      assert.strictEqual(two.stdout(), "HELLO\n")
+      assert.strictEqual(served === "its own ports", one.lines.join("\n").includes("open, by relay"))
+    })
+  }
+
+  it("let the edge say who of two members with both directions begins", async () => {
+    const channel = makeChannel()
+    const [a, b] = [channel.member("both"), channel.member("both")]
+    register(channel, a, b)
+    await using home = await makeHome()
+    await using one = runAgent(home, { ...a.env, ...ports() }, ["channel"], "from a")
+    await using two = runAgent(home, { ...b.env, ...ports() }, ["channel"], "from b")
+    assert.deepStrictEqual([await one.exited, await two.exited], [0, 0], [...one.lines, ...two.lines].join("\n"))
+    assert.deepStrictEqual([one.stdout(), two.stdout()], ["from b", "from a"])
+  })
+
+  it("are refused with the next step when the channel does not know the holder, or its operator did not sign", async () => {
+    const channel = makeChannel()
+    const [stranger, forged] = [channel.member("initiate"), channel.member("initiate")]
+    register({ ...channel, operator: makeChannel().operator }, forged)
+    await using home = await makeHome()
+    for (const [who, token] of [
+      [stranger, "not-member"],
+      [forged, "grant-verify"]
+    ] as const) {
+      await using agent = runAgent(home, { ...who.env, ...ports() }, ["channel"])
+      assert.strictEqual(await agent.exited, 4)
+      assert.include(agent.lines.at(-1), `(${token})`)
+      assert.include(agent.lines.at(-1), "Ask the")
+    }
+  })
+})
