@@ -50,12 +50,14 @@ const handlers = HttpApiBuilder.group(
             transport: metrics.session.transport,
             events: events.counts(),
             tasksLive: metrics.tasksLive(),
-            faults: metrics.faults()
+            faults: metrics.faults(),
+            channels: metrics.channels()
           })
         ),
       status: () =>
         Effect.gen(function* () {
           return StatusReport.make({
+            channels: metrics.channels(),
             session: metrics.session,
             traffic: metrics.traffic,
             probe: metrics.probe,

@@ -1,9 +1,9 @@
 /**
  * The twelve series of `/metrics` in the contract's order, Prometheus text format 0.0.4. Faults of connections follow once there
- * was one. Pure.
+ * was one, and sessions of channels in a process that has had some. Pure.
  */
 import { type Family as AnyFamily, render as text } from "@catenet/domain/values/PrometheusText"
-import { type Traffic, type Transport, transports } from "./AgentMetrics.ts"
+import { type ChannelCarrier, type ChannelCounts, type Traffic, type Transport, transports } from "./AgentMetrics.ts"
 import { type EventKind, eventKinds } from "./EventKind.ts"
 
 type Family = Exclude<AnyFamily, { readonly type: "histogram" }>
@@ -15,6 +15,7 @@ export interface Sample {
   readonly events: ReadonlyMap<EventKind, number>
   readonly tasksLive: number
   readonly faults: number
+  readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
 }
 
 const series = (name: string, type: "counter" | "gauge", help: string, value: number | Family["samples"]): Family => ({
@@ -24,8 +25,11 @@ const series = (name: string, type: "counter" | "gauge", help: string, value: nu
   samples: typeof value === "number" ? [{ value }] : value
 })
 
+const ofChannels = (channels: Sample["channels"], count: keyof ChannelCounts): Family["samples"] =>
+  Array.from(channels, ([carrier, counts]) => ({ labels: { carrier }, value: counts[count] }))
+
 /** The body of `/metrics`; ends with a newline. */
-export const render = ({ traffic, registered, transport, events, faults, tasksLive }: Sample): string =>
+export const render = ({ channels, traffic, registered, transport, events, faults, tasksLive }: Sample): string =>
   text([
     series("ct_tunnels_opened_total", "counter", "Streams that reached the origin.", traffic.tunnelsOpened),
     series("ct_tunnels_failed_total", "counter", "Streams that did not reach the origin.", traffic.tunnelsFailed),
@@ -57,5 +61,12 @@ export const render = ({ traffic, registered, transport, events, faults, tasksLi
       "counter",
       "Callbacks that failed and ended their connection.",
       faults === 0 ? [] : faults
-    )
+    ),
+    series(
+      "ct_agent_channel_sessions_total",
+      "counter",
+      "Sessions of channels by what carried them.",
+      ofChannels(channels, "total")
+    ),
+    series("ct_agent_channel_sessions_open", "gauge", "Those that are open.", ofChannels(channels, "open"))
   ])

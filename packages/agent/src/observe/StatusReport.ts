@@ -3,10 +3,11 @@ import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Result } from "effect"
 import { version } from "../Version.ts"
-import type { Probe, Session, Traffic } from "./AgentMetrics.ts"
+import type { ChannelCarrier, ChannelCounts, Probe, Session, Traffic } from "./AgentMetrics.ts"
 import * as Health from "./Health.ts"
 
 export interface Facts {
+  readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
   readonly session: Readonly<Session>
   readonly traffic: Readonly<Traffic>
   readonly probe: Readonly<Probe>
@@ -31,7 +32,7 @@ const probeOf = ({ last }: Facts["probe"], now: number) =>
         secs_ago: secondsSince(last.at, now)
       }
 
-export const make = ({ session, traffic, probe, tasksLive, ringWriteErrors, credential, now }: Facts) =>
+export const make = ({ channels, session, traffic, probe, tasksLive, ringWriteErrors, credential, now }: Facts) =>
   new AgentStatus({
     version,
     session: session.id,
@@ -50,5 +51,8 @@ export const make = ({ session, traffic, probe, tasksLive, ringWriteErrors, cred
     masque_dropped_datagrams: { outbound: 0, inbound: 0 },
     events_ring_write_errors: ringWriteErrors,
     last_probe: probeOf(probe, now),
+    ...(channels.size === 0
+      ? {}
+      : { channel_sessions: Array.from(channels, ([carrier, counts]) => ({ carrier, ...counts })) }),
     healthy: Result.isSuccess(Health.check(session, now))
   })

@@ -27,6 +27,13 @@ const OriginProbe = Schema.Struct({
 })
 
 /** `session` is random a process; `conn` counts registration attempts and is null before the first. */
+/** `broker` and `relay` are the edge's own ports, `front-door` and `camouflage` its port 443 under two names. */
+const ChannelSessions = Schema.Struct({
+  carrier: Schema.Literals(["broker", "relay", "front-door", "camouflage", "direct", "gate"]),
+  total: Count,
+  open: Count
+})
+
 export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   version: Schema.String,
   session: Schema.String.check(pattern(/^[0-9a-f]{16}$/u, "16 hex digits")),
@@ -45,5 +52,7 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   events_ring_write_errors: Count,
   /** Null until an edge has asked. */
   last_probe: Schema.NullOr(OriginProbe),
+  /** Sessions of channels by what carried them; absent in a process that has had none. */
+  channel_sessions: Schema.optionalKey(Schema.Array(ChannelSessions)),
   healthy: Schema.Boolean
 }) {}

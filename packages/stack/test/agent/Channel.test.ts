@@ -2,10 +2,12 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
+import { X509Certificate } from "node:crypto"
+import { writeFile } from "node:fs/promises"
 import { type Agent, makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
 import { type Channel, makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
-import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
-import { X509Certificate } from "node:crypto"
+import { eventually, start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
+import { freePort } from "../../src/Ports.ts"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
@@ -70,6 +72,47 @@ describe("two agents at an edge", () => {
       assert.strictEqual(served === "its own ports", one.lines.join("\n").includes("open, by relay"))
     })
   }
+
+  it("show which way a session goes, in status, metrics and events", async () => {
+    const channel = makeChannel()
+    const [caller, server] = [channel.member("initiate"), channel.member("accept")]
+    register(channel, caller, server)
+    await using home = await makeHome()
+    const port = await Effect.runPromise(freePort("127.0.0.1"))
+    const observed = { CT_AGENT_METRICS_LISTEN: `127.0.0.1:${port}`, CT_AGENT_STATE_DIR: "server" }
+    const waiting = { CT_AGENT_SERVICE_HANDLER_CMD: "until [ -e go ]; do sleep 0.05; done; cat" }
+    await using one = runAgent(home, { ...server.env, ...ports(), ...serving, ...waiting, ...observed }, ["channel"])
+    const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
+    await one.said("/status")
+    assert.notInclude(await read("/status"), "channel_sessions")
+    await using two = runAgent(
+      home,
+      { ...caller.env, ...ports(), CT_CHANNEL_CALL_SERVICE: "text_generation" },
+      ["channel"],
+      "x"
+    )
+    await two.said("open, by relay")
+    await eventually(async () => (await read("/status")).includes("channel_sessions"), "the status names the session")
+    assert.deepStrictEqual(JSON.parse(await read("/status")).channel_sessions, [
+      { carrier: "relay", total: 1, open: 1 }
+    ])
+    await writeFile(`${home.path}/go`, "")
+    assert.strictEqual(await two.exited, 0)
+    await eventually(
+      async () => (await read("/metrics")).includes(`ct_agent_channel_sessions_open{carrier="relay"} 0`),
+      "the metrics see its end"
+    )
+    assert.include(await read("/metrics"), `ct_agent_channel_sessions_total{carrier="relay"} 1`)
+    const events = (await read("/events"))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    assert.deepStrictEqual(
+      events.map(({ kind, peer, state }) => [kind, state, peer]),
+      ["open", "close"].map((state) => ["channel_session", state, Hex.encode(caller.holder)])
+    )
+    await one.said(" sent, ")
+  })
 
   it("let the edge say who of two members with both directions begins", async () => {
     const channel = makeChannel()

@@ -7,6 +7,7 @@ import { native } from "@catenet/crypto/native"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, Option, Result } from "effect"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as Handshake from "../../mesh/Handshake.ts"
 import { NoiseStream } from "../../mesh/NoiseStream.ts"
@@ -29,6 +30,8 @@ export interface ChannelSession {
   /** The key that the peer has proved. */
   readonly peerKey: Uint8Array
   readonly peerHolder: Uint8Array | undefined
+  /** Sealed bytes of the connection, those of joining included. */
+  readonly bytes: () => { readonly sent: number; readonly received: number }
 }
 
 const nothing = new Uint8Array()
@@ -64,7 +67,7 @@ const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { con
 
 /** A peer at the other end of a carrier, before either key is proved. */
 export interface Met {
-  readonly socket: Duplex
+  readonly socket: Socket
   readonly carrier: ChannelCarrier
   readonly peer: Peer.Peer
 }
@@ -93,7 +96,13 @@ const met = ({ rung, socket }: Ladder.Leg, peer: Peer.Peer): Met => ({ socket, c
 /** Proves both keys and opens the session with the peer. */
 export const open = Effect.fn("ChannelSession.open")(function* ({ carrier, peer, socket }: Met, { noise }: Member) {
   const stream = yield* shake(socket, noise, peer.noiseKey, peer.isInitiator)
-  const session: ChannelSession = { stream, carrier, peerKey: peer.noiseKey, peerHolder: peer.holder }
+  const session: ChannelSession = {
+    stream,
+    carrier,
+    peerKey: peer.noiseKey,
+    peerHolder: peer.holder,
+    bytes: () => ({ sent: socket.bytesWritten, received: socket.bytesRead })
+  }
   return session
 })
 

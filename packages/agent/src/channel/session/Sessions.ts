@@ -4,6 +4,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { Clock, Effect } from "effect"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { Events } from "../../observe/Events.ts"
+import * as StatusLine from "../../terminal/StatusLine.ts"
 import type { ChannelSession } from "./ChannelSession.ts"
 import { SessionCut } from "./SessionCut.ts"
 
@@ -22,6 +23,16 @@ export const expiry = Effect.fnUntraced(function* ({ expiresAt }: Grant) {
   }
 })
 
+const statusPause = "30 seconds"
+
+/** What has gone over a session so far. */
+const spoken = (session: ChannelSession, openedAt: number) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const { received, sent } = session.bytes()
+    const seconds = Math.round((now - openedAt) / 1000)
+    return `session with ${nameOf(session).slice(0, 16)}: ${seconds} s, ${StatusLine.bytes(sent)} sent, ${StatusLine.bytes(received)} received`
+  })
+
 /** Runs a session to its end. The stream is destroyed then, however it ended. */
 export const use = <E, R>(
   session: ChannelSession,
@@ -35,13 +46,16 @@ export const use = <E, R>(
     const ended = metrics.channelOpened(session.carrier)
     yield* Effect.logInfo(`session with ${peer.slice(0, 16)} open, by ${session.carrier}`)
     yield* events.record("channel_session", { state: "open", peer })
+    const openedAt = yield* Clock.currentTimeMillis
+    const line = Effect.flatMap(spoken(session, openedAt), (said) => Effect.logInfo(said))
+    const status = Effect.forever(Effect.delay(line, statusPause))
     const bounded = grant === undefined ? body : Effect.raceFirst(body, expiry(grant))
-    yield* bounded.pipe(
+    yield* Effect.raceFirst(bounded, status).pipe(
       Effect.ensuring(
         Effect.suspend(() => {
           ended()
           session.stream.destroy()
-          return events.record("channel_session", { state: "close", peer })
+          return Effect.andThen(line, events.record("channel_session", { state: "close", peer }))
         })
       )
     )
