@@ -5,19 +5,18 @@
  * whose bytes the origin gets as they are is looked at only while some challenge is pending.
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
-import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Duration, Effect, FileSystem } from "effect"
 import type { Duplex } from "node:stream"
-import { type SecureContext, TLSSocket } from "node:tls"
+import type { SecureContext } from "node:tls"
 import * as Challenges from "../certificate/Challenges.ts"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin as OriginSettings } from "../settings/Settings.ts"
 import { awaitReadable } from "./AwaitReadable.ts"
 import { type Handler, proxyHeader } from "./BrowserClients.ts"
-import { HalfOpenDuplex } from "./HalfOpenDuplex.ts"
 import * as HelloPeek from "./HelloPeek.ts"
 import * as Origin from "./Origin.ts"
+import * as TlsServerSocket from "./TlsServerSocket.ts"
 
 const acmeAlpn = "acme-tls/1"
 const answerMillis = 10_000
@@ -47,12 +46,7 @@ const byHello = (stream: Duplex) =>
 /** Shows the challenge certificate and says whether the authority took it. No byte follows the handshake. */
 const show = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics["Service"]["ending"]) =>
   Effect.callback<boolean>((resume) => {
-    const socket = new TLSSocket(new HalfOpenDuplex(stream), {
-      isServer: true,
-      secureContext,
-      ALPNProtocols: [acmeAlpn]
-    })
-    guard(socket, ending(socket))
+    const socket = TlsServerSocket.make(stream, { secureContext, ALPNProtocols: [acmeAlpn] }, ending)
     const gone = () => resume(Effect.succeed(false))
     socket.on("error", gone)
     socket.once("close", gone)

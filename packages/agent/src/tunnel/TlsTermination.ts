@@ -3,16 +3,15 @@
  * that do not begin with a ClientHello are forwarded as they are.
  */
 import { abort } from "@catenet/wire/transport/Abort"
-import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Duration, Effect } from "effect"
 import type { Duplex } from "node:stream"
-import { type SecureContext, TLSSocket } from "node:tls"
+import type { SecureContext, TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin } from "../settings/Settings.ts"
 import { awaitReadable } from "./AwaitReadable.ts"
 import * as BrowserClients from "./BrowserClients.ts"
-import { HalfOpenDuplex } from "./HalfOpenDuplex.ts"
 import * as TlsHello from "./TlsHello.ts"
+import * as TlsServerSocket from "./TlsServerSocket.ts"
 
 /** The client did not finish the TLS handshake. */
 export class TlsFailed extends Data.TaggedError("TlsFailed")<{ readonly why: string }> {
@@ -45,8 +44,7 @@ const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
 
 const accept = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics["Service"]["ending"]) =>
   Effect.callback<TLSSocket, TlsFailed>((resume) => {
-    const socket = new TLSSocket(new HalfOpenDuplex(stream), { isServer: true, secureContext })
-    guard(socket, ending(socket))
+    const socket = TlsServerSocket.make(stream, { secureContext }, ending)
     const failed = (error: Error) => resume(Effect.fail(new TlsFailed({ why: error.message })))
     const closed = () => failed(new Error("the client went away"))
     socket.once("error", failed)

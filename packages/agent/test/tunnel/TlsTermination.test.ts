@@ -69,6 +69,38 @@ describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
     assert.strictEqual(await text(socket), "over tls")
   })
 
+  it("ends the client whose TLS breaks after the handshake, at the origin too", async () => {
+    await using stage = await makeSurroundings()
+    const ended = Promise.withResolvers<void>()
+    await using origin = await startOrigin((socket) => {
+      socket.resume().once("close", () => ended.resolve())
+      socket.write("first words")
+    })
+    await using home = await makeHome()
+    const { cert, key } = stage.authority.leaf("hello.example")
+    await writeFile(`${home.path}/fullchain.pem`, cert)
+    await writeFile(`${home.path}/privkey.pem`, key)
+    await using agent = runAgent(home, {
+      ...stage.env,
+      CT_AGENT_ORIGIN: origin.address,
+      CT_AGENT_ORIGIN_TLS: "terminate",
+      CT_ACME_CERT_OUT_DIR: home.path
+    })
+    await registered(agent)
+    const stream = await stage.edge.open()
+    const closed = new Promise((resolve) => stream.once("close", resolve))
+    const client = connect({
+      socket: new HalfOpenDuplex(stream),
+      servername: "hello.example",
+      ca: stage.authority.pem
+    })
+    client.on("error", () => undefined)
+    await once(client, "data")
+    // An application record of 32 bytes that no key of the session has sealed.
+    stream.write(Buffer.concat([Buffer.of(0x17, 0x03, 0x03, 0x00, 0x20), Buffer.alloc(32, 7)]))
+    await Promise.all([closed, ended.promise])
+  })
+
   it("is refused with 3 when the key belongs to another certificate", async () => {
     await using stage = await makeSurroundings()
     await using home = await makeHome()
