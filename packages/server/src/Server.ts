@@ -21,6 +21,7 @@ import type { ExtraRoutes } from "./http/Routes.ts"
 import { Metrics } from "./observability/Metrics.ts"
 import * as MetricsHttp from "./observability/MetricsRoutes.ts"
 import { Statuses } from "./observability/Statuses.ts"
+import * as PortalAllowlist from "./portal/AllowlistRoutes.ts"
 import * as PortalEditor from "./portal/EditorRoutes.ts"
 import * as PublicPages from "./portal/legal/LegalRoutes.ts"
 import * as PortalEvents from "./portal/live/EventRoutes.ts"
@@ -38,7 +39,8 @@ const routes = Layer.mergeAll(
   PortalRoutes.layer,
   PortalPages.layer,
   PortalEvents.layer,
-  PortalEditor.layer
+  PortalEditor.layer,
+  PortalAllowlist.layer
 )
 
 /** What is served beside the API value. */
@@ -50,7 +52,8 @@ const extra: ExtraRoutes = [
   ...PortalRoutes.addresses,
   ...PortalPages.addresses,
   ...PortalEvents.addresses,
-  ...PortalEditor.addresses
+  ...PortalEditor.addresses,
+  ...PortalAllowlist.addresses
 ]
 
 /** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */

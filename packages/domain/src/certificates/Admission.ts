@@ -180,6 +180,24 @@ export const reclaim = (state: AdmissionState, now: number): Result.Result<Admis
     : Result.fail(new ClaimNotLapsed())
 
 /**
+ * The owner wants no certificate: an offer that is open goes back, and the hostname stands at the end of the queue.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { withdraw } from "@catenet/domain/certificates/Admission"
+ *
+ * const offered = { _tag: "Gelb", slot: { _tag: "Offered", ca: "zerossl", deadline: 500, lapses: 0 } } as const
+ * assert.deepEqual(withdraw(offered, 100).effects, [{ _tag: "SetTier", tier: "gelb" }])
+ * assert.equal(withdraw({ _tag: "Rot" }, 100).effects.length, 0)
+ * ```
+ */
+export const withdraw = (state: AdmissionState, now: number): AdmissionStep => {
+  if (state._tag !== "Gelb" || state.slot._tag !== "Offered") return { next: state, effects: [] }
+  const slot: CertificateSlot = again(state.slot, now)
+  return { next: gelb(slot), effects: [setGelb(slot)] }
+}
+
+/**
  * The agent has its certificate. A rot hostname is not recorded as owned.
  *
  * ```ts

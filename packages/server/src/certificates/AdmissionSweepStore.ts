@@ -54,9 +54,10 @@ export const make = Effect.gen(function* () {
           union all select hostname from hosts where claim = 'lapsed' and retry_at <= ${now}
           union all select r.hostname from hosts r join outbox o on o.queue = r.routing_token
             where r.pending_revert and o.refused_at <= ${now - refusalSeconds}
-          union all select q.hostname from (select distinct domain from hosts where claim = 'queued') d
+          union all select q.hostname from (select distinct domain from hosts where claim = 'queued' and not opted_out) d
             cross join lateral (
               select hostname from hosts h where claim = 'queued' and domain = d.domain and not ${guarded}
+                and not opted_out
               order by queued_at, hostname limit ${perDomain}) q)
           and not exists (select 1 from revoked_tokens t where t.routing_token = h.routing_token)
         order by hostname for update of h`

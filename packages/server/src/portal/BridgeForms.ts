@@ -2,12 +2,14 @@
 import { ToolName } from "@catenet/domain/api/BridgeApi"
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { line } from "@catenet/domain/values/Text"
 import { Effect, Schema } from "effect"
 import { Bridges } from "../channels/Bridges.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
-import { filled, read, seeOther, type Submission, type Submit } from "./Forms.ts"
+import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as AgentBridgesPage from "./pages/AgentBridgesPage.ts"
 import * as OncePage from "./pages/OncePage.ts"
+import type { Sent } from "./shell/Field.ts"
 import * as Visits from "./shell/Visits.ts"
 import { idFrom } from "./TunnelDetail.ts"
 
@@ -16,6 +18,14 @@ const home = "/portal/agent-bridges"
 
 const readDeposit = read(Schema.Struct({ channel_id: ChannelId, grant_hex: Grant }))
 const readCall = read(Schema.Struct({ tool: ToolName, arguments: Schema.optionalKey(Schema.String) }))
+/** The agent decides by its own list whether it trusts the manifest. */
+const isAddress = (text: string) => URL.canParse(text.trim()) && new URL(text.trim()).protocol === "https:"
+const readManifest = read(
+  Schema.Struct({
+    manifest_location: Schema.String.check(Schema.isMaxLength(2048), Schema.makeFilter(isAddress)),
+    project_name: line(64)
+  })
+)
 const readJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
 
 export const make = Effect.gen(function* () {
@@ -29,41 +39,66 @@ export const make = Effect.gen(function* () {
       OncePage.page(self.reader.texts, { title: tool, detail: self.reader.texts.bridgeAnswer, shown, back: home })
     )
 
+  const pageOf = Effect.fnUntraced(function* (self: Visits.Visit, caller: Submission["caller"], sent?: Sent) {
+    const own = (yield* tunnels.list(caller, {})).filter(({ owned }) => owned)
+    const bridged = yield* Effect.forEach(
+      own,
+      (tunnel) => Effect.map(bridge.get(caller, tunnel.id), (state) => ({ tunnel, state })),
+      { concurrency: 4 }
+    )
+    return show(self, AgentBridgesPage.page(self.reader.texts, bridged, sent), sent === undefined ? 200 : 400)
+  })
+
   const page: Visits.MemberPage = (self) =>
-    Effect.gen(function* () {
-      const own = (yield* tunnels.list(self.caller, {})).filter(({ owned }) => owned)
-      const bridged = yield* Effect.forEach(
-        own,
-        (tunnel) => Effect.map(bridge.get(self.caller, tunnel.id), (state) => ({ tunnel, state })),
-        { concurrency: 4 }
+    Effect.catchTag(pageOf(self, self.caller), "BridgeNotConfigured", () =>
+      Effect.succeed(show(self, AgentBridgesPage.page(self.reader.texts, undefined, undefined)))
+    )
+
+  /** A form whose fields may be refused. A tunnel of another account is not found before that. */
+  const ofTunnel =
+    (form: AgentBridgesPage.FormName, submit: Submit): Submit =>
+    (sent) =>
+      Effect.andThen(tunnels.owned(idOf(sent), sent.caller), submit(sent)).pipe(
+        Effect.catch((refusal) =>
+          refusal instanceof MalformedRequest
+            ? pageOf(sent.self, sent.caller, sentBack(sent, `${form} ${idOf(sent)}`, refusedFields(refusal))).pipe(
+                // Without a bridge there is no form to give back.
+                Effect.catchTag("BridgeNotConfigured", () => Effect.fail(refusal))
+              )
+            : Effect.fail(refusal)
+        )
       )
-      return show(self, AgentBridgesPage.page(self.reader.texts, bridged))
-    }).pipe(
-      Effect.catchTag("BridgeNotConfigured", () =>
-        Effect.succeed(show(self, AgentBridgesPage.page(self.reader.texts, undefined)))
-      )
+
+  const call = (sent: Submission, tool: string, given: Schema.Json) =>
+    bridge.call(sent.caller, idOf(sent), { tool, arguments: given }).pipe(
+      Effect.map(({ result }) => answered(sent, tool, JSON.stringify(result, undefined, 2))),
+      Effect.catchTag("BridgeCallFailed", ({ detail }) => Effect.succeed(answered(sent, tool, detail)))
     )
 
   const forms = {
-    "/portal/tunnels/:id/agent-bridge/grant": (sent) =>
+    "/portal/tunnels/:id/agent-bridge/grant": ofTunnel("grant", (sent) =>
       Effect.gen(function* () {
         yield* bridge.admit(sent.caller, idOf(sent))
         const { channel_id: channel, grant_hex: grant } = yield* readDeposit(sent.form)
         yield* bridge.storeGrant(sent.caller, idOf(sent), { channel, grant })
         return seeOther(home)
-      }),
-    "/portal/tunnels/:id/agent-bridge/call": (sent) =>
+      })
+    ),
+    "/portal/tunnels/:id/agent-bridge/call": ofTunnel("call", (sent) =>
       Effect.gen(function* () {
         const { arguments: text = "{}", tool } = yield* readCall(filled(sent.form))
         const given = yield* Effect.mapError(
           readJson(text),
           () => new MalformedRequest({ errors: [{ path: ["arguments"], message: "Expected JSON" }] })
         )
-        return yield* bridge.call(sent.caller, idOf(sent), { tool, arguments: given }).pipe(
-          Effect.map(({ result }) => answered(sent, tool, JSON.stringify(result, undefined, 2))),
-          Effect.catchTag("BridgeCallFailed", ({ detail }) => Effect.succeed(answered(sent, tool, detail)))
-        )
+        return yield* call(sent, tool, given)
       })
+    ),
+    "/portal/tunnels/:id/agent-bridge/manifest/install": ofTunnel("manifest", (sent) =>
+      Effect.flatMap(readManifest(filled(sent.form)), (manifest) =>
+        call(sent, "bridge/manifest-install", { ...manifest, manifest_location: manifest.manifest_location.trim() })
+      )
+    )
   } satisfies Readonly<Record<string, Submit>>
   return { pages: { "/portal/agent-bridges": page }, forms }
 })

@@ -9,6 +9,7 @@ import { channelServices } from "./ChannelServices.ts"
 import * as ChannelPage from "./pages/ChannelPage.ts"
 import * as ChannelsPage from "./pages/ChannelsPage.ts"
 import * as ClaimPage from "./pages/ClaimPage.ts"
+import * as GrantPickupPage from "./pages/GrantPickupPage.ts"
 import * as InvitePage from "./pages/InvitePage.ts"
 import type { Sent } from "./shell/Field.ts"
 import * as Visits from "./shell/Visits.ts"
@@ -68,6 +69,11 @@ export const make = Effect.gen(function* () {
       "/portal/channels": (self) => list(self, self.caller),
       "/portal/channels/:channel": (self, at) => one(self, self.caller, at("channel")),
       "/portal/channels/:channel/claim": (self, at) => claiming(self, self.caller, at("channel")),
+      "/portal/channels/:channel/grants": (self, at) =>
+        Effect.flatMap(channelFrom(at("channel")), (id) => claims.collectGrants(self.caller, id)).pipe(
+          Effect.map((found) => show(self, GrantPickupPage.page(self.reader.texts, found))),
+          Effect.catchTag("NothingClaimed", () => new ChannelNotFound())
+        ),
       "/portal/claim": (self) =>
         Effect.gen(function* () {
           const invite = new URL(self.request.url, "http://localhost").searchParams.get("invite") ?? ""

@@ -7,6 +7,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
+import { CertificateOptOuts } from "../tunnels/hostnames/CertificateOptOuts.ts"
 import { HttpOnly } from "../tunnels/HttpOnly.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { Records } from "../tunnels/records/Records.ts"
@@ -33,6 +34,7 @@ export const make = Effect.gen(function* () {
   const links = yield* ShareLinks
   const sharing = yield* TunnelSharing
   const httpOnly = yield* HttpOnly
+  const optOuts = yield* CertificateOptOuts
   const { gateHostsPort, portalBaseUrl } = yield* Settings
 
   const addressOf = ({ hostname }: Tunnel) => (hostname === null ? undefined : publicAddress(hostname, gateHostsPort))
@@ -64,6 +66,7 @@ export const make = Effect.gen(function* () {
         visitors: sharing.visitors(caller, id, {}),
         requests: sharing.accessRequests(caller, id, {}),
         httpOnly: httpOnly.get(caller, id),
+        certificateDeclined: optOuts.get(caller, id),
         now: unixSeconds
       },
       { concurrency: "unbounded" }

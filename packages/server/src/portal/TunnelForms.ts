@@ -11,6 +11,7 @@ import { Bridges } from "../channels/Bridges.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
+import { CertificateOptOuts } from "../tunnels/hostnames/CertificateOptOuts.ts"
 import { HttpOnly } from "../tunnels/HttpOnly.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
@@ -50,6 +51,7 @@ export const make = Effect.gen(function* () {
   const windows = yield* AccessWindows
   const links = yield* ShareLinks
   const bridge = yield* Bridges
+  const optOuts = yield* CertificateOptOuts
 
   /** The page of the tunnel again, with what was typed and why it was refused. */
   const again = (sent: Submission, form: string, refused: ReadonlyArray<string>) =>
@@ -125,6 +127,9 @@ export const make = Effect.gen(function* () {
 
     "/portal/tunnels/:id/reclaim-cert-slot": (sent) =>
       Effect.as(tunnels.reclaim(sent.caller, idOf(sent)), seeOther(back(sent, "#certificate"))),
+    "/portal/tunnels/:id/cert-claim-opt-out": switched("#certificate", (sent, isOn) =>
+      optOuts.set(sent.caller, idOf(sent), isOn)
+    ),
     "/portal/tunnels/:id/verify-hostname": (sent) =>
       Effect.as(tunnels.verifyHostname(sent.caller, idOf(sent)), seeOther(back(sent, "#certificate"))),
 

@@ -83,7 +83,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("channels 
       assert.include(claimed.text, english.claimedText)
       const after = yield* send(joe, "/portal/channels?notice=claimed")
       assert.include(after.text, english.claimStates.Claimed)
-      assert.include(after.text, `/portal/channels/${channel}/grant"`)
+      assert.include(after.text, `/portal/channels/${channel}/grants"`)
     })
   )
 

@@ -50,6 +50,8 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("every
         `/me/channels/${channel}/claim-invites`,
         materialOf(channel, "every")
       )
+      yield* ask(account("every-eve"), `/me/channels/${channel}/allowlist`, { email: "every-eve@people.example" })
+      yield* ask(eve, `/portal/channels/${channel}/claim`, materialOf(channel, "every"))
       const own = { id: String(made.body["id"]), channel }
       const queries = new Map([["/portal/claim", `?invite=${String(minted.body["invite"])}`]])
       const headers = yield* headersOf(eve)
@@ -101,7 +103,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("every
           yield* sent(bob, at(path, path.includes("topologies") ? { ...hers, id: topology } : hers)),
           yield* sent(bob, at(path, unknown))
         ]
-        if (path.endsWith("agent-bridge/grant") || path.endsWith("agent-bridge/call")) {
+        if (/agent-bridge\/(?:grant|call|manifest\/install)$/u.test(path)) {
           assert.deepStrictEqual([foreign.status, foreign.text], [none.status, none.text], path)
           continue
         }

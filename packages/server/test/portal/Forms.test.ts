@@ -1,10 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { createServer, type Server } from "node:http"
+import * as AdmissionSweepStore from "../../src/certificates/AdmissionSweepStore.ts"
 import { ask, account, person } from "../channels/Asking.ts"
 import { grantBy, idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { server } from "../harness/Accounts.ts"
+import { database, server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -127,12 +129,20 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms
       const { issuer } = yield* TestIssuer
       const bridged = yield* Layer.build(TestServer.replica({ CT_OIDC_ISSUER: issuer, ...zone, ...bridge }))
       const channel_id = idOf("bridge")
+      const install = `${own}/agent-bridge/manifest/install`
       yield* Effect.provideService(
         hold([
           [ada, `${own}/agent-bridge/grant`, { channel_id, grant_hex: "zz" }, 400, "grant_hex"],
           [ada, `${own}/agent-bridge/grant`, { channel_id, grant_hex: grantBy("op", channel_id, "other") }, 400],
           [bob, `${own}/agent-bridge/grant`, { channel_id }, 404],
-          [ada, `${own}/agent-bridge/call`, { tool: "bridge/status" }, 404]
+          [ada, `${own}/agent-bridge/call`, { tool: "bridge/status" }, 404],
+          [ada, `${own}/agent-bridge/call`, { tool: "bridge/status", arguments: "{" }, 400, />\{<\/textarea>/u],
+          [ada, `${install}`, { manifest_location: "http://a.example/m", project_name: "shop" }, 400, /value="shop"/u],
+          [ada, `${install}`, { manifest_location: `https://a/${"x".repeat(2048)}`, project_name: "shop" }, 400],
+          [ada, `${install}`, { manifest_location: "https://a.example/m", project_name: "" }, 400, /project-error/u],
+          [ada, `${install}`, { manifest_location: "https://a.example/m", project_name: "x".repeat(65) }, 400],
+          [ada, `${install}`, { manifest_location: "https://a.example/m", project_name: "x".repeat(64) }, 404],
+          [bob, `${install}`, { manifest_location: "https://a.example/m", project_name: "shop" }, 404]
         ]),
         HttpServer.HttpServer,
         Context.get(bridged, HttpServer.HttpServer)
@@ -226,6 +236,53 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms
       assert.deepInclude((yield* ask(ada, path.replace("/portal", "/me").replace("/enable", ""))).body, {
         public_id: null
       })
+    })
+  )
+
+  it.effect("of a name's certificate give an open offer back, and none is made again until it is wanted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const made = yield* ask(ada, "/me/tunnels", { name: "declined" })
+      const own = `/portal/tunnels/${String(made.body["id"])}`
+      const host = String(made.body["hostname"])
+      const of = sql`select claim, opted_out from hosts where hostname = ${host}`
+      yield* sql`update hosts set claim = 'offered', ca = 'a', queued_at = null, deadline = 4102444800 where hostname = ${host}`
+      yield* hold([
+        [bob, `${own}/cert-claim-opt-out`, { enabled: "1" }, 404],
+        [ada, `/portal/tunnels/${"ab".repeat(16)}/cert-claim-opt-out`, { enabled: "1" }, 404]
+      ])
+      assert.deepStrictEqual(yield* of, [{ claim: "offered", optedOut: false }])
+      yield* hold([
+        [ada, `${own}/cert-claim-opt-out`, { enabled: "1" }, 303],
+        [ada, `${own}/cert-claim-opt-out`, { enabled: "1" }, 303]
+      ])
+      assert.deepStrictEqual(yield* of, [{ claim: "queued", optedOut: true }])
+      const store = yield* AdmissionSweepStore.make
+      const names = Effect.map(store.candidates({ now: 2, perDomain: 9 }), (rows) =>
+        rows.map(({ hostname }) => String(hostname))
+      )
+      assert.notInclude(yield* names, host)
+      yield* hold([[ada, `${own}/cert-claim-opt-out`, {}, 303]])
+      assert.deepStrictEqual(yield* of, [{ claim: "queued", optedOut: false }])
+      assert.include(yield* names, host)
+      const entries = yield* sql<{ action: string }>`
+        select action from audit_log where target = ${String(made.body["id"])} and action like '%certificate%' order by id`
+      assert.deepStrictEqual(
+        entries.map(({ action }) => action),
+        ["tunnel_certificate_declined", "tunnel_certificate_wanted"]
+      )
+    }).pipe(Effect.provide(database))
+  )
+
+  it.effect("of who may visit are read back as JSON by the owner's browser", () =>
+    Effect.gen(function* () {
+      const made = yield* ask(ada, "/me/tunnels", { name: "listed" })
+      const path = `/portal/tunnels/${String(made.body["id"])}/login-allowlist`
+      yield* hold([[ada, path, { email: "vera@a.example" }, 303, `${path.replace("/login-allowlist", "")}#visitors`]])
+      const own = yield* ask(ada, path)
+      assert.deepStrictEqual([own.status, own.body], [200, { emails: ["vera@a.example"] }])
+      assert.strictEqual((yield* ask("anonymous", path)).code, "Unauthenticated")
+      assert.deepStrictEqual([(yield* ask(bob, path)).status, (yield* ask(bob, path)).code], [404, "TunnelNotFound"])
     })
   )
 })

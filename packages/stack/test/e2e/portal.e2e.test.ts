@@ -182,7 +182,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         await page.locator("form[data-keys] button.main-action").click()
         await page.waitForURL(/\/claim-form$/u)
         await page.goto(stack.portal("/portal/channels"))
-        assert.strictEqual(await page.locator("a[href$='/grant']").count(), 1)
+        assert.strictEqual(await page.locator("a[href$='/grants']").count(), 1)
       }
       // A topology, drawn by fields, then by the keyboard where there is a script.
       await page.goto(stack.portal("/portal/topologies"))

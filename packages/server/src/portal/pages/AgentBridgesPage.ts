@@ -1,8 +1,8 @@
 /** `/portal/agent-bridges`: the bridge's keys, and for each own tunnel a grant for it and a call through it. */
 import type { BridgeState } from "@catenet/domain/api/BridgeApi"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { markup } from "@catenet/domain/values/Markup"
-import { area, choice, field } from "../shell/Field.ts"
+import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { area, choice, field, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import { shortKey } from "./ShortKey.ts"
@@ -22,27 +22,53 @@ export interface Bridged {
   readonly state: BridgeState
 }
 
-const one = (texts: Texts, { state, tunnel }: Bridged) => {
+export type FormName = "grant" | "call" | "manifest"
+
+const one = (texts: Texts, { state, tunnel }: Bridged, sent: Sent | undefined) => {
   const own = `/portal/tunnels/${tunnel.id}/agent-bridge`
   const id = tunnel.id.slice(0, 8)
+  const form = (name: FormName, title: string, path: string, fields: Markup) =>
+    markup`<details${sent?.form === `${name} ${tunnel.id}` ? markup` open` : undefined}><summary>${title}</summary>
+      <form method="post" action="${own}/${path}">${fields}<button>${title}</button></form></details>`
+  const values = (name: FormName) => valuesOf(texts, sent, `${name} ${tunnel.id}`)
+  const [grant, call, manifest] = [values("grant"), values("call"), values("manifest")]
   return markup`<section class="panel" aria-labelledby="bridge-${id}"><h2 id="bridge-${id}"><a href="/portal/tunnels/${tunnel.id}#bridge">${tunnel.name}</a></h2>
     <dl class="pairs"><dt>${texts.bridgeMode}</dt><dd>${texts.bridgeModeOf(state.mode)}</dd>
       <dt>${texts.grantTitle}</dt><dd>${state.channel === null ? texts.noGrant : shortKey(state.channel)}</dd></dl>
-    <details><summary>${texts.bridgeGrant}</summary><form method="post" action="${own}/grant">
-      ${field({ name: "channel_id", id: `${id}-channel`, label: texts.channelId, hint: texts.hex64 })}
-      ${area({ name: "grant_hex", id: `${id}-grant`, label: texts.grantTitle, hint: texts.hex278 })}
-      <button>${texts.bridgeGrant}</button></form></details>
+    ${form(
+      "grant",
+      texts.bridgeGrant,
+      "grant",
+      markup`${field({ ...grant("channel_id"), id: `${id}-channel`, label: texts.channelId, hint: texts.hex64 })}
+        ${area({ ...grant("grant_hex"), id: `${id}-grant`, label: texts.grantTitle, hint: texts.hex278 })}`
+    )}
     ${
-      state.channel === null
+      // What was typed is given back, too, where the grant is missing.
+      state.channel === null && sent?.form.endsWith(tunnel.id) !== true
         ? undefined
-        : markup`<details><summary>${texts.bridgeCall}</summary><form method="post" action="${own}/call">
-            ${choice({ name: "tool", id: `${id}-tool`, label: texts.bridgeTool, options: tools.map((tool) => [tool, tool] as const) })}
-            ${area({ name: "arguments", id: `${id}-arguments`, label: texts.bridgeArguments, hint: texts.bridgeArgumentsHint, isOptional: true })}
-            <button>${texts.bridgeCall}</button></form></details>`
+        : markup`${form(
+            "call",
+            texts.bridgeCall,
+            "call",
+            markup`${choice({ ...call("tool"), id: `${id}-tool`, label: texts.bridgeTool, options: tools.map((tool) => [tool, tool] as const) })}
+              ${area({ ...call("arguments"), id: `${id}-arguments`, label: texts.bridgeArguments, hint: texts.bridgeArgumentsHint, isOptional: true })}`
+          )}${form(
+            "manifest",
+            texts.manifestInstall,
+            "manifest/install",
+            markup`${field({
+              ...manifest("manifest_location"),
+              id: `${id}-location`,
+              type: "url",
+              label: texts.manifestLocation,
+              hint: texts.manifestLocationHint
+            })}
+              ${field({ ...manifest("project_name"), id: `${id}-project`, label: texts.manifestProject })}`
+          )}`
     }</section>`
 }
 
-export const page = (texts: Texts, bridged: ReadonlyArray<Bridged> | undefined): Page => ({
+export const page = (texts: Texts, bridged: ReadonlyArray<Bridged> | undefined, sent: Sent | undefined): Page => ({
   title: texts.bridgesTitle,
   area: "channels",
   main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${texts.bridgesTitle}</p>
@@ -54,6 +80,6 @@ export const page = (texts: Texts, bridged: ReadonlyArray<Bridged> | undefined):
           ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
           : markup`<section class="panel"><dl class="pairs"><dt>${texts.holderKey}</dt><dd class="mono">${bridged[0]?.state.bridge_holder}</dd>
               <dt>${texts.noiseKey}</dt><dd class="mono">${bridged[0]?.state.bridge_noise_pubkey}</dd></dl></section>
-              ${bridged.map((each) => one(texts, each))}`
+              ${bridged.map((each) => one(texts, each, sent))}`
     }`
 })

@@ -23,7 +23,7 @@ const invited = (texts: Texts, { claims, email }: Facts) =>
         ({ channel, state }) => markup`<tr><th scope="row">${shortKey(channel)}</th><td>${texts.claimStates[state]}</td>
           <td>${
             state === "Claimed"
-              ? markup`<a href="/portal/channels/${channel}/grant">${texts.collectGrant}</a>`
+              ? markup`<a href="/portal/channels/${channel}/grants">${texts.collectGrant}</a>`
               : markup`<a href="/portal/channels/${channel}/claim">${texts.claimAction}</a>`
           }</td></tr>`
       )}</tbody></table>`

@@ -42,7 +42,7 @@ const ending = (texts: Texts, { id }: Tunnel) =>
   )
 
 const columns = (texts: Texts, { controls, sent, tunnel }: Facts): readonly [left: Markup, right: Markup] => {
-  const certificate = CertificatePanel.render(texts, tunnel)
+  const certificate = CertificatePanel.render(texts, tunnel, controls?.certificateDeclined ?? false)
   const connect = ConnectPage.form(texts, tunnel.id)
   if (controls === undefined) return [connect, certificate]
   return [

@@ -29,6 +29,13 @@ export const channelsTexts: ChannelsTexts = {
   keysMade:
     "Die privaten Hälften stehen in der gespeicherten Datei. Sie wurden nicht gesendet. Geben Sie die Datei Ihrem Agenten.",
   keysUnable: "Dieser Browser kann solche Schlüssel nicht erzeugen. Erzeugen Sie sie mit Ihrem Agenten.",
+  pickupTitle: "Ihre Erlaubnis",
+  pickupWaits: "Der Besitzer des Kanals hat für diesen Halter noch keine Erlaubnis hinterlegt.",
+  pickupUse: "Geben Sie dies dem Agenten, der den Schlüssel des Halters hat:",
+  manifestInstall: "Ein Manifest einrichten",
+  manifestLocation: "Adresse des Manifests",
+  manifestLocationHint: "Eine https-Adresse. Der Agent prüft nach seiner eigenen Liste, wem er vertraut.",
+  manifestProject: "Name des Projekts",
   collectGrant: "Erlaubnis holen",
   roomsTitle: "Räume",
   roomsText: "Ein Raum meldet für jedes Paar von 2 bis 12 Haltern einen Kanal an.",

@@ -51,6 +51,7 @@ import * as countedTokens from "./0056_counted_tokens.ts"
 import * as bootstrapSecretsKeptForAKey from "./0057_bootstrap_secrets_kept_for_a_key.ts"
 import * as sealedSignIns from "./0058_sealed_sign_ins.ts"
 import * as expiryOfGrants from "./0064_expiry_of_grants.ts"
+import * as certificateOptOut from "./0066_certificate_opt_out.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -101,5 +102,6 @@ export const migrations = {
   "0056_counted_tokens": countedTokens.up,
   "0057_bootstrap_secrets_kept_for_a_key": bootstrapSecretsKeptForAKey.up,
   "0058_sealed_sign_ins": sealedSignIns.up,
-  "0064_expiry_of_grants": expiryOfGrants.up
+  "0064_expiry_of_grants": expiryOfGrants.up,
+  "0066_certificate_opt_out": certificateOptOut.up
 } as const

@@ -19,7 +19,8 @@ const proving = (texts: Texts, id: string, proof: NonNullable<Tunnel["hostname_p
 
 export const render = (
   texts: Texts,
-  { agent_proof, claim_deadline, hostname, hostname_proof, id, owned, status }: Tunnel
+  { agent_proof, claim_deadline, hostname, hostname_proof, id, owned, status }: Tunnel,
+  isDeclined: boolean
 ) => markup`<section class="panel" id="certificate"><h2>${texts.settingsTitle} <span class="tier ${status}">${status}</span></h2>
   <p class="hint">${texts.tiers[status]}</p>
   ${
@@ -32,6 +33,14 @@ export const render = (
             ? markup`<details><summary>${texts.reclaimTitle}</summary><p class="hint">${texts.reclaimText}</p>
                 ${button(`/portal/tunnels/${id}/reclaim-cert-slot`, texts.reclaimButton)}</details>`
             : undefined
+        }
+        ${
+          hostname === null
+            ? undefined
+            : markup`<details><summary>${texts.declineTitle}</summary>
+                <form method="post" action="/portal/tunnels/${id}/cert-claim-opt-out">
+                ${checkbox({ name: "enabled", label: texts.decline, isChecked: isDeclined })}
+                <p class="hint">${texts.declineHint}</p><button>${texts.save}<span class="hidden"> (${texts.decline})</span></button></form></details>`
         }
         <details><summary>${texts.agentProofTitle}</summary>
           <form method="post" action="/portal/tunnels/${id}/unproved-agents">

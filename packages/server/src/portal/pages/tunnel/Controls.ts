@@ -17,6 +17,8 @@ export interface Controls {
   readonly visitors: ReadonlyArray<Email>
   readonly requests: ReadonlyArray<AccessRequest>
   readonly httpOnly: boolean
+  /** The owner wants no certificate for the name. */
+  readonly certificateDeclined: boolean
   readonly now: number
   /** Of the portal, for addresses that are copied. */
   readonly origin: string
