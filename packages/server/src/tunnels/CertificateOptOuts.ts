@@ -8,11 +8,11 @@ import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { Outbox } from "../../edges/Outbox.ts"
-import { Audits } from "../../identity/Audits.ts"
-import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import * as TunnelStore from "../TunnelStore.ts"
-import { Hosts } from "./Hosts.ts"
+import { Outbox } from "../edges/Outbox.ts"
+import { Audits } from "../identity/Audits.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { Hosts } from "./hostnames/Hosts.ts"
+import * as TunnelStore from "./TunnelStore.ts"
 
 type Account = Caller["Service"]
 
@@ -23,7 +23,7 @@ export class CertificateOptOuts extends Context.Service<
     /** Of a tunnel without a name there is nothing to set. */
     readonly set: (account: Account, id: string, isOut: boolean) => Effect.Effect<void, TunnelNotFound>
   }
->()("server/tunnels/hostnames/CertificateOptOuts") {
+>()("server/tunnels/CertificateOptOuts") {
   static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const store = yield* TunnelStore.make
