@@ -9,7 +9,7 @@ import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeAdminErrors.ts"
 import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
-import { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "../tunnels/TunnelTraffic.ts"
+import { TokenStatusReport, TokenSums, TunnelHistory, TunnelStatusReport } from "../tunnels/TunnelTraffic.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
@@ -101,7 +101,11 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
   )
   .middleware(EdgeAdminAccess) {}
 
-const historyPage = { limit: Schema.optionalKey(countFromText(1, 200)) }
+const historyPage = {
+  limit: Schema.optionalKey(countFromText(1, 200)),
+  /** With the sums and the days of thirty days. */
+  figures: Schema.optionalKey(literal(["1"]))
+}
 
 const receiptsPage = {
   limit: Schema.optionalKey(countFromText(1, 1000)),
@@ -156,6 +160,12 @@ class TunnelFactsApi extends HttpApiGroup.make("facts")
     }),
     HttpApiEndpoint.get("hosts", "/admin/host-auth-dump", { success: Schema.Array(HostBinding) }),
     HttpApiEndpoint.get("receiptKey", "/internal/receipts/pubkey", { success: ReceiptKey, error: ReceiptsDisabled }),
+    /** What passed in thirty days through many tunnels. */
+    HttpApiEndpoint.post("sums", "/internal/tunnel/sums/bulk", {
+      payload: Schema.Struct({ tokens: boundedArray(most, Schema.Unknown) }),
+      success: Schema.Array(TokenSums),
+      error: HistoryDisabled
+    }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("statuses", "/admin/tunnel-status/bulk", {
       payload: Schema.Struct({
         tokens: boundedArray(most, Schema.Unknown),

@@ -43,9 +43,47 @@ export class UptimeShares extends Schema.Class<UptimeShares>("UptimeShares")({
   d30: Percent
 }) {}
 
-/** `open`: a session is open now. `sessions`: newest first, at most 200. */
+/**
+ * One day of a tunnel, UTC. Null: before its first session, or before the edge counted by day. `visitors` counts connections
+ * that were relayed to an agent.
+ */
+export class TunnelDay extends Schema.Class<TunnelDay>("TunnelDay")({
+  start: UnixSeconds,
+  uptime_pct: Schema.NullOr(Percent),
+  visitors: Schema.NullOr(Count),
+  bytes_in: Schema.NullOr(Count),
+  bytes_out: Schema.NullOr(Count)
+}) {}
+
+/** Sums over all sessions of thirty days, and the thirty days, oldest first. Visitors are null where a part was not counted. */
+export class TunnelFigures extends Schema.Class<TunnelFigures>("TunnelFigures")({
+  sessions: Count,
+  visitors: Schema.NullOr(Count),
+  bytes_in: Count,
+  bytes_out: Count,
+  longest_outage_secs: Count,
+  days: Schema.Array(TunnelDay)
+}) {}
+
+/** The sums of thirty days of one tunnel among many. */
+export class TokenSums extends Schema.Class<TokenSums>("TokenSums")({
+  token: RoutingToken,
+  visitors: Schema.NullOr(Count),
+  bytes_in: Count,
+  bytes_out: Count
+}) {}
+
+/** A time in which the echo found that visitors did not reach the service, although a session was open. */
+const Silence = Schema.Struct({ began_at: UnixSeconds, ended_at: UnixSeconds })
+
+/**
+ * `open`: a session is open now. `sessions`: newest first, at most 200. `silences`: of thirty days, newest first, at most 200; they
+ * count as down. `figures` where they were asked for.
+ */
 export class TunnelHistory extends Schema.Class<TunnelHistory>("TunnelHistory")({
   open: Schema.Boolean,
   uptime: UptimeShares,
-  sessions: Schema.Array(SessionRecord)
+  sessions: Schema.Array(SessionRecord),
+  silences: Schema.optionalKey(Schema.Array(Silence)),
+  figures: Schema.optionalKey(TunnelFigures)
 }) {}

@@ -9,6 +9,12 @@ export interface Session {
   readonly disconnected_at: number | null
 }
 
+/** A time in which the echo found that visitors did not reach the service, although a session was open. */
+export interface Silence {
+  readonly began_at: number
+  readonly ended_at: number
+}
+
 /** A session with the bytes it relayed. */
 export interface Traffic extends Session {
   readonly bytes_in: number | bigint
@@ -30,6 +36,89 @@ const stretches = (sessions: ReadonlyArray<Session>, now: number): ReadonlyArray
   sessions
     .map(({ connected_at, disconnected_at }) => ({ start: connected_at, end: Math.min(disconnected_at ?? now, now) }))
     .toSorted((x, y) => x.start - y.start)
+
+/**
+ * The parts of the sessions in which visitors reached the service: each without the silences in it. Overlapping sessions become
+ * one.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { reached } from "@catenet/domain/tunnels/Uptime"
+ *
+ * const sessions = [{ connected_at: 0, disconnected_at: 100 }, { connected_at: 150, disconnected_at: null }]
+ * assert.deepEqual(reached(sessions, [{ began_at: 40, ended_at: 60 }, { began_at: 190, ended_at: 200 }], 200), [
+ *   { connected_at: 0, disconnected_at: 40 },
+ *   { connected_at: 60, disconnected_at: 100 },
+ *   { connected_at: 150, disconnected_at: 190 }
+ * ])
+ * ```
+ */
+export const reached = (
+  sessions: ReadonlyArray<Session>,
+  silences: ReadonlyArray<Silence>,
+  now: number
+): ReadonlyArray<{ readonly connected_at: number; readonly disconnected_at: number }> => {
+  const found: Array<{ readonly connected_at: number; readonly disconnected_at: number }> = []
+  const sorted = silences.toSorted((x, y) => x.began_at - y.began_at)
+  let next = 0
+  let counted = -Infinity
+  for (const { end, start } of stretches(sessions, now)) {
+    let from = Math.max(start, counted)
+    while (from < end) {
+      while (next < sorted.length && sorted[next]!.ended_at <= from) next += 1
+      const silence = sorted[next]
+      const until = silence === undefined ? end : Math.min(end, silence.began_at)
+      if (until > from) found.push({ connected_at: from, disconnected_at: until })
+      if (silence === undefined || silence.began_at >= end) break
+      from = Math.min(end, Math.max(from, silence.ended_at))
+    }
+    counted = Math.max(counted, end)
+  }
+  return found
+}
+
+/** The days that are shown. */
+const shownDays = 30
+
+/**
+ * The thirty days up to the one that `now` is in, UTC, oldest first: their first seconds, and percent of what has passed of each
+ * since the first session of all. Null for days before that.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { uptimeByDay } from "@catenet/domain/tunnels/Uptime"
+ *
+ * const half = [{ connected_at: 86_400, disconnected_at: 86_400 + 43_200 }]
+ * const days = uptimeByDay(half, 86_400, 2 * 86_400 + 100)
+ * assert.deepEqual(days.slice(-3).map(({ share }) => share), [null, 50, 0])
+ * ```
+ */
+export const uptimeByDay = (
+  sessions: ReadonlyArray<Session>,
+  firstSession: number | null,
+  now: number
+): ReadonlyArray<{ readonly start: number; readonly share: number | null }> => {
+  const today = Math.floor(now / day) * day
+  const first = Math.max(0, today - (shownDays - 1) * day)
+  const covered = new Map<number, number>()
+  let counted = first
+  for (const { end, start } of stretches(sessions, now)) {
+    let from = Math.max(start, counted)
+    while (from < end) {
+      const at = Math.floor(from / day) * day
+      const until = Math.min(end, at + day)
+      covered.set(at, (covered.get(at) ?? 0) + until - from)
+      from = until
+    }
+    counted = Math.max(counted, end)
+  }
+  return Array.from({ length: shownDays }, (_, index) => {
+    const start = today - (shownDays - 1 - index) * day
+    const from = Math.max(start, firstSession ?? Infinity)
+    const until = Math.min(start + day, now)
+    return { start, share: from < until ? ((covered.get(start) ?? 0) / (until - from)) * 100 : null }
+  })
+}
 
 /**
  * Percent of the last `window` seconds, or of the time since `firstSession` if that is shorter, in which a session was open.

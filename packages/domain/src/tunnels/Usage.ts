@@ -5,7 +5,7 @@ import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { Reachability } from "./Reachability.ts"
 import { TunnelName } from "./Tunnel.ts"
-import { Percent, SessionRecord, UptimeShares } from "./TunnelTraffic.ts"
+import { Percent, SessionRecord, TunnelDay, UptimeShares } from "./TunnelTraffic.ts"
 
 /** Ids of edges that did not answer: what they know is not in the figures beside this. */
 const silent = { silent_edges: Schema.Array(Schema.String) }
@@ -19,6 +19,8 @@ export class UsageRow extends Schema.Class<UsageRow>("UsageRow")({
   sessions_30d: Schema.NullOr(Count),
   bytes_in_30d: Schema.NullOr(Count),
   bytes_out_30d: Schema.NullOr(Count),
+  /** Null also where an edge did not count them for all of the time. */
+  visitors_30d: Schema.NullOr(Count),
   ...silent
 }) {}
 
@@ -32,6 +34,9 @@ export class UptimeReport extends Schema.Class<UptimeReport>("UptimeReport")({
   sessions_30d: Schema.NullOr(Count),
   bytes_in_30d: Schema.NullOr(Count),
   bytes_out_30d: Schema.NullOr(Count),
+  visitors_30d: Schema.NullOr(Count),
+  /** Thirty days, UTC, oldest first; none where the edge does not tell them. */
+  days: Schema.Array(TunnelDay),
   sessions: Schema.Array(SessionRecord)
 }) {}
 

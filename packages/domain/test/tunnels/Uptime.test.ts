@@ -1,4 +1,4 @@
-import { longestOutage, totals, uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
+import { longestOutage, reached, totals, uptime, uptimeByDay, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { between, often } from "../values/history.ts"
@@ -89,4 +89,56 @@ describe("uptime", () => {
     assert.strictEqual(totals([session], 101, 200).sessions, 1)
     assert.strictEqual(longestOutage([], 100, 200), 0)
   })
+})
+
+const hours = 90
+const Stretch = Schema.Struct({ start: between(0, hours), length: between(0, 30), open: Schema.Boolean })
+const Stretches = Schema.Array(Stretch).pipe(Schema.check(Schema.isMaxLength(10)))
+
+describe("what is reached, and by day", () => {
+  it.prop(
+    "equals counting hour by hour",
+    [Stretches, Stretches, between(0, 23), between(0, 40)],
+    ([drawn, silent, offset, older]) => {
+      const hour = 3600
+      const origin = 20_000 * 86_400 + offset * hour
+      const now = origin + hours * hour
+      const end = ({ length, open, start }: typeof Stretch.Type) => (open ? hours : Math.min(hours, start + length))
+      const sessions = drawn.map((each) => ({
+        connected_at: origin + each.start * hour,
+        disconnected_at: each.open ? null : origin + end(each) * hour
+      }))
+      const silences = silent.map((each) => ({
+        began_at: origin + each.start * hour,
+        ended_at: origin + Math.min(hours, each.start + each.length) * hour
+      }))
+      const up = Array.from({ length: hours }, (_, h) => {
+        const isOpen = drawn.some((each) => each.start <= h && h < end(each))
+        return isOpen && !silent.some(({ length, start }) => start <= h && h < start + length)
+      })
+      const served = reached(sessions, silences, now)
+      const covered = served.flatMap(({ connected_at, disconnected_at }) =>
+        Array.from({ length: (disconnected_at - connected_at) / hour }, (_, n) => (connected_at - origin) / hour + n)
+      )
+      assert.deepStrictEqual(
+        covered,
+        up.flatMap((isUp, h) => (isUp ? [h] : []))
+      )
+      const first = drawn.length === 0 ? null : Math.min(...drawn.map(({ start }) => start)) - older
+      const days = uptimeByDay(served, first === null ? null : origin + first * hour, now)
+      assert.strictEqual(days.length, 30)
+      for (const { share, start } of days) {
+        const from = Math.max((start - origin) / hour, first ?? Infinity)
+        const until = Math.min((start - origin) / hour + 24, hours)
+        if (from >= until) {
+          assert.isNull(share)
+          continue
+        }
+        let seen = 0
+        for (let h = Math.max(0, from); h < until; h++) if (up[h] === true) seen += 1
+        assert.isTrue(share !== null && Math.abs(share - (seen * 100) / (until - from)) < 1e-9)
+      }
+    },
+    often
+  )
 })

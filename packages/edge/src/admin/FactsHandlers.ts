@@ -3,7 +3,7 @@ import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { HistoryDisabled, ReceiptsDisabled } from "@catenet/domain/edges/EdgeAdminErrors"
 import { EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { Receipt, ReceiptKey, ReceiptPage } from "@catenet/domain/tunnels/Receipt"
-import { TokenStatusReport, TunnelHistory } from "@catenet/domain/tunnels/TunnelTraffic"
+import { TokenStatusReport, TokenSums, TunnelHistory } from "@catenet/domain/tunnels/TunnelTraffic"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { Count } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -34,11 +34,11 @@ export const FactsHandlers = HttpApiBuilder.group(
     const workerStats = yield* WorkerStats
     const { edgeId } = yield* Settings
     const edge = ({ pubkey }: Receipts) => ({ pubkey: PublicKey.make(pubkey), edge_id: EdgeId.make(edgeId) })
-    const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20) {
+    const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20, figures?: "1") {
       const { sessions } = sessionHistory
       if (sessions === undefined) return yield* new HistoryDisabled({})
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
-      const found = sessions.history(routes.recordsOf(Redacted.value(token)), limit, now)
+      const found = sessions.history(routes.recordsOf(Redacted.value(token)), limit, now, figures === "1")
       return yield* Effect.orDie(decodeHistory(found))
     })
     const receiptPage = Effect.fnUntraced(function* (token: RoutingToken, since = 0, limit = 200) {
@@ -65,8 +65,24 @@ export const FactsHandlers = HttpApiBuilder.group(
       activeTunnels: () => Effect.sync(() => ({ active_tunnels: Count.make(activeIn(agents.all())) })),
       // In plain, since an edge may have many thousands of hosts, and visitors wait while each token is made a secret.
       hosts: () => Effect.succeed(HttpServerResponse.jsonUnsafe(routes.dump())),
-      history: ({ params, query }) => history(params.token, query.limit),
-      historyByHeader: ({ headers, query }) => history(headers["x-ct-routing-token"], query.limit),
+      history: ({ params, query }) => history(params.token, query.limit, query.figures),
+      historyByHeader: ({ headers, query }) => history(headers["x-ct-routing-token"], query.limit, query.figures),
+      sums: Effect.fnUntraced(function* ({ payload }) {
+        const { sessions } = sessionHistory
+        if (sessions === undefined) return yield* new HistoryDisabled({})
+        const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+        return payload.tokens
+          .flatMap((given) => Option.toArray(readToken(given)))
+          .map((token) => {
+            const { bytes_in, bytes_out, visitors } = sessions.sums(routes.recordsOf(Redacted.value(token)), now)
+            return new TokenSums({
+              token,
+              visitors: visitors === null ? null : Count.make(visitors),
+              bytes_in: Count.make(bytes_in),
+              bytes_out: Count.make(bytes_out)
+            })
+          })
+      }),
       receipts: ({ params, query }) => receiptPage(params.token, query.since, query.limit),
       receiptsByHeader: ({ headers, query }) => receiptPage(headers["x-ct-routing-token"], query.since, query.limit),
       receiptKey: () =>

@@ -5,15 +5,18 @@
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
+import { isReached } from "@catenet/domain/tunnels/Reachability"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
 import * as Seed from "../ca/Seed.ts"
 import { Routes } from "../routes/Routes.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { OriginEchoes } from "../sessions/OriginEchoes.ts"
 import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../settings/Settings.ts"
 import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
+import * as DayStore from "./DayStore.ts"
 import * as Receipts from "./Receipts.ts"
 import * as SessionStore from "./SessionStore.ts"
 import * as UnnamedTunnels from "./UnnamedTunnels.ts"
@@ -23,9 +26,12 @@ interface OpenSession {
   readonly name: string
   readonly connectedAt: number
   /** Totals of the tunnel when the session began. */
-  readonly before: { readonly in: number; readonly out: number }
+  readonly before: { readonly in: number; readonly out: number; readonly visits: number }
   carrier: Carrier
   attested: number
+  readonly days: DayStore.DayCount
+  /** Since when visitors have not reached the service, by what the echo finds. */
+  silentSince: number | undefined
   /** Its beginning is written. */
   recorded: boolean
   /** The control plane has not named the tunnel. */
@@ -54,10 +60,12 @@ const loadReceipts = Effect.fn("SessionHistory.loadReceipts")(function* (db: Dat
 const keep = Effect.fn("SessionHistory.keep")(function* (
   db: Database,
   sessions: SessionStore.SessionStore,
+  days: DayStore.DayStore,
   receipts: Receipts.Receipts | undefined
 ) {
   const { controlPlane, historyRetentionSeconds } = yield* Settings
   const agents = yield* AgentSessions
+  const echoes = yield* OriginEchoes
   const routes = yield* Routes
   const broadcast = yield* WorkerBroadcast
   const run = yield* FiberSet.makeRuntime<never>()
@@ -70,6 +78,13 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
     bytesIn: tunnel.traffic.aToB - before.in,
     bytesOut: tunnel.traffic.bToA - before.out
   })
+  /** Puts what was carried under the day that it is now, and a silence that lasts up to now. In a transaction of the caller. */
+  const count = (session: OpenSession, at: number) => {
+    const { before, name, silentSince, tunnel } = session
+    session.days.write(days, name, at, { ...moved(session), visitors: tunnel.visits - before.visits })
+    if (silentSince !== undefined) days.silent(name, { began_at: silentSince, ended_at: at })
+  }
+
   const attestable = (session: OpenSession) => {
     const { bytesIn, bytesOut } = moved(session)
     return { connectedAt: BigInt(session.connectedAt), bytesIn: BigInt(bytesIn), bytesOut: BigInt(bytesOut) }
@@ -107,9 +122,11 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
       tunnel,
       name: routes.recordsOf(tunnel.token),
       connectedAt: now(),
-      before: { in: aToB, out: bToA },
+      before: { in: aToB, out: bToA, visits: tunnel.visits },
       carrier,
       attested: 0,
+      days: new DayStore.DayCount(),
+      silentSince: undefined,
       recorded: false,
       unnamed: isUnnamed(tunnel)
     }
@@ -125,6 +142,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
     const closed = Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
     db.write(() => {
       sessions.flush(session.name, bytesIn, bytesOut, at)
+      count(session, at)
       sessions.close(session.name, reason, at)
       receipts?.append(session.name, at, closed)
       if (!session.unnamed) return
@@ -161,6 +179,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
         if (!session.recorded) continue
         const { bytesIn, bytesOut } = moved(session)
         sessions.flush(session.name, bytesIn, bytesOut, now())
+        count(session, now())
       }
     })
   })
@@ -176,6 +195,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
     db.write(() => {
       for (const { event, name } of all) receipts?.append(name, at, event)
       sessions.prune(at - historyRetentionSeconds)
+      days.prune(at - historyRetentionSeconds)
     }, all.length)
   })
 
@@ -193,6 +213,16 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
   )
 
   yield* settleThePast
+  db.write(() => days.begin(now()))
+  echoes.observe((tunnel, reach, at) => {
+    const session = open.get(tunnel.token)
+    if (session === undefined) return
+    const isSilent = isReached(reach) === false
+    const since = session.silentSince
+    if (isSilent === (since !== undefined)) return
+    session.silentSince = isSilent ? at : undefined
+    if (session.recorded) db.write(() => days.silent(session.name, { began_at: since ?? at, ended_at: at }))
+  })
   agents.observe({
     connected: (tunnel, carrier) => {
       ending.get(tunnel.token)?.()
@@ -231,13 +261,14 @@ export class SessionHistory extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const { db } = yield* HistoryDatabase
     if (db === undefined) return { sessions: undefined, receipts: undefined }
-    const sessions = SessionStore.make(db)
+    const days = DayStore.make(db)
+    const sessions = SessionStore.make(db, days)
     const receipts = yield* loadReceipts(db)
-    yield* keep(db, sessions, receipts)
+    yield* keep(db, sessions, days, receipts)
     return { sessions, receipts }
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([AgentSessions.layer, Routes.layer, WorkerBroadcast.layer, HistoryDatabase.layer])
+    Layer.provide([AgentSessions.layer, OriginEchoes.layer, Routes.layer, WorkerBroadcast.layer, HistoryDatabase.layer])
   )
 }

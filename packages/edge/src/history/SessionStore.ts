@@ -2,9 +2,10 @@
  * The session store (data-plane 11.1): one row per unbroken streak of a tunnel being served, named by the hash of its
  * token. Times are unix seconds; `bytes_in` is what visitors sent.
  */
-import { uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
+import { type Session, uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { Schema } from "effect"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
+import * as DayStore from "./DayStore.ts"
 
 const Row = Schema.Struct({
   transport: Schema.String,
@@ -29,12 +30,18 @@ const First = Schema.Struct({ at: Schema.NullOr(Schema.Int) })
 export type EndReason = "registration-closed" | "revoked" | "edge-restart"
 
 /** Percent of each window, or of the tunnel's life if that is shorter. One that has no life yet is what it is now. */
-const shares = (spans: ReadonlyArray<typeof Span.Type>, first: number | null, now: number, open: boolean) => {
+const shares = (spans: ReadonlyArray<Session>, first: number | null, now: number, open: boolean) => {
   const share = (window: number) => uptime(spans, first, window, now) ?? (open ? 100 : 0)
   return { h24: share(uptimeWindows.h24), d7: share(uptimeWindows.d7), d30: share(uptimeWindows.d30) }
 }
 
-export const make = (db: Database) => ({
+/** Silences that are given one by one. */
+const mostSilences = 200
+
+const firstOf = (db: Database, tunnel: string) =>
+  db.all(First, "select min(connected_at) as at from sessions where tunnel = ?", tunnel)[0]?.at ?? null
+
+export const make = (db: Database, days: DayStore.DayStore) => ({
   open: (tunnel: string, transport: string, now: number) =>
     db.run(
       "insert into sessions (tunnel, transport, connected_at, last_flush) values (?, ?, ?, ?)",
@@ -69,7 +76,8 @@ export const make = (db: Database) => ({
       "select tunnel, connected_at, bytes_in, bytes_out, last_flush from sessions where disconnected_at is null"
     ),
   prune: (before: number) => db.run("delete from sessions where disconnected_at < ?", before),
-  history: (tunnel: string, limit: number, now: number) => {
+  sums: (tunnel: string, now: number) => days.sums(tunnel, firstOf(db, tunnel), now),
+  history: (tunnel: string, limit: number, now: number, figures = false) => {
     const sessions = db.all(
       Row,
       `select transport, connected_at, disconnected_at, reason, bytes_in, bytes_out from sessions
@@ -84,9 +92,17 @@ export const make = (db: Database) => ({
       tunnel,
       now - uptimeWindows.d30
     )
-    const [first] = db.all(First, "select min(connected_at) as at from sessions where tunnel = ?", tunnel)
+    const first = firstOf(db, tunnel)
     const open = spans.some(({ disconnected_at }) => disconnected_at === null)
-    return { open, uptime: shares(spans, first?.at ?? null, now, open), sessions }
+    const silences = days.silences(tunnel, now)
+    const served = DayStore.servedOf(spans, silences, now)
+    return {
+      open,
+      uptime: shares(served, first, now, open),
+      sessions,
+      ...(silences.length === 0 ? {} : { silences: silences.slice(-mostSilences).toReversed() }),
+      ...(figures ? { figures: days.figures(tunnel, served, first, now) } : {})
+    }
   }
 })
 

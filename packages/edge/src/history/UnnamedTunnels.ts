@@ -19,7 +19,7 @@ const Name = Schema.Struct({ tunnel: Schema.String })
 
 export const make = (db: Database) => {
   const drop = (tunnel: string) => {
-    for (const table of ["sessions", "receipts", "unnamed_tunnels"])
+    for (const table of ["sessions", "receipts", "days", "silences", "unnamed_tunnels"])
       db.run(`delete from ${table} where tunnel = ?`, tunnel)
   }
   return {
@@ -35,6 +35,12 @@ export const make = (db: Database) => {
         "delete from receipts where tunnel = ?1 and seq <= (select max(seq) from receipts where tunnel = ?1) - ?2",
         tunnel,
         receiptsOfUnnamed - 2
+      )
+      db.run(
+        `delete from silences where tunnel = ?1 and began_at <=
+           (select began_at from silences where tunnel = ?1 order by began_at desc limit 1 offset ?2)`,
+        tunnel,
+        sessionsOfUnnamed - 1
       )
     },
     /** A session of it has ended. */

@@ -14,10 +14,11 @@ export const make = Effect.fnUntraced(function* (limiter: ConnectionLimiter) {
   const workerStats = yield* WorkerStats
   return (worker: number, report: WorkerReport): void => {
     Counters.add(counters, report.counted)
-    for (const [token, fromVisitors, toVisitors] of report.traffic) {
-      const { traffic } = agents.ensure(token)
-      traffic.aToB += fromVisitors
-      traffic.bToA += toVisitors
+    for (const [token, fromVisitors, toVisitors, visits] of report.traffic) {
+      const tunnel = agents.ensure(token)
+      tunnel.traffic.aToB += fromVisitors
+      tunnel.traffic.bToA += toVisitors
+      tunnel.visits += visits
     }
     for (const [listener, reason, count] of report.sheds) limiter.shed(listener, reason, count)
     audit.write(report.audit)

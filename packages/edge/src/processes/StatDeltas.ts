@@ -21,7 +21,10 @@ export class StatDeltas {
   readonly #sources: Sources
   #counted: ReadonlyMap<string, number> = new Map()
   /** By tunnel and not by token: one that was forgotten and comes again begins at nothing. */
-  readonly #traffic = new WeakMap<Tunnel, { readonly in: number; readonly out: number }>()
+  readonly #traffic = new WeakMap<
+    Tunnel,
+    { readonly in: number; readonly out: number; readonly visits: number }
+  >()
   readonly #shed = new Map<string, number>()
 
   constructor(sources: Sources) {
@@ -49,13 +52,13 @@ export class StatDeltas {
   }
 
   #moved() {
-    const moved: Array<readonly [string, number, number]> = []
+    const moved: Array<readonly [string, number, number, number]> = []
     for (const tunnel of this.#sources.agents.all()) {
-      const { token, traffic } = tunnel
-      const before = this.#traffic.get(tunnel) ?? { in: 0, out: 0 }
-      if (traffic.aToB === before.in && traffic.bToA === before.out) continue
-      moved.push([token, traffic.aToB - before.in, traffic.bToA - before.out])
-      this.#traffic.set(tunnel, { in: traffic.aToB, out: traffic.bToA })
+      const { token, traffic, visits } = tunnel
+      const before = this.#traffic.get(tunnel) ?? { in: 0, out: 0, visits: 0 }
+      if (traffic.aToB === before.in && traffic.bToA === before.out && visits === before.visits) continue
+      moved.push([token, traffic.aToB - before.in, traffic.bToA - before.out, visits - before.visits])
+      this.#traffic.set(tunnel, { in: traffic.aToB, out: traffic.bToA, visits })
     }
     return moved
   }

@@ -18,8 +18,8 @@ const LeastLevel = Schema.Literals(["All", ...severities, "None"])
 export const WorkerReport = Schema.Struct({
   /** By the names of `Counters`. */
   counted: Schema.Record(Schema.String, Count),
-  /** Bytes by tunnel, from visitors and to visitors. */
-  traffic: Schema.Array(Schema.Tuple([Schema.String, Count, Count])),
+  /** Bytes by tunnel, from visitors and to visitors, and how many visitors were new. */
+  traffic: Schema.Array(Schema.Tuple([Schema.String, Count, Count, Count])),
   sheds: Schema.Array(Schema.Tuple([Schema.String, Schema.Literals(["connections", "address", "descriptors"]), Count])),
   /** Rows of the audit log. */
   audit: Schema.Array(Schema.Tuple([Count, Schema.String, Schema.String, Schema.String])),

@@ -78,6 +78,7 @@ export class Relays extends Context.Service<
       live.set(tunnel.token, ofToken.add(controller))
       active += 1
       tunnel.relays += 1
+      tunnel.visits += 1
       counters.relays += 1
       return controller
     }

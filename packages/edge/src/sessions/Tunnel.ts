@@ -75,6 +75,8 @@ export class Tunnel {
   connectedSince: number | undefined
   lastSeen: number | undefined
   relays = 0
+  /** Relays that were ever begun. */
+  visits = 0
   /** Slots that carry a visitor now: their agent is there although nothing of it is parked. */
   carrying = 0
   private slots: Array<SlotAgent> = []

@@ -30,6 +30,21 @@ const schemaSql = `
     tunnel text not null unique,
     served integer not null default 0
   ) strict;
+  create table if not exists days (
+    tunnel text not null,
+    day integer not null,
+    visitors integer not null default 0,
+    bytes_in integer not null default 0,
+    bytes_out integer not null default 0,
+    primary key (tunnel, day)
+  ) strict, without rowid;
+  create table if not exists counting (since integer not null) strict;
+  create table if not exists silences (
+    tunnel text not null,
+    began_at integer not null,
+    ended_at integer not null,
+    primary key (tunnel, began_at)
+  ) strict, without rowid;
   create table if not exists agent_keys (
     tunnel text primary key,
     key text not null,

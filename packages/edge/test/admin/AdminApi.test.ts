@@ -161,6 +161,32 @@ describe("the admin API", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("tells the sums and days of thirty days where they are asked for", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      yield* servingAgent(world, T, [tunnelHost], (stream) => stream.once("data", () => stream.end("pong!")))
+      const visitor = yield* Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost))
+      visitor.write("\x00ping")
+      yield* Effect.promise(() => readAll(visitor))
+      const headers = { "x-ct-routing-token": T }
+      const history = (query: string) => world.admin("GET", `/internal/tunnel/history${query}`, { headers })
+      const plain = yield* Effect.promise(() => history(""))
+      assert.deepStrictEqual(Object.keys(plain.body as object), ["open", "uptime", "sessions"])
+      const asked = yield* Effect.promise(() => history("?figures=1"))
+      const { figures } = asked.body as { figures: { sessions: number; days: ReadonlyArray<object> } }
+      assert.deepStrictEqual([figures.sessions, figures.days.length], [1, 30])
+      assert.strictEqual((yield* Effect.promise(() => history("?figures=2"))).status, 400)
+      const sums = yield* Effect.promise(() =>
+        world.admin("POST", "/internal/tunnel/sums/bulk", { body: { tokens: [T, "nonsense", token("b")] } })
+      )
+      assert.deepStrictEqual(sums.body, [
+        { token: T, visitors: 0, bytes_in: 0, bytes_out: 0 },
+        { token: token("b"), visitors: 0, bytes_in: 0, bytes_out: 0 }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("cuts running relays when the access window closes, unless CT_EDGE_CUT_AT_WINDOW_CLOSE is off", () =>
     Effect.gen(function* () {
       for (const [variables, cut] of [

@@ -3,6 +3,7 @@ import { Routes } from "@catenet/edge/routes/Routes"
 import { tunnelName } from "@catenet/edge/routes/TunnelName"
 import { WorkerBroadcast } from "@catenet/edge/routes/WorkerBroadcast"
 import { AgentSessions, type SessionObserver } from "@catenet/edge/sessions/AgentSessions"
+import { OriginEchoes } from "@catenet/edge/sessions/OriginEchoes"
 import type { Tunnel } from "@catenet/edge/sessions/Tunnel"
 import { Settings } from "@catenet/edge/settings/Settings"
 import { HistoryDatabase } from "@catenet/edge/sqlite/HistoryDatabase"
@@ -13,6 +14,7 @@ import { TestClock } from "effect/testing"
 import { token } from "../harness/TestEdge.ts"
 
 const T = token("c")
+const withoutEchoes = Layer.succeed(OriginEchoes, { observe: () => undefined } as never)
 const retentionSeconds = 86_400
 
 /** The session history alone; `observer` gets the calls that an edge would make. */
@@ -34,7 +36,7 @@ const open = Effect.fn(
       )
     )
     const layer = SessionHistory.layerNoDeps.pipe(
-      Layer.provide([HistoryDatabase.layer, others, Layer.succeed(AgentSessions, agents), Routes.layer]),
+      Layer.provide([HistoryDatabase.layer, others, Layer.succeed(AgentSessions, agents), withoutEchoes, Routes.layer]),
       Layer.provide(settings)
     )
     const sessionHistory = yield* Effect.map(Layer.build(Layer.fresh(layer)), (context) =>
@@ -53,7 +55,7 @@ describe("the history of a running session", () => {
         yield* TestClock.setTime(1_000_000_000)
         const { sessionHistory, observer } = yield* open(WorkerBroadcast.layer)
         const traffic = { aToB: 7, bToA: 1 }
-        const tunnel = { token: T, traffic } as Tunnel
+        const tunnel = { token: T, traffic, visits: 0 } as Tunnel
         const name = tunnelName(T)
         const kinds = () => sessionHistory.receipts?.page(name, 0, 100).map((line) => JSON.parse(line).kind)
         const history = (now: number) => sessionHistory.sessions?.history(name, 20, now).sessions ?? []
@@ -101,7 +103,7 @@ describe("the history of a tunnel that reconnects before the other processes hav
       yield* TestClock.setTime(1_000_000_000)
       const { sessionHistory, observer } = yield* open(others)
       const traffic = { aToB: 0, bToA: 0 }
-      const tunnel = { token: T, traffic } as Tunnel
+      const tunnel = { token: T, traffic, visits: 0 } as Tunnel
       const ended = () =>
         (sessionHistory.sessions?.history(tunnelName(T), 20, 1_000_000).sessions ?? []).flatMap((session) =>
           session.disconnected_at === null ? [] : [session.bytes_in]

@@ -4,6 +4,7 @@ import { Routes } from "@catenet/edge/routes/Routes"
 import { tunnelName } from "@catenet/edge/routes/TunnelName"
 import { WorkerBroadcast } from "@catenet/edge/routes/WorkerBroadcast"
 import { AgentSessions, type SessionObserver } from "@catenet/edge/sessions/AgentSessions"
+import { OriginEchoes } from "@catenet/edge/sessions/OriginEchoes"
 import type { Tunnel } from "@catenet/edge/sessions/Tunnel"
 import { Settings } from "@catenet/edge/settings/Settings"
 import { HistoryDatabase } from "@catenet/edge/sqlite/HistoryDatabase"
@@ -15,6 +16,7 @@ import { createHash } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
 import { token } from "../harness/TestEdge.ts"
 
+const withoutEchoes = Layer.succeed(OriginEchoes, { observe: () => undefined } as never)
 const namedTunnel = token("a")
 const meshRelay = token("b")
 const joined = { CT_EDGE_CP_URL: "http://127.0.0.1:9", CT_EDGE_ADMIN_TOKEN: namedTunnel }
@@ -35,7 +37,12 @@ const open = Effect.fn(
       )
     )
     const layer = SessionHistory.layerNoDeps.pipe(
-      Layer.provide([HistoryDatabase.layer, WorkerBroadcast.layer, Layer.succeed(AgentSessions, agents)]),
+      Layer.provide([
+        HistoryDatabase.layer,
+        WorkerBroadcast.layer,
+        Layer.succeed(AgentSessions, agents),
+        withoutEchoes
+      ]),
       Layer.provideMerge(Routes.layer),
       Layer.provide(settings)
     )
@@ -50,7 +57,7 @@ const open = Effect.fn(
         : db.prepare(`select count(*) as rows from ${table} where tunnel = ?`).get(tunnelName(of))?.["rows"]
     const observer = observers[0] ?? assert.fail()
     const begin = (token: string) => {
-      const tunnel = { token, traffic: { aToB: 0, bToA: 0 } } as Tunnel
+      const tunnel = { token, traffic: { aToB: 0, bToA: 0 }, visits: 0 } as Tunnel
       observer.connected(tunnel, "tcp-fallback")
       return { traffic: tunnel.traffic, end: () => observer.disconnected(tunnel, "registration-closed") }
     }

@@ -6,7 +6,12 @@
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import { look, type Reachability, together } from "@catenet/domain/tunnels/Reachability"
-import type { TokenStatusReport, TunnelHistory, TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
+import type {
+  TokenStatusReport,
+  TokenSums,
+  TunnelHistory,
+  TunnelStatusReport
+} from "@catenet/domain/tunnels/TunnelTraffic"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
@@ -73,7 +78,9 @@ export class EdgeFacts extends Context.Service<
       watched?: boolean
     ) => Effect.Effect<Answer<ReadonlyArray<TokenStatusReport>>>
     /** The sessions of a tunnel, newest first, at most `limit`. Uptime over several edges needs all sessions of each. */
-    readonly history: (token: RoutingToken, limit: number) => Effect.Effect<History>
+    readonly history: (token: RoutingToken, limit: number, figures?: "figures") => Effect.Effect<History>
+    /** What passed in thirty days through many tunnels, by one question to each edge; none of an edge without history. */
+    readonly sums: (tokens: ReadonlyArray<RoutingToken>) => Effect.Effect<Answer<ReadonlyArray<TokenSums>>>
     /** The holders that were seen on a channel since the edges started; one that two edges saw stands there twice. */
     readonly presence: (channel: ChannelId) => Effect.Effect<Option.Option<ReadonlyArray<ChannelPresence>>>
   }
@@ -137,10 +144,15 @@ export class EdgeFacts extends Context.Service<
               together((answers) => AddedUp.statuses(answers.flat()))
             ),
 
-      history: Effect.fnUntraced(function* (token: RoutingToken, limit: number): Effect.fn.Return<History> {
+      history: Effect.fnUntraced(function* (
+        token: RoutingToken,
+        limit: number,
+        figures?: "figures"
+      ): Effect.fn.Return<History> {
         const most = (yield* edges.all).length > 1 ? allSessions : limit
+        const query = { limit: most, ...(figures === undefined ? {} : { figures: "1" as const }) }
         const { answers, silent } = yield* ask(({ facts }) =>
-          facts.historyByHeader({ headers: EdgeClient.about(token), query: { limit: most } }).pipe(
+          facts.historyByHeader({ headers: EdgeClient.about(token), query }).pipe(
             Effect.asSome,
             Effect.catchTag("HistoryDisabled", () => Effect.succeed(Option.none<TunnelHistory>()))
           )
@@ -151,6 +163,18 @@ export class EdgeFacts extends Context.Service<
         const history = AddedUp.history(histories, most, yield* unixSeconds)
         return { _tag: "Known", silent, history }
       }),
+
+      sums: (tokens: ReadonlyArray<RoutingToken>) =>
+        tokens.length === 0
+          ? Effect.succeed({ known: Option.some([]), silent: [], silentSince: null })
+          : Effect.map(
+              ask(({ facts }) =>
+                facts
+                  .sums({ payload: { tokens: tokens.map(Redacted.value) } })
+                  .pipe(Effect.catchTag("HistoryDisabled", () => Effect.succeed([])))
+              ),
+              together((answers) => AddedUp.sums(answers.flat()))
+            ),
 
       presence: (channel: ChannelId) =>
         Effect.map(

@@ -132,6 +132,8 @@ tfoot > tr > * { border-top: 2px solid var(--line); border-bottom: 0; font-weigh
 .bars .up { fill: var(--gruen) }
 .bars .partly { fill: var(--gelb) }
 .bars .down { fill: var(--rot) }
+.bars .count { fill: var(--accent) }
+.bars .more { fill: var(--accent); opacity: 0.55 }
 fieldset { border: 1px solid var(--line); border-radius: 8px; margin: 0 0 12px; padding: 8px 14px; display: flex; flex-wrap: wrap; gap: 0 20px }
 fieldset p { margin: 4px 0 }
 .columns > div > form > p, .panel form p { margin-bottom: 8px }

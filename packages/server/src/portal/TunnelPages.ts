@@ -71,7 +71,10 @@ export const make = Effect.gen(function* () {
     const ids = found.map(({ id }) => id)
     const page = TunnelsPage.page(self.reader.texts, {
       tunnels: found,
-      reach: yield* records.reach(caller, ids),
+      ...(yield* Effect.all(
+        { reach: records.reach(caller, ids), sums: records.sums(caller, ids) },
+        { concurrency: 2 }
+      )),
       next: nextOf(found),
       isFirst: cursor === undefined,
       once: yield* fresh,

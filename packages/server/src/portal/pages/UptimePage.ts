@@ -2,15 +2,17 @@
 import type { Badge } from "@catenet/domain/tunnels/Badge"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { SessionRecord } from "@catenet/domain/tunnels/TunnelTraffic"
+import { uptimeByDay } from "@catenet/domain/tunnels/Uptime"
 import type { UptimeReport } from "@catenet/domain/tunnels/Usage"
 import { bytesText, durationText, percentText, timeText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { panel } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
+import * as DayBars from "./DayBars.ts"
 import { silentEdges } from "./SilentEdges.ts"
 import * as BadgePanel from "./tunnel/BadgePanel.ts"
-import * as UptimeBars from "./UptimeBars.ts"
 
 export interface Facts {
   readonly tunnel: Tunnel
@@ -32,18 +34,43 @@ const session = (
     <td data-label="${texts.bytesIn}">${bytesText(bytes_in)}</td><td data-label="${texts.bytesOut}">${bytesText(bytes_out)}</td>
     <td data-label="${texts.sessionReason}">${reason ?? "–"}</td></tr>`
 
+/** An edge of before tells no days: those of the sessions that it gave. */
+const daysOf = ({ days, sessions }: UptimeReport, now: number): ReadonlyArray<DayBars.Day> => {
+  if (days.length > 0) return days
+  const first = Math.min(...sessions.map(({ connected_at }) => connected_at))
+  return uptimeByDay(sessions, first, now).map(({ share, start }) => ({
+    start: UnixSeconds.make(start),
+    uptime_pct: share,
+    visitors: null,
+    bytes_in: null,
+    bytes_out: null
+  }))
+}
+
 const figures = (texts: Texts, { now, report }: Facts) => {
-  const { bytes_in_30d, bytes_out_30d, longest_outage_30d_secs: longest, sessions, sessions_30d, uptime } = report
+  const {
+    bytes_in_30d,
+    bytes_out_30d,
+    longest_outage_30d_secs: longest,
+    sessions,
+    sessions_30d,
+    uptime,
+    visitors_30d
+  } = report
   if (report.edge_silent) return markup`<p class="panel notice">${texts.uptimeSilent}</p>`
   if (uptime === null || longest === null) return markup`<p class="panel notice">${texts.uptimeNone}</p>`
-  const bars = UptimeBars.daysOf(sessions, now)
+  const days = daysOf(report, now)
+  const isCounted = days.some(({ visitors }) => visitors !== null)
   return markup`<dl class="figures">
       ${figure(texts.hours24, percentText(uptime.h24))}${figure(texts.days7, percentText(uptime.d7))}
       ${figure(texts.days30, percentText(uptime.d30))}
       ${figure(texts.longestOutage, longest === 0 ? texts.noneObserved : durationText(longest))}
       ${figure(texts.sessions30, String(sessions_30d ?? 0))}
+      ${figure(texts.visitors30, visitors_30d === null ? "n/a" : String(visitors_30d))}
       ${figure(texts.bytesIn30, bytesText(bytes_in_30d ?? 0))}${figure(texts.bytesOut30, bytesText(bytes_out_30d ?? 0))}</dl>
-    ${panel(texts.barsTitle, markup`${UptimeBars.picture(texts, bars)}${UptimeBars.table(texts, bars)}`)}
+    ${panel(texts.barsTitle, DayBars.uptime(texts, days))}
+    ${panel(texts.visitorsByDay, isCounted ? DayBars.visitors(texts, days) : markup`<p class="hint">${texts.daysNotCounted}</p>`)}
+    ${panel(texts.bytesByDay, isCounted ? DayBars.bytes(texts, days) : markup`<p class="hint">${texts.daysNotCounted}</p>`)}
     <section class="panel list"><h2>${texts.sessionsOfTunnel}</h2>
       <table><thead><tr><th scope="col">${texts.sessionSince}</th><th scope="col">${texts.sessionUntil}</th>
         <th scope="col">${texts.sessionTransport}</th><th scope="col">${texts.bytesIn}</th><th scope="col">${texts.bytesOut}</th>

@@ -10,11 +10,12 @@ const orNone = (value: number | null, text: (value: number) => string) => (value
 
 const row = (
   texts: Texts,
-  { bytes_in_30d, bytes_out_30d, hostname, id, sessions_30d, tunnel, uptime_30d_pct }: UsageRow
+  { bytes_in_30d, bytes_out_30d, hostname, id, sessions_30d, tunnel, uptime_30d_pct, visitors_30d }: UsageRow
 ) =>
   markup`<tr><th scope="row"><a href="/portal/tunnels/${id}/uptime">${tunnel}</a><span class="sub mono">${hostname ?? texts.noHostname}</span></th>
     <td data-label="${texts.days30}">${percentText(uptime_30d_pct)}</td>
     <td data-label="${texts.sessions30}">${orNone(sessions_30d, String)}</td>
+    <td data-label="${texts.visitors30}">${orNone(visitors_30d, String)}</td>
     <td data-label="${texts.bytesIn}">${orNone(bytes_in_30d, bytesText)}</td>
     <td data-label="${texts.bytesOut}">${orNone(bytes_out_30d, bytesText)}</td></tr>`
 
@@ -38,11 +39,16 @@ export const page = (texts: Texts, rows: ReadonlyArray<UsageRow>): Page => ({
         ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
         : markup`<div class="panel list"><table>
             <thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.days30}</th><th scope="col">${texts.sessions30}</th>
+              <th scope="col">${texts.visitors30}</th>
               <th scope="col">${texts.bytesIn}</th><th scope="col">${texts.bytesOut}</th></tr></thead>
             <tbody>${rows.map((each) => row(texts, each))}</tbody>
             <tfoot><tr><th scope="row">${texts.totals}</th><td></td>
               <td data-label="${texts.sessions30}">${orNone(
                 sum(rows, (each) => each.sessions_30d),
+                String
+              )}</td>
+              <td data-label="${texts.visitors30}">${orNone(
+                sum(rows, (each) => each.visitors_30d),
                 String
               )}</td>
               <td data-label="${texts.bytesIn}">${orNone(

@@ -1,5 +1,5 @@
 /** The figures of a tunnel from what the edge knows of it. Pure; an edge that is silent gives no figure at all. */
-import type { UptimeShares } from "@catenet/domain/tunnels/TunnelTraffic"
+import type { TunnelHistory, UptimeShares } from "@catenet/domain/tunnels/TunnelTraffic"
 import { longestOutage, totals, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { UptimeReport } from "@catenet/domain/tunnels/Usage"
 import type { History } from "../../edges/EdgeFacts.ts"
@@ -13,32 +13,50 @@ const count = (sum: bigint) => Number(sum > BigInt(Number.MAX_SAFE_INTEGER) ? Nu
 export const shares = (known: History): UptimeShares | null =>
   known._tag === "Known" && known.history.sessions.length > 0 ? known.history.uptime : null
 
-/** What passed in 30 days; all null when the edge has nothing to tell. */
+const nothing = {
+  uptime_30d_pct: null,
+  sessions_30d: null,
+  bytes_in_30d: null,
+  bytes_out_30d: null,
+  visitors_30d: null
+}
+
+/**
+ * What passed in 30 days; all null when the edge has nothing to tell. An edge of before tells no sums: of that one the sessions it
+ * gave are added up.
+ */
 export const usage = (known: History, now: number) => {
-  if (known._tag !== "Known") {
-    return { uptime_30d_pct: null, sessions_30d: null, bytes_in_30d: null, bytes_out_30d: null }
-  }
-  const { bytes_in, bytes_out, sessions } = totals(known.history.sessions, uptimeWindows.d30, now)
+  if (known._tag !== "Known") return nothing
+  const { figures, sessions: given } = known.history
+  const sums = figures ?? { ...totals(given, uptimeWindows.d30, now), visitors: null }
   return {
     uptime_30d_pct: shares(known)?.d30 ?? null,
-    sessions_30d: sessions,
-    bytes_in_30d: count(bytes_in),
-    bytes_out_30d: count(bytes_out)
+    sessions_30d: sums.sessions,
+    bytes_in_30d: count(BigInt(sums.bytes_in)),
+    bytes_out_30d: count(BigInt(sums.bytes_out)),
+    visitors_30d: sums.visitors
   }
 }
 
+const longest = ({ figures, sessions }: TunnelHistory, now: number) => {
+  if (sessions.length === 0) return null
+  return figures?.longest_outage_secs ?? longestOutage(sessions.slice(0, mostSessions), uptimeWindows.d30, now)
+}
+
 export const report = (known: History, now: number): UptimeReport => {
-  const { bytes_in_30d, bytes_out_30d, sessions_30d } = usage(known, now)
-  const sessions = known._tag === "Known" ? known.history.sessions.slice(0, mostSessions) : []
+  const { bytes_in_30d, bytes_out_30d, sessions_30d, visitors_30d } = usage(known, now)
+  const isKnown = known._tag === "Known"
   return new UptimeReport({
     edge_silent: known._tag === "Silent",
     silent_edges: known.silent,
-    open: known._tag === "Known" ? known.history.open : null,
+    open: isKnown ? known.history.open : null,
     uptime: shares(known),
-    longest_outage_30d_secs: sessions.length === 0 ? null : longestOutage(sessions, uptimeWindows.d30, now),
+    longest_outage_30d_secs: isKnown ? longest(known.history, now) : null,
     sessions_30d,
     bytes_in_30d,
     bytes_out_30d,
-    sessions
+    visitors_30d,
+    days: isKnown ? (known.history.figures?.days ?? []) : [],
+    sessions: isKnown ? known.history.sessions.slice(0, mostSessions) : []
   })
 }

@@ -5,7 +5,7 @@
 import type { Caller } from "@catenet/domain/api/Access"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import type { TokenStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
+import type { TokenStatusReport, TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
 import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -31,6 +31,8 @@ export class Records extends Context.Service<
     readonly uptime: (account: Account, id: string) => Effect.Effect<UptimeReport, TunnelNotFound>
     /** Of those ids that the account owns, whether visitors reach the service, and what is silent where they do not. */
     readonly reach: (account: Account, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Reachability>>
+    /** What passed through those of the tunnels that the account owns; none of tunnels of which no edge knows anything. */
+    readonly sums: (account: Account, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, TokenSums>>
     /** The figures of 30 days of every tunnel that the account owns. */
     readonly usage: (
       account: Account,
@@ -60,12 +62,16 @@ export class Records extends Context.Service<
      * Each tunnel with whether it is served and with its history. One question about all of them comes first, so that an
      * edge that is away costs one wait and not one a tunnel.
      */
-    const known = Effect.fnUntraced(function* (found: ReadonlyArray<Store.Owned>, sessions: number) {
+    const known = Effect.fnUntraced(function* (
+      found: ReadonlyArray<Store.Owned>,
+      sessions: number,
+      figures?: "figures"
+    ) {
       const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
       const reports = byToken(statuses)
       const silent: History = { _tag: "Silent", silent: statuses.silent }
       const historyOf = (token: RoutingToken) =>
-        Option.isNone(statuses.known) ? Effect.succeed(silent) : edge.history(token, sessions)
+        Option.isNone(statuses.known) ? Effect.succeed(silent) : edge.history(token, sessions, figures)
       return yield* Effect.forEach(
         found,
         (tunnel) =>
@@ -80,7 +86,7 @@ export class Records extends Context.Service<
 
     const rows = Effect.fnUntraced(function* (account: Account, page: Page) {
       const now = yield* unixSeconds
-      const all = yield* known(yield* owned(account, page), FactFormat.mostSessions)
+      const all = yield* known(yield* owned(account, page), FactFormat.mostSessions, "figures")
       return all.map(
         ({ history, tunnel: { hostname, id, name } }) =>
           new UsageRow({ ...FactFormat.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
@@ -98,7 +104,10 @@ export class Records extends Context.Service<
     return {
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
         const { routingToken } = yield* tunnels.owned(id, account)
-        return FactFormat.report(yield* edge.history(routingToken, FactFormat.mostSessions), yield* unixSeconds)
+        return FactFormat.report(
+          yield* edge.history(routingToken, FactFormat.mostSessions, "figures"),
+          yield* unixSeconds
+        )
       }, sqlOrDie),
 
       reach: Effect.fn("Records.reach")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
@@ -107,6 +116,20 @@ export class Records extends Context.Service<
         const reports = byToken(statuses)
         return new Map(
           found.map(({ id, routingToken }) => [id, reachOf(statuses, reports.get(Redacted.value(routingToken)))])
+        )
+      }, sqlOrDie),
+
+      sums: Effect.fn("Records.sums")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
+        const found = yield* store.tokens({ subject, ids })
+        const { known, silent } = yield* edge.sums(found.map(({ routingToken }) => routingToken))
+        // What a silent edge has counted would be missing from every sum.
+        const all = silent.length > 0 ? [] : Option.getOrElse(known, () => [])
+        const sums = new Map(all.map((each) => [Redacted.value(each.token), each]))
+        return new Map(
+          found.flatMap(({ id, routingToken }) => {
+            const each = sums.get(Redacted.value(routingToken))
+            return each === undefined ? [] : [[id, each] as const]
+          })
         )
       }, sqlOrDie),
 

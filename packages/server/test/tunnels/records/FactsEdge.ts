@@ -1,5 +1,6 @@
 /** An edge's admin interface whose tunnels are as a test says, which records its orders. */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
+import type { TunnelFigures } from "@catenet/domain/tunnels/TunnelTraffic"
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -18,6 +19,8 @@ export interface Facts {
   readonly reach?: typeof Reachability.Encoded
   /** Newest first; "none" for an edge that keeps no history. */
   readonly sessions?: ReadonlyArray<Session> | "none"
+  /** What the edge tells of thirty days where it is asked; without it an edge of before. */
+  readonly figures?: typeof TunnelFigures.Encoded
   readonly uptime?: { readonly h24: number; readonly d7: number; readonly d30: number }
   /** The receipts page as the edge writes it, or the status that it answers instead. */
   readonly receipts?: string | number
@@ -62,12 +65,17 @@ export class FactsEdge extends Context.Service<
         connected_since: null,
         last_seen: null
       })
-      const history = ({ sessions = [], uptime = { h24: 0, d7: 0, d30: 0 } }: Facts, limit: number) =>
+      const history = (
+        { figures, sessions = [], uptime = { h24: 0, d7: 0, d30: 0 } }: Facts,
+        limit: number,
+        isAsked: boolean
+      ) =>
         sessions === "none"
           ? undefined
           : {
               open: sessions.some(({ disconnected_at }) => disconnected_at === null),
               uptime,
+              ...(isAsked && figures !== undefined ? { figures } : {}),
               sessions: sessions.slice(0, limit).map((session) =>
                 Object.assign(
                   {
@@ -102,12 +110,26 @@ export class FactsEdge extends Context.Service<
             const { tokens } = JSON.parse(body) as { tokens: ReadonlyArray<string> }
             return void answer(tokens.map((each) => Object.assign(status(tunnels.get(each) ?? {}), { token: each })))
           }
+          if (url.pathname === "/internal/tunnel/sums/bulk") {
+            const { tokens } = JSON.parse(body) as { tokens: ReadonlyArray<string> }
+            const nothing = { visitors: 0, bytes_in: 0, bytes_out: 0 }
+            return void answer(
+              tokens.map((token) => {
+                const { bytes_in, bytes_out, visitors } = tunnels.get(token)?.figures ?? nothing
+                return { token, bytes_in, bytes_out, visitors }
+              })
+            )
+          }
           if (url.pathname === "/admin/tunnel-status") {
             asked.set(token, (asked.get(token) ?? 0) + 1)
             return void answer(status(facts))
           }
           if (url.pathname === "/internal/tunnel/history") {
-            const found = history(facts, Number(url.searchParams.get("limit") ?? 20))
+            const found = history(
+              facts,
+              Number(url.searchParams.get("limit") ?? 20),
+              url.searchParams.get("figures") === "1"
+            )
             if (found !== undefined) return void answer(found)
             return void response
               .writeHead(404, { "content-type": "application/problem+json" })
