@@ -21,10 +21,7 @@ export class StatDeltas {
   readonly #sources: Sources
   #counted: ReadonlyMap<string, number> = new Map()
   /** By tunnel and not by token: one that was forgotten and comes again begins at nothing. */
-  readonly #traffic = new WeakMap<
-    Tunnel,
-    { readonly in: number; readonly out: number; readonly visits: number }
-  >()
+  readonly #traffic = new WeakMap<Tunnel, { readonly in: number; readonly out: number; readonly visits: number }>()
   readonly #shed = new Map<string, number>()
 
   constructor(sources: Sources) {
