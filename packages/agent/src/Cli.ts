@@ -3,22 +3,13 @@ import * as Documentation from "@catenet/config/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
-import { withConsole } from "./Console.ts"
-import type { Failure } from "./Failure.ts"
+import { channel } from "./ChannelCli.ts"
 import * as Flags from "./Flags.ts"
+import { loaded } from "./LoadedCommand.ts"
 import { managers } from "./service/ServiceDefinition.ts"
 import * as Variables from "./settings/Variables.ts"
 import * as Presenter from "./terminal/Presenter.ts"
 import { version } from "./Version.ts"
-
-/** The body of a command, in a file that is loaded when the command is given. */
-const loaded =
-  <Module, Options, R>(
-    load: () => Promise<Module>,
-    body: (module: Module, options: Options) => Effect.Effect<void, Failure, R>
-  ) =>
-  (options: Options) =>
-    Effect.flatMap(Effect.promise(load), (module) => withConsole(body(module, options)))
 
 const root = Command.make(
   "ct-agent",
@@ -221,25 +212,6 @@ const service = Command.make(
   Command.withExamples([
     { command: "ct-agent service > /etc/systemd/system/ct-agent.service", description: "On Linux, as root" }
   ])
-)
-
-const channel = Command.make(
-  "channel",
-  {},
-  loaded(
-    () => import("./commands/Channel.ts"),
-    ({ channel }) => channel
-  )
-).pipe(
-  Command.withDescription(
-    "Joins a channel as the member that CT_CHANNEL_GRANT admits, meets the peer at the edge, and opens a session that both have " +
-      "sealed: the edge cannot read it. With CT_CHANNEL_SERVE=1 it serves tools to one peer after the other; with " +
-      "CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls the peer once; otherwise it joins the session with stdin and stdout.\n\n" +
-      "Exit codes: 0 done, 1 the call failed at the peer, 2 wrong usage or, for CT_CHANNEL_CALL, an error in the reply, 3 wrong " +
-      "configuration, 4 refused by the edge or the peer, 5 they cannot be reached.\n\n" +
-      `Its variables:\n${Documentation.help(Variables.channel)}`
-  ),
-  Command.withShortDescription("Reach another agent, or be reached by it")
 )
 
 const program = root.pipe(

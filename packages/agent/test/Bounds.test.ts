@@ -6,6 +6,7 @@ import { maxHelloBytes } from "@catenet/wire/frames/ClientHello"
 import { heldBytes } from "@catenet/wire/transport/FrameReader"
 import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
 import { assert, describe, it } from "vitest"
+import { longestLine } from "../src/channel/mcp/LineMessages.ts"
 import { mostWaiting } from "../src/channel/rpc/FrameInbox.ts"
 import * as ServiceHandler from "../src/channel/serve/ServiceHandler.ts"
 import * as Forward from "../src/connect/Forward.ts"
@@ -32,6 +33,7 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["sessions of forwarded datagrams", Forward.mostSessions, 1024],
   ["local connections that are forwarded", Forward.mostClients, 4096],
   ["requests of a peer that wait for their turn", mostWaiting, 64],
+  ["characters of a local MCP program's message", longestLine, 4 * MiB],
   ["bytes of a service command's answer", ServiceHandler.longestAnswer, MiB],
   ["bytes of its stderr that a failure shows", ServiceHandler.tailBytes, 2 * KiB],
   ["bytes of the event ring", EventRing.capBytes, MiB]

@@ -1,9 +1,12 @@
-/** `channel`: joins a channel and wires the session to what the variables say. */
+/** `channel`, `channel mcp` and `channel serve`: joins a channel and wires the session to what flags and variables say. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { native } from "@catenet/crypto/native"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as LocalSide from "../channel/local/LocalSide.ts"
+import * as McpFacade from "../channel/mcp/McpFacade.ts"
+import * as PeerLink from "../channel/mcp/PeerLink.ts"
 import * as ServeLoop from "../channel/serve/ServeLoop.ts"
 import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
 import * as ChannelSession from "../channel/session/ChannelSession.ts"
@@ -38,29 +41,64 @@ const brokered = Effect.fnUntraced(function* (settings: Settings, broker: Ladder
   yield* Effect.raceFirst(serving, Sessions.expiry(broker.grant))
 })
 
-const body = Effect.fnUntraced(function* (settings: Settings) {
-  if (settings.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(settings.metricsListen))
-  const { meeting } = settings
-  if (meeting._tag === "Direct") return yield* new Unreachable({ detail: "direct" })
-  yield* brokered(settings, meeting)
+/** The sessions of a local MCP server: each is opened when a call needs it. */
+const openStream = (broker: Ladder.Broker, member: ChannelSession.Member) =>
+  Effect.gen(function* () {
+    const session = yield* ChannelSession.open(yield* ChannelSession.meet(broker, member), member)
+    const { stream } = session
+    const closed = Effect.callback<void>((resume) => {
+      if (stream.destroyed) return resume(Effect.void)
+      stream.once("close", () => resume(Effect.void))
+    })
+    yield* Effect.forkScoped(Effect.ignore(Sessions.use(session, broker.grant, closed)))
+    return stream
+  })
+
+const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: Ladder.Broker) {
+  const link = yield* PeerLink.make(openStream(broker, memberOf(settings)))
+  yield* McpFacade.serve(link, process.stdin, process.stdout)
 })
 
-export const channel = Effect.gen(function* () {
-  const settings = yield* ChannelSettings.read(yield* configFile)
-  yield* Effect.forEach(settings.warnings, (warning) => Effect.logWarning(warning), { discard: true })
-  const layer = Layer.mergeAll(
-    Events.layer(settings.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
-    SecureRandom.layerWebCrypto
-  )
-  const running = Effect.scoped(body(settings)).pipe(
-    Effect.provide(layer),
-    Effect.catchTags({
-      LadderExhausted: (error) => Effect.fail(ChannelFailure.ofLadder(error)),
-      HandshakeFailed: (error) => Effect.fail(ChannelFailure.ofHandshake(error)),
-      PeerRefused: ({ message }) => Effect.fail(new Refused({ detail: message })),
-      SessionCut: ({ message }) => Effect.fail(new Unreachable({ detail: message })),
-      MessagesCut: ({ message }) => Effect.fail(new Unreachable({ detail: message }))
-    })
-  )
-  yield* Effect.raceFirst(running, Signals.first)
-}).pipe(Effect.provide(NodeFileSystem.layer))
+/** What is done with the channel: what the variables say, its tools for local MCP clients, or a local MCP server for the peer. */
+export type Use =
+  | { readonly as: "variables" }
+  | { readonly as: "mcp" }
+  | { readonly as: "server"; readonly mcpCommand: string | undefined }
+
+const usedAs = (settings: Settings, use: Use): Settings =>
+  use.as === "server"
+    ? { ...settings, localSide: { _tag: "Serve" }, serving: { ...settings.serving, mcpCommand: use.mcpCommand } }
+    : settings
+
+const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
+  if (settings.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(settings.metricsListen))
+  const { meeting } = settings
+  if (meeting._tag === "Direct")
+    return yield* ConfigurationInvalid.of(
+      "CT_CHANNEL_BROKER",
+      "is not set, and this program does not yet meet a peer without an edge",
+      "set CT_CHANNEL_BROKER and CT_CHANNEL_RELAY to an edge"
+    )
+  yield* use.as === "mcp" ? standardMcp(settings, meeting) : brokered(settings, meeting)
+})
+
+export const channel = (use: Use) =>
+  Effect.gen(function* () {
+    const settings = usedAs(yield* ChannelSettings.read(yield* configFile), use)
+    yield* Effect.forEach(settings.warnings, (warning) => Effect.logWarning(warning), { discard: true })
+    const layer = Layer.mergeAll(
+      Events.layer(settings.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
+      SecureRandom.layerWebCrypto
+    )
+    const running = Effect.scoped(body(settings, use)).pipe(
+      Effect.provide(layer),
+      Effect.catchTags({
+        LadderExhausted: (error) => Effect.fail(ChannelFailure.ofLadder(error)),
+        HandshakeFailed: (error) => Effect.fail(ChannelFailure.ofHandshake(error)),
+        PeerRefused: ({ message }) => Effect.fail(new Refused({ detail: message })),
+        SessionCut: ({ message }) => Effect.fail(new Unreachable({ detail: message })),
+        MessagesCut: ({ message }) => Effect.fail(new Unreachable({ detail: message }))
+      })
+    )
+    yield* Effect.raceFirst(running, Signals.first)
+  }).pipe(Effect.provide(NodeFileSystem.layer))

@@ -48,6 +48,8 @@ const LocalSide = Data.taggedEnum<LocalSide>()
 export interface Serving {
   readonly concurrency: number
   readonly handlerCommand: string | undefined
+  /** A local MCP server whose tools are offered as well. */
+  readonly mcpCommand: string | undefined
   /** Names of variables that handler commands get besides the usual ones. */
   readonly passes: ReadonlyArray<string>
   readonly services: ReadonlyArray<Service.Service> | undefined
@@ -192,6 +194,7 @@ const settingsOf = Effect.fnUntraced(function* (values: Values) {
     serving: {
       concurrency: values.concurrency,
       handlerCommand: values.handlerCommand,
+      mcpCommand: undefined,
       passes: values.handlerEnvironment ?? [],
       services: values.services,
       bridgePeer: values.bridgePeer?.key,

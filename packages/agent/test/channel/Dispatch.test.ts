@@ -1,7 +1,7 @@
 /** The published exchanges of JSON-RPC over a channel, and what a peer cannot do with others. */
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
-import { maxMessage } from "@catenet/crypto/rpc/Envelope"
+import { maxMessage, readRequest } from "@catenet/crypto/rpc/Envelope"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { once } from "node:events"
@@ -26,7 +26,7 @@ const tools: ReadonlyArray<Tool> = [
 ]
 
 const ask = (request: string) =>
-  Effect.runPromise(Dispatch.respond(new TextEncoder().encode(request), tools, caller)).then((bytes) =>
+  Effect.runPromise(Dispatch.respond(readRequest(new TextEncoder().encode(request)), tools, caller)).then((bytes) =>
     new TextDecoder().decode(bytes)
   )
 
@@ -49,7 +49,7 @@ describe("JSON-RPC over a channel", () => {
     if (kind === "exchange")
       it(`answers as published: ${id}`, async () => {
         const [client, server] = duplexPair()
-        const serving = Effect.runPromise(RpcServer.serve(server, tools, caller))
+        const serving = Effect.runPromise(RpcServer.serve(server, { tools: () => tools, caller }))
         client.write(Hex.decode(input.request_frame).pipe(Result.getOrThrow))
         const [frame] = (await once(client, "data")) as [Buffer]
         assert.strictEqual(frame.readUInt16BE(), frame.length - 2)
@@ -85,7 +85,7 @@ describe("JSON-RPC over a channel", () => {
 
   it("answers several requests of one write in their order, and one that comes byte by byte", async () => {
     const [client, server] = duplexPair()
-    const serving = Effect.runPromise(RpcServer.serve(server, tools, caller))
+    const serving = Effect.runPromise(RpcServer.serve(server, { tools: () => tools, caller }))
     const request = (id: number) => {
       const body = Buffer.from(`{"id":${id},"method":"tools/call","params":{"name":"echo","arguments":{"n":${id}}}}`)
       return Buffer.concat([Buffer.of(body.length >> 8, body.length & 255), body])
@@ -106,7 +106,7 @@ describe("JSON-RPC over a channel", () => {
 
   it("fails when the session ends within a message", async () => {
     const [client, server] = duplexPair()
-    const serving = Effect.runPromise(Effect.flip(RpcServer.serve(server, tools, caller)))
+    const serving = Effect.runPromise(Effect.flip(RpcServer.serve(server, { tools: () => tools, caller })))
     client.end(Buffer.of(0, 9, 1))
     assert.include((await serving).message, "cut")
   })
@@ -123,7 +123,7 @@ describe("JSON-RPC over a channel", () => {
           new TextEncoder().encode(request.replace(method, "tools/call"))
         ]
         for (const message of messages) {
-          const response = yield* Dispatch.respond(message, tools, caller)
+          const response = yield* Dispatch.respond(readRequest(message), tools, caller)
           assert.isAtMost(response.length, maxMessage)
           const said: Json.Json = JSON.parse(new TextDecoder().decode(response))
           assert.isTrue(typeof said === "object" && said !== null && ("result" in said || "error" in said))

@@ -1,8 +1,9 @@
 /** What a session is wired to: the first of a call, a stream handler, the tools, and stdin with stdout. */
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import type { CallFailed, ErrorReplied } from "../../Failure.ts"
 import type { ChannelSettings } from "../../settings/ChannelSettings.ts"
 import type { Screen } from "../../terminal/Screen.ts"
+import * as McpBackend from "../mcp/McpBackend.ts"
 import type { MessagesCut } from "../rpc/FrameInbox.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
 import * as MemberTools from "../serve/MemberTools.ts"
@@ -25,7 +26,7 @@ export interface LocalSide {
 export const of = Effect.fn("LocalSide.of")(function* ({
   localSide,
   serving
-}: ChannelSettings): Effect.fn.Return<LocalSide, CallFailed> {
+}: ChannelSettings): Effect.fn.Return<LocalSide, CallFailed, Scope.Scope> {
   switch (localSide._tag) {
     case "CallService": {
       const text = yield* OneShotCall.input
@@ -46,12 +47,20 @@ export const of = Effect.fn("LocalSide.of")(function* ({
       return { isServing: true, run: ({ stream }) => StreamHandler.join(stream, command) }
     }
     case "Serve": {
-      const tools = yield* MemberTools.make(serving)
+      const own = yield* MemberTools.make(serving)
+      const more =
+        serving.mcpCommand === undefined ? undefined : yield* McpBackend.make(serving.mcpCommand, serving.passes)
+      const taken = new Set(own.map(({ name }) => name))
+      const tools = more === undefined ? () => own : () => [...own, ...more().filter(({ name }) => !taken.has(name))]
       return {
         isServing: true,
         run: (session) =>
           Effect.andThen(
-            RpcServer.serve(session.stream, tools, { noiseKey: session.peerKey }, () => session.stream.begin()),
+            RpcServer.serve(session.stream, {
+              tools,
+              caller: { noiseKey: session.peerKey },
+              probe: () => session.stream.begin()
+            }),
             ChannelSession.close(session)
           )
       }

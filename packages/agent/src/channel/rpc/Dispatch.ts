@@ -3,7 +3,7 @@ import type * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Effect, Result } from "effect"
 import { version } from "../../Version.ts"
-import type { Caller, Tool } from "./Tool.ts"
+import type { Caller, JsonObject, Tool } from "./Tool.ts"
 
 const initialized: Json.Json = {
   protocolVersion: "2024-11-05",
@@ -22,25 +22,27 @@ const list = (tools: ReadonlyArray<Tool>): Json.Json => ({
 const refuse = (id: Json.Json, code: Envelope.RpcError["code"], reason: string) =>
   Effect.fail(new Envelope.RpcError({ id, code, reason }))
 
-const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller) =>
+type Report = ((progress: JsonObject) => void) | undefined
+
+const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) =>
   Effect.gen(function* () {
     const { id } = request
     const { arguments: args, name } = yield* Effect.fromResult(Envelope.toolCall(request))
     const tool = tools.find((each) => each.name === name)
     if (tool === undefined) return yield* refuse(id, Envelope.codes.invalidParams, `unknown tool: ${name}`)
-    return yield* Effect.catchTag(tool.run(args, caller), "ToolFailed", ({ reason }) =>
+    return yield* Effect.catchTag(tool.run(args, caller, report), "ToolFailed", ({ reason }) =>
       refuse(id, Envelope.codes.toolFailed, reason)
     )
   })
 
-const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller) => {
+const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) => {
   switch (request.method) {
     case "initialize":
       return Effect.succeed(initialized)
     case "tools/list":
       return Effect.succeed(list(tools))
     case "tools/call":
-      return call(request, tools, caller)
+      return call(request, tools, caller, report)
     default:
       return refuse(request.id, Envelope.codes.methodNotFound, `unknown method: ${request.method}`)
   }
@@ -48,14 +50,14 @@ const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller:
 
 /** The bytes of the response, which fit a frame. A defect of a tool is its failure, and says nothing of the inside. */
 export const respond = Effect.fn("Dispatch.respond")(function* (
-  message: Uint8Array,
+  read: ReturnType<typeof Envelope.readRequest>,
   tools: ReadonlyArray<Tool>,
-  caller: Caller
+  caller: Caller,
+  report?: Report
 ) {
-  const read = Envelope.readRequest(message)
   if (Result.isFailure(read)) return Envelope.fitting(null, Envelope.failure(read.failure))
   const request = read.success
-  return yield* resultOf(request, tools, caller).pipe(
+  return yield* resultOf(request, tools, caller, report).pipe(
     Effect.map((result) => Envelope.success(request.id, result)),
     Effect.catchTag("RpcError", (error) => Effect.succeed(Envelope.failure(error))),
     Effect.catchDefect((defect) =>
@@ -69,3 +71,10 @@ export const respond = Effect.fn("Dispatch.respond")(function* (
     Effect.map((response) => Envelope.fitting(request.id, response))
   )
 })
+
+/** The bytes of the response to a request that its caller has cancelled. */
+export const cancelled = (id: Json.Json): Uint8Array =>
+  Envelope.fitting(
+    id,
+    Envelope.failure(new Envelope.RpcError({ id, code: Envelope.codes.toolFailed, reason: "cancelled" }))
+  )

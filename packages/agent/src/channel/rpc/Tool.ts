@@ -21,7 +21,12 @@ export interface Tool {
   readonly isReadOnly: boolean
   /** Further fields of its entry in `tools/list`. */
   readonly listed?: { readonly [key: string]: Json.Json }
-  readonly run: (args: Json.Json, caller: Caller) => Effect.Effect<Json.Json, ToolFailed>
+  /** `report` is there when the caller wants to know of progress. */
+  readonly run: (
+    args: Json.Json,
+    caller: Caller,
+    report?: (progress: JsonObject) => void
+  ) => Effect.Effect<Json.Json, ToolFailed>
 }
 
 export type JsonObject = { readonly [key: string]: Json.Json }

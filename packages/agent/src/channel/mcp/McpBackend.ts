@@ -1,0 +1,104 @@
+/**
+ * Offers the tools of a local MCP server to the peer of a channel, beside the built-in ones. A server that ends is started again; its
+ * tools are gone meanwhile.
+ */
+import { Deferred, Effect, Queue } from "effect"
+import { version } from "../../Version.ts"
+import { isObject, type JsonObject, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
+import * as HandlerProcess from "../serve/HandlerProcess.ts"
+import { McpProcess } from "./McpProcess.ts"
+import { memberOf } from "./McpResult.ts"
+import { newest } from "./Versions.ts"
+
+/** How long a server may take to say what it is, and to list its tools. */
+const startBound = "30 seconds"
+const firstPause = 200
+const longestPause = 10_000
+/** A server that ran for so long is started again at once. */
+const steadyMillis = 10_000
+/** Pages of a server's list that are read. */
+const mostPages = 100
+
+const clientInfo: JsonObject = { name: "ct-agent", version }
+
+/** All entries of the server's list. */
+const list = Effect.fnUntraced(function* (server: McpProcess) {
+  const entries: Array<JsonObject> = []
+  let cursor: string | undefined
+  for (let page = 0; page < mostPages; page++) {
+    const result = yield* server.request("tools/list", cursor === undefined ? {} : { cursor })
+    const tools = memberOf(result, "tools")
+    if (Array.isArray(tools)) for (const entry of tools) if (isObject(entry)) entries.push(entry)
+    cursor = textOf(result, "nextCursor")
+    if (cursor === undefined) break
+  }
+  return entries
+})
+
+/** A tool of the server as one of this member. Its result travels as it is. */
+const toolOf = (server: McpProcess, entry: JsonObject): ReadonlyArray<Tool> => {
+  const name = textOf(entry, "name")
+  if (name === undefined) return []
+  const isReadOnly = memberOf(memberOf(entry, "annotations"), "readOnlyHint") === true
+  const run: Tool["run"] = (args, _, report) =>
+    server.request("tools/call", { name, arguments: isObject(args) ? args : {} }, report)
+  return [{ name, description: textOf(entry, "description") ?? "", isReadOnly, listed: entry, run }]
+}
+
+/** One run of the server, until it ends. */
+const serveOnce = Effect.fnUntraced(function* (
+  command: HandlerProcess.Command,
+  put: (tools: ReadonlyArray<Tool>) => void
+) {
+  const child = yield* HandlerProcess.start(command)
+  child.stderr.pipe(process.stderr, { end: false })
+  const ended = yield* Deferred.make<void>()
+  const changes = yield* Queue.unbounded<void>()
+  const server = new McpProcess(
+    child,
+    (method) => {
+      if (method === "notifications/tools/list_changed") Queue.offerUnsafe(changes, undefined)
+    },
+    () => Deferred.doneUnsafe(ended, Effect.void)
+  )
+  const begin = Effect.gen(function* () {
+    yield* server.request("initialize", { protocolVersion: newest, capabilities: {}, clientInfo })
+    server.notify("notifications/initialized")
+  })
+  const refresh = Effect.map(list(server), (entries) => put(entries.flatMap((entry) => toolOf(server, entry))))
+  const serving = Effect.gen(function* () {
+    yield* Effect.timeoutOrElse(Effect.andThen(begin, refresh), {
+      duration: startBound,
+      orElse: () => Effect.fail(new ToolFailed({ reason: "it did not list its tools in time" }))
+    })
+    while (true) {
+      yield* Queue.take(changes)
+      yield* refresh
+    }
+  })
+  yield* Effect.raceFirst(serving, Deferred.await(ended))
+}, Effect.scoped)
+
+/** The server's tools as they are now. Succeeds when they were listed once, or the first start has failed. */
+export const make = Effect.fn("McpBackend.make")(function* (line: string, passes: ReadonlyArray<string>) {
+  let tools: ReadonlyArray<Tool> = []
+  const first = yield* Deferred.make<void>()
+  const put = (now: ReadonlyArray<Tool>) => {
+    tools = now
+    Deferred.doneUnsafe(first, Effect.void)
+  }
+  const keep = Effect.gen(function* () {
+    let pause = firstPause
+    while (true) {
+      const [took, result] = yield* Effect.timed(Effect.result(serveOnce({ line, service: "mcp", passes }, put)))
+      put([])
+      const why = result._tag === "Failure" ? `: ${result.failure.message}` : ""
+      yield* Effect.logWarning(`the MCP server has ended${why}. It is started again.`)
+      pause = Number(took) > steadyMillis ? firstPause : Math.min(longestPause, pause * 2)
+      yield* Effect.sleep(pause)
+    }
+  })
+  yield* Effect.forkScoped(keep)
+  yield* Deferred.await(first)
+  return (): ReadonlyArray<Tool> => tools
+})

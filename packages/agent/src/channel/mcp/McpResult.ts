@@ -1,0 +1,42 @@
+/** How the contract's tools look to MCP clients, and what MCP's errors are. Pure. */
+import * as Json from "@catenet/crypto/Json"
+import { codes } from "@catenet/crypto/rpc/Envelope"
+import { Option, Record } from "effect"
+import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
+
+/** A member of an object, however it is called. */
+export const memberOf = (value: Json.Json | undefined, name: string): Json.Json | undefined =>
+  isObject(value) ? Option.getOrUndefined(Record.get(value, name)) : undefined
+
+const anyObject: JsonObject = { type: "object" }
+const inputText: JsonObject = {
+  type: "object",
+  properties: { input: { type: "string", description: "The request." } },
+  required: ["input"]
+}
+
+/** An entry of `tools/list` with the schema that MCP requires; the contract's tools have none. */
+export const listed = (entry: Json.Json): JsonObject => {
+  const name = textOf(entry, "name") ?? ""
+  const schema = memberOf(entry, "inputSchema") ?? (name.startsWith("service/") ? inputText : anyObject)
+  return { ...(isObject(entry) ? entry : {}), inputSchema: schema }
+}
+
+const textContent = (text: string): Json.Json => [{ type: "text", text }]
+
+/** The result of a call: what an MCP server of the peer has said, or a value of the contract as text and as structure. */
+export const resultOf = (value: Json.Json): JsonObject => {
+  if (isObject(value) && Array.isArray(memberOf(value, "content"))) return value
+  const output = isObject(value) && Object.keys(value).length === 1 ? textOf(value, "output") : undefined
+  return {
+    content: textContent(output ?? (typeof value === "string" ? value : Json.write(value))),
+    ...(isObject(value) ? { structuredContent: value } : {})
+  }
+}
+
+/** A tool that failed: a result that says so, which models read. */
+export const failure = (text: string): JsonObject => ({ content: textContent(text), isError: true })
+
+/** Whether an error of the peer is about the request itself, and so an error of the protocol here as well. */
+export const isProtocolError = (code: number | undefined): boolean =>
+  code === codes.invalidParams || code === codes.methodNotFound

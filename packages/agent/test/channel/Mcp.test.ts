@@ -1,0 +1,124 @@
+/** A client and a server of the official MCP SDK, which know nothing of channels, at the two ends of one. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { existsSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
+import { makeAuthority } from "../harness/Authority.ts"
+import { type Broker, startBroker, throughFrontDoor } from "../harness/Broker.ts"
+import { makeChannel } from "../harness/Member.ts"
+
+const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const toolServer = fileURLToPath(new URL("../harness/McpServer.ts", import.meta.url))
+
+let home: Home
+let broker: Broker
+let server: Agent
+let client: Client
+beforeAll(async () => {
+  const authority = makeAuthority()
+  const channel = makeChannel()
+  const [initiator, acceptor] = [channel.member("initiate"), channel.member("accept")]
+  const script = { authority, channel, members: [initiator, acceptor] }
+  broker = await startBroker(script)
+  home = await makeHome()
+  const serving = { CT_AGENT_SERVICE_HANDLER_CMD: "tr a-z A-Z", CT_AGENT_SERVICES: "shout" }
+  const command = `exec '${process.execPath}' '${toolServer}'`
+  server = runAgent(home, { ...throughFrontDoor(broker, script, acceptor), ...serving }, [
+    "channel",
+    "serve",
+    "--mcp-command",
+    command
+  ])
+  client = new Client({ name: "test", version: "1.0.0" })
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home.path, ...throughFrontDoor(broker, script, initiator) }
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [program, "channel", "mcp"],
+      env,
+      cwd: home.path,
+      stderr: "ignore"
+    })
+  )
+}, 60_000)
+afterAll(async () => {
+  await client?.close()
+  await server?.[Symbol.asyncDispose]()
+  await broker?.[Symbol.asyncDispose]()
+  await home?.[Symbol.asyncDispose]()
+})
+
+const names = async () => (await client.listTools()).tools.map(({ name }) => name)
+const textOf = (result: unknown) => (result as { content: ReadonlyArray<{ text: string }> }).content[0]?.text
+const call = (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
+
+describe("an official MCP client at one end of a channel and an official server at the other", () => {
+  it("know each other's tools, those of the contract beside them, with their schemas and annotations", async () => {
+    const { tools } = await client.listTools()
+    assert.includeMembers(
+      tools.map(({ name }) => name),
+      ["ping", "service/shout", "whoami", "fail", "slow"]
+    )
+    assert.isTrue(tools.find(({ name }) => name === "whoami")?.annotations?.readOnlyHint)
+    assert.deepStrictEqual(tools.find(({ name }) => name === "service/shout")?.inputSchema.required, ["input"])
+  })
+
+  it("call tools of both kinds", async () => {
+    assert.strictEqual(textOf(await call("service/shout", { input: "hello" })), "HELLO")
+    const ping = await call("ping")
+    assert.deepStrictEqual(ping.structuredContent, { reply: "pong" })
+    assert.match(textOf(await call("whoami")) ?? "", /^\d+$/)
+    assert.strictEqual(textOf(await call("secrets")), "CT_SERVICE_TYPE")
+  })
+
+  it("get errors as MCP has them", async () => {
+    const failed = await call("fail")
+    assert.deepStrictEqual([failed.isError, textOf(failed)], [true, "it cannot be done"])
+    const long = await call("service/shout", { input: "x".repeat(70_000) })
+    assert.isTrue(long.isError)
+    assert.include(textOf(long), "a channel carries 65535")
+    const unknown = await call("no such tool").then(
+      () => "no error",
+      (error: Error) => error.message
+    )
+    assert.include(unknown, "unknown tool")
+  })
+
+  it("pass progress and cancellation on, and go on after it", async () => {
+    const cancel = new AbortController()
+    const progress: Array<unknown> = []
+    const slow = client.callTool(
+      { name: "slow", arguments: {} },
+      {
+        signal: cancel.signal,
+        onprogress: (each) => {
+          progress.push(each)
+          cancel.abort("enough")
+        }
+      }
+    )
+    await slow.then(
+      () => assert.fail("was not cancelled"),
+      () => undefined
+    )
+    assert.deepStrictEqual(progress, [{ progress: 1, total: 2, message: "half" }])
+    const log = `${home.path}/mcp-server.log`
+    await eventually(() => existsSync(log) && readFileSync(log, "utf8") === "cancelled\n", "the server hears of it")
+    assert.strictEqual(textOf(await call("service/shout", { input: "on" })), "ON")
+  })
+
+  it("list a tool that comes later, and start a server again that has ended", async () => {
+    assert.notInclude(await names(), "grown")
+    await call("grow")
+    await eventually(async () => (await names()).includes("grown"), "the new tool is listed")
+    const before = textOf(await call("whoami"))
+    assert.isTrue((await call("crash")).isError)
+    await eventually(async () => (await names()).includes("whoami"), "the server is back")
+    assert.notStrictEqual(textOf(await call("whoami")), before)
+    assert.notInclude(await names(), "grown")
+    await server.said("the MCP server has ended")
+  })
+})
