@@ -13,6 +13,7 @@ import { Topologies } from "../topologies/Topologies.ts"
 import * as NetworkPage from "./pages/topology/NetworkPage.ts"
 import * as Visits from "./shell/Visits.ts"
 import * as TopologyDetail from "./TopologyDetail.ts"
+import * as TopologyFacts from "./TopologyFacts.ts"
 
 export const addresses: ExtraRoutes = [
   ["GET", "/me/topologies/:id/editor"],
@@ -55,7 +56,7 @@ export const layer = HttpRouter.use(
       Effect.flatMap(parameter("net_uuid"), (netUuid) => topologies.published(netFrom(netUuid))).pipe(
         // Everybody sees the same page.
         Effect.map((found) =>
-          show({ ...self, reader: { ...self.reader, signedIn: undefined } }, NetworkPage.page(self.reader.texts, found))
+          show({ ...self, reader: { ...self.reader, signedIn: undefined } }, NetworkPage.page(self.reader.texts, found, TopologyFacts.versionOf(found)))
         ),
         Effect.catch((refusal: Refusal) => refused(self, refusal))
       )

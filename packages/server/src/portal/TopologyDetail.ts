@@ -2,19 +2,17 @@
 import type { Caller } from "@catenet/domain/api/Access"
 import type { Suggestion } from "@catenet/domain/topologies/Topology"
 import { TopologyIdInPath } from "@catenet/domain/values/Ids"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Settings } from "../settings/Settings.ts"
-import { Topologies } from "../topologies/Topologies.ts"
-import { TopologyEditor } from "../topologies/TopologyEditor.ts"
 import * as EditorPage from "./pages/topology/EditorPage.ts"
 import * as Visits from "./shell/Visits.ts"
+import * as TopologyFacts from "./TopologyFacts.ts"
 
 export const idFrom = Schema.decodeSync(TopologyIdInPath)
 
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
-  const topologies = yield* Topologies
-  const editor = yield* TopologyEditor
+  const facts = yield* TopologyFacts.make
   const { agentsUrl, channelBrokerPort, meshEdgePort, portalBaseUrl } = yield* Settings
 
   return Effect.fnUntraced(function* (
@@ -24,16 +22,10 @@ export const make = Effect.gen(function* () {
     more: { readonly notice?: string; readonly suggestion?: Suggestion; readonly status?: number } = {}
   ) {
     const id = idFrom(path)
-    const topology = yield* topologies.get(caller, id)
-    const owner =
-      topology.owner === caller.subject
-        ? {
-            shares: yield* topologies.shares(caller, id, {}),
-            operator: Option.getOrUndefined(yield* Effect.option(editor.operator(caller, id)))
-          }
-        : undefined
+    const { owner, topology, version } = yield* facts(caller, id)
     const page = EditorPage.page(self.reader.texts, {
       topology,
+      version,
       labels: new Map(topology.labels.map(({ agent, label }) => [agent, label])),
       own: `/portal/topologies/${id}`,
       canEdit: self.reader.signedIn !== undefined,

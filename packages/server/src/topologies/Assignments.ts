@@ -97,10 +97,12 @@ export class Assignments extends Context.Service<
       const { effects, next } = yield* Effect.fromResult(assign(agent, { ...actor, kind, proof }))
       for (const { topologyId } of effects) {
         yield* store.removeEdgesAt(topologyId, key)
+        yield* store.announce(topologyId)
         yield* audits.append(audit("topology_agent_displaced", subject, topologyId, key))
       }
       const assigned = yield* agents.assign(key, next)
       yield* within("agents of this topology", mostAgentsOfTopology)(assigned)
+      yield* store.announce(id)
       yield* audits.append(audit("topology_agent_assigned", subject, id, key))
       return null
     })
@@ -122,6 +124,7 @@ export class Assignments extends Context.Service<
           const { effects } = yield* Effect.fromResult(release(agent, actor))
           yield* agents.release(key)
           for (const { topologyId } of effects) yield* store.removeEdgesAt(topologyId, key)
+          yield* store.announce(id)
           yield* audits.append(audit("topology_agent_unassigned", account.subject, id, key))
         },
         store.transaction,
@@ -133,6 +136,7 @@ export class Assignments extends Context.Service<
           const { actor, agent } = yield* hold(account, id, key)
           yield* Effect.fromResult(mayLabel(agent, actor))
           yield* agents.label(key, label)
+          yield* store.announce(id)
         },
         store.transaction,
         sqlOrDie

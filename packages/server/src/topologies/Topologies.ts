@@ -123,6 +123,7 @@ export class Topologies extends Context.Service<
         function* (account: Account, id: TopologyId) {
           const topology = yield* locked.hold(id, account)
           yield* Effect.fromResult(requireOwner(topology, account))
+          yield* store.announce(id)
           yield* store.remove(id)
           yield* audits.append(audit("topology_deleted", account.subject, id))
         },
@@ -140,6 +141,7 @@ export class Topologies extends Context.Service<
           const { next } = yield* Effect.fromResult(share(topology, account, email))
           if (next === topology) return
           yield* Effect.flatMap(store.share(id, email), within("shares of this topology", mostSharesOfTopology))
+          yield* store.announce(id)
           yield* audits.append(audit("topology_shared", account.subject, id, email))
         },
         store.transaction,
@@ -151,6 +153,7 @@ export class Topologies extends Context.Service<
           const topology = yield* locked.hold(id, account, { email })
           yield* Effect.fromResult(unshare(topology, account, email))
           yield* store.unshare(id, email)
+          yield* store.announce(id)
           yield* audits.append(audit("topology_unshared", account.subject, id, email))
         },
         store.transaction,

@@ -103,6 +103,7 @@ export class TopologyEditor extends Context.Service<
         yield* write
         const links = new Map(effects.map((change) => [`${change.a} ${change.b}`, channelOf(change)]))
         if (links.size > 0) yield* store.setLinks(id, [...links.values()])
+        yield* store.announce(id)
         if (action !== undefined) yield* audits.append(audit(action, account.subject, id, detail))
       }).pipe(store.transaction, sqlOrDie)
 

@@ -10,6 +10,7 @@ import { Subject } from "@catenet/domain/values/Subject"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
 
 const Fresh = Schema.Struct({ id: TopologyId, netUuid: NetUuid, owner: Subject, createdAt: Schema.Int })
 
@@ -39,6 +40,10 @@ export const make = Effect.gen(function* () {
       } order by a, b`
   })
 
+  /** Under both ids: an editor follows the one, the public page the other. */
+  const announced = (which: Fragment) => sql`
+    select pg_notify('topologies', t.id), pg_notify('topologies', t.net_uuid) from topologies t where ${which}`
+
   return {
     /** No row where the account has `most` already; topologies of one account are inserted one after the other. */
     insertWithin: ({ createdAt, id, netUuid, owner }: typeof Fresh.Type, most: number) =>
@@ -50,6 +55,8 @@ export const make = Effect.gen(function* () {
       ),
     /** Commands on one topology come one after the other. */
     lock: (id: string) => sql`select 1 from topologies where id = ${id} for update`,
+    /** Has every replica's open pages read the topology again, once the transaction commits. */
+    announce: (id: string) => announced(sql`t.id = ${id}`),
     /** Locks several topologies, always in the same order. */
     lockAll: (ids: ReadonlyArray<string>) =>
       sql`select 1 from topologies where id = any(${ids}::text[]) order by id for update`,
@@ -108,6 +115,9 @@ export const make = Effect.gen(function* () {
       Effect.all([
         sql`select 1 from topologies where owner = ${subject}
           or id in (select topology_id from topology_agents where owner = ${subject}) order by id for update`,
+        announced(sql`t.owner = ${subject}
+          or t.id in (select topology_id from topology_agents where owner = ${subject})
+          or t.id in (select topology_id from topology_shares where email = ${email})`),
         sql`delete from topology_edges e using topology_agents g
           where g.owner = ${subject} and e.topology_id = g.topology_id and g.agent in (e.a, e.b)`,
         sql`delete from topology_agents where owner = ${subject}`,

@@ -12,12 +12,14 @@ import * as EditorScript from "./EditorScript.ts"
 
 export interface Facts extends EditorFacts {
   readonly notice: string | undefined
+  /** The name of the state that the page shows. */
+  readonly version: string
   readonly ports: { readonly mesh: number; readonly broker: number | undefined }
   readonly host: string
 }
 
 export const page = (texts: Texts, facts: Facts): Page => {
-  const { host, labels, notice, owner, own, ports, suggestion, topology } = facts
+  const { host, labels, notice, owner, own, ports, suggestion, topology, version } = facts
   const drawn = { agents: topology.agents, edges: topology.edges, labels }
   return {
     title: `${texts.topology} ${topology.id.slice(0, 8)}`,
@@ -29,7 +31,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
         <a class="button" href="/net/${topology.net_uuid}">${texts.publicPage}</a></div>
       ${notice === undefined ? undefined : markup`<p class="panel notice bad" role="alert">${notice}</p>`}
       <section class="panel"><h2>${texts.drawingTitle}</h2><p class="hint">${texts.drawingHint}</p>
-        <p data-tools="${topology.id}" data-easy="${texts.viewEasy}" data-flexible="${texts.viewFlexible}" data-closer="${texts.zoomIn}"
+        <p data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-easy="${texts.viewEasy}" data-flexible="${texts.viewFlexible}" data-closer="${texts.zoomIn}"
           data-farther="${texts.zoomOut}" data-save="${texts.saveSvg}" data-chosen="${texts.chosen}" data-changed="${texts.changedElsewhere}"></p>
         ${drawing(texts, suggestion === undefined ? drawn : { ...drawn, suggested: suggestion.links }, true)}</section>
       <div class="columns"><div>${linking(texts, facts)}${placing(texts, facts)}</div><div>

@@ -7,9 +7,14 @@ import { drawing, nameOf } from "./Drawing.ts"
 
 const labels: ReadonlyMap<string, string> = new Map()
 
-export const page = (texts: Texts, { agents, edges, overlay_mode }: PublicTopology): Page => ({
+/** `version`: the name of the state that the page shows. */
+export const page = (
+  texts: Texts,
+  { agents, edges, net_uuid, overlay_mode }: PublicTopology,
+  version: string
+): Page => ({
   title: texts.network,
-  main: markup`<div class="head"><div><h1>${texts.network}</h1>
+  main: markup`<div class="head" data-follow="/net/${net_uuid}/events?seen=${version}"><div><h1>${texts.network}</h1>
       <p class="lead">${texts.drawingLabel(String(agents.length), String(edges.length))} ${texts.overlayMode}: ${overlay_mode}.</p></div></div>
     <section class="panel"><h2>${texts.drawingTitle}</h2>${drawing(texts, { agents, edges, labels }, false)}</section>
     <section class="panel list"><h2>${texts.agentsTitle}</h2><table><tbody>${agents.map(
