@@ -94,11 +94,11 @@ export const maxSuggestBudget = 16
 export const maxSuggestAgents = 64
 
 /** As many links as these agents can have, each counted from both ends. */
-const maxLinks = maxSuggestAgents * (maxSuggestAgents - 1)
+export const maxSuggestLinks = maxSuggestAgents * (maxSuggestAgents - 1)
 
 /** What a suggestion is computed from. */
 export class SuggestRequest extends Schema.Class<SuggestRequest>("SuggestRequest")({
-  links: boundedArray(maxLinks, CandidateLink).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  links: boundedArray(maxSuggestLinks, CandidateLink).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   shortcut_budget: Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 }) {}
 

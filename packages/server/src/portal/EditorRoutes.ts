@@ -56,7 +56,10 @@ export const layer = HttpRouter.use(
       Effect.flatMap(parameter("net_uuid"), (netUuid) => topologies.published(netFrom(netUuid))).pipe(
         // Everybody sees the same page.
         Effect.map((found) =>
-          show({ ...self, reader: { ...self.reader, signedIn: undefined } }, NetworkPage.page(self.reader.texts, found, TopologyFacts.versionOf(found)))
+          show(
+            { ...self, reader: { ...self.reader, signedIn: undefined } },
+            NetworkPage.page(self.reader.texts, found, TopologyFacts.versionOf(found))
+          )
         ),
         Effect.catch((refusal: Refusal) => refused(self, refusal))
       )

@@ -4,7 +4,9 @@ import type { Suggestion } from "@catenet/domain/topologies/Topology"
 import { TopologyIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Schema } from "effect"
 import { Settings } from "../settings/Settings.ts"
+import * as TopologyMembers from "./live/TopologyMembers.ts"
 import * as EditorPage from "./pages/topology/EditorPage.ts"
+import type { Sent } from "./shell/Field.ts"
 import * as Visits from "./shell/Visits.ts"
 import * as TopologyFacts from "./TopologyFacts.ts"
 
@@ -13,24 +15,34 @@ export const idFrom = Schema.decodeSync(TopologyIdInPath)
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const facts = yield* TopologyFacts.make
+  const members = yield* TopologyMembers.make
   const { agentsUrl, channelBrokerPort, meshEdgePort, portalBaseUrl } = yield* Settings
 
   return Effect.fnUntraced(function* (
     self: Visits.Visit,
     caller: Caller["Service"],
     path: string,
-    more: { readonly notice?: string; readonly suggestion?: Suggestion; readonly status?: number } = {}
+    more: {
+      readonly notice?: string
+      readonly sent?: Sent
+      readonly suggestion?: Suggestion
+      readonly status?: number
+    } = {}
   ) {
     const id = idFrom(path)
     const { owner, topology, version } = yield* facts(caller, id)
+    const canEdit = self.reader.signedIn !== undefined
+    const counts = TopologyMembers.ownOf(yield* members.countsOf([id]), { subject: caller.subject, topology: id })
     const page = EditorPage.page(self.reader.texts, {
       topology,
       version,
       labels: new Map(topology.labels.map(({ agent, label }) => [agent, label])),
+      members: new Map(counts.map((row) => [row.channel, row.members])),
       own: `/portal/topologies/${id}`,
-      canEdit: self.reader.signedIn !== undefined,
-      owner: self.reader.signedIn === undefined ? undefined : owner,
+      canEdit,
+      owner: canEdit ? owner : undefined,
       notice: more.notice,
+      sent: more.sent,
       suggestion: more.suggestion,
       ports: { mesh: meshEdgePort, broker: channelBrokerPort },
       host: (agentsUrl ?? portalBaseUrl).hostname

@@ -1,8 +1,10 @@
 /** What the editor of a topology shows to an account, and the name of that state, by which a page knows that it is stale. */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { TopologyId } from "@catenet/domain/values/Ids"
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { sha256Hex } from "../runtime/Secrets.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import { TopologyEditor } from "../topologies/TopologyEditor.ts"
 
@@ -10,8 +12,19 @@ import { TopologyEditor } from "../topologies/TopologyEditor.ts"
 export const versionOf = (facts: unknown): string => sha256Hex(JSON.stringify(facts)).slice(0, 16)
 
 export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
   const topologies = yield* Topologies
   const editor = yield* TopologyEditor
+  /** Tunnels of the account whose bridge is in a channel that a link names or opens. */
+  const linked = SqlSchema.findAll({
+    Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+    Result: Schema.Struct({ id: Schema.String, name: Schema.String }),
+    execute: ({ id, subject }) => sql`
+      select t.id, t.name from bridges b join tunnels t on t.id = b.tunnel_id
+      where t.subject = ${subject} and exists (
+        select 1 from topology_edges e where e.topology_id = ${id} and b.channel in (e.note, e.link))
+      order by t.created_at, t.id`
+  })
 
   return Effect.fnUntraced(function* (caller: Caller["Service"], id: TopologyId) {
     const topology = yield* topologies.get(caller, id)
@@ -19,7 +32,8 @@ export const make = Effect.gen(function* () {
       topology.owner === caller.subject
         ? {
             shares: yield* topologies.shares(caller, id, {}),
-            operator: Option.getOrUndefined(yield* Effect.option(editor.operator(caller, id)))
+            operator: Option.getOrUndefined(yield* Effect.option(editor.operator(caller, id))),
+            tunnels: yield* sqlOrDie(linked({ id, subject: caller.subject }))
           }
         : undefined
     return { topology, owner, version: versionOf([topology, owner]) }

@@ -3,11 +3,14 @@ import { ChannelId } from "@catenet/domain/channels/Channel"
 import {
   AgentLabel,
   CandidateLink,
+  maxSuggestAgents,
+  maxSuggestLinks,
   NewOperatorBinding,
   NewPlacement,
   OverlayMode,
   SuggestRequest
 } from "@catenet/domain/topologies/Topology"
+import { EdgeRefused, ShortcutBudgetTooLarge } from "@catenet/domain/topologies/TopologyErrors"
 import { Email } from "@catenet/domain/values/Email"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey, NewHolderKey } from "@catenet/domain/values/Keys"
@@ -18,12 +21,13 @@ import { SecureRandom } from "effect/crypto"
 import { HttpServerResponse } from "effect/http"
 import { Channels } from "../channels/Channels.ts"
 import { Members } from "../channels/Members.ts"
+import type { Refusal } from "../http/Refusal.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
 import { Assignments } from "../topologies/Assignments.ts"
 import { Suggestions } from "../topologies/Suggestions.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import { TopologyEditor } from "../topologies/TopologyEditor.ts"
-import { filled, read, seeOther, type Submission, type Submit } from "./Forms.ts"
+import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as TopologiesPage from "./pages/topology/TopologiesPage.ts"
 import { problemTexts } from "./shell/ProblemTexts.ts"
 import * as Visits from "./shell/Visits.ts"
@@ -51,6 +55,17 @@ const importedChannels = 200
 const refusedForm = (field: string) =>
   new MalformedRequest({ errors: [{ path: [field], message: "Expected a value" }] })
 
+/** Each agent has a form for its name. */
+const formOf = (name: string, { form }: Submission) => (name === "label" ? `label ${form["agent"]}` : name)
+
+/** The fields of a form on the page that were refused. A link that is typed among others is part of their field. */
+const fieldsOf = (name: string, refusal: Refusal): ReadonlyArray<string> => {
+  if (refusal instanceof ShortcutBudgetTooLarge) return ["shortcut_budget"]
+  if (!(refusal instanceof MalformedRequest)) return []
+  const fields = refusedFields(refusal)
+  return name === "suggest" && !fields.includes("shortcut_budget") ? ["links"] : fields
+}
+
 /** A click that is sent twice does the same once. */
 const onceOf = ({ form }: Submission) =>
   /^[0-9a-f]{32}$/u.test(form["once"] ?? "") ? `form ${form["once"]}` : undefined
@@ -71,7 +86,7 @@ export const make = Effect.gen(function* () {
 
   /** A form of the editor. Who may not see the topology gets what there is for no topology. */
   const ofEditor =
-    (run: (sent: Submission, id: TopologyId) => ReturnType<Submit>): Submit =>
+    (name: string, run: (sent: Submission, id: TopologyId) => ReturnType<Submit>): Submit =>
     (sent) =>
       Effect.gen(function* () {
         const id = idFrom(sent.at("id"))
@@ -80,8 +95,10 @@ export const make = Effect.gen(function* () {
       }).pipe(
         Effect.catch((refusal) => {
           const { texts } = sent.self.reader
-          const notice = problemTexts(texts, refusal).join(". ")
-          const again = detail(sent.self, sent.caller, sent.at("id"), { notice, status: refusal.status })
+          const notice =
+            refusal instanceof EdgeRefused ? texts.edgeRefused[refusal.reason] : problemTexts(texts, refusal).join(". ")
+          const back = sentBack(sent, formOf(name, sent), fieldsOf(name, refusal))
+          const again = detail(sent.self, sent.caller, sent.at("id"), { notice, sent: back, status: refusal.status })
           return again.pipe(Effect.catch(() => refused(sent.self, refusal)))
         })
       )
@@ -125,6 +142,7 @@ export const make = Effect.gen(function* () {
         Effect.catchTag("IdempotencyKeyReused", Effect.die)
       ),
     "/portal/topologies/:id/connect": ofEditor(
+      "connect",
       done((sent, id) =>
         Effect.flatMap(readEnds(sent.form), (ends) =>
           Effect.catchTag(editor.addEdge(sent.caller, id, ends, undefined), "IdempotencyKeyReused", Effect.die)
@@ -132,9 +150,11 @@ export const make = Effect.gen(function* () {
       )
     ),
     "/portal/topologies/:id/remove": ofEditor(
+      "remove",
       done((sent, id) => Effect.flatMap(readKnownEnds(sent.form), (ends) => editor.removeEdge(sent.caller, id, ends)))
     ),
     "/portal/topologies/:id/note": ofEditor(
+      "note",
       done((sent, id) =>
         Effect.gen(function* () {
           const ends = yield* readKnownEnds(sent.form)
@@ -144,6 +164,7 @@ export const make = Effect.gen(function* () {
       )
     ),
     "/portal/topologies/:id/import": ofEditor(
+      "import",
       done((sent, id) =>
         Effect.gen(function* () {
           const own = yield* channels.list(sent.caller, { limit: importedChannels })
@@ -158,6 +179,7 @@ export const make = Effect.gen(function* () {
       )
     ),
     "/portal/topologies/:id/add": ofEditor(
+      "add",
       done((sent, id) =>
         Effect.gen(function* () {
           const kind = sent.form["super"] === undefined ? "peer" : "super-peer"
@@ -171,29 +193,35 @@ export const make = Effect.gen(function* () {
       )
     ),
     "/portal/topologies/:id/unassign": ofEditor(
+      "unassign",
       done((sent, id) =>
         Effect.flatMap(readAgent(sent.form), ({ agent }) => assignments.unassign(sent.caller, id, agent))
       )
     ),
     "/portal/topologies/:id/label": ofEditor(
+      "label",
       done((sent, id) =>
         Effect.flatMap(readLabel(sent.form), ({ agent, label }) => assignments.label(sent.caller, id, agent, label))
       )
     ),
     "/portal/topologies/:id/mode": ofEditor(
+      "mode",
       done((sent, id) => Effect.flatMap(readMode(sent.form), ({ mode }) => editor.setMode(sent.caller, id, mode)))
     ),
-    "/portal/topologies/:id/suggest": ofEditor((sent, id) =>
+    "/portal/topologies/:id/suggest": ofEditor("suggest", (sent, id) =>
       Effect.gen(function* () {
         const { shortcut_budget } = yield* readBudget(sent.form)
         if (shortcut_budget < 0) return yield* refusedForm("shortcut_budget")
         const { agents } = yield* topologies.get(sent.caller, id)
         const typed = (sent.form["links"] ?? "").split(/\r?\n/u).filter((line) => line.trim() !== "")
-        // Without costs every pair costs the same.
+        if (typed.length > maxSuggestLinks) return yield* refusedForm("links")
+        // Without costs every pair costs the same. Of more agents than a suggestion is for, no pair is looked at.
         const pairs =
           typed.length > 0
-            ? typed.map((line) => line.trim().split(/\s+/u))
-            : agents.flatMap(([a], index) => agents.slice(index + 1).map(([b]) => [a, b, "1"]))
+            ? typed.map((line) => line.trim().split(/[\s,]+/u))
+            : agents.length > maxSuggestAgents
+              ? []
+              : agents.flatMap(([a], index) => agents.slice(index + 1).map(([b]) => [a, b, "1"]))
         const links = yield* Effect.forEach(pairs, ([a, b, cost = "1"]) =>
           Effect.map(
             readLink({ a, b, cost }),
@@ -205,6 +233,7 @@ export const make = Effect.gen(function* () {
       })
     ),
     "/portal/topologies/:id/apply": ofEditor(
+      "apply",
       done((sent, id) => {
         const pairs = (sent.form["links"] ?? "").split(",").filter((pair) => pair !== "")
         return connectAll(
@@ -218,6 +247,7 @@ export const make = Effect.gen(function* () {
       })
     ),
     "/portal/topologies/:id/share": ofEditor(
+      "share",
       done((sent, id) =>
         Effect.flatMap(readEmail({ email: (sent.form["email"] ?? "").trim() }), ({ email }) =>
           topologies.share(sent.caller, id, email)
@@ -225,15 +255,20 @@ export const make = Effect.gen(function* () {
       )
     ),
     "/portal/topologies/:id/unshare": ofEditor(
+      "unshare",
       done((sent, id) =>
         Effect.flatMap(readEmail(sent.form), ({ email }) => topologies.unshare(sent.caller, id, email))
       )
     ),
     "/portal/topologies/:id/bind": ofEditor(
+      "bind",
       done((sent, id) => Effect.flatMap(readBinding(sent.form), (binding) => editor.bind(sent.caller, id, binding)))
     ),
-    "/portal/topologies/:id/unbind": ofEditor(done((sent, id) => editor.unbind(sent.caller, id))),
-    "/portal/topologies/:id/delete": ofEditor((sent, id) =>
+    "/portal/topologies/:id/unbind": ofEditor(
+      "unbind",
+      done((sent, id) => editor.unbind(sent.caller, id))
+    ),
+    "/portal/topologies/:id/delete": ofEditor("delete", (sent, id) =>
       sent.form["confirm"] === undefined
         ? Effect.fail(refusedForm("confirm"))
         : Effect.as(topologies.remove(sent.caller, id), seeOther("/portal/topologies"))

@@ -55,11 +55,11 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("events of
         [`agents/${keyOf("live of lou")}`, undefined, { method: "DELETE" }]
       ]
       for (const [part, body, more] of changes) {
-        const from = Date.now()
+        const from = performance.now()
         const { status } = yield* ask(lou, `/me/topologies/${id}/${part}`, body, more)
         assert.isBelow(status, 300, part)
         for (const { until } of streams) assert.include(yield* until(changed), changed, part)
-        assert.isBelow(Date.now() - from, 2_000, part)
+        assert.isBelow(performance.now() - from, 2_000, part)
       }
       for (const [part, body, more] of [
         ["mode", { mode: "shortcut" }, { method: "PUT" }],
@@ -96,7 +96,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("events of
     }).pipe(Effect.scoped)
   )
 
-  it.effect("count the members of one's own noted channels, and nobody else's", () =>
+  it.effect("count the members of one's own noted channels, and of no others", () =>
     Effect.gen(function* () {
       const { id } = yield* create("live c", "live d")
       yield* ask(kim, `/me/topologies/${id}/share`, { email: "live-lou@people.example" })

@@ -56,13 +56,11 @@ export const layer = HttpRouter.use(
       const topology = query.get("topology")
       if (topology !== null) {
         const asked = { topology, isGone: isStopping(request) }
-        return yield* Effect.catch(topologies.ofEditor(self, query.get("seen"), asked), ({ status }) =>
-          Effect.succeed(empty(status))
-        )
+        return yield* topologies
+          .ofEditor(self, query.get("seen"), asked)
+          .pipe(Effect.catch(({ status }) => Effect.succeed(empty(status))))
       }
-      const ids = (query.get("tunnels") ?? "")
-        .split(",", TunnelStates.mostTunnels)
-        .filter(isTunnelId)
+      const ids = (query.get("tunnels") ?? "").split(",", TunnelStates.mostTunnels).filter(isTunnelId)
       const caller = Caller.of({ subject, email, means: "session" })
       return yield* domains.require({ subject, email, client: undefined }).pipe(
         Effect.andThen(

@@ -56,7 +56,7 @@ export const make = Effect.gen(function* () {
       const netUuid = netFrom(asked.topology)
       const now = topologies.published(netUuid)
       yield* now
-      const version = Effect.catch(Effect.map(now, TopologyFacts.versionOf), () => gone)
+      const version = Effect.map(now, TopologyFacts.versionOf).pipe(Effect.catch(() => gone))
       const { isGone } = asked
       return streamed(yield* changes.follow({ viewer, subject: undefined, topology: netUuid, isGone }, seen, version))
     })

@@ -109,10 +109,20 @@ export const choice = (
   )
 }
 
-export const checkbox = (options: { readonly name: string; readonly label: string; readonly isChecked?: boolean }) =>
-  markup`<p><label><input type="checkbox" name="${options.name}" value="1"${
-    options.isChecked === true ? markup` checked` : undefined
-  }> ${options.label}</label></p>`
+export const checkbox = (options: {
+  readonly name: string
+  readonly label: string
+  readonly isChecked?: boolean
+  readonly refused?: Refused
+}) => {
+  const { id, invalid } = attributes(options)
+  const { isChecked, label, name, refused } = options
+  return markup`<p><label><input type="checkbox" name="${name}" value="1"${
+    isChecked === true ? markup` checked` : undefined
+  }${refused === undefined ? undefined : markup` aria-describedby="${id}-error"`}${invalid}> ${label}</label></p>${
+    refused === undefined ? undefined : markup`<p class="error" id="${id}-error">${refused.reason}</p>`
+  }`
+}
 
 /** A form of one button. */
 export const button = (action: string, text: string, kind?: "danger" | "plain"): Markup =>

@@ -25,6 +25,32 @@ export const text = `"use strict";
     addEventListener("pagehide", () => events.close());
   }
 
+  const live = document.querySelector("[data-follow]");
+  if (live !== null) {
+    const events = new EventSource(live.dataset.follow);
+    let isStale = false;
+    let isReading = false;
+    const read = async () => {
+      isStale = true;
+      if (isReading || document.hidden) return;
+      isReading = true;
+      while (isStale && !document.hidden) {
+        isStale = false;
+        try {
+          const response = await fetch(location.href, { headers: { accept: "text/html" } });
+          const next = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("content");
+          if (next !== null) document.getElementById("content").replaceChildren(...next.childNodes);
+          if (response.status === 404) events.close();
+        } catch {}
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      isReading = false;
+    };
+    events.addEventListener("topology", read);
+    document.addEventListener("visibilitychange", () => { if (isStale) read(); });
+    addEventListener("pagehide", () => events.close());
+  }
+
   for (const shown of all("[data-copy]")) {
     const button = document.createElement("button");
     button.type = "button";

@@ -36,6 +36,12 @@ export const reasonsTexts = {
     noise_pubkey: "Give an X25519 public key of 64 hex digits.",
     noise_attestation: "Give a signature of 128 hex digits.",
     grant: "Give a grant of 278 hex digits.",
+    a: "Choose an agent.",
+    b: "Choose another agent.",
+    agent: "Give an Ed25519 public key of 64 hex digits.",
+    proof: "Give the signature that the line prints: 128 hex digits.",
+    shortcut_budget: "Give a whole number from 0 to 16.",
+    links: "Give in each line two agents of the topology and a whole number, or nothing at all.",
     confirm_rekey: "Tick the box: all grants end.",
     confirm_end: "Tick the box: all of it is removed.",
     confirm: "Nothing was deleted. Type DELETE in capital letters."

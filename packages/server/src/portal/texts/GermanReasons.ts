@@ -36,6 +36,12 @@ export const reasonsTexts: ReasonTexts = {
     noise_pubkey: "Geben Sie einen öffentlichen X25519-Schlüssel aus 64 Hexziffern an.",
     noise_attestation: "Geben Sie eine Unterschrift aus 128 Hexziffern an.",
     grant: "Geben Sie eine Erlaubnis aus 278 Hexziffern an.",
+    a: "Wählen Sie einen Agenten.",
+    b: "Wählen Sie einen anderen Agenten.",
+    agent: "Geben Sie einen öffentlichen Ed25519-Schlüssel aus 64 Hexziffern an.",
+    proof: "Geben Sie die Signatur an, die die Zeile ausgibt: 128 Hexziffern.",
+    shortcut_budget: "Geben Sie eine ganze Zahl von 0 bis 16 an.",
+    links: "Geben Sie in jeder Zeile zwei Agenten der Topologie und eine ganze Zahl an, oder gar nichts.",
     confirm_rekey: "Setzen Sie den Haken: Alle Erlaubnisse enden.",
     confirm_end: "Setzen Sie den Haken: Alles davon wird entfernt.",
     confirm: "Es wurde nichts gelöscht. Geben Sie DELETE in Großbuchstaben ein."

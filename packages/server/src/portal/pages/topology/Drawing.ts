@@ -11,8 +11,16 @@ export interface Drawn {
   readonly suggested?: ReadonlyArray<readonly [a: string, b: string]>
 }
 
-const width = 800
-const height = 600
+/** Up to so many agents stand on one circle; more fill the plane evenly, as the seeds of a sunflower do. */
+const mostOnCircle = 16
+const seedDistance = 52
+const goldenAngle = Math.PI * (3 - Math.sqrt(5))
+
+const sizeOf = (count: number) => {
+  if (count <= mostOnCircle) return { width: 800, height: 600 }
+  const across = Math.ceil(2 * (seedDistance * Math.sqrt(count) + 60))
+  return { width: Math.max(800, across), height: Math.max(600, across) }
+}
 
 /** By its name, or by the beginning of its key. */
 export const nameOf = (labels: ReadonlyMap<string, string>, agent: string): string =>
@@ -25,15 +33,22 @@ const nodesOf = ({ agents, edges }: Drawn) => {
   return [...ends].toSorted().map((agent) => ({ agent, kind: kinds.get(agent) }))
 }
 
-const places = (nodes: ReturnType<typeof nodesOf>) =>
-  new Map(
+const places = (nodes: ReturnType<typeof nodesOf>) => {
+  const { height, width } = sizeOf(nodes.length)
+  return new Map(
     nodes.map(({ agent }, index) => {
+      if (nodes.length > mostOnCircle) {
+        const [radius, turn] = [seedDistance * Math.sqrt(index + 0.5), index * goldenAngle]
+        const [x, y] = [width / 2 + radius * Math.cos(turn), height / 2 + radius * Math.sin(turn)]
+        return [agent, { x: Math.round(x), y: Math.round(y) }] as const
+      }
       const angle = (2 * Math.PI * index) / Math.max(nodes.length, 1) - Math.PI / 2
       const x = Math.round(width / 2 + (width / 2 - 90) * Math.cos(angle))
       const y = Math.round(height / 2 + (height / 2 - 70) * Math.sin(angle))
       return [agent, { x, y }] as const
     })
   )
+}
 
 const line = (at: ReturnType<typeof places>, a: string, b: string, kind: "link" | "suggested"): Markup | undefined => {
   const [from, to] = [at.get(a), at.get(b)]
@@ -48,6 +63,8 @@ const present = (parts: ReadonlyArray<Markup | undefined>) => parts.filter((part
 export const drawing = (texts: Texts, drawn: Drawn, isEditable: boolean): Markup => {
   const nodes = nodesOf(drawn)
   const at = places(nodes)
+  const { height, width } = sizeOf(nodes.length)
+  const size = `${String(width)} ${String(height)}`
   const groups = nodes.map(({ agent, kind }) => {
     const name = nameOf(drawn.labels, agent)
     const { x, y } = at.get(agent) ?? { x: 0, y: 0 }
@@ -60,7 +77,7 @@ export const drawing = (texts: Texts, drawn: Drawn, isEditable: boolean): Markup
         : markup`<circle r="18" />`
     }<text y="38" text-anchor="middle">${name}</text></g>`
   })
-  return markup`<svg class="topology" viewBox="0 0 ${String(width)} ${String(height)}" role="group" aria-label="${texts.drawingLabel(
+  return markup`<svg class="topology" viewBox="0 0 ${size}" data-size="${size}" role="group" aria-label="${texts.drawingLabel(
     String(nodes.length),
     String(drawn.edges.length)
   )}">${present(drawn.edges.map(({ a, b }) => line(at, a, b, "link")))}${present(

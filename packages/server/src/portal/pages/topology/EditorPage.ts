@@ -7,19 +7,37 @@ import { panel } from "../../shell/Field.ts"
 import type { Page } from "../../shell/Shell.ts"
 import type { Texts } from "../../texts/English.ts"
 import { drawing } from "./Drawing.ts"
-import { type EditorFacts, linking, overlay, ownership, placing } from "./EditorForms.ts"
+import type { EditorFacts } from "./EditorFacts.ts"
+import { linking, placing } from "./EditorForms.ts"
 import * as EditorScript from "./EditorScript.ts"
+import { overlay, ownership } from "./OwnerForms.ts"
 
-export interface Facts extends EditorFacts {
-  readonly notice: string | undefined
-  /** The name of the state that the page shows. */
-  readonly version: string
-  readonly ports: { readonly mesh: number; readonly broker: number | undefined }
-  readonly host: string
-}
+/** What the script says, and whether it may change anything. */
+const words = (texts: Texts, canEdit: boolean) =>
+  JSON.stringify({
+    canEdit,
+    easy: texts.viewEasy,
+    flexible: texts.viewFlexible,
+    closer: texts.zoomIn,
+    farther: texts.zoomOut,
+    save: texts.saveSvg,
+    chosen: texts.chosen,
+    chooseFirst: texts.chooseFirst,
+    changed: texts.changedElsewhere,
+    gone: texts.topologyGone,
+    members: texts.membersOf("#")
+  })
 
-export const page = (texts: Texts, facts: Facts): Page => {
-  const { host, labels, notice, owner, own, ports, suggestion, topology, version } = facts
+const setup = (texts: Texts, { host, ports, topology }: EditorFacts) =>
+  panel(
+    texts.setupTitle,
+    markup`<p class="hint">${texts.setupText}</p><pre tabindex="0">CT_TOPOLOGY_ID=${topology.id} CT_AGENT_EDGE=${host}:${String(ports.mesh)} npx ct-agent${
+      ports.broker === undefined ? "" : `\n# ${texts.broker}: ${host}:${String(ports.broker)}`
+    }</pre>`
+  )
+
+export const page = (texts: Texts, facts: EditorFacts): Page => {
+  const { canEdit, labels, notice, owner, suggestion, topology, version } = facts
   const drawn = { agents: topology.agents, edges: topology.edges, labels }
   return {
     title: `${texts.topology} ${topology.id.slice(0, 8)}`,
@@ -29,17 +47,11 @@ export const page = (texts: Texts, facts: Facts): Page => {
       <div class="head"><div><h1>${texts.topology} ${topology.id.slice(0, 8)}</h1>
         <p class="lead">${owner === undefined ? texts.shared : texts.ownTopology}</p></div>
         <a class="button" href="/net/${topology.net_uuid}">${texts.publicPage}</a></div>
-      ${notice === undefined ? undefined : markup`<p class="panel notice bad" role="alert">${notice}</p>`}
+      <div data-notice>${notice === undefined ? undefined : markup`<p class="panel notice bad" role="alert">${notice}</p>`}</div>
       <section class="panel"><h2>${texts.drawingTitle}</h2><p class="hint">${texts.drawingHint}</p>
-        <p data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-easy="${texts.viewEasy}" data-flexible="${texts.viewFlexible}" data-closer="${texts.zoomIn}"
-          data-farther="${texts.zoomOut}" data-save="${texts.saveSvg}" data-chosen="${texts.chosen}" data-changed="${texts.changedElsewhere}"></p>
+        <p class="row" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${words(texts, canEdit)}"></p>
         ${drawing(texts, suggestion === undefined ? drawn : { ...drawn, suggested: suggestion.links }, true)}</section>
       <div class="columns"><div>${linking(texts, facts)}${placing(texts, facts)}</div><div>
-        ${overlay(texts, facts)}${owner === undefined ? undefined : ownership(texts, own, topology.id, owner)}
-        ${panel(
-          texts.setupTitle,
-          markup`<p class="hint">${texts.setupText}</p><pre tabindex="0">CT_TOPOLOGY_ID=${topology.id}
-CT_AGENT_EDGE=${host}:${String(ports.mesh)}${ports.broker === undefined ? "" : `\n# ${texts.broker}: ${host}:${String(ports.broker)}`}</pre>`
-        )}</div></div>`
+        ${overlay(texts, facts)}${owner === undefined ? undefined : ownership(texts, facts, owner)}${setup(texts, facts)}</div></div>`
   }
 }
