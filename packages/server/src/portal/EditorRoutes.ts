@@ -10,10 +10,10 @@ import type { Refusal } from "../http/Refusal.ts"
 import type { ExtraRoutes } from "../http/Routes.ts"
 import * as AccountAccess from "../identity/AccountAccess.ts"
 import { Topologies } from "../topologies/Topologies.ts"
+import * as TopologyFacts from "./live/TopologyFacts.ts"
 import * as NetworkPage from "./pages/topology/NetworkPage.ts"
 import * as Visits from "./shell/Visits.ts"
 import * as TopologyDetail from "./TopologyDetail.ts"
-import * as TopologyFacts from "./TopologyFacts.ts"
 
 export const addresses: ExtraRoutes = [
   ["GET", "/me/topologies/:id/editor"],

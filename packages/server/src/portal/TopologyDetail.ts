@@ -4,11 +4,11 @@ import type { Suggestion } from "@catenet/domain/topologies/Topology"
 import { TopologyIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Schema } from "effect"
 import { Settings } from "../settings/Settings.ts"
+import * as TopologyFacts from "./live/TopologyFacts.ts"
 import * as TopologyMembers from "./live/TopologyMembers.ts"
 import * as EditorPage from "./pages/topology/EditorPage.ts"
 import type { Sent } from "./shell/Field.ts"
 import * as Visits from "./shell/Visits.ts"
-import * as TopologyFacts from "./TopologyFacts.ts"
 
 export const idFrom = Schema.decodeSync(TopologyIdInPath)
 

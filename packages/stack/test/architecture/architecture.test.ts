@@ -55,7 +55,8 @@ const ambient = new Set([
   "packages/idp/src/MemoryAdapter.ts",
   "packages/server/src/http/ProxiedConnections.ts",
   // A script of a page, which runs in browsers.
-  "packages/server/src/portal/pages/topology/EditorScript.ts",
+  "packages/server/src/portal/pages/topology/LiveScript.ts",
+  "packages/server/src/portal/shell/Script.ts",
   "packages/server/src/store/Backup.ts",
   "packages/stack/src/supervisor/ChildProcesses.ts",
   "packages/stack/src/supervisor/ParentWatch.ts",
@@ -89,7 +90,8 @@ const httpClients = new Set([
   "packages/edge/src/gelb/Http2Exchange.ts",
   "packages/server/src/http/OutgoingHttp.ts",
   // A script of a page: its policy lets it ask the portal alone.
-  "packages/server/src/portal/pages/topology/EditorScript.ts",
+  "packages/server/src/portal/pages/topology/LiveScript.ts",
+  "packages/server/src/portal/shell/Script.ts",
   "packages/server/src/tunnels/alerts/AlertReceivers.ts",
   "packages/stack/src/up/Programs.ts"
 ])

@@ -6,8 +6,8 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../../http/ClientAddresses.ts"
 import { Topologies } from "../../topologies/Topologies.ts"
 import type { Visit } from "../shell/Visits.ts"
-import * as TopologyFacts from "../TopologyFacts.ts"
 import * as TopologyChanges from "./TopologyChanges.ts"
+import * as TopologyFacts from "./TopologyFacts.ts"
 
 /** Streams of one session, as many as a browser opens to one host. */
 const mostOfSession = 6

@@ -3,10 +3,10 @@ import type { Caller } from "@catenet/domain/api/Access"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { sha256Hex } from "../runtime/Secrets.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { Topologies } from "../topologies/Topologies.ts"
-import { TopologyEditor } from "../topologies/TopologyEditor.ts"
+import { sha256Hex } from "../../runtime/Secrets.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
+import { Topologies } from "../../topologies/Topologies.ts"
+import { TopologyEditor } from "../../topologies/TopologyEditor.ts"
 
 /** The same for the same facts, and for no others. */
 export const versionOf = (facts: unknown): string => sha256Hex(JSON.stringify(facts)).slice(0, 16)
