@@ -15,6 +15,7 @@ import {
   NotAdmitted,
   NotHostnameOwner
 } from "../certificates/AdmissionErrors.ts"
+import { IssuanceFailure } from "../certificates/IssuanceFailure.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
@@ -38,6 +39,12 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
       success: HttpApiSchema.Empty(200),
       error: NotHostnameOwner
     }),
+    HttpApiEndpoint.post("issuanceFailed", "/agent/acme-issuance-failed/:routing_token/:hostname", {
+      params,
+      payload: IssuanceFailure,
+      success: Admission,
+      error: [NotHostnameOwner, HostnameUnknown]
+    }).middleware(ReadsBody),
     HttpApiEndpoint.post("setChallenge", "/agent/dns01-challenge", {
       payload: Schema.Struct({ ...challenge, value: line(255) }),
       success: HttpApiSchema.Empty(200),

@@ -44,6 +44,7 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
     routes: {
       admission: "How far a host name is on its way to a certificate of its own, and from which authority to get it.",
       issuanceComplete: "Says that the certificate is there: the edge passes the host's connections through unopened.",
+      issuanceFailed: "Says that an authority gave no certificate, and why; the answer may name another authority.",
       setChallenge: "Publishes the TXT record of an ACME dns-01 challenge.",
       clearChallenge: "Removes the TXT record of a challenge."
     }

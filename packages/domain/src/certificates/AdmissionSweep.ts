@@ -12,6 +12,8 @@ export interface Candidate {
   readonly authorized: boolean
   /** The edge holds some of its visitors back, which it can only do while it ends their TLS: no certificate is offered. */
   readonly isGuarded: boolean
+  /** Authorities that failed this hostname a short while ago. */
+  readonly leftOut?: ReadonlyArray<string>
   readonly state: AdmissionState
 }
 
@@ -46,15 +48,15 @@ export const sweep = (
   authorities: ReadonlyArray<CertificateAuthority>,
   now: number
 ): ReadonlyArray<Swept> => {
-  const moved = candidates.map(({ authorized, hostname, isGuarded, state }) => {
+  const moved = candidates.map(({ authorized, hostname, isGuarded, leftOut = [], state }) => {
     const { effects, next } = state._tag === "Rot" && authorized ? authorize(state, now) : passTime(state, now)
-    return { hostname, isGuarded, before: state, next, effects: [...effects, ...reminders(state)] }
+    return { hostname, isGuarded, leftOut, before: state, next, effects: [...effects, ...reminders(state)] }
   })
-  const gelb = moved.flatMap(({ hostname, isGuarded, next }) =>
-    next._tag === "Gelb" ? [{ hostname, isGuarded, slot: next.slot }] : []
+  const gelb = moved.flatMap(({ hostname, isGuarded, leftOut, next }) =>
+    next._tag === "Gelb" ? [{ hostname, isGuarded, leftOut, slot: next.slot }] : []
   )
-  const queue = gelb.flatMap(({ hostname, isGuarded, slot }) =>
-    slot._tag === "Queued" && !isGuarded ? [{ hostname, queuedAt: slot.queuedAt }] : []
+  const queue = gelb.flatMap(({ hostname, isGuarded, leftOut, slot }) =>
+    slot._tag === "Queued" && !isGuarded ? [{ hostname, queuedAt: slot.queuedAt, leftOut }] : []
   )
   const open = gelb.flatMap(({ hostname, slot }) =>
     slot._tag === "Offered" ? [{ ca: slot.ca, domain: registeredDomain(hostname) }] : []

@@ -23,6 +23,8 @@ export interface OpenOffer {
 export interface Waiting {
   readonly hostname: string
   readonly queuedAt: number
+  /** Authorities that failed this hostname a short while ago. */
+  readonly leftOut?: ReadonlyArray<string>
 }
 
 /** One decision of `allocate`. */
@@ -87,11 +89,12 @@ export const allocate = (
   for (const { at, ca, domain } of issuances) if (now - at < budgetWindow) count(ca, domain)
   for (const { ca, domain } of openOffers) count(ca, domain)
 
-  return queue.toSorted(oldestFirst).flatMap(({ hostname }) => {
+  return queue.toSorted(oldestFirst).flatMap(({ hostname, leftOut = [] }) => {
     const domain = registeredDomain(hostname)
     let best: { readonly name: string; readonly room: number } | undefined
     for (const { name, weeklyBudget } of authorities) {
       const room = weeklyBudget - usedOf(name, domain)
+      if (leftOut.includes(name)) continue
       if (room > (best?.room ?? 0)) best = { name, room }
     }
     if (best === undefined) return []

@@ -204,6 +204,7 @@ const sameAgain = [
 /** Paths that name an act, or hand out a secret that cannot be read again. */
 const acts = [
   "/agent/acme-issuance-complete/:routing_token/:hostname",
+  "/agent/acme-issuance-failed/:routing_token/:hostname",
   "/agent/dns01-challenge",
   "/agent-bridge/call",
   "/billing/issue",

@@ -1,4 +1,5 @@
 import * as Admission from "@catenet/domain/certificates/Admission"
+import * as IssuanceFailure from "@catenet/domain/certificates/IssuanceFailure"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import * as AgentProof from "@catenet/domain/edges/AgentProof"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
@@ -19,6 +20,7 @@ import { describeNouns } from "./nouns.ts"
 
 describeNouns("AccessPolicy", AccessPolicy)
 describeNouns("Admission", Admission)
+describeNouns("IssuanceFailure", IssuanceFailure)
 describeNouns("AgentProof", AgentProof)
 describeNouns("Alert", Alert)
 describeNouns("Badge", Badge)

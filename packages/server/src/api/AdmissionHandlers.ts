@@ -15,6 +15,7 @@ export const AdmissionHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       admission: ({ params }) => admissions.ask(params),
       issuanceComplete: ({ params }) => admissions.complete(params),
+      issuanceFailed: ({ params, payload }) => admissions.fail(params, payload),
       setChallenge: ({ payload }) => Effect.tapErrorTag(challenges.set(payload), "DnsBusy", setRetryAfter),
       clearChallenge: ({ payload }) => challenges.clear(payload)
     })

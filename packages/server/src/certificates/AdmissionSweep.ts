@@ -57,14 +57,14 @@ export class AdmissionSweep extends Context.Service<
           yield* store.confirmReverts
           const rows = yield* store.candidates({ now, perDomain })
           const hosts = rows.map(Registry.hostOf)
-          const guarded = new Set<string>(rows.flatMap(({ hostname, isGuarded }) => (isGuarded ? [hostname] : [])))
           const domains = new Set(hosts.filter(waits).map(({ hostname }) => registeredDomain(hostname)))
           const issuances = domains.size === 0 ? [] : yield* store.issuances({ now, domains: [...domains] })
-          const candidates = hosts.map(({ admission: state, hostname }) => ({
-            hostname,
+          const candidates = rows.map((row) => ({
+            hostname: row.hostname,
             authorized: true,
-            isGuarded: guarded.has(hostname),
-            state
+            isGuarded: row.isGuarded,
+            leftOut: row.leftOut,
+            state: Registry.hostOf(row).admission
           }))
           const found = new Map<string, Registry.Host>(hosts.map((host) => [host.hostname, host]))
           const swept = sweep(candidates, issuances, offerable, now)

@@ -46,9 +46,14 @@ export const make = Effect.gen(function* () {
      */
     candidates: SqlSchema.findAll({
       Request: Wanted,
-      Result: Schema.Struct({ ...Registry.HostRow.fields, isGuarded: Schema.Boolean }),
+      Result: Schema.Struct({
+        ...Registry.HostRow.fields,
+        isGuarded: Schema.Boolean,
+        leftOut: Schema.Array(Schema.String)
+      }),
       execute: ({ now, perDomain }) => sql`
-        select ${columns}, ${guarded} as is_guarded from hosts h where hostname in (
+        select ${columns}, ${guarded} as is_guarded,
+          array(select f.ca from issuance_failures f where f.hostname = h.hostname and f.retry_at > ${now}) as left_out from hosts h where hostname in (
           select hostname from hosts where status = 'rot'
           union all select hostname from hosts where claim = 'offered'
           union all select hostname from hosts where claim = 'lapsed' and retry_at <= ${now}

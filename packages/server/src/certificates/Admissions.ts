@@ -4,6 +4,7 @@
  */
 import { Admission, type AdmissionState, confirmRevert, issued, view } from "@catenet/domain/certificates/Admission"
 import { HostnameUnknown, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
+import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -40,15 +41,20 @@ export class Admissions extends Context.Service<
       readonly routing_token: Redacted.Redacted
       readonly hostname: string
     }) => Effect.Effect<void, NotHostnameOwner>
+    /** An authority gave the agent no certificate; the answer is where the hostname stands then. */
+    readonly fail: (
+      path: { readonly routing_token: Redacted.Redacted; readonly hostname: string },
+      failure: IssuanceFailure
+    ) => Effect.Effect<Admission, HostnameUnknown | NotHostnameOwner>
   }
 >()("server/certificates/Admissions") {
   static readonly make = Effect.gen(function* () {
     const hosts = yield* Hosts
     const outbox = yield* Outbox
     const { describe } = yield* CertificateAuthorities
-    const { settle } = yield* AuthorityChoice
+    const { giveBack, settle } = yield* AuthorityChoice
     const proofs = yield* HostnameProofs
-    const { tunnelOf } = yield* Store.make
+    const { forgetFailures, tunnelOf } = yield* Store.make
 
     /** Token and hostname of the path, where both could be ones of ours. */
     const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
@@ -64,6 +70,7 @@ export class Admissions extends Context.Service<
 
     const complete = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
       const host = yield* owned(token, hostname)
+      yield* forgetFailures(hostname)
       return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, issued)))
     }, hosts.transaction)
 
@@ -126,6 +133,13 @@ export class Admissions extends Context.Service<
 
       ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
         const { hostname, token } = yield* read(path)
+        return yield* answer(token, hostname)
+      }, sqlOrDie),
+
+      fail: Effect.fn("Admissions.fail")(function* (path: Parameters<typeof read>[0], failure: IssuanceFailure) {
+        const { hostname, token } = yield* read(path)
+        yield* standingOf(token, hostname)
+        yield* giveBack(hostname, failure)
         return yield* answer(token, hostname)
       }, sqlOrDie),
 

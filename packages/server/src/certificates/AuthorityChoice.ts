@@ -1,9 +1,10 @@
 /**
- * Another authority for a hostname that may issue, where the one it was assigned is not configured any more or it never
- * had one. The budgets decide as the sweep lets them, under the sweep's lock, so that both count the same.
+ * Another authority for a hostname that may issue, where the one it was assigned is not configured any more or failed, or it
+ * never had one. The budgets decide as the sweep lets them, under the sweep's lock, so that both count the same.
  */
 import { type AdmissionState, reassign, view } from "@catenet/domain/certificates/Admission"
 import { allocate, budgetWindow, registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
+import { type IssuanceFailure, leftOutUntil, movesOn } from "@catenet/domain/certificates/IssuanceFailure"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
@@ -25,6 +26,11 @@ export class AuthorityChoice extends Context.Service<
       hostname: Hostname,
       state: AdmissionState
     ) => Effect.Effect<string | null, Schema.SchemaError | SqlError.SqlError>
+    /** An authority gave no certificate. Where another one may, and has an open budget, it takes its place at once. */
+    readonly giveBack: (
+      hostname: Hostname,
+      failure: IssuanceFailure
+    ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
   }
 >()("server/certificates/AuthorityChoice") {
   static readonly make = Effect.gen(function* () {
@@ -43,30 +49,66 @@ export class AuthorityChoice extends Context.Service<
       execute: (domain) => sql`select ca, domain from hosts where claim = 'offered' and domain = ${domain}`
     })
 
+    const leftOut = SqlSchema.findAll({
+      Request: Schema.Struct({ hostname: Schema.String, now: Schema.Int }),
+      Result: Schema.Struct({ ca: Schema.String }),
+      execute: ({ hostname, now }) =>
+        sql`select ca from issuance_failures where hostname = ${hostname} and retry_at > ${now}`
+    })
+
     const isKnown = (ca: string | null) => ca !== null && describe(ca) !== null
 
-    const choose = Effect.fnUntraced(function* (hostname: Hostname) {
+    /** The authority with the most head-room for the hostname; call it under the lock. */
+    const best = Effect.fnUntraced(function* (hostname: Hostname, now: number) {
+      const domain = registeredDomain(hostname)
+      const issuances = yield* given({ domain, since: now - budgetWindow })
+      const failed = (yield* leftOut({ hostname, now })).map(({ ca }) => ca)
+      const [found] = allocate(
+        offerable,
+        [{ hostname, queuedAt: now, leftOut: failed }],
+        issuances,
+        yield* open(domain),
+        now
+      )
+      return found?.ca
+    })
+
+    /** The hostname and the time, with the lock of the sweep. */
+    const locked = Effect.fnUntraced(function* (hostname: Hostname) {
       yield* sql`select pg_advisory_xact_lock(${sweepLock})`
-      const host = yield* hosts.find(hostname, { lock: true })
+      return { host: yield* hosts.find(hostname, { lock: true }), now: yield* unixSeconds }
+    })
+
+    const choose = Effect.fnUntraced(function* (hostname: Hostname) {
+      const { host, now } = yield* locked(hostname)
       if (Option.isNone(host)) return null
-      const now = yield* unixSeconds
       const { admission } = host.value
       const { ca, mayIssueNow } = view(admission, now)
       if (!mayIssueNow || isKnown(ca)) return ca
-      const domain = registeredDomain(hostname)
-      const issuances = yield* given({ domain, since: now - budgetWindow })
-      const [best] = allocate(offerable, [{ hostname, queuedAt: now }], issuances, yield* open(domain), now)
-      const chosen = best?.ca ?? (admission._tag === "Gruen" ? offerable[0]?.name : undefined)
+      const chosen = (yield* best(hostname, now)) ?? (admission._tag === "Gruen" ? offerable[0]?.name : undefined)
       if (chosen === undefined) return null
       yield* hosts.step(host.value, (state) => Result.succeed(reassign(state, chosen)))
       return chosen
+    }, hosts.transaction)
+
+    const giveBack = Effect.fnUntraced(function* (hostname: Hostname, failure: IssuanceFailure) {
+      const { ca, detail = null, reason, retry_after } = failure
+      const { host, now } = yield* locked(hostname)
+      if (Option.isNone(host) || view(host.value.admission, now).ca !== ca) return
+      const row = { hostname, ca, reason, detail, at: now, retry_at: leftOutUntil(retry_after, now) }
+      yield* sql`insert into issuance_failures ${sql.insert(row)}
+        on conflict (hostname, ca) do update set ${sql.update(row, ["hostname", "ca"])}`
+      if (!movesOn(reason)) return
+      const next = yield* best(hostname, now)
+      if (next !== undefined) yield* hosts.step(host.value, (state) => Result.succeed(reassign(state, next)))
     }, hosts.transaction)
 
     return {
       settle: Effect.fn("AuthorityChoice.settle")(function* (hostname: Hostname, state: AdmissionState) {
         const { ca } = view(state, yield* unixSeconds)
         return isKnown(ca) ? ca : yield* choose(hostname)
-      })
+      }),
+      giveBack: Effect.fn("AuthorityChoice.giveBack")(giveBack)
     }
   })
 

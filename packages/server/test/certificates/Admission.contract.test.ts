@@ -88,6 +88,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate
       const foreign = { routing_token: "ab".repeat(32), hostname }
       const body = { token: routing_token, hostname, value: "v" }
       const early = { token: waiting.routing_token, hostname: queuedName, value: "v" }
+      const failure = { ca: "letsencrypt", reason: "rate-limited", detail: "too many certificates", retry_after: 60 }
       const notOurZone = { token: other.routing_token, hostname: outside, value: "v" }
       const unknown = { ...body, hostname: "no.test" }
       yield* Contract.hold(
@@ -111,6 +112,29 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate
           { call: "clearChallenge", body: notOurZone, status: 502, code: "DnsProviderFailed" },
           { call: "clearChallenge", body, status: 200 },
           { call: "clearChallenge", body, status: 200, because: "it is not there any more" },
+          { call: "issuanceFailed", at: foreign, body: failure, status: 403, code: "NotHostnameOwner" },
+          {
+            call: "issuanceFailed",
+            at: { ...own, hostname: "no.test" },
+            body: failure,
+            status: 404,
+            code: "HostnameUnknown"
+          },
+          {
+            call: "issuanceFailed",
+            at: own,
+            body: { ...failure, reason: "bored" },
+            status: 422,
+            code: "WrongShape"
+          },
+          {
+            call: "issuanceFailed",
+            at: own,
+            body: failure,
+            status: 200,
+            answer: offered,
+            because: "no other has budget"
+          },
           { call: "issuanceComplete", at: foreign, status: 403, code: "NotHostnameOwner" },
           { call: "issuanceComplete", at: { ...own, hostname: "no.test" }, status: 403, code: "NotHostnameOwner" },
           { call: "issuanceComplete", at: own, status: 200 },

@@ -1,4 +1,5 @@
 import { offerSeconds } from "@catenet/domain/certificates/Admission"
+import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgClient } from "@effect/sql-pg"
@@ -201,6 +202,63 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep o
         (sql) => sql`select ca, hostname from issuances where hostname like '%.renew.test'`
       )
       assert.deepStrictEqual<unknown>(logged, [{ ca: "zerossl", hostname: "late.renew.test" }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("assigns the next authority when one fails, once, and none where every other would refuse too", () =>
+    Effect.gen(function* () {
+      const cas = {
+        CT_CP_ACME_CAS: "one https://one.example/d 9, two https://two.example/d 8, three https://three.example/d 7"
+      }
+      const offered = { claim: "offered", ca: "one", deadline: 9_999_999_999 }
+      for (let n = 700; n < 704; n++) yield* insert(n, `h${n}.failing.test`, offered)
+      yield* insert(704, "h704.failing.test", { status: "gruen", claim: null, ca: "one" })
+      const { fail } = yield* Effect.provide(Admissions, yield* Layer.build(replica(cas)))
+      const failure = (n: number, ca: string, reason: IssuanceFailure["reason"], retry_after?: number) =>
+        Effect.map(
+          fail(
+            { routing_token: Redacted.make(tokenOf(n)), hostname: `h${n}.failing.test` },
+            IssuanceFailure.make({
+              ca,
+              reason,
+              detail: "said so",
+              ...(retry_after === undefined ? {} : { retry_after })
+            })
+          ),
+          ({ assigned_ca, claim_deadline }) => `${assigned_ca?.name} ${claim_deadline}`
+        )
+      const [first, second] = yield* Effect.all(
+        [failure(700, "one", "rate-limited"), failure(700, "one", "rate-limited")],
+        {
+          concurrency: 2
+        }
+      )
+      assert.deepStrictEqual([first, second], ["two 9999999999", "two 9999999999"], "a repeated report moves on once")
+      assert.strictEqual(yield* failure(700, "two", "ca-unavailable", 100_000), "three 9999999999")
+      assert.strictEqual(yield* failure(700, "three", "rate-limited"), "three 9999999999", "the others failed too")
+      for (const reason of ["caa", "dns", "connection", "rejected"] as const)
+        assert.strictEqual(yield* failure(701, "one", reason), "one 9999999999")
+      assert.strictEqual(yield* failure(704, "one", "rate-limited"), "two null", "a renewal moves on as well")
+      assert.strictEqual(yield* failure(702, "other", "rate-limited"), "one 9999999999", "it was not asked")
+      const kept = yield* inDatabase(
+        (sql) => sql`select hostname, ca, reason, detail, (retry_at - at)::int as pause from issuance_failures
+          where hostname like '%.failing.test' order by hostname, ca`
+      )
+      assert.deepStrictEqual<unknown>(kept, [
+        { hostname: "h700.failing.test", ca: "one", reason: "rate-limited", detail: "said so", pause: 3600 },
+        { hostname: "h700.failing.test", ca: "three", reason: "rate-limited", detail: "said so", pause: 3600 },
+        { hostname: "h700.failing.test", ca: "two", reason: "ca-unavailable", detail: "said so", pause: 100_000 },
+        { hostname: "h701.failing.test", ca: "one", reason: "rejected", detail: "said so", pause: 3600 },
+        { hostname: "h704.failing.test", ca: "one", reason: "rate-limited", detail: "said so", pause: 3600 }
+      ])
+
+      // A place in the queue that comes round again leaves them out, too.
+      yield* inDatabase(
+        (sql) =>
+          sql`update hosts set claim = 'queued', queued_at = 1, deadline = null where hostname = 'h701.failing.test'`
+      )
+      yield* together(1, cas)
+      assert.deepInclude((yield* read("h701.failing.test"))[0], { claim: "offered", ca: "two" })
     }).pipe(Effect.scoped)
   )
 

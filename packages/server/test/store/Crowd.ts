@@ -48,6 +48,7 @@ const rows: Readonly<Record<string, string>> = {
     select ${host}, ${hex(64)}, 'edge-' || n / 1000, n,
       case when n % 1000 = 0 then 'gelb' else 'gruen' end, case when n % 1000 = 0 then 'queued' end,
       case when n % 1000 = 0 then n end, null, null, null, false`,
+  issuance_failures: `(hostname, ca, reason, at, retry_at) select ${host}, 'ca', 'caa', ${recent}, ${later}`,
   hostname_claims: `(tunnel_id, hostname, provisioned) select ${hex(32)}, ${host}, true`,
   tunnel_grants: `select ${hex(32)}, 'subject-' || n`,
   tunnel_visitors: `select ${hex(32)}, ${email}`,

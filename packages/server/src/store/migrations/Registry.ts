@@ -52,6 +52,7 @@ import * as bootstrapSecretsKeptForAKey from "./0057_bootstrap_secrets_kept_for_
 import * as sealedSignIns from "./0058_sealed_sign_ins.ts"
 import * as expiryOfGrants from "./0064_expiry_of_grants.ts"
 import * as certificateOptOut from "./0066_certificate_opt_out.ts"
+import * as issuanceFailures from "./0068_issuance_failures.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -103,5 +104,6 @@ export const migrations = {
   "0057_bootstrap_secrets_kept_for_a_key": bootstrapSecretsKeptForAKey.up,
   "0058_sealed_sign_ins": sealedSignIns.up,
   "0064_expiry_of_grants": expiryOfGrants.up,
-  "0066_certificate_opt_out": certificateOptOut.up
+  "0066_certificate_opt_out": certificateOptOut.up,
+  "0068_issuance_failures": issuanceFailures.up
 } as const

@@ -152,6 +152,8 @@ export const make = Effect.gen(function* () {
       return sql`insert into hosts ${sql.insert({ hostname, ...rest })}
         on conflict (hostname) do update set ${sql.update(rest)}`
     },
+    /** There is a certificate now: what authorities said before is no news any more. */
+    forgetFailures: (hostname: string) => sql`delete from issuance_failures where hostname = ${hostname}`,
     tunnelOf: (hostname: string, options: { readonly lock: boolean }) => tunnelOf({ hostname, ...options }),
     /** Whether visitors of the token's tunnel have to log in, which no other transaction changes before this one ends. */
     requiresLogin: (token: RoutingToken) =>
