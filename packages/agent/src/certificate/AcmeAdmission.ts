@@ -1,6 +1,7 @@
 /** What the control plane is asked about a certificate: whether one may be ordered, where, and that it is there. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import type { Admission } from "@catenet/domain/certificates/Admission"
+import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Redacted, Schedule } from "effect"
@@ -31,6 +32,8 @@ export class AcmeAdmission extends Context.Service<
     readonly ask: (asked: Asked) => Effect.Effect<Answered, Refused | Unreachable>
     /** The certificate is there. May be repeated. */
     readonly complete: (asked: Asked) => Effect.Effect<void, Refused | Unreachable>
+    /** An authority gave no certificate; where the name stands then, undefined where the control plane does not take note. */
+    readonly fail: (asked: Asked, failure: IssuanceFailure) => Effect.Effect<Admission | undefined>
     /** Publishes a value in DNS and waits until it is seen; undefined where the control plane has no DNS to publish in. */
     readonly publish: (asked: Asked, value: string) => Effect.Effect<"published" | "no broker", AcmeFailed>
     /** Takes it away again, if it can. */
@@ -92,6 +95,11 @@ export class AcmeAdmission extends Context.Service<
               Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
             )
           }),
+          fail: (asked, payload) =>
+            bounded(client.issuanceFailed({ params: params(asked), payload })).pipe(
+              Effect.tapError((error) => Effect.logDebug(error instanceof Error ? error.message : String(error))),
+              Effect.orElseSucceed(() => undefined)
+            ),
           publish: Effect.fn("AcmeAdmission.publish")(function* (asked, value) {
             const failed = (reason: AcmeFailed["reason"], detail: string) =>
               Effect.fail(new AcmeFailed({ reason, detail }))

@@ -2,7 +2,8 @@
  * Keeps the certificate of one host name: looks whether there is one, whether it is time to renew it and whether the control
  * plane lets it be ordered, orders it, and says that it is there.
  */
-import type { Admission } from "@catenet/domain/certificates/Admission"
+import type { Admission, CertificateAuthority } from "@catenet/domain/certificates/Admission"
+import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { Clock, Effect, Schedule } from "effect"
 import type { X509Certificate } from "node:crypto"
 import * as PrivateFile from "../state/PrivateFile.ts"
@@ -25,7 +26,7 @@ export interface Options extends Issuance.Options {
 const complete = Effect.fnUntraced(function* (options: Options) {
   const admission = yield* AcmeAdmission
   yield* Effect.retry(admission.complete(options), {
-    schedule: Schedule.exponential("1 second"),
+    schedule: Schedule.exponential("250 millis"),
     times: 3,
     while: ({ _tag }) => _tag === "Unreachable"
   })
@@ -46,6 +47,46 @@ const current = Effect.fnUntraced(function* (options: Options, now: number) {
   return { leaf, dueAt: yield* Renewals.dueAt(leaf, directory, options.roots) }
 })
 
+/** More authorities than one would ever be assigned in a row. */
+const mostAuthorities = 5
+
+const oneLine = (text: string) => text.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 500)
+
+/** Says why an authority failed. The admission that follows, where it names another one. */
+const giveBack = Effect.fnUntraced(function* (options: Options, ca: string, error: AcmeFailed) {
+  const { retryAfter } = error
+  const admission = yield* AcmeAdmission
+  const next = yield* admission.fail(
+    options,
+    IssuanceFailure.make({
+      ca,
+      reason: error.reason,
+      detail: oneLine(error.message),
+      ...(retryAfter === undefined ? {} : { retry_after: retryAfter })
+    })
+  )
+  return next === undefined || !next.may_issue_now || next.assigned_ca === null || next.assigned_ca.name === ca
+    ? undefined
+    : next
+})
+
+/** Orders at the authority that is assigned, and at the one that takes its place when it fails. */
+const obtained: (
+  options: Options,
+  ca: CertificateAuthority,
+  now: number,
+  replaces: string | undefined,
+  tried?: number
+) => ReturnType<typeof Issuance.obtain> = (options, ca, now, replaces, tried = 1) =>
+  Effect.catchTag(Issuance.obtain(options, ca, now, replaces), "AcmeFailed", (error) =>
+    Effect.gen(function* () {
+      const next = yield* giveBack(options, ca.name, error)
+      if (next === undefined || next.assigned_ca === null || tried >= mostAuthorities) return yield* error
+      yield* Effect.logInfo(`${error.message} The next authority is ${next.assigned_ca.name}.`)
+      return yield* obtained(options, next.assigned_ca, now, replaces, tried + 1)
+    })
+  )
+
 const order = Effect.fnUntraced(function* (
   options: Options,
   { assigned_ca: ca, may_issue_now, status }: Admission,
@@ -54,8 +95,8 @@ const order = Effect.fnUntraced(function* (
 ) {
   if (!may_issue_now || ca === null) return { _tag: "Waiting", status } satisfies Outcome
   const replaces = found === undefined ? undefined : Renewals.idOf(found.leaf)
-  const leaf = yield* Issuance.obtain(options, ca, now, replaces)
-  yield* Effect.logInfo(`${ca.name} issued a certificate for ${options.hostname}, valid until ${leaf.validTo}`)
+  const leaf = yield* obtained(options, ca, now, replaces)
+  yield* Effect.logInfo(`${options.hostname} has a new certificate, valid until ${leaf.validTo}`)
   if (options.reload !== undefined) yield* ReloadCommand.run(options.reload, options.places.folder)
   yield* complete(options)
   const dueAt = yield* Renewals.dueAt(leaf, undefined, options.roots)

@@ -87,7 +87,11 @@ const openOrder = Effect.fnUntraced(function* (
     if (Result.isFailure(found) && found.failure.reason === "ca-unavailable") return yield* found.failure
   }
   const key = Folder.newKey()
-  const placed = yield* Order.place(acme, hostname, replaces)
+  // Another authority knows nothing of the certificate.
+  const mine = state.issued?.directory === ca.directory_url ? replaces : undefined
+  const placed = yield* Effect.catchTag(Order.place(acme, hostname, mine), "AcmeFailed", (error) =>
+    error.type === "alreadyReplaced" ? Order.place(acme, hostname, undefined) : Effect.fail(error)
+  )
   const remembered = { ca: ca.name, directory: ca.directory_url, hostname, url: placed.url, key: Folder.pemOf(key) }
   yield* Folder.writeState(places, { ...state, order: remembered })
   return { ...placed, key }

@@ -1,11 +1,16 @@
 /** Serves ACME servers over HTTPS at one port, each below a path of its own. */
 import { createServer } from "node:https"
 import type { AddressInfo, Socket } from "node:net"
-import type { AcmeServer } from "./AcmeServer.ts"
+import type { Reply } from "./AcmeProblem.ts"
 
 export interface Listening {
   readonly port: number
   close(): Promise<void>
+}
+
+/** What answers the requests below a path. */
+export interface Answering {
+  answer(method: string, path: string, body: string): Promise<Reply>
 }
 
 const longestBody = 65_536
@@ -16,7 +21,7 @@ export interface Options {
   readonly certificate: string
   readonly key: string
   /** The server of a path without a slash at the end, by the port that is listened at. */
-  readonly servers: (port: number) => ReadonlyArray<{ readonly path: string; readonly server: AcmeServer }>
+  readonly servers: (port: number) => ReadonlyArray<{ readonly path: string; readonly server: Answering }>
 }
 
 const bodyOf = async (request: AsyncIterable<Buffer>) => {
@@ -42,8 +47,7 @@ export const listen = async ({ certificate, host, key, port, servers }: Options)
     }
     response.on("error", () => {})
     void answer().then(
-      ({ body, headers, status }: Awaited<ReturnType<AcmeServer["answer"]>>) =>
-        response.writeHead(status, headers).end(body),
+      ({ body, headers, status }: Reply) => response.writeHead(status, headers).end(body),
       () => response.destroy()
     )
   })

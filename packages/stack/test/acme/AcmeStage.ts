@@ -17,6 +17,7 @@ import type { AddressInfo } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
 import { listen } from "../../src/acme/AcmeListener.ts"
+import type { Reply } from "../../src/acme/AcmeProblem.ts"
 import { AcmeServer, type Options as ServerOptions } from "../../src/acme/AcmeServer.ts"
 import * as Validation from "../../src/acme/Validation.ts"
 
@@ -40,9 +41,13 @@ export interface Plane {
   /** Answers the next completion calls with this status. */
   completeStatus: number
   readonly failures: Array<unknown>
+  /** What its clock says, where that is not the truth. */
+  date: number | undefined
+  /** Instead of an answer to the completion call. */
+  onComplete: (() => void) | undefined
 }
 
-const startPlane = (directory: string) =>
+const startPlane = (directory: string, now: () => number) =>
   Effect.gen(function* () {
     const plane: Plane = {
       status: "gelb",
@@ -51,35 +56,45 @@ const startPlane = (directory: string) =>
       binding: undefined,
       completes: 0,
       completeStatus: 200,
-      failures: []
+      failures: [],
+      date: undefined,
+      onComplete: undefined
     }
+    const admission = () => ({
+      status: plane.status,
+      may_issue_now: plane.mayIssue,
+      assigned_ca: plane.mayIssue
+        ? {
+            name: "stage",
+            directory_url: plane.directory,
+            requires_eab: plane.binding !== undefined,
+            eab_kid: plane.binding?.kid ?? null,
+            eab_hmac_key_b64url: plane.binding?.hmac ?? null
+          }
+        : null,
+      claim_deadline: null
+    })
     const server = createServer((request, response) => {
       const send = (status: number, body?: unknown) =>
         response
+          .setHeader("date", new Date(plane.date ?? now()).toUTCString())
           .writeHead(status, body === undefined ? {} : { "content-type": "application/json" })
           .end(body === undefined ? undefined : JSON.stringify(body))
-      const { mayIssue, status } = plane
       const { method, url = "" } = request
-      if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`)
-        return send(200, {
-          status,
-          may_issue_now: mayIssue,
-          assigned_ca: mayIssue
-            ? {
-                name: "stage",
-                directory_url: plane.directory,
-                requires_eab: plane.binding !== undefined,
-                eab_kid: plane.binding?.kid ?? null,
-                eab_hmac_key_b64url: plane.binding?.hmac ?? null
-              }
-            : null,
-          claim_deadline: null
-        })
+      if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`) return send(200, admission())
       if (method === "POST" && url === `/agent/acme-issuance-complete/${token}/${hostname}`) {
+        if (plane.onComplete !== undefined) return plane.onComplete()
         if (plane.completeStatus !== 200) return send(plane.completeStatus)
         plane.completes++
         plane.status = "gruen"
         return send(200)
+      }
+      if (method === "POST" && url === `/agent/acme-issuance-failed/${token}/${hostname}`) {
+        request.setEncoding("utf8").once("data", (text: string) => {
+          plane.failures.push(JSON.parse(text))
+          send(200, admission())
+        })
+        return
       }
       return send(404, {
         type: "urn:catenet:problem:route-not-found",
@@ -112,8 +127,18 @@ const startDoor = Effect.fnUntraced(function* (stateDir: string) {
   return (server.address() as AddressInfo).port
 })
 
+/** Stands before the authority: it may answer by itself, change an answer, or see that one never arrives. */
+export type Meddle = (
+  request: { readonly method: string; readonly path: string; readonly body: string },
+  /** What the authority answers, to the request or to another body. */
+  honest: (body?: string) => Promise<Reply>
+) => Promise<Reply>
+
 /** Everything of it, for as long as the scope is open. */
-export const start = Effect.fn("AcmeStage.start")(function* (options: Partial<ServerOptions> = {}) {
+export const start = Effect.fn("AcmeStage.start")(function* (
+  options: Partial<ServerOptions> & { readonly meddle?: Meddle } = {}
+) {
+  const { meddle = (_, honest) => honest(), ...changed } = options
   const stateDir = yield* temporaryFolder
   const clock = yield* Clock.Clock
   const now = clock.currentTimeMillisUnsafe()
@@ -129,31 +154,39 @@ export const start = Effect.fn("AcmeStage.start")(function* (options: Partial<Se
         port: 0,
         certificate: Certificate.pem(Certificate.mintLeaf(issuer.commonName, issuer.key, own, ["localhost"], validity)),
         key: own.export({ type: "pkcs8", format: "pem" }).toString(),
-        servers: (port) => [
-          {
-            path: "",
-            server: new AcmeServer({
-              base: `https://localhost:${port}`,
-              issuer,
-              lifetimeMillis: 90 * 24 * hour,
-              binding: undefined,
-              methods: ["tls-alpn-01", "dns-01"],
-              validate: (method, name, proof) => {
-                validated.push(method)
-                return method === "dns-01"
-                  ? Validation.byDns("127.0.0.1:9", name, proof)
-                  : Validation.byTls({ host: "127.0.0.1", port: door }, name, proof)
-              },
-              now: () => clock.currentTimeMillisUnsafe(),
-              ...options
-            })
-          }
-        ]
+        servers: (port) => {
+          const server = new AcmeServer({
+            base: `https://localhost:${port}`,
+            issuer,
+            lifetimeMillis: 90 * 24 * hour,
+            binding: undefined,
+            methods: ["tls-alpn-01", "dns-01"],
+            validate: (method, name, proof) => {
+              validated.push(method)
+              return method === "dns-01"
+                ? Validation.byDns("127.0.0.1:9", name, proof)
+                : Validation.byTls({ host: "127.0.0.1", port: door }, name, proof)
+            },
+            now: () => clock.currentTimeMillisUnsafe(),
+            ...changed
+          })
+          return [
+            {
+              path: "",
+              server: {
+                answer: (method, path, body) =>
+                  meddle({ method, path, body }, (instead) => server.answer(method, path, instead ?? body))
+              }
+            }
+          ]
+        }
       })
     ),
     ({ close }) => Effect.promise(close)
   )
-  const { plane, url } = yield* startPlane(`https://localhost:${listening.port}/directory`)
+  const { plane, url } = yield* startPlane(`https://localhost:${listening.port}/directory`, () =>
+    clock.currentTimeMillisUnsafe()
+  )
   const folder = `${stateDir}/certificate`
   const certificates: Certificates.Options = {
     hostname: Hostname.make(hostname),
