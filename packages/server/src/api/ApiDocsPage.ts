@@ -5,25 +5,8 @@
  */
 import { escape } from "@catenet/domain/values/Markup"
 import { Option, Predicate, Record } from "effect"
-import { createHash } from "node:crypto"
-
-const css = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-body { margin: 0 auto; max-width: 62rem; padding: 1.5rem }
-nav ul { columns: 22rem; list-style: none; margin: 0; padding: 0 }
-nav h2 { font-size: 1rem; margin: 1rem 0 0 }
-nav a { overflow-wrap: anywhere }
-code, pre { font-family: ui-monospace, monospace; font-size: .9em }
-section { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: .5rem 0 }
-h3 { font-size: 1rem; margin: .5rem 0; overflow-wrap: anywhere }
-h3 b { display: inline-block; min-width: 4.5rem }
-table { border-collapse: collapse; width: 100% }
-td { border-top: 1px solid color-mix(in srgb, currentColor 15%, transparent); padding: .2rem .6rem .2rem 0; vertical-align: top }
-pre { overflow-x: auto; padding: .6rem; background: color-mix(in srgb, currentColor 8%, transparent) }
-`
-
-/** Allows the one style sheet of the page and nothing else. */
-export const contentPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(css).digest("base64")}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
+import type { ExtraRoutes } from "../http/Routes.ts"
+import { describe, waysOf } from "./ApiDescriptions.ts"
 
 type Json = { readonly [key: string]: unknown }
 const object = (value: unknown): Json => (Predicate.isObject(value) ? { ...value } : {})
@@ -116,9 +99,13 @@ const schemeOf = (name: string, document: Json) => {
 const routeOf = ({ method, operation, path }: Route, document: Json) => {
   const ways = list(operation["security"]).flatMap((way) => Object.keys(object(way)))
   const body = mediaOf(object(operation["requestBody"])["content"])
-  return `<section id="${anchor(method, path)}">
+  const isTried = waysOf(operation).has("session")
+  const taken = body.length === 0 ? "" : " data-body"
+  const trial = isTried ? ` data-method="${escape(method.toUpperCase())}" data-path="${escape(path)}"${taken}` : ""
+  return `<section id="${anchor(method, path)}" class="route"${trial}>
 <h3><b>${escape(method.toUpperCase())}</b> <code>${escape(path)}</code></h3>
 <p>${escape(text(operation["summary"]))}</p>
+<p class="hint">${escape(describe(method, path, operation))}</p>
 <p>Authentication: ${ways.length === 0 ? "none" : ways.map((way) => schemeOf(way, document)).join(" or ")}</p>
 ${parametersOf(operation["parameters"])}
 ${body.map(([kind, media]) => `<p>Request: <code>${escape(kind)}</code></p>${block(object(media)["schema"], document)}`).join("")}
@@ -137,8 +124,13 @@ const link = ({ method, path }: Route) =>
 
 const prose = (words: string) => escape(words).replace(/`([^`]+)`/g, "<code>$1</code>")
 
-/** The page for an OpenAPI document. */
-export const render = (openApi: object): string => {
+const others = (beside: ExtraRoutes) =>
+  beside
+    .map(([method, path]) => `<tr><th scope="row"><b>${escape(method)}</b> <code>${escape(path)}</code></th></tr>`)
+    .join("")
+
+/** The content of the page for an OpenAPI document; `beside` are pages, forms, sign-in and gate, which it does not have. */
+export const render = (openApi: object, beside: ExtraRoutes = []): string => {
   const document = object(openApi)
   const info = object(document["info"])
   const routes = Object.entries(object(document["paths"])).flatMap(([path, methods]) =>
@@ -152,14 +144,11 @@ export const render = (openApi: object): string => {
     }
   })
   const title = escape(text(info["title"]))
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title><style>${css}</style></head><body>
-<h1>${title}</h1>
+  return `<h1>${title}</h1>
 <p>Version ${escape(text(info["version"]))}. The same as <a href="/openapi.json">OpenAPI</a>.</p>
 <p>${prose(text(info["description"]))}</p>
-<nav>${groups.map(({ heading, own }) => `<h2>${heading}</h2><ul>${own.map(link).join("")}</ul>`).join("")}</nav>
+<nav aria-label="API">${groups.map(({ heading, own }) => `<h2>${heading}</h2><ul>${own.map(link).join("")}</ul>`).join("")}</nav>
 ${groups.map(({ heading, own }) => `<h2>${heading}</h2>\n${own.map((route) => routeOf(route, document)).join("\n")}`).join("\n")}
-</body></html>
+${beside.length === 0 ? "" : `<h2>Pages, forms, sign-in and gate</h2><p>Browsers use these: a form is sent as <code>application/x-www-form-urlencoded</code> with the session and answered by 303, or by the page with what was refused.</p><table><tbody>${others(beside)}</tbody></table>`}
 `
 }

@@ -118,6 +118,10 @@ ul.plain { list-style: none; margin: 0; padding: 0; display: grid; gap: 12px }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 .head > .button { flex: none }
 .address { margin: 4px 0 0 }
+.reference nav ul { columns: 22rem; list-style: none; margin: 0; padding: 0 }
+.reference nav a { overflow-wrap: anywhere }
+.route { border-top: 1px solid var(--line); padding: 12px 0 }
+.route h3 { overflow-wrap: anywhere }
 .list > h2 { margin: 20px 14px 8px }
 .list > .hint, .list > p { margin: 0 14px 12px }
 .panel table { margin-bottom: 12px }

@@ -40,4 +40,21 @@ describe("the readable page of the API", () => {
     for (const { description } of document.tags ?? []) assert.include(page, `<h2>${description}</h2>`)
     assert.notMatch(page, /undefined|\[object/)
   })
+
+  it("describes every operation, and offers to try those that the session may call", () => {
+    for (const [path, methods] of Object.entries(document.paths))
+      for (const [method, operation] of Object.entries(
+        methods as Record<string, { security?: ReadonlyArray<object> }>
+      )) {
+        const section = sectionOf(method.toUpperCase(), path)
+        assert.match(section, /<p class="hint">[A-Z][^<]{20,}\.<\/p>/u, `${method} ${path}`)
+        const isTried = (operation.security ?? []).some((way) => Object.keys(way).includes("session"))
+        assert.strictEqual(/^"[^>]* data-method="/u.test(section), isTried, `${method} ${path}`)
+      }
+  })
+
+  it("names pages, forms, sign-in and gate beside the document", () => {
+    const whole = render(document, [["POST", "/portal/tunnels"]])
+    assert.include(whole, "<b>POST</b> <code>/portal/tunnels</code>")
+  })
 })

@@ -90,6 +90,7 @@ layer(server({ ...zone, CT_PORTAL_SOCIAL_PROVIDERS: "github, google" }), {
           ["/portal", 200],
           ["/portal/login", 503],
           ["/portal/callback", 503],
+          ["/docs", 200],
           ["/impressum", 200],
           ["/datenschutz", 200],
           ["/nutzungsbedingungen", 200],

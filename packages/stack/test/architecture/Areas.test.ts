@@ -66,6 +66,7 @@ const server: Table = {
     "agents",
     "accounts",
     "gate",
+    "portal",
     "observability"
   ]
 }

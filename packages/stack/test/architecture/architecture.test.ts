@@ -88,6 +88,8 @@ const httpClients = new Set([
   "packages/domain/src/api/StrictFetch.ts",
   "packages/edge/src/control/ControlPlane.ts",
   "packages/edge/src/gelb/Http2Exchange.ts",
+  // A script of a page: its policy lets it ask the portal alone.
+  "packages/server/src/api/ApiDocsScript.ts",
   "packages/server/src/http/OutgoingHttp.ts",
   // A script of a page: its policy lets it ask the portal alone.
   "packages/server/src/portal/pages/topology/LiveScript.ts",

@@ -27,6 +27,8 @@ export interface Page {
   readonly inline?: { readonly text: string; readonly hash: string }
   /** A page that has nothing for the script to do. */
   readonly isStill?: boolean
+  /** The address of a script of its own. */
+  readonly script?: string
 }
 
 const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
@@ -89,7 +91,7 @@ const legal = (texts: Texts) =>
     <a href="/nutzungsbedingungen">${texts.terms}</a> <a href="/docs">${texts.apiDocs}</a></p>`
 
 /** The whole document. Without a session there is nothing to navigate. */
-export const render = (reader: Reader, { area, inline, isStill = false, main, title }: Page): string => {
+export const render = (reader: Reader, { area, inline, isStill = false, main, script, title }: Page): string => {
   const { signedIn, texts } = reader
   const content = markup`<main id="content" class="main" tabindex="-1">${main}</main>`
   const body =
@@ -108,7 +110,7 @@ ${
   inline === undefined
     ? markup`<link rel="stylesheet" href="${Stylesheet.path}">${
         isStill ? undefined : markup`\n<script type="module" src="${Script.path}"></script>`
-      }`
+      }${script === undefined ? undefined : markup`\n<script type="module" src="${script}"></script>`}`
     : markup`<style>${new Markup(Stylesheet.text)}</style>`
 }
 </head>
