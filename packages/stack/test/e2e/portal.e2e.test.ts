@@ -151,6 +151,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         "fleet",
         "usage",
         "account",
+        "notices",
         "channels",
         "agent-bridges",
         `tunnels/${id}/uptime`,
@@ -183,6 +184,20 @@ describe.skipIf(missing)("the portal in a browser", () => {
         await page.waitForURL(/\/claim-form$/u)
         await page.goto(stack.portal("/portal/channels"))
         assert.strictEqual(await page.locator("a[href$='/grants']").count(), 1)
+      }
+      // The reference of the API, and one of its routes tried with the session.
+      await page.goto(stack.portal("/docs"))
+      await look("docs")
+      if (javaScriptEnabled) {
+        const route = page.locator("section[data-method=GET][data-path='/me/tunnels']")
+        await route.locator("button").click()
+        await route.locator("form button").click()
+        await route.locator("pre:has-text('200')").last().waitFor()
+        assert.include((await route.locator("pre").last().textContent()) ?? "", id ?? "none")
+      }
+      for (const name of ["impressum", "datenschutz", "nutzungsbedingungen", "operators"]) {
+        await page.goto(stack.portal(`/${name}`))
+        await look(name)
       }
       // A topology, drawn by fields, then by the keyboard where there is a script.
       await page.goto(stack.portal("/portal/topologies"))
