@@ -14,6 +14,7 @@ const readAnswer = Schema.decodeUnknownOption(
     readiness: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   })
 )
+const readObject = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Json))
 const readVersion = Schema.decodeUnknownOption(line(64))
 const isName = Schema.is(line(64))
 const isFact = Schema.is(Fact)
@@ -33,14 +34,22 @@ const facts = (readiness: { readonly [name: string]: Schema.Json }) => {
   return Object.fromEntries(kept)
 }
 
+/** `bridge/config` answers with its facts side by side; without one of these names an answer says nothing of readiness. */
+const isReadiness = (name: string) => /_(?:configured|available|disabled)$/u.test(name) || name === "oidc_credential"
+
+const ownFacts = (answer: Schema.Json) => {
+  const own = Object.entries(Option.getOrElse(readObject(answer), () => ({}))).filter(([name]) => name !== "version")
+  return own.some(([name]) => isReadiness(name)) ? Object.fromEntries(own) : undefined
+}
+
 /**
- * Reads an answer. The agent is a program of its owner, so a version and a fact may be a short line only, a fact also a
+ * Reads an answer: readiness stands in an object of its own, or beside the version. The agent is a program of its owner, so a version and a fact may be a short line only, a fact also a
  * boolean, and at most 64 facts are stored.
  */
 export const of = (answer: Schema.Json): Probe =>
   Option.match(readAnswer(answer), {
     onNone: () => nothing,
-    onSome: ({ readiness, version }) => ({
+    onSome: ({ readiness = ownFacts(answer), version }) => ({
       agentVersion: Option.getOrUndefined(readVersion(version)),
       readiness: readiness && facts(readiness)
     })

@@ -16,6 +16,22 @@ describe("a probe of an agent's answer", () => {
     assert.deepStrictEqual(Probe.of({ version: "x".repeat(64) }), { ...nothing, agentVersion: "x".repeat(64) })
   })
 
+  it("holds the facts of bridge/config, which stand side by side, and takes none from bridge/status", () => {
+    const config = {
+      role: "member",
+      broker: "edge.example:4435",
+      relay: null,
+      direct_upgrade: true,
+      cp_url_configured: true,
+      docker_available: false,
+      manifest_install_disabled: false,
+      oidc_credential: "stored"
+    }
+    const { relay: _relay, ...kept } = config
+    assert.deepStrictEqual(Probe.of(config), { agentVersion: undefined, readiness: kept })
+    assert.deepStrictEqual(Probe.of({ version: "1.2.3", bridge_gated: true }), { ...nothing, agentVersion: "1.2.3" })
+  })
+
   it("is empty for an empty answer", () => {
     for (const answer of [null, "1.2.3", 7, [], {}, { readiness: [] }, { readiness: "all" }])
       assert.deepStrictEqual(Probe.of(answer), nothing, JSON.stringify(answer))
