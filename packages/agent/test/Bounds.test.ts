@@ -9,6 +9,7 @@ import { assert, describe, it } from "vitest"
 import { longestLine } from "../src/channel/mcp/LineMessages.ts"
 import { mostWaiting } from "../src/channel/rpc/FrameInbox.ts"
 import * as ServiceHandler from "../src/channel/serve/ServiceHandler.ts"
+import * as DirectPath from "../src/channel/session/DirectPath.ts"
 import * as Forward from "../src/connect/Forward.ts"
 import * as Datagrams from "../src/mesh/Datagrams.ts"
 import * as DirectListener from "../src/mesh/DirectListener.ts"
@@ -28,6 +29,7 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["unread bytes of a session", defaultLimits.receiveLimit, 256 * MiB],
   ["direct clients that have proved nothing", DirectListener.mostStrangers, 64],
   ["direct clients", DirectListener.mostClients, 8192],
+  ["peers at a channel's listener that have proved nothing", DirectPath.mostStrangers, 64],
   ["bytes of datagrams for the origin", Datagrams.longestQueue, MiB],
   ["datagrams that wait for their session", Forward.mostWaiting, 64],
   ["sessions of forwarded datagrams", Forward.mostSessions, 1024],

@@ -10,6 +10,7 @@ import * as PeerLink from "../channel/mcp/PeerLink.ts"
 import * as ServeLoop from "../channel/serve/ServeLoop.ts"
 import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
 import * as ChannelSession from "../channel/session/ChannelSession.ts"
+import * as DirectPath from "../channel/session/DirectPath.ts"
 import type * as Ladder from "../channel/session/Ladder.ts"
 import * as Sessions from "../channel/session/Sessions.ts"
 import { Refused, Unreachable } from "../Failure.ts"
@@ -18,6 +19,7 @@ import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
 import { Events } from "../observe/Events.ts"
 import * as ChannelSettings from "../settings/ChannelSettings.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as Signals from "../terminal/Signals.ts"
 
 type Settings = ChannelSettings.ChannelSettings
@@ -28,10 +30,20 @@ const memberOf = ({ noiseKey, peerNoiseKey, role }: Settings): ChannelSession.Me
   configured: peerNoiseKey
 })
 
+/** Where this member is reached without an edge, for as long as the scope is open. */
+const reachOf = Effect.fnUntraced(function* ({ listen }: Ladder.Broker) {
+  if (listen === undefined) return undefined
+  const listener = yield* DirectPath.listen(listen.address)
+  const advertised = yield* DirectPath.resolve(listen.advertised, listener.address.port)
+  const reach: ChannelSession.Reach = { listener, advertised }
+  return reach
+})
+
 const brokered = Effect.fnUntraced(function* (settings: Settings, broker: Ladder.Broker) {
   const member = memberOf(settings)
+  const reach = yield* reachOf(broker)
   const { isServing, run } = yield* LocalSide.of(settings)
-  const admit = ChannelSession.meet(broker, member)
+  const admit = ChannelSession.meet(broker, member, reach)
   const serve = (met: ChannelSession.Met) =>
     Effect.flatMap(ChannelSession.open(met, member), (session) => Sessions.use(session, broker.grant, run(session)))
   const serving =
@@ -42,9 +54,9 @@ const brokered = Effect.fnUntraced(function* (settings: Settings, broker: Ladder
 })
 
 /** The sessions of a local MCP server: each is opened when a call needs it. */
-const openStream = (broker: Ladder.Broker, member: ChannelSession.Member) =>
+const openStream = (broker: Ladder.Broker, member: ChannelSession.Member, reach: ChannelSession.Reach | undefined) =>
   Effect.gen(function* () {
-    const session = yield* ChannelSession.open(yield* ChannelSession.meet(broker, member), member)
+    const session = yield* ChannelSession.open(yield* ChannelSession.meet(broker, member, reach), member)
     const { stream } = session
     const closed = Effect.callback<void>((resume) => {
       if (stream.destroyed) return resume(Effect.void)
@@ -55,7 +67,7 @@ const openStream = (broker: Ladder.Broker, member: ChannelSession.Member) =>
   })
 
 const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: Ladder.Broker) {
-  const link = yield* PeerLink.make(openStream(broker, memberOf(settings)))
+  const link = yield* PeerLink.make(openStream(broker, memberOf(settings), yield* reachOf(broker)))
   yield* McpFacade.serve(link, process.stdin, process.stdout)
 })
 
@@ -70,15 +82,34 @@ const usedAs = (settings: Settings, use: Use): Settings =>
     ? { ...settings, localSide: { _tag: "Serve" }, serving: { ...settings.serving, mcpCommand: use.mcpCommand } }
     : settings
 
+/** One session with a peer at a known address, whose key the operator of this member has named. */
+const withoutEdge = Effect.fnUntraced(function* (settings: Settings, address: HostPort, use: Use) {
+  const member = memberOf(settings)
+  const { configured: noiseKey, noise, role } = member
+  if (noiseKey === undefined) return yield* ConfigurationInvalid.of("CT_CHANNEL_PEER_NOISE_KEY", "is not set")
+  if (use.as === "mcp")
+    return yield* ConfigurationInvalid.of(
+      "CT_CHANNEL_BROKER",
+      "is not set, and channel mcp opens a session whenever a call needs one",
+      "set it to an edge"
+    )
+  const isInitiator = role === "initiate"
+  const { run } = yield* LocalSide.of(settings)
+  const waiting = Effect.gen(function* () {
+    const listener = yield* DirectPath.listen(address)
+    yield* Effect.logInfo(`waiting for the peer at ${formatHostPort(listener.address)}`)
+    return yield* DirectPath.awaitPeer(listener, noise, noiseKey)
+  })
+  const { socket, stream } = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey) : waiting
+  const met = { socket, stream, carrier: "direct" as const, peer: { noiseKey, isInitiator, holder: undefined } }
+  const session = yield* ChannelSession.open(met, member)
+  yield* Sessions.use(session, undefined, run(session))
+})
+
 const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
   if (settings.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(settings.metricsListen))
   const { meeting } = settings
-  if (meeting._tag === "Direct")
-    return yield* ConfigurationInvalid.of(
-      "CT_CHANNEL_BROKER",
-      "is not set, and this program does not yet meet a peer without an edge",
-      "set CT_CHANNEL_BROKER and CT_CHANNEL_RELAY to an edge"
-    )
+  if (meeting._tag === "Direct") return yield* withoutEdge(settings, meeting.address, use)
   yield* use.as === "mcp" ? standardMcp(settings, meeting) : brokered(settings, meeting)
 })
 
@@ -95,6 +126,12 @@ export const channel = (use: Use) =>
       Effect.catchTags({
         LadderExhausted: (error) => Effect.fail(ChannelFailure.ofLadder(error)),
         HandshakeFailed: (error) => Effect.fail(ChannelFailure.ofHandshake(error)),
+        OriginDown: ({ message }) =>
+          Effect.fail(
+            new Unreachable({
+              detail: `The peer at CT_CHANNEL_ADDR cannot be reached: ${message}. Start the accepting member, or correct the address.`
+            })
+          ),
         PeerRefused: ({ message }) => Effect.fail(new Refused({ detail: message })),
         SessionCut: ({ message }) => Effect.fail(new Unreachable({ detail: message })),
         MessagesCut: ({ message }) => Effect.fail(new Unreachable({ detail: message }))

@@ -192,6 +192,8 @@ export const warningsOf = (values: Reader.Values<typeof Variables.channel>): Rea
     warnings.push(
       "CT_AGENT_SERVICE_HANDLER_CMD has no effect with CT_AGENT_STREAM_HANDLER_CMD, which gets every session."
     )
+  if (values.peerCertificate !== undefined)
+    warnings.push("CT_CHANNEL_PEER_CERT has no effect: the peer proves its Noise key instead. Unset it.")
   if (values.services !== undefined && values.handlerCommand === undefined)
     warnings.push("CT_AGENT_SERVICES has no effect without CT_AGENT_SERVICE_HANDLER_CMD.")
   return warnings

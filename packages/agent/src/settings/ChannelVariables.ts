@@ -108,7 +108,7 @@ const joining = {
   peerCertificate: optional(
     "CT_CHANNEL_PEER_CERT",
     certificate,
-    "Direct mode: the certificate that the accepting member must show."
+    "Has no effect here: the direct path is TCP, on which the peer proves its Noise key."
   ),
   broker: optional("CT_CHANNEL_BROKER", hostPort, "The edge's broker; without it the mode is direct."),
   relay: optional("CT_CHANNEL_RELAY", hostPort, "The edge's relay; needed beside the broker."),

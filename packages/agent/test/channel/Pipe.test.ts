@@ -141,4 +141,24 @@ describe("a channel without a local side", () => {
       []
     )
   })
+
+  it("goes through the relay when the peer cannot be reached, and dials no address of a local network", async () => {
+    const { acceptor, initiator, script } = makePair()
+    const closed = "203.0.113.7:1"
+    await using broker = await startBroker({
+      ...script,
+      line: (line, { phase }) =>
+        phase === 1 ? line.replace(/r=\S+/, "r=198.51.100.1:5").replace(closed, "10.0.0.1:1") : line
+    })
+    await using home = await makeHome()
+    const listening = { CT_CHANNEL_RELAY_ONLY: "0", CT_CHANNEL_LISTEN: "127.0.0.1:0", CT_CHANNEL_ADVERTISE: closed }
+    await using one = runAgent(home, { ...throughFrontDoor(broker, script, acceptor), ...listening }, ["channel"], "a")
+    await using two = runAgent(home, throughFrontDoor(broker, script, initiator), ["channel"], "b")
+    assert.deepStrictEqual([await one.exited, await two.exited], [0, 0], [...one.lines, ...two.lines].join("\n"))
+    assert.includeMembers(
+      broker.joins.map(({ endpoint }) => endpoint),
+      [closed, "relay-only"]
+    )
+    assert.include(two.lines.join("\n"), "open, by front-door")
+  })
 })

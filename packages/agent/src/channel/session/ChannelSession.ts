@@ -5,15 +5,14 @@
 import * as Address from "@catenet/crypto/admission/Address"
 import { native } from "@catenet/crypto/native"
 import type { KeyPair } from "@catenet/crypto/Suite"
-import { guard } from "@catenet/wire/transport/FaultBoundary"
-import { Effect, Option, Result } from "effect"
+import { Effect, Option } from "effect"
 import type { Socket } from "node:net"
-import type { Duplex } from "node:stream"
-import * as Handshake from "../../mesh/Handshake.ts"
-import { NoiseStream } from "../../mesh/NoiseStream.ts"
-import { AgentMetrics, type ChannelCarrier } from "../../observe/AgentMetrics.ts"
+import type { NoiseStream } from "../../mesh/NoiseStream.ts"
+import type { ChannelCarrier } from "../../observe/AgentMetrics.ts"
 import type { Role } from "../../settings/ChannelVariables.ts"
 import { awaitReadable } from "../../tunnel/AwaitReadable.ts"
+import * as DirectPath from "./DirectPath.ts"
+import * as KeyProof from "./KeyProof.ts"
 import * as Ladder from "./Ladder.ts"
 import * as Peer from "./Peer.ts"
 
@@ -34,26 +33,8 @@ export interface ChannelSession {
   readonly bytes: () => { readonly sent: number; readonly received: number }
 }
 
-const nothing = new Uint8Array()
-const noReply = () => Result.succeed(nothing)
-
 /** The edge closes a leg behind the acknowledgement at once, or not at all. */
 const closeMillis = 3_000
-
-/** Proves both keys on a carrier. */
-const shake = Effect.fn("ChannelSession.shake")(
-  function* (carrier: Duplex, noise: KeyPair, peerKey: Uint8Array, isInitiator: boolean) {
-    const metrics = yield* AgentMetrics
-    const { session } = isInitiator
-      ? yield* Handshake.begin(carrier, peerKey, nothing, noise)
-      : yield* Handshake.answer(carrier, [noise], noReply, peerKey)
-    metrics.traffic.handshakes++
-    const stream = new NoiseStream(carrier, session)
-    return guard(stream, metrics.ending(stream))
-  },
-  (shaking, carrier) =>
-    Effect.onExit(shaking, (exit) => Effect.sync(() => exit._tag === "Failure" && carrier.destroy()))
-)
 
 /** Whether the leg of a rendezvous is the session's own: its peer is in no phase, so the edge has joined the two. */
 const isSpliced = Effect.fnUntraced(function* ({ isMarked, socket }: Ladder.Leg) {
@@ -65,23 +46,48 @@ const isSpliced = Effect.fnUntraced(function* ({ isMarked, socket }: Ladder.Leg)
 const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { configured, role }: Member) =>
   Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, { grant, role, configured }))
 
-/** A peer at the other end of a carrier, before either key is proved. */
+/** A peer at the other end of a carrier. */
 export interface Met {
   readonly socket: Socket
   readonly carrier: ChannelCarrier
-  readonly peer: Peer.Peer
+  readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey">
+  /** The session, where both keys are proved already. */
+  readonly stream?: NoiseStream
 }
 
+/** Where this member listens for peers, and what it calls that place to them. */
+export interface Reach {
+  readonly listener: DirectPath.Listener
+  readonly advertised: string
+}
+
+/** The direct path to a peer that was met; none where there is none, or it does not work. */
+const directly = Effect.fnUntraced(function* (peer: Peer.Peer, { noise }: Member, reach: Reach | undefined) {
+  if (!peer.isInitiator) {
+    if (reach === undefined || !DirectPath.isReachable(reach.advertised, peer.observed)) return Option.none()
+    return yield* DirectPath.awaitBriefly(reach.listener, noise, peer.noiseKey)
+  }
+  const address = DirectPath.dialable(peer.endpoint)
+  return address === undefined ? Option.none() : yield* DirectPath.dialBriefly(address, noise, peer.noiseKey)
+})
+
 /** Waits for a peer. The carrier is the caller's. */
-export const meet = Effect.fn("ChannelSession.meet")(function* (broker: Ladder.Broker, member: Member) {
+export const meet = Effect.fn("ChannelSession.meet")(function* (
+  broker: Ladder.Broker,
+  member: Member,
+  reach: Reach | undefined
+) {
+  const endpoint = reach?.advertised ?? Address.relayOnly
   while (true) {
-    const first = yield* Ladder.rendezvous(broker, Address.relayOnly)
+    const first = yield* Ladder.rendezvous(broker, endpoint)
     const known = yield* peerOf(first, broker, member).pipe(
       Effect.tapError(() => Effect.sync(() => first.socket.destroy()))
     )
     if (yield* isSpliced(first)) return met(first, known)
     first.socket.end()
-    const leg = yield* Ladder.relay(broker, Address.relayOnly).pipe(
+    const direct = yield* directly(known, member, reach)
+    if (Option.isSome(direct)) return { ...direct.value, carrier: "direct" as const, peer: known }
+    const leg = yield* Ladder.relay(broker, endpoint).pipe(
       // The peer did not come: it is met anew.
       Effect.catchTag("ParkExpired", () => Effect.undefined)
     )
@@ -94,8 +100,9 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (broker: Ladder.B
 const met = ({ rung, socket }: Ladder.Leg, peer: Peer.Peer): Met => ({ socket, carrier: rung.name, peer })
 
 /** Proves both keys and opens the session with the peer. */
-export const open = Effect.fn("ChannelSession.open")(function* ({ carrier, peer, socket }: Met, { noise }: Member) {
-  const stream = yield* shake(socket, noise, peer.noiseKey, peer.isInitiator)
+export const open = Effect.fn("ChannelSession.open")(function* (met: Met, { noise }: Member) {
+  const { carrier, peer, socket } = met
+  const stream = met.stream ?? (yield* KeyProof.prove(socket, noise, peer.noiseKey, peer.isInitiator))
   const session: ChannelSession = {
     stream,
     carrier,
