@@ -92,6 +92,11 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
       payload: boundedArray(most, PublicKey),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
+    /** What the holder has at the channel is ended, waiting or talking; without a holder, what all members have. */
+    HttpApiEndpoint.post("cutMembers", "/internal/channel/cut", {
+      payload: Schema.Struct({ channel: ChannelId, holder: Schema.optionalKey(HolderKey) }),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsEdgeBody),
     /** The edge asks anew about every visitor of the tunnel, as a session may have ended. */
     HttpApiEndpoint.post("setLogin", "/internal/tunnel/login", {
       headers: tokenHeader,

@@ -3,8 +3,9 @@
  * Each states how things are to be, so that carrying one out twice does no harm. The tunnel's routing token is not part of it.
  */
 import { Effect, Schema } from "effect"
+import { ChannelId } from "../channels/Channel.ts"
 import { Hostname } from "../values/Hostname.ts"
-import { PublicKey } from "../values/Keys.ts"
+import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
@@ -13,6 +14,11 @@ import { Tier } from "./Tier.ts"
 
 /** The fields of each order. */
 export const edgeOrderFields = {
+  /**
+   * What members of a channel have at the edge is ended, waiting or talking; without a holder, what all have. The queue of such
+   * an order has the channel for a name.
+   */
+  CutMembers: { channel: ChannelId, holder: Schema.optionalKey(HolderKey) },
   /** With whether visitors have to log in, where that has to be known before the first of them. */
   AuthorizeHost: {
     hostname: Hostname,

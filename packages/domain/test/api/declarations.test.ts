@@ -212,6 +212,7 @@ const acts = [
   "/bulk",
   "/challenge",
   "/channel/authorize",
+  "/channel/cut",
   "/check",
   "/clear",
   "/confirm",

@@ -1,15 +1,16 @@
 /** What the edge answers about its tunnels. */
-import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
+import { ChannelPresence, EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { HistoryDisabled, ReceiptsDisabled } from "@catenet/domain/edges/EdgeAdminErrors"
 import { EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { Receipt, ReceiptKey, ReceiptPage } from "@catenet/domain/tunnels/Receipt"
 import { TokenStatusReport, TokenSums, TunnelHistory } from "@catenet/domain/tunnels/TunnelTraffic"
-import { PublicKey } from "@catenet/domain/values/Keys"
+import { HolderKey, PublicKey } from "@catenet/domain/values/Keys"
 import { Count } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { ChannelRoom } from "../channels/ChannelRoom.ts"
 import type { Receipts } from "../history/Receipts.ts"
 import { SessionHistory } from "../history/SessionHistory.ts"
 import { WorkerStats } from "../processes/WorkerStats.ts"
@@ -23,12 +24,27 @@ const decodeHistory = Schema.decodeUnknownEffect(TunnelHistory)
 const decodeReceipt = Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))
 const readToken = Schema.decodeUnknownOption(RoutingToken)
 
+/** Who was here within so long counts as waiting: members come and go between their joins. */
+const parkedMillis = 60_000
+
+const presenceOf = (seen: ReadonlyMap<string, number>) =>
+  Array.from(
+    seen,
+    ([holder, ago]) =>
+      new ChannelPresence({
+        holder: HolderKey.make(holder),
+        parked_now: ago <= parkedMillis,
+        last_seen_secs_ago: Count.make(Math.floor(ago / 1_000))
+      })
+  )
+
 export const FactsHandlers = HttpApiBuilder.group(
   EdgeAdminApi,
   "facts",
   Effect.fn(function* (handlers) {
     const routes = yield* Routes
     const agents = yield* AgentSessions
+    const room = yield* ChannelRoom
     const echoes = yield* OriginEchoes
     const sessionHistory = yield* SessionHistory
     const workerStats = yield* WorkerStats
@@ -89,9 +105,13 @@ export const FactsHandlers = HttpApiBuilder.group(
         sessionHistory.receipts === undefined
           ? Effect.fail(new ReceiptsDisabled({}))
           : Effect.succeed(new ReceiptKey({ alg: "ed25519", ...edge(sessionHistory.receipts) })),
-      // No member of a channel joins at this edge, so the list is empty.
-      presence: () => Effect.succeed({ holders: [] }),
-      holderPresence: () => Effect.succeed({ seen: false as const })
+      presence: ({ params }) => Effect.sync(() => ({ holders: presenceOf(room.seen(params.channel)) })),
+      holderPresence: ({ params }) =>
+        Effect.sync(() => {
+          const found = presenceOf(room.seen(params.channel)).find(({ holder }) => holder === params.holder)
+          if (found === undefined) return { seen: false as const }
+          return { seen: true as const, parked_now: found.parked_now, last_seen_secs_ago: found.last_seen_secs_ago }
+        })
     })
   })
 )

@@ -34,6 +34,7 @@ export const OrdersHandlers = HttpApiBuilder.group(
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload, proof),
       setHttpOnly: ({ headers, payload }) =>
         orders.setHttpOnly(Redacted.value(headers["x-ct-routing-token"]), payload.required),
+      cutMembers: ({ payload }) => orders.cutMembers(payload.channel, payload.holder),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
       revokeByHeader: ({ headers }) => {
         const successor = headers["x-ct-successor-token"]

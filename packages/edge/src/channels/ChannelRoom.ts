@@ -17,6 +17,8 @@ import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
 import { MemberLeg } from "./MemberLeg.ts"
 import { type Pairing, PairingRoom } from "./PairingRoom.ts"
+import { RecentCuts } from "./RecentCuts.ts"
+import { SeenMembers } from "./SeenMembers.ts"
 
 const parkMillis = 30_000
 const tickEvery = "1 second"
@@ -36,6 +38,10 @@ export class ChannelRoom extends Context.Service<
     readonly enter: (stream: Duplex, member: Member, early: Uint8Array) => Effect.Effect<void>
     /** Sends those who wait and are meant away, to come again elsewhere. */
     readonly sendAway: (meant: (member: Member) => boolean) => void
+    /** Ends what the holder has at the channel, waiting or talking; without one, what all have. */
+    readonly cut: (channel: string, holder: string | undefined) => void
+    /** How many milliseconds ago each holder of the channel was here; 0 for those who are. */
+    readonly seen: (channel: string) => ReadonlyMap<string, number>
     readonly parked: () => number
     readonly sessions: () => number
     /** Epoch milliseconds: since when those who wait are looked at, and when they last were. */
@@ -53,6 +59,8 @@ export class ChannelRoom extends Context.Service<
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
     const live = new ChannelSessions()
+    const lastSeen = new SeenMembers()
+    const cuts = new RecentCuts()
     const since = now()
     let lastTick = since
     const room = new PairingRoom<MemberLeg>({
@@ -69,6 +77,7 @@ export class ChannelRoom extends Context.Service<
       counters.channelSplices += 1
       yield* relays.pass(a, b, { counters: meter, signal: session.controller.signal })
       live.close(session)
+      for (const { channel, holder } of session.members) lastSeen.note(channel, holder, now())
     })
 
     const introduce = ({ acceptor, completion, initiator }: Pairing<MemberLeg>) => {
@@ -89,6 +98,9 @@ export class ChannelRoom extends Context.Service<
       Effect.sync(() => {
         const leg = new MemberLeg(stream, member, early)
         if (stream.destroyed) return
+        const { authorizedAt, channel, holder } = member
+        lastSeen.note(channel, holder, now())
+        if (cuts.outdates(channel, holder, authorizedAt)) return leg.expire()
         if (member.keepAlive) counters.channelParkLegsKeepAlive += 1
         else counters.channelParkLegsPlain += 1
         const { pairing, refused, superseded } = room.arrive(leg, now())
@@ -99,12 +111,36 @@ export class ChannelRoom extends Context.Service<
         if (refused.includes(leg)) return
         leg.watch(() => {
           if (room.leave(leg)) counters.channelParksReaped += 1
+          lastSeen.note(channel, holder, now())
         })
       })
 
     const cut = (session: ChannelSession, sentence: string) => {
       counters.channelSessionsCut += 1
       session.controller.abort(reset(sentence))
+    }
+
+    const cutMembers = (channel: string, holder: string | undefined) => {
+      const meant = (member: Member) => holder === undefined || member.holder === holder
+      cuts.note(channel, holder, now())
+      authority.forget(channel)
+      for (const session of live.all(channel))
+        if (session.members.some(meant)) cut(session, "a member may no longer talk on this channel")
+      each(
+        room.waiting(channel).filter(({ member }) => meant(member)),
+        (leg) => {
+          room.leave(leg)
+          leg.expire()
+        }
+      )
+    }
+
+    const seen = (channel: string) => {
+      const at = now()
+      const ago = new Map(Array.from(lastSeen.of(channel), ([holder, then]) => [holder, Math.max(0, at - then)]))
+      for (const { member } of room.waiting(channel)) ago.set(member.holder, 0)
+      for (const { members } of live.all(channel)) for (const { holder } of members) ago.set(holder, 0)
+      return ago
     }
 
     const isOver = ({ grant }: Member, at: number) => grant.expiresAt <= BigInt(seconds(at))
@@ -154,6 +190,8 @@ export class ChannelRoom extends Context.Service<
             leg.expire()
           }
         ),
+      cut: cutMembers,
+      seen,
       since,
       lastTick: () => lastTick,
       parked: () => room.size,

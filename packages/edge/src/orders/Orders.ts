@@ -5,6 +5,7 @@
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { Clock, Context, Effect, Layer } from "effect"
+import { ChannelRoom } from "../channels/ChannelRoom.ts"
 import { LoginGate } from "../gelb/LoginGate.ts"
 import { Relays } from "../relay/Relays.ts"
 import { authorizeHost, type RouteOrder } from "../routes/RouteOrder.ts"
@@ -26,6 +27,8 @@ interface Applied {
   /** Says whether visitors have to log in, and asks anew about each of those who are here. */
   readonly setLogin: (token: string, required: boolean) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: AccessPolicy | null) => Effect.Effect<void>
+  /** Ends what a holder has at a channel; without one, what all its members have. They may come again, and are asked about. */
+  readonly cutMembers: (channel: string, holder: string | undefined) => Effect.Effect<void>
 }
 
 /** The orders of a state that was fetched. */
@@ -65,6 +68,7 @@ export class Orders extends Context.Service<
     const agents = yield* AgentSessions
     const relays = yield* Relays
     const gate = yield* LoginGate
+    const room = yield* ChannelRoom
     const broadcast = yield* WorkerBroadcast
     const clock = yield* Clock.Clock
     /** Done here and sent to the others in one step, so that orders reach all processes in the same order. */
@@ -112,6 +116,10 @@ export class Orders extends Context.Service<
         everywhere({ _tag: "SetHttpOnly", token, required }, () => {
           if (!routes.isRevoked(token)) routes.setHttpOnly(token, required)
         }),
+      cutMembers: (channel, holder) =>
+        everywhere({ _tag: "CutMembers", channel, ...(holder === undefined ? {} : { holder }) }, () =>
+          room.cut(channel, holder)
+        ),
       setPolicy: (token, policy) =>
         everywhere({ _tag: "SetAccessPolicy", token, policy }, () => {
           if (routes.isRevoked(token)) return
@@ -140,6 +148,13 @@ export class Orders extends Context.Service<
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([Routes.layer, AgentSessions.layer, Relays.layer, LoginGate.layer, WorkerBroadcast.layer])
+    Layer.provide([
+      ChannelRoom.layer,
+      Routes.layer,
+      AgentSessions.layer,
+      Relays.layer,
+      LoginGate.layer,
+      WorkerBroadcast.layer
+    ])
   )
 }

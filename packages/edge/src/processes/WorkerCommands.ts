@@ -22,6 +22,8 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
       return orders.setAgentKeys(order.token, order.keys, order.proof)
     case "SetHttpOnly":
       return orders.setHttpOnly(order.token, order.required)
+    case "CutMembers":
+      return orders.cutMembers(order.channel, order.holder)
     case "Report":
       return report
     case "SetAccessPolicy":

@@ -1,5 +1,6 @@
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import * as AdminRoutes from "@catenet/edge/admin/AdminRoutes"
+import { ChannelRoom } from "@catenet/edge/channels/ChannelRoom"
 import { SessionHistory } from "@catenet/edge/history/SessionHistory"
 import * as HttpListener from "@catenet/edge/listen/HttpListener"
 import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
@@ -54,6 +55,7 @@ const services = Layer.mergeAll(
   Layer.succeed(Orders, faulty()),
   Layer.succeed(Routes, faulty()),
   Layer.succeed(AgentSessions, faulty()),
+  Layer.succeed(ChannelRoom, faulty()),
   Layer.succeed(SessionHistory, faulty()),
   Layer.succeed(OriginEchoes, faulty()),
   Layer.succeed(WorkerStats, faulty()),
@@ -77,7 +79,9 @@ const bodyOf = (path: string): unknown =>
       ? { tokens: [secrets.token, secrets.successor] }
       : path.endsWith("access-policy")
         ? null
-        : { required: true }
+        : path.endsWith("channel/cut")
+          ? { channel: secrets.token }
+          : { required: true }
 
 it.live("no secret is in a log, a trace or a problem, whatever route of the admin interface or the metrics fails", () =>
   Effect.gen(function* () {

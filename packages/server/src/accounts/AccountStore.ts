@@ -1,4 +1,5 @@
 /** What an operator allows an account, and everything that ends with an account. */
+import { ChannelId } from "@catenet/domain/channels/Channel"
 import { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
@@ -68,6 +69,11 @@ export const make = Effect.gen(function* () {
       Request: Schema.String,
       Result: Schema.Struct({ tunnelId: Schema.String }),
       execute: (email) => sql`delete from tunnel_visitors where email = ${email} returning tunnel_id`
+    }),
+    channels: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ channel: ChannelId }),
+      execute: (subject) => sql`select channel from channels where owner = ${subject} order by channel`
     }),
     dropBelongings: (subject: string, email: string | null) =>
       Effect.all([

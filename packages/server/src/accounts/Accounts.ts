@@ -7,6 +7,7 @@ import { AccountUnknown } from "@catenet/domain/billing/CreditErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option } from "effect"
+import { MembershipCuts } from "../channels/MembershipCuts.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { Audits } from "../identity/Audits.ts"
@@ -43,6 +44,7 @@ export class Accounts extends Context.Service<
     const store = yield* Store.make
     const outbox = yield* Outbox
     const audits = yield* Audits
+    const cuts = yield* MembershipCuts
     const keys = yield* AgentKeys
     const gateSessions = yield* GateSessions
     const loginOrders = yield* LoginOrders
@@ -96,6 +98,7 @@ export class Accounts extends Context.Service<
           yield* gateSessions.closeAllOf(subject)
           const left = email === null ? [] : yield* store.dropFromLists(email)
           for (const { tunnelId } of left) yield* loginOrders.tunnelChanged(tunnelId)
+          for (const { channel } of yield* store.channels(subject)) yield* cuts.cut(channel)
           yield* store.dropBelongings(subject, email)
           yield* audits.append(audit("account_deleted", subject, subject))
         },
@@ -112,6 +115,7 @@ export class Accounts extends Context.Service<
       Audits.layer,
       GateSessions.layer,
       LoginOrders.layer,
+      MembershipCuts.layer,
       Outbox.layer,
       ServiceAccounts.layer,
       Topologies.layer

@@ -20,6 +20,7 @@ import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ChannelStore.ts"
+import { MembershipCuts } from "./MembershipCuts.ts"
 
 type Account = Caller["Service"]
 
@@ -64,6 +65,7 @@ export class Channels extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
     const audits = yield* Audits
+    const cuts = yield* MembershipCuts
     const { channelsPerAccount } = yield* Settings
 
     const requireRoom = ({ held, most }: Store.Counted, more: number) => {
@@ -80,7 +82,10 @@ export class Channels extends Context.Service<
       if (stored === null) {
         yield* requireRoom({ held, most }, 1)
         yield* store.insert([{ channel, ...next, createdAt: yield* unixSeconds }])
-      } else if (next !== stored) yield* store.rekey(channel, next.operatorPubkey)
+      } else if (next !== stored) {
+        yield* store.rekey(channel, next.operatorPubkey)
+        yield* cuts.cut(channel)
+      }
       yield* Effect.forEach(effects, audits.append, { discard: true })
     }, store.transaction)
 
@@ -113,6 +118,7 @@ export class Channels extends Context.Service<
           const stored = Option.getOrNull(yield* store.find(channel))
           const { effects } = yield* Effect.fromResult(deregister(stored, subject, channel))
           yield* store.drop(channel)
+          yield* cuts.cut(channel)
           yield* Effect.forEach(effects, audits.append, { discard: true })
         },
         store.transaction,
@@ -132,5 +138,5 @@ export class Channels extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Channels, Channels.make)
-  static readonly layer = Channels.layerNoDeps.pipe(Layer.provide([Audits.layer]))
+  static readonly layer = Channels.layerNoDeps.pipe(Layer.provide([Audits.layer, MembershipCuts.layer]))
 }

@@ -22,6 +22,7 @@ import * as Attestation from "./Attestation.ts"
 import { Channels } from "./Channels.ts"
 import * as Store from "./ChannelStore.ts"
 import { type Place, requireGrantFor } from "./GrantPlace.ts"
+import { MembershipCuts } from "./MembershipCuts.ts"
 
 type Account = Caller["Service"]
 
@@ -65,6 +66,7 @@ export class Members extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
     const audits = yield* Audits
+    const cuts = yield* MembershipCuts
     const { command, requireOwner } = yield* Channels
 
     /** Stores a member inside the caller's transaction. A member that is stored with the same keys already is not audited. */
@@ -82,11 +84,13 @@ export class Members extends Context.Service<
     const drop = Effect.fnUntraced(function* (actor: string, { channel, holder }: Place) {
       const entry = audit("channel_member_removed", actor, channel, holder)
       yield* audits.appendTo(store.dropMember(channel, holder), entry)
+      yield* cuts.cut(channel, holder)
     })
 
     const deposit = Effect.fnUntraced(function* (actor: string, place: Place, grant: Grant) {
       if ((yield* store.isMember(place)).length === 0) return yield* new MemberNotFound()
-      yield* store.putGrant({ ...place, grantHex: grant })
+      const [put] = yield* store.putGrant({ ...place, grantHex: grant })
+      if (put?.replaces === true) yield* cuts.cut(place.channel, place.holder)
       yield* audits.append(audit("channel_grant_deposited", actor, place.channel, place.holder))
     })
 
@@ -121,5 +125,5 @@ export class Members extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Members, Members.make)
-  static readonly layer = Members.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer]))
+  static readonly layer = Members.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer, MembershipCuts.layer]))
 }

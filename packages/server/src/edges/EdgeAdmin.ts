@@ -39,6 +39,10 @@ const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: Ed
       return orders.revokeByHeader({
         headers: { ...headers, ...(call.successor === undefined ? {} : { "x-ct-successor-token": call.successor }) }
       })
+    case "CutMembers": {
+      const { channel, holder } = call
+      return orders.cutMembers({ payload: { channel, ...(holder === undefined ? {} : { holder }) } })
+    }
     case "SetHttpOnly":
       return orders.setHttpOnly({ headers, payload: { required: call.required } })
     case "SetLogin":

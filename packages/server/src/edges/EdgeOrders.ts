@@ -31,6 +31,8 @@ export const aboutOf = (call: EdgeOrder): string | null => {
     case "SetAgentKeys":
     case "SetLogin":
       return call._tag
+    case "CutMembers":
+      return `members ${call.holder ?? ""}`
     case "Revoke":
       return null
   }

@@ -7,7 +7,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Proof from "@catenet/crypto/OperatorBinding"
 import type { Caller } from "@catenet/domain/api/Access"
-import type { ChannelId } from "@catenet/domain/channels/Channel"
+import { ChannelId } from "@catenet/domain/channels/Channel"
 import type { LinkChange } from "@catenet/domain/topologies/OperatorBinding"
 import { OperatorBinding, type OverlayMode } from "@catenet/domain/topologies/Topology"
 import {
@@ -35,6 +35,7 @@ import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Step } from "@catenet/domain/values/Step"
 import { Context, Effect, Layer, Option, type Result, Schema } from "effect"
 import { ChannelRelations } from "../channels/ChannelRelations.ts"
+import { MembershipCuts } from "../channels/MembershipCuts.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
@@ -45,11 +46,15 @@ import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
 
+const channelOf = ({ a, b, operator }: LinkChange) =>
+  ChannelId.make(Hex.encode(ChannelIds.link(native, bytesOf(operator), bytesOf(a), bytesOf(b))))
+
 /** The channel that a change opens at an edge; null closes it. */
-const channelOf = ({ _tag, a, b, operator }: LinkChange) => {
-  const channel = ChannelIds.link(native, bytesOf(operator), bytesOf(a), bytesOf(b))
-  return { a, b, link: _tag === "LinkRevoked" ? null : Hex.encode(channel) }
-}
+const openedBy = (change: LinkChange) => ({
+  a: change.a,
+  b: change.b,
+  link: change._tag === "LinkRevoked" ? null : channelOf(change)
+})
 
 interface Command<E, E2, R> {
   /** The edges that the command is about. */
@@ -89,6 +94,7 @@ export class TopologyEditor extends Context.Service<
     const store = yield* Store.make
     const locked = yield* LockedTopology.make
     const audits = yield* Audits
+    const cuts = yield* MembershipCuts
     const { once } = yield* Idempotency
     const channels = yield* ChannelRelations
 
@@ -101,9 +107,10 @@ export class TopologyEditor extends Context.Service<
       Effect.gen(function* () {
         const { effects } = yield* Effect.fromResult(decide(yield* locked.hold(id, account, { edges })))
         yield* write
-        const links = new Map(effects.map((change) => [`${change.a} ${change.b}`, channelOf(change)]))
+        const links = new Map(effects.map((change) => [`${change.a} ${change.b}`, openedBy(change)]))
         if (links.size > 0) yield* store.setLinks(id, [...links.values()])
         yield* store.announce(id)
+        for (const change of effects) if (change._tag === "LinkRevoked") yield* cuts.cut(channelOf(change))
         if (action !== undefined) yield* audits.append(audit(action, account.subject, id, detail))
       }).pipe(store.transaction, sqlOrDie)
 
@@ -191,6 +198,6 @@ export class TopologyEditor extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(TopologyEditor, TopologyEditor.make)
   static readonly layer = TopologyEditor.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, ChannelRelations.layer, Idempotency.layer])
+    Layer.provide([Audits.layer, ChannelRelations.layer, Idempotency.layer, MembershipCuts.layer])
   )
 }

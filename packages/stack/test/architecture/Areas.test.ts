@@ -9,7 +9,7 @@ const domain: Table = {
   values: [],
   identity: [],
   billing: [],
-  edges: [],
+  edges: ["channels"],
   enrollment: [],
   tunnels: ["edges", "enrollment"],
   certificates: ["tunnels", "edges"],
@@ -35,10 +35,10 @@ const server: Table = {
   enrollment: ["identity", "edges"],
   tunnels: ["identity", "edges", "enrollment", "dns"],
   certificates: ["tunnels", "edges", "dns"],
-  channels: ["identity", "tunnels"],
+  channels: ["identity", "tunnels", "edges"],
   topologies: ["identity", "channels"],
   agents: ["identity"],
-  accounts: ["identity", "edges", "enrollment", "tunnels", "topologies"],
+  accounts: ["channels", "identity", "edges", "enrollment", "tunnels", "topologies"],
   gate: ["identity", "tunnels", "portal"],
   portal: [
     "identity",
@@ -106,7 +106,7 @@ const edge: Table = {
     "control"
   ],
   metrics: ["channels", "listen", "processes", "sessions", "frontdoor", "relay"],
-  admin: ["history", "processes", "routes", "sessions", "listen", "orders"]
+  admin: ["channels", "history", "processes", "routes", "sessions", "listen", "orders"]
 }
 
 const areaOf = (name: string, file: string | undefined) =>

@@ -1,0 +1,123 @@
+/** A member that may no longer talk is cut within a second, whatever it does and however it came. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import * as Members from "../harness/Members.ts"
+import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
+
+const life = Effect.runSync(Scope.make())
+let world: TestEdge
+beforeAll(async () => {
+  world = await Effect.runPromise(start({ CT_EDGE_PROCESSES: "2" }).pipe(Scope.provide(life)))
+})
+afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
+
+const pair = (claims: Parameters<typeof Members.member>[1] = {}) => {
+  const channel = Members.channel()
+  const members = [Members.member(channel, claims), Members.member(channel)] as const
+  Members.register(world, ...members)
+  return members
+}
+
+const talking = async (...[a, b]: readonly [Members.TestMember, Members.TestMember]) => {
+  const one = await Members.join(world, a)
+  const two = await Members.join(world, b, { alpn: Members.plain })
+  await Promise.all([Members.acknowledged(one), Members.acknowledged(two)])
+  return [one, two] as const
+}
+
+const cut = async ({ channel, holder }: Members.TestMember, whole = false) => {
+  const body = { channel: hex(channel.id), ...(whole ? {} : { holder: hex(holder) }) }
+  const { status } = await world.admin("POST", "/internal/channel/cut", { body })
+  assert.strictEqual(status, 200)
+}
+
+/** How long it takes until both are cut. */
+const endOf = async (...peers: ReadonlyArray<Members.Peer>) => {
+  const from = performance.now()
+  await Promise.all(peers.map((peer) => peer.rest()))
+  return performance.now() - from
+}
+
+describe.concurrent("an order to cut", () => {
+  it("ends the sessions of the holder, and of no other", async () => {
+    const [a, b] = pair()
+    const c = Members.member(a.channel)
+    Members.register(world, c)
+    const first = await talking(a, b)
+    const second = await talking(b, c)
+    await cut(a)
+    assert.isBelow(await endOf(...first), 1_000)
+    second[0].send(Members.ascii("still"))
+    assert.strictEqual((await second[1].take(5)).toString(), "still")
+    await cut(a, true)
+    assert.isBelow(await endOf(...second), 1_000)
+  })
+
+  it("sends those who wait away, who are asked about when they come again", async () => {
+    const [a] = pair()
+    const waiting = await Members.join(world, a)
+    await eventually(
+      async () => ((await world.metrics())["ct_edge_channel_parked"] ?? 0) > 0,
+      "it waits in the main process"
+    )
+    Members.remove(world, a)
+    await cut(a)
+    assert.strictEqual((await waiting.rest()).toString(), "EX")
+    const again = await Members.dial(world)
+    again.send(Members.joinFrame(a))
+    assert.strictEqual((await again.rest()).toString("latin1"), "NO\u000anot-member")
+  })
+
+  it("is not outrun by an answer from before", async () => {
+    const [a] = pair()
+    const peer = await Members.dial(world)
+    peer.send(Members.joinFrame(a))
+    const challenge = await peer.take(32)
+    await cut(a)
+    peer.send(Members.answer(a, challenge))
+    assert.strictEqual((await peer.rest()).toString(), "EX")
+  })
+
+  it("is refused without the form of a channel", async () => {
+    const { status } = await world.admin("POST", "/internal/channel/cut", { body: { channel: "x" } })
+    assert.strictEqual(status, 400)
+  })
+})
+
+describe.concurrent("a session", () => {
+  it("ends with the grant of either member", async () => {
+    const ends = BigInt(Math.ceil(Date.now() / 1_000) + 2)
+    const [a, b] = pair({ expiresAt: ends })
+    await endOf(...(await talking(a, b)))
+    const late = Date.now() / 1_000 - Number(ends)
+    assert.isTrue(late >= 0 && late < 5, `${late} s after the end`)
+  })
+})
+
+describe.concurrent("presence", () => {
+  it("names those who wait or talk, and when the others were last here", async () => {
+    const [a, b] = pair()
+    const path = `/internal/channel/presence/${hex(a.channel.id)}`
+    const presence = async () => {
+      const { holders } = (await world.admin("GET", path)).body as {
+        holders: ReadonlyArray<{ holder: string; parked_now: boolean; last_seen_secs_ago: number }>
+      }
+      return new Map(holders.map(({ holder, ...rest }) => [holder, rest]))
+    }
+    assert.strictEqual((await presence()).size, 0)
+    const waiting = await Members.join(world, a)
+    await eventually(async () => (await presence()).has(hex(a.holder)), "it is seen")
+    assert.deepStrictEqual((await world.admin("GET", `${path}/${hex(a.holder)}`)).body, {
+      seen: true,
+      parked_now: true,
+      last_seen_secs_ago: 0
+    })
+    assert.deepStrictEqual((await world.admin("GET", `${path}/${hex(b.holder)}`)).body, { seen: false })
+    const other = await Members.join(world, b)
+    await Promise.all([Members.acknowledged(waiting), Members.acknowledged(other)])
+    assert.sameMembers([...(await presence()).keys()], [hex(a.holder), hex(b.holder)])
+    for (const peer of [waiting, other]) peer.socket.destroy()
+  })
+})

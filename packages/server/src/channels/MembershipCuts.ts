@@ -1,0 +1,39 @@
+/**
+ * Orders to all edges that end what members of a channel have there, waiting or talking. They are written in the transaction
+ * that takes the right away and delivered until acknowledged, so that a member that was removed talks no second longer.
+ */
+import type { ChannelId } from "@catenet/domain/channels/Channel"
+import type { HolderKey } from "@catenet/domain/values/Keys"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import { Outbox } from "../edges/Outbox.ts"
+
+const queueOf = Schema.decodeSync(RoutingToken)
+
+export class MembershipCuts extends Context.Service<
+  MembershipCuts,
+  {
+    /** In the current transaction. Without a holder all members of the channel are meant. */
+    readonly cut: (
+      channel: ChannelId,
+      holder?: HolderKey
+    ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+  }
+>()("server/channels/MembershipCuts") {
+  static readonly make = Effect.gen(function* () {
+    const outbox = yield* Outbox
+    return {
+      // The queue of a channel has its id for a name, which has the form of a token.
+      cut: (channel: ChannelId, holder?: HolderKey) =>
+        outbox.append(queueOf(channel), {
+          _tag: "CutMembers",
+          channel,
+          ...(holder === undefined ? {} : { holder })
+        })
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(MembershipCuts, MembershipCuts.make)
+  static readonly layer = MembershipCuts.layerNoDeps.pipe(Layer.provide([Outbox.layer]))
+}
