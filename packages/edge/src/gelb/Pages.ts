@@ -1,6 +1,7 @@
 /** The few answers the edge gives in its own name to visitors of gelb hosts. Nothing of the visitor is echoed. */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { Markup, markup } from "@catenet/domain/values/Markup"
+import { smallSheet } from "@catenet/domain/values/PageLook"
 import { DateTime } from "effect"
 import { STATUS_CODES } from "node:http"
 
@@ -31,6 +32,8 @@ export const http1 = ({ status, fields, body }: EdgeResponse): Buffer => {
   return Buffer.concat([Buffer.from(head, "latin1"), body])
 }
 
+const look = new Markup(smallSheet)
+
 /** A page of one sentence. */
 export const page = (title: string, sentence: string | Markup): string =>
   markup`<!doctype html>
@@ -38,9 +41,8 @@ export const page = (title: string, sentence: string | Markup): string =>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>body{font:1.1rem/1.6 system-ui,sans-serif;max-width:34rem;margin:15vh auto 0;padding:0 1rem}h1{font-size:1.5rem}</style>
+<style>${look}</style>
 </head>
 <body><main><h1>${title}</h1><p>${sentence}</p></main></body>
 </html>

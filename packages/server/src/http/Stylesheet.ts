@@ -2,25 +2,11 @@
  * The one style sheet of all pages, served under a name that holds its hash, so that browsers keep it for good. A page
  * allows no inline style and no picture of another origin.
  */
+import { colours } from "@catenet/domain/values/PageLook"
 import { createHash } from "node:crypto"
 
 const css = `
-:root {
-  color-scheme: light dark;
-  --ground: #fbfbfa; --panel: #ffffff; --ink: #16181d; --soft: #5b6270; --line: #e4e5e9; --accent: #1f5fd6;
-  --on-accent: #ffffff; --chosen: #e4ecfa;
-  --rot: #c2362b; --gelb: #8a5800; --gruen: #1c7a46;
-  --rot-ground: #fbe9e7; --gelb-ground: #fdf1d8; --gruen-ground: #e3f4ea;
-  --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #101216; --panel: #171a20; --ink: #e9ebef; --soft: #9aa3b2; --line: #2a2f39; --accent: #7aa5ff;
-    --on-accent: #101216; --chosen: #1d2740;
-    --rot: #ff8a7f; --gelb: #f1c15b; --gruen: #6fd69a;
-    --rot-ground: #3a1f1d; --gelb-ground: #382b12; --gruen-ground: #16301f;
-  }
-}
+${colours}
 * { box-sizing: border-box }
 html { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100% }
 body { margin: 0; background: var(--ground); color: var(--ink); font-variant-numeric: tabular-nums }

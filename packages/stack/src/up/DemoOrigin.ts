@@ -1,22 +1,42 @@
 /** The service behind the demo tunnel: a page that says what reached it, and an echo for those who post. */
-import { markup } from "@catenet/domain/values/Markup"
+import { Markup, markup } from "@catenet/domain/values/Markup"
+import { smallSheet } from "@catenet/domain/values/PageLook"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
 const row = ([name, value]: readonly [string, string]) => markup`<dt>${name}</dt><dd>${value}</dd>`
 
+const english = {
+  language: "en",
+  title: "Hello from your machine",
+  text: "A program on loopback answered this request. It came through the edge and the agent.",
+  facts: { host: "Host", path: "Path", from: "Forwarded for", who: "Signed in as", browser: "Browser" }
+}
+const german: typeof english = {
+  language: "de",
+  title: "Hallo von Ihrem Rechner",
+  text: "Ein Programm auf Loopback hat diese Anfrage beantwortet. Sie kam durch den Edge und den Agenten.",
+  facts: { host: "Host", path: "Pfad", from: "Weitergeleitet für", who: "Angemeldet als", browser: "Browser" }
+}
+
+const look = new Markup(smallSheet)
+
 const page = (request: IncomingMessage) => {
-  const header = (name: "host" | "x-forwarded-for" | "x-gate-email" | "user-agent") =>
+  const header = (name: "accept-language" | "host" | "x-forwarded-for" | "x-gate-email" | "user-agent") =>
     String(request.headers[name] ?? "")
+  const { facts: names, language, text, title } = /^de\b/iu.test(header("accept-language")) ? german : english
   const facts: ReadonlyArray<readonly [string, string]> = [
-    ["Host", header("host")],
-    ["Path", request.url ?? "/"],
-    ["Forwarded for", header("x-forwarded-for")],
-    ["Signed in as", header("x-gate-email")],
-    ["Browser", header("user-agent")]
+    [names.host, header("host")],
+    [names.path, request.url ?? "/"],
+    [names.from, header("x-forwarded-for")],
+    [names.who, header("x-gate-email")],
+    [names.browser, header("user-agent")]
   ]
   const shown = facts.filter(([, value]) => value !== "").map(row)
-  return markup`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Hello from your machine</title></head><body><main><h1>Hello from your machine</h1><p>A program on loopback answered this request. It came through the edge and the agent.</p><dl>${shown}</dl></main></body></html>`
-    .text
+  return markup`<!doctype html>
+<html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title><link rel="icon" href="data:,"><style>${look}</style></head>
+<body><main><h1>${title}</h1><p>${text}</p><dl>${shown}</dl></main></body></html>
+`.text
 }
 
 const answer = (request: IncomingMessage, response: ServerResponse) => {
@@ -26,7 +46,11 @@ const answer = (request: IncomingMessage, response: ServerResponse) => {
     return
   }
   response
-    .writeHead(200, { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" })
+    .writeHead(200, {
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      vary: "accept-language"
+    })
     .end(page(request))
 }
 

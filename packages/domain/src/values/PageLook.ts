@@ -1,0 +1,36 @@
+/**
+ * How pages look: the colours of the portal, light and dark, and a small sheet for pages of one sentence, which a program
+ * that serves no style sheet puts into the page itself.
+ */
+
+/** As properties of `:root`, the light ones first. */
+export const colours = `:root {
+  color-scheme: light dark;
+  --ground: #fbfbfa; --panel: #ffffff; --ink: #16181d; --soft: #5b6270; --line: #e4e5e9; --accent: #1f5fd6;
+  --on-accent: #ffffff; --chosen: #e4ecfa;
+  --rot: #c2362b; --gelb: #8a5800; --gruen: #1c7a46;
+  --rot-ground: #fbe9e7; --gelb-ground: #fdf1d8; --gruen-ground: #e3f4ea;
+  --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #101216; --panel: #171a20; --ink: #e9ebef; --soft: #9aa3b2; --line: #2a2f39; --accent: #7aa5ff;
+    --on-accent: #101216; --chosen: #1d2740;
+    --rot: #ff8a7f; --gelb: #f1c15b; --gruen: #6fd69a;
+    --rot-ground: #3a1f1d; --gelb-ground: #382b12; --gruen-ground: #16301f;
+  }
+}`
+
+/** For a page of one heading and a few sentences. */
+export const smallSheet = `${colours}
+* { box-sizing: border-box }
+html { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
+body { margin: 0; background: var(--ground); color: var(--ink) }
+main { max-width: 640px; margin: 12vh auto 0; padding: 20px; background: var(--panel); border: 1px solid var(--line);
+  border-radius: 10px }
+h1 { font-size: 24px; line-height: 1.25; margin: 0 0 12px; overflow-wrap: anywhere }
+p { margin: 0 0 12px; color: var(--soft) }
+a { color: var(--accent) }
+dl { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 8px 20px }
+dt { color: var(--soft) }
+dd { margin: 0; overflow-wrap: anywhere; font-family: var(--mono); font-size: 14px }`
