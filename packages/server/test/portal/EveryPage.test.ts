@@ -9,6 +9,7 @@ import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
 import { server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import { invalidities } from "./HtmlValidity.ts"
 import { faults } from "./PageFaults.ts"
 
 const zone = {
@@ -62,6 +63,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("every
           const about = `${address} ${texts.language}`
           assert.strictEqual(page.status, 200, `${about}: ${page.text.slice(0, 300)}`)
           assert.deepStrictEqual(faults(page.text, texts), [], about)
+          assert.deepStrictEqual(invalidities(page.text), [], about)
           assert.strictEqual(page.headers.get("cache-control"), "no-store", about)
           assert.match(
             page.headers.get("content-security-policy") ?? "",

@@ -19,7 +19,7 @@ export interface Facts {
 }
 
 const memberRow = (texts: Texts, own: string, { holder, noise_pubkey }: Member, isGranted: boolean) =>
-  markup`<tr><th scope="row" data-label="${texts.holderKey}">${shortKey(holder)}</th>
+  markup`<tr><td data-label="${texts.holderKey}">${shortKey(holder)}</td>
     <td data-label="${texts.noiseKey}">${noise_pubkey === null ? texts.noNoiseKey : shortKey(noise_pubkey)}</td>
     <td data-label="${texts.grantTitle}">${isGranted ? texts.grantDeposited : texts.noGrant}</td>
     <td>${button(`${own}/members/${holder}/remove`, texts.removeNamed(holder.slice(0, 8)))}</td></tr>`

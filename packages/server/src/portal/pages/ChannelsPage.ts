@@ -20,7 +20,7 @@ const invited = (texts: Texts, { claims, email }: Facts) =>
   claims.length === 0
     ? markup`<p class="hint">${email === null ? texts.channelsNoEmail : texts.channelsNone}</p>`
     : markup`<table><tbody>${claims.map(
-        ({ channel, state }) => markup`<tr><th scope="row">${shortKey(channel)}</th><td>${texts.claimStates[state]}</td>
+        ({ channel, state }) => markup`<tr><td>${shortKey(channel)}</td><td>${texts.claimStates[state]}</td>
           <td>${
             state === "Claimed"
               ? markup`<a href="/portal/channels/${channel}/grants">${texts.collectGrant}</a>`
