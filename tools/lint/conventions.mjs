@@ -1,5 +1,5 @@
 /**
- * Holds six conventions, each in the packages that `conventions.json` names:
+ * Holds seven conventions, each in the packages that `conventions.json` names:
  * - a service has its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
  * - a file that exports one service is named after it;
  * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
@@ -7,6 +7,7 @@
  *   (no `Effect.repeat`, no `Effect.retry`), but for the files that the list names with the reason;
  * - sources, tests and benchmarks say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none,
  *   whether as words or within a name;
+ * - a class hides its members by `#`; only constructors are `private`;
  * - nothing of the list is left that has become clean.
  * `--fix` puts imports in order.
  */
@@ -107,6 +108,11 @@ for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "b
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
     if (wordy.test(line) && !isException(file, line))
       found.push(`${file}:${index + 1}: say who or what, not ${wordy.exec(line)?.[0]}`)
+
+const hidden = /^\s+(?:private|protected) (?!constructor\b)/
+for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
+  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
+    if (hidden.test(line)) found.push(`${file}:${index + 1}: hide a member by #`)
 
 const named = new Set(Object.values(realTimeInTests).flat())
 for (const file of timed)

@@ -5,30 +5,30 @@ import type { Member } from "./Member.ts"
 
 /** Counts the bytes of a session while they flow. */
 export class ChannelMeter implements SpliceCounters {
-  private readonly counters: Pick<Counters["Service"], "channelRelayBytes">
-  private toB = 0
-  private toA = 0
+  readonly #counters: Pick<Counters["Service"], "channelRelayBytes">
+  #toB = 0
+  #toA = 0
 
   constructor(counters: Pick<Counters["Service"], "channelRelayBytes">) {
-    this.counters = counters
+    this.#counters = counters
   }
 
   get aToB() {
-    return this.toB
+    return this.#toB
   }
 
   set aToB(bytes: number) {
-    this.counters.channelRelayBytes += bytes - this.toB
-    this.toB = bytes
+    this.#counters.channelRelayBytes += bytes - this.#toB
+    this.#toB = bytes
   }
 
   get bToA() {
-    return this.toA
+    return this.#toA
   }
 
   set bToA(bytes: number) {
-    this.counters.channelRelayBytes += bytes - this.toA
-    this.toA = bytes
+    this.#counters.channelRelayBytes += bytes - this.#toA
+    this.#toA = bytes
   }
 }
 

@@ -20,44 +20,44 @@ interface Entry {
 }
 
 export class SiblingRegistrations {
-  private readonly session: Mux
-  private readonly agents = new Map<MuxAgent, Entry>()
-  private readonly parked = new Map<string, Entry>()
-  private readonly accepted = new Map<number, Entry>()
+  readonly #session: Mux
+  readonly #agents = new Map<MuxAgent, Entry>()
+  readonly #parked = new Map<string, Entry>()
+  readonly #accepted = new Map<number, Entry>()
 
   /** `session` leads to the sibling. The sibling drops all registrations when it ends. */
   constructor(session: Mux) {
-    this.session = session
+    this.#session = session
   }
 
   /** The tunnel of a registration that the sibling has accepted. */
   tokenOf(registration: number): string | undefined {
-    return this.accepted.get(registration)?.token
+    return this.#accepted.get(registration)?.token
   }
 
   /** The multiplexed agent of a registration that the sibling has accepted. */
   agentOf(registration: number): MuxAgent | undefined {
-    return this.accepted.get(registration)?.agent
+    return this.#accepted.get(registration)?.agent
   }
 
   joined(token: string, agent: MuxAgent) {
-    this.agents.set(agent, this.announce(token, Array.from(agent.hosts), agent.owner ? "owner" : "standby", agent))
+    this.#agents.set(agent, this.#announce(token, Array.from(agent.hosts), agent.owner ? "owner" : "standby", agent))
   }
 
   left(agent: MuxAgent) {
-    this.withdraw(this.agents.get(agent))
-    this.agents.delete(agent)
+    this.#withdraw(this.#agents.get(agent))
+    this.#agents.delete(agent)
   }
 
   /** How many slots there are now. */
   slots(token: string, host: string | undefined, parked: number) {
     const key = `${token} ${host ?? ""}`
-    const entry = this.parked.get(key)
+    const entry = this.#parked.get(key)
     if (parked > 0 && entry === undefined) {
-      this.parked.set(key, this.announce(token, host === undefined ? [] : [host], "slots"))
+      this.#parked.set(key, this.#announce(token, host === undefined ? [] : [host], "slots"))
     } else if (parked === 0 && entry !== undefined) {
-      this.parked.delete(key)
-      this.withdraw(entry)
+      this.#parked.delete(key)
+      this.#withdraw(entry)
     }
   }
 
@@ -66,15 +66,15 @@ export class SiblingRegistrations {
    * order that gives the host to its tunnel.
    */
   retryRefused() {
-    for (const all of [this.agents, this.parked])
+    for (const all of [this.#agents, this.#parked])
       for (const entry of all.values()) {
         if (!entry.refused) continue
         entry.refused = false
-        this.register(entry)
+        this.#register(entry)
       }
   }
 
-  private announce(token: string, hosts: ReadonlyArray<string>, role: SiblingRole, agent?: MuxAgent): Entry {
+  #announce(token: string, hosts: ReadonlyArray<string>, role: SiblingRole, agent?: MuxAgent): Entry {
     const request = {
       token: Buffer.from(token, "hex"),
       hosts,
@@ -85,27 +85,27 @@ export class SiblingRegistrations {
       ...(agent?.instance === undefined ? {} : { instance: Buffer.from(agent.instance, "hex") })
     }
     const entry: Entry = { token, agent, request, withdraw: undefined, refused: false, gone: false }
-    this.register(entry)
+    this.#register(entry)
     return entry
   }
 
-  private register(entry: Entry) {
-    void this.session.register(entry.request).then((answer) => {
+  #register(entry: Entry) {
+    void this.#session.register(entry.request).then((answer) => {
       if (Result.isFailure(answer)) {
         entry.refused = true
         return
       }
       const { id, withdraw } = answer.success
       if (entry.gone) return withdraw()
-      this.accepted.set(id, entry)
+      this.#accepted.set(id, entry)
       entry.withdraw = () => {
-        this.accepted.delete(id)
+        this.#accepted.delete(id)
         withdraw()
       }
     })
   }
 
-  private withdraw(entry: Entry | undefined) {
+  #withdraw(entry: Entry | undefined) {
     if (entry === undefined) return
     entry.gone = true
     entry.withdraw?.()

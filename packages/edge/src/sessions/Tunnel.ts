@@ -79,8 +79,8 @@ export class Tunnel {
   visits = 0
   /** Slots that carry a visitor now: their agent is there although nothing of it is parked. */
   carrying = 0
-  private slots: Array<SlotAgent> = []
-  private readonly waiting = new Set<Waiting>()
+  #slots: Array<SlotAgent> = []
+  readonly #waiting = new Set<Waiting>()
 
   constructor(token: string) {
     this.token = token
@@ -89,11 +89,11 @@ export class Tunnel {
   }
 
   get parked(): number {
-    return this.slots.length
+    return this.#slots.length
   }
 
   get connected(): boolean {
-    return this.muxes.size > 0 || this.slots.length > 0 || this.carrying > 0
+    return this.muxes.size > 0 || this.#slots.length > 0 || this.carrying > 0
   }
 
   /**
@@ -126,29 +126,29 @@ export class Tunnel {
   /** Parked slots of this process that serve the host, or no host. */
   parkedFor(host: string | undefined): number {
     let count = 0
-    for (const slot of this.slots) if (slot.host === host) count += 1
+    for (const slot of this.#slots) if (slot.host === host) count += 1
     return count
   }
 
   addMux(agent: MuxAgent) {
     this.muxes.add(agent)
-    for (const waiting of Array.from(this.waiting)) this.wake(waiting)
+    for (const waiting of Array.from(this.#waiting)) this.#wake(waiting)
   }
 
   park(agent: SlotAgent) {
-    this.slots.push(agent)
-    this.offer(agent)
+    this.#slots.push(agent)
+    this.#offer(agent)
   }
 
   /** Takes the slot that has waited longest out of the queue. */
   takeSlot(target: AgentTarget): SlotAgent | undefined {
-    const index = this.slots.findIndex((agent) => fits(agent, target))
-    return index < 0 ? undefined : this.slots.splice(index, 1)[0]
+    const index = this.#slots.findIndex((agent) => fits(agent, target))
+    return index < 0 ? undefined : this.#slots.splice(index, 1)[0]
   }
 
   dropSlot(agent: SlotAgent): boolean {
-    const index = this.slots.indexOf(agent)
-    if (index >= 0) this.slots.splice(index, 1)
+    const index = this.#slots.indexOf(agent)
+    if (index >= 0) this.#slots.splice(index, 1)
     return index >= 0
   }
 
@@ -161,13 +161,13 @@ export class Tunnel {
 
   /** Makes room for another one. */
   closeOldestSlot() {
-    this.slots[0]?.slot.close()
+    this.#slots[0]?.slot.close()
   }
 
   /** Ends the parked slots; one that carries a visitor stays open. */
   endSlots() {
-    for (const { slot } of this.slots) slot.close()
-    this.slots = []
+    for (const { slot } of this.#slots) slot.close()
+    this.#slots = []
   }
 
   /**
@@ -176,20 +176,20 @@ export class Tunnel {
    */
   onArrival(target: AgentTarget, arrived: () => void): () => void {
     const waiting = { target, arrived }
-    this.waiting.add(waiting)
+    this.#waiting.add(waiting)
     return () => {
-      if (this.waiting.delete(waiting)) return
-      const slot = this.slots.find((agent) => fits(agent, target))
-      if (slot !== undefined) this.offer(slot)
+      if (this.#waiting.delete(waiting)) return
+      const slot = this.#slots.find((agent) => fits(agent, target))
+      if (slot !== undefined) this.#offer(slot)
     }
   }
 
-  private offer(slot: SlotAgent) {
-    for (const waiting of this.waiting) if (fits(slot, waiting.target)) return this.wake(waiting)
+  #offer(slot: SlotAgent) {
+    for (const waiting of this.#waiting) if (fits(slot, waiting.target)) return this.#wake(waiting)
   }
 
-  private wake(waiting: Waiting) {
-    this.waiting.delete(waiting)
+  #wake(waiting: Waiting) {
+    this.#waiting.delete(waiting)
     waiting.arrived()
   }
 }

@@ -4,16 +4,16 @@ import { connect, type TLSSocket } from "node:tls"
 
 /** A connection that is read by exact byte counts. */
 export class Peer {
-  private held: Buffer = Buffer.alloc(0)
-  private waiting: (() => void) | undefined
+  #held: Buffer = Buffer.alloc(0)
+  #waiting: (() => void) | undefined
   ended = false
   readonly socket: Duplex
 
   constructor(socket: Duplex) {
     this.socket = socket
-    const wake = () => this.waiting?.()
+    const wake = () => this.#waiting?.()
     socket.on("data", (chunk: Buffer) => {
-      this.held = Buffer.concat([this.held, chunk])
+      this.#held = Buffer.concat([this.#held, chunk])
       wake()
     })
     for (const event of ["end", "close", "error"]) {
@@ -40,13 +40,13 @@ export class Peer {
 
   /** Exactly `bytes` bytes, or what came before the end. */
   async take(bytes: number): Promise<Buffer> {
-    while (this.held.length < bytes && !this.ended) {
+    while (this.#held.length < bytes && !this.ended) {
       await new Promise<void>((resolve) => {
-        this.waiting = resolve
+        this.#waiting = resolve
       })
     }
-    const taken = this.held.subarray(0, bytes)
-    this.held = this.held.subarray(taken.length)
+    const taken = this.#held.subarray(0, bytes)
+    this.#held = this.#held.subarray(taken.length)
     return taken
   }
 
@@ -54,9 +54,9 @@ export class Peer {
   async rest(): Promise<Buffer> {
     while (!this.ended) {
       await new Promise<void>((resolve) => {
-        this.waiting = resolve
+        this.#waiting = resolve
       })
     }
-    return this.take(this.held.length)
+    return this.take(this.#held.length)
   }
 }

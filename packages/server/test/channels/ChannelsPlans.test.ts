@@ -19,7 +19,7 @@ const crowd = SqlClient.SqlClient.use((sql) => {
   return Effect.all([
     sql`insert into channels select ${hex}, 'owner ' || n % 300, ${key}, n ${many}`,
     sql`insert into channel_members select ${hex}, ${key}, ${key}, ${long} ${many}`,
-    sql`insert into channel_grants select ${hex}, ${key}, rpad(${long}, 278, '0') ${many}`,
+    sql`insert into channel_grants select ${hex}, ${key}, rpad(${long}, 278, '0'), 4000000000 + n ${many}`,
     sql`insert into channel_allowlist select ${hex}, 'guest' || n % 300 || '@people.example' ${many}`,
     sql`insert into channel_claims select ${hex}, ${key}, 'guest ' || n % 300 ${many}`,
     sql`insert into claim_invites select ${key}, ${hex}, ${key}, ${key}, ${long}, null, 4000000000 + n, null ${many}`,

@@ -21,7 +21,15 @@ describe("docs/architecture.md", () => {
   it("has a section for each journey and at most two screens", () => {
     assert.deepStrictEqual(
       Array.from(text.matchAll(/^## (.*)$/gm), ([, title]) => title),
-      ["Create a tunnel", "A visitor's byte", "An agent's start", "A receipt", "A bearer token", "An error"]
+      [
+        "Create a tunnel",
+        "A visitor's byte",
+        "Two members of a channel",
+        "An agent's start",
+        "A receipt",
+        "A bearer token",
+        "An error"
+      ]
     )
     assert.isAtMost(text.split("\n").length, 80)
   })

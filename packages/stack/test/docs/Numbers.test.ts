@@ -54,6 +54,8 @@ const numbers: ReadonlyArray<
     "patienceMillis",
     milliseconds
   ],
+  ["edge", "A member waits ", ", or", "edge/src/channels/ChannelRoom.ts", "parkMillis", milliseconds],
+  ["edge", "about both members again every ", " and", "edge/src/channels/ChannelRoom.ts", "askEvery", shortened],
   ["edge", "may reset ", " HTTP/2 streams in a minute", "edge/src/gelb/ResetBudget.ts", "resetsPerMinute", count],
   ["edge", "have ", " places for each address", "edge/src/sessions/UnnamedParks.ts", "unnamedPerBlock", count],
   ["edge", "or has lasted ", " s.", "edge/src/history/UnnamedTunnels.ts", "provenSeconds", count],
