@@ -86,6 +86,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "enrollment.mintBootstrap": () => ({ secret: "s" }),
   "enrollment.redeemBootstrap": ({ token }) => ({ token }),
   "provisioning.provisionTunnel": ({ hostname, subject }) => ({ subject, name: "n", hostname }),
+  "admission.issuanceFailed": () => ({ ca: "a", reason: "caa" }),
   "admission.setChallenge": ({ hostname, token }) => ({ token, hostname, value: "v" }),
   "admission.clearChallenge": ({ hostname, token }) => ({ token, hostname }),
   "tunnels.create": ({ hostname }) => ({ name: "n", hostname }),
@@ -154,6 +155,7 @@ const telling: Readonly<Record<string, string>> = {
   "networks.get": "the page of a topology is public",
   "badges.svg": "a badge is public",
   "admission.admission": "whether a hostname is known stands in the DNS",
+  "admission.issuanceFailed": "whether a hostname is known stands in the DNS",
   "admission.setChallenge": "whether a hostname is known stands in the DNS"
 }
 

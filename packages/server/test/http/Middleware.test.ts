@@ -92,8 +92,16 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const page = yield* TestServer.raw("/docs")
       const html = yield* Effect.promise(() => page.text())
       assert.include(html, "/enroll/redeem")
-      assert.notMatch(html, /<script|https?:\/\//)
-      assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'; style-src 'sha256-/)
+      const resources = Array.from(
+        html.matchAll(/<(?:script|link|img|iframe)\b[^>]*?(?:src|href)="([^"]*)"/g),
+        ([, at]) => at
+      )
+      assert.isNotEmpty(resources)
+      for (const at of resources) assert.match(at ?? "", /^(?:data:,|\/portal\/static\/[\w.-]+)$/)
+      assert.notMatch(html, /<script(?! type="module" src=)|\son\w+=/)
+      const policy = page.headers.get("content-security-policy") ?? ""
+      assert.match(policy, /^default-src 'none'; /)
+      assert.notMatch(policy, /https?:|unsafe|\*/)
     })
   )
 })
