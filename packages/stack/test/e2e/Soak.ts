@@ -3,6 +3,7 @@ import { native } from "@catenet/crypto/native"
 import * as Export from "@catenet/crypto/receipt/Export"
 import { Result } from "effect"
 import { readdirSync } from "node:fs"
+import type { Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { WebSocketServer } from "ws"
 import { eventually } from "../../../domain/test/Eventually.ts"
@@ -60,7 +61,12 @@ export const soak = async (stack: Stack, seconds: number, atOnce: number): Promi
     sockets.handleUpgrade(request, socket, first, (client) => sockets.emit("connection", client, request))
   )
   let originConnections = 0
-  origin.server.on("connection", () => originConnections++)
+  // The agent's probes connect and say nothing.
+  origin.server.on("connection", (socket: Socket) =>
+    socket.once("close", () => {
+      if (socket.bytesRead > 0) originConnections++
+    })
+  )
 
   const metricsPort = (await freePorts()).demoOrigin
   const tunnel = await provision(stack, "soak.catenet.localhost", origin.port)
