@@ -6,8 +6,12 @@ import type { TLSSocket } from "node:tls"
 const crumbBytes = 256
 /** A head may bring so many small pieces before the visitor is read at intervals only. */
 const headCrumbs = 4
-/** What the visitor sends meanwhile is read in one piece, after this rest or the next. */
-const restMillis = 250
+/**
+ * What the visitor sends meanwhile is read in one piece after the first rest or a later one. Each small piece costs its TLS
+ * record whenever it is read; those of a visitor who is cut before were not.
+ */
+const firstRestMillis = 1_000
+const restMillis = 4_000
 
 /** The state of a readable stream, which Node shows but does not document. */
 interface Buffering {
@@ -26,6 +30,7 @@ export class HeadPace {
   readonly #visitor: TLSSocket
   readonly #wake: () => void
   #crumbs = 0
+  #hasRested = false
   #timer: NodeJS.Timeout | undefined
 
   /** `wake`: the visitor may be read again. */
@@ -48,13 +53,16 @@ export class HeadPace {
 
   /** Hears of each piece, and begins a rest where they are small; `inHead`: a head is not complete after it. */
   follow(piece: Buffer, inHead: boolean): void {
-    if (!inHead) this.#crumbs = 0
-    else if (piece.length < crumbBytes) this.#crumbs += 1
+    if (!inHead) {
+      this.#crumbs = 0
+      this.#hasRested = false
+    } else if (piece.length < crumbBytes) this.#crumbs += 1
     if (this.#crumbs <= headCrumbs || this.rests) return
     this.#visitor.pause()
     setReadAhead(this.#visitor, 1)
     // A bound on a raw socket. Most heads come in one piece and start none.
-    this.#timer = setTimeout(this.#wake, restMillis).unref()
+    this.#timer = setTimeout(this.#wake, this.#hasRested ? restMillis : firstRestMillis).unref()
+    this.#hasRested = true
   }
 
   stop() {

@@ -56,6 +56,8 @@ const numbers: ReadonlyArray<
   ],
   ["edge", "A member waits ", ", or", "edge/src/channels/ChannelRoom.ts", "parkMillis", milliseconds],
   ["edge", "about both members again every ", " and", "edge/src/channels/ChannelRoom.ts", "askEvery", shortened],
+  ["edge", "less than 256 bytes after ", ", ", "edge/src/gelb/HeadPace.ts", "firstRestMillis", milliseconds],
+  ["edge", "then every ", ".", "edge/src/gelb/HeadPace.ts", "restMillis", milliseconds],
   ["edge", "may reset ", " HTTP/2 streams in a minute", "edge/src/gelb/ResetBudget.ts", "resetsPerMinute", count],
   ["edge", "have ", " places for each address", "edge/src/sessions/UnnamedParks.ts", "unnamedPerBlock", count],
   ["edge", "or has lasted ", " s.", "edge/src/history/UnnamedTunnels.ts", "provenSeconds", count],
