@@ -7,7 +7,20 @@ import { Claims } from "../channels/Claims.ts"
 import { Members } from "../channels/Members.ts"
 import { Rooms } from "../channels/Rooms.ts"
 
-export const channelServices = Effect.all({
+interface ChannelServices {
+  readonly channels: Channels["Service"]
+  readonly members: Members["Service"]
+  readonly allowLists: AllowLists["Service"]
+  readonly invites: ClaimInvites["Service"]
+  readonly claims: Claims["Service"]
+  readonly rooms: Rooms["Service"]
+}
+
+export const channelServices: Effect.Effect<
+  ChannelServices,
+  never,
+  Channels | Members | AllowLists | ClaimInvites | Claims | Rooms
+> = Effect.all({
   channels: Channels,
   members: Members,
   allowLists: AllowLists,
