@@ -2,20 +2,11 @@
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Schedule } from "effect"
-import { createConnection, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import { OwnRoom } from "../channels/OwnRoom.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { dial, redialEvery } from "./SiblingDial.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
-
-const redialEvery = "50 millis"
-
-const dial = (path: string) =>
-  Effect.callback<Socket, Error>((resume) => {
-    const socket = createConnection({ path, allowHalfOpen: true })
-    socket.once("error", (error) => resume(Effect.fail(error)))
-    socket.once("connect", () => resume(Effect.succeed(socket)))
-    return Effect.sync(() => socket.destroy())
-  })
 
 /** Keeps the link for as long as the scope lives. */
 export const open = Effect.fn("RoomLink.open")(function* (path: string) {

@@ -6,25 +6,17 @@ import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Schedule } from "effect"
-import { createConnection, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Relays } from "../relay/Relays.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgent, Tunnel } from "../sessions/Tunnel.ts"
+import { dial, redialEvery } from "./SiblingDial.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
 import { targetOf, SiblingRegistrations } from "./SiblingRegistrations.ts"
 
-const redialEvery = "50 millis"
 const retryRefusedEvery = "1 second"
-
-const dial = (path: string) =>
-  Effect.callback<Socket, Error>((resume) => {
-    const socket = createConnection({ path, allowHalfOpen: true })
-    socket.once("error", (error) => resume(Effect.fail(error)))
-    socket.once("connect", () => resume(Effect.succeed(socket)))
-    return Effect.sync(() => socket.destroy())
-  })
 
 const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 

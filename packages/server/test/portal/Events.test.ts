@@ -3,30 +3,10 @@ import { Effect } from "effect"
 import { ask, person } from "../channels/Asking.ts"
 import { server } from "../harness/Accounts.ts"
 import { headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
+import { openStream } from "./EventStream.ts"
 
 const open = (headers: Readonly<Record<string, string>>, ids: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const ending = new AbortController()
-    yield* Effect.addFinalizer(() => Effect.sync(() => ending.abort()))
-    const response = yield* TestServer.raw(`/portal/events?tunnels=${ids.join(",")}`, {
-      headers,
-      signal: ending.signal
-    })
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ""
-    /** Everything up to the text that is waited for. */
-    const until = (wanted: string) =>
-      Effect.promise(async () => {
-        while (!text.includes(wanted)) {
-          const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
-          if (done) throw new Error(`ended with ${text}`)
-          text += value
-        }
-        return text
-      })
-    return { status: response.status, type: response.headers.get("content-type"), until }
-  })
+  openStream(`/portal/events?tunnels=${ids.join(",")}`, headers)
 
 layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("events of the portal", (it) => {
   it.effect("tell an account the states of its own tunnels, in the language of the page", () =>
