@@ -165,36 +165,3 @@ export const rules =
     ...callRules(values),
     ...marketRules(values)
   ]
-
-/** Sentences about values that are legal but probably not meant. */
-export const warningsOf = (values: Reader.Values<typeof Variables.channel>): ReadonlyArray<string> => {
-  const switches = {
-    CT_CHANNEL_RELAY_ONLY: values.relayOnly,
-    CT_CHANNEL_FRONT_DOOR_ONLY: values.frontDoorOnly,
-    CT_CHANNEL_DIRECT_UPGRADE: values.directUpgrade,
-    CT_CHANNEL_SERVE: values.serve
-  }
-  const warnings: Array<string> = []
-  for (const [name, value] of Object.entries(switches))
-    if (value?.isOn === false && !/^(?:0|false|no|off)$/i.test(value.text))
-      warnings.push(`${name}=${value.text} counts as no. Set ${name}=1 to switch it on.`)
-  if (values.broker !== undefined && values.frontDoorCertificate === undefined)
-    warnings.push(
-      "CT_CHANNEL_FRONT_DOOR_CERT is not set: the edge's certificate is not checked, and the front door is not tried. Set it to the root from /pki/ca."
-    )
-  if (values.frontDoorCertificate !== undefined && values.frontDoor === undefined && values.broker !== undefined)
-    warnings.push("CT_CHANNEL_FRONT_DOOR is not set: only broker and relay are tried.")
-  if (values.bridgePeer !== undefined && values.bridgePeer.key === undefined)
-    warnings.push("CT_CHANNEL_BRIDGE_PEER is not 64 hex digits: the bridge tools are not offered.")
-  if (values.callService !== undefined && values.callParams !== undefined)
-    warnings.push("CT_CHANNEL_CALL_PARAMS has no effect with CT_CHANNEL_CALL_SERVICE, whose input is stdin.")
-  if (values.streamCommand !== undefined && values.handlerCommand !== undefined)
-    warnings.push(
-      "CT_AGENT_SERVICE_HANDLER_CMD has no effect with CT_AGENT_STREAM_HANDLER_CMD, which gets every session."
-    )
-  if (values.peerCertificate !== undefined)
-    warnings.push("CT_CHANNEL_PEER_CERT has no effect: the peer proves its Noise key instead. Unset it.")
-  if (values.services !== undefined && values.handlerCommand === undefined)
-    warnings.push("CT_AGENT_SERVICES has no effect without CT_AGENT_SERVICE_HANDLER_CMD.")
-  return warnings
-}

@@ -11,6 +11,7 @@ import { Clock, Data, Effect, FileSystem, Redacted, Result } from "effect"
 import * as CertificateText from "./CertificateText.ts"
 import * as ChannelRules from "./ChannelRules.ts"
 import type { Role } from "./ChannelVariables.ts"
+import * as ChannelWarnings from "./ChannelWarnings.ts"
 import * as Environment from "./Environment.ts"
 import { formatHostPort, type HostPort } from "./HostPort.ts"
 import { channel } from "./Variables.ts"
@@ -205,7 +206,7 @@ const settingsOf = Effect.fnUntraced(function* (values: Values) {
     },
     stateDir: values.stateDir,
     metricsListen: values.metricsListen,
-    warnings: ChannelRules.warningsOf(values)
+    warnings: ChannelWarnings.warningsOf(values)
   }
   return settings
 })

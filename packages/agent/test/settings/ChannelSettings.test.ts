@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Result } from "effect"
 import { writeFile } from "node:fs/promises"
+import { inspect } from "node:util"
 import * as ChannelSettings from "../../src/settings/ChannelSettings.ts"
 import { channel as variables } from "../../src/settings/Variables.ts"
 import { makeHome } from "../harness/Agent.ts"
@@ -638,5 +639,43 @@ describe("channel settings", () => {
     assert.include((await warnings({ CT_CHANNEL_FRONT_DOOR: "" })).join(), "only broker and relay")
     assert.include((await warnings({ CT_CHANNEL_BRIDGE_PEER: "ab" })).join(), "not offered")
     assert.include((await warnings({ CT_AGENT_SERVICES: "a" })).join(), "CT_AGENT_SERVICE_HANDLER_CMD")
+  })
+
+  it("say each one that has no effect, once", async () => {
+    const bases = { broker, "relay only": { ...broker, CT_CHANNEL_LISTEN: "", CT_CHANNEL_RELAY_ONLY: "1" }, direct }
+    const shown = async (raw: Raw) => {
+      const parsed = await parse(raw)
+      if (Result.isFailure(parsed)) return undefined
+      const { warnings, ...settings } = parsed.success
+      return { warnings, settings: inspect(settings, { depth: 9 }) }
+    }
+    // The id is compared with the grant's; the terms of a card or an offer count when there is one.
+    const isCompared = /^CT_CHANNEL_(?:ID|CIRCUIT_RELAY)$|^CT_AGENT_(?:CARD|OFFER)_/
+    const silent: Array<string> = []
+    for (const [mode, base] of Object.entries(bases))
+      for (const { base: own = {}, good, name } of rules) {
+        if (isCompared.test(name)) continue
+        const [value = ""] = good.find(([, expected]) => expected !== undefined && expected !== false) ?? []
+        const others = base === direct ? {} : without(own, ...Object.keys(broker), "CT_CHANNEL_ADDR")
+        const before = await shown({ ...base, ...others, [name]: "" })
+        const after = await shown({ ...base, ...others, [name]: value })
+        if (after === undefined || before?.settings !== after.settings) continue
+        const said = after.warnings.filter((warning) => warning.startsWith(`${name} has no effect`))
+        if (said.length !== 1) silent.push(`${name}=${value} with ${mode}`)
+      }
+    assert.deepStrictEqual(silent, [])
+  })
+
+  it("say those that this program does nothing with yet", async () => {
+    const gate = { CT_CHANNEL_RELAY_GATE: "edge.example.net:443", CT_CHANNEL_RELAY_GATE_CERT: rootHex }
+    const { warnings } = await accepted({
+      ...without(broker, "CT_CHANNEL_LISTEN"),
+      ...gate,
+      CT_CHANNEL_RELAY_ONLY: "1",
+      CT_CHANNEL_DIRECT_UPGRADE: "yes",
+      CT_CHANNEL_BRIDGE_PEER: key
+    })
+    for (const name of ["RELAY_GATE", "DIRECT_UPGRADE", "BRIDGE_PEER"])
+      assert.strictEqual(warnings.filter((said) => said.startsWith(`CT_CHANNEL_${name} has no effect`)).length, 1, name)
   })
 })
