@@ -10,7 +10,9 @@ import * as Integer from "./Integer.ts"
 import { Malformed } from "./SignedRecord.ts"
 
 const directions = ["initiate", "accept", "both"] as const
-const rightsWords = ["r", "w", "rw"] as const
+
+/** The rights as a grant's text says them, in the order of their wire numbers. */
+export const rightsWords = ["r", "w", "rw"] as const
 
 /** Which end of a session its holder may be. */
 export type Direction = (typeof directions)[number]

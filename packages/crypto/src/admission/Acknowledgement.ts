@@ -1,11 +1,15 @@
 /**
  * The one line with which the broker admits a member (section 6.5), written by the edge and read by the agent.
  *
- * The reader stops at the newline: what follows belongs to the session.
+ * The reader stops at the newline: what follows belongs to the session. Behind the fields of the section stand three of our
+ * own, which other edges do not write and other members ignore: `rs` says who starts the session, `pr` and `pe` which rights
+ * the peer's grant gives and when it ends.
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
 import * as Hex from "../Hex.ts"
+import * as Integer from "../Integer.ts"
+import { type Rights, rightsWords } from "../Permission.ts"
 import * as Address from "./Address.ts"
 import { Broken, Incomplete, ParkExpired, Refused } from "./Outcome.ts"
 import * as Refusal from "./Refusal.ts"
@@ -29,6 +33,10 @@ export interface Acknowledgement {
   readonly samePublicIp: boolean | undefined
   /** Whether the reader starts the session; the edges of others do not say so. */
   readonly role?: Role
+  /** What the peer's grant permits its holder; the edges of others do not say so. */
+  readonly peerRights?: Rights
+  /** When the peer's grant ends (Unix seconds, dead at equality); the edges of others do not say so. */
+  readonly peerGrantEnds?: bigint
 }
 
 /** Who of two members starts the session. */
@@ -65,7 +73,15 @@ export const write = (ack: Acknowledgement): string => {
   if (ack.observed !== undefined) words.push(`r=${ack.observed}`)
   if (ack.samePublicIp !== undefined) words.push(`sp=${ack.samePublicIp ? 1 : 0}`)
   if (ack.role !== undefined) words.push(`rs=${ack.role}`)
+  if (ack.peerRights !== undefined) words.push(`pr=${ack.peerRights}`)
+  if (ack.peerGrantEnds !== undefined) words.push(`pe=${ack.peerGrantEnds}`)
   return words.join(" ")
+}
+
+const readSeconds = (text = ""): bigint | undefined => {
+  if (!/^(?:0|[1-9]\d{0,19})$/.test(text)) return undefined
+  const seconds = BigInt(text)
+  return Integer.isU64(seconds) ? seconds : undefined
 }
 
 /**
@@ -77,6 +93,7 @@ export const write = (ack: Acknowledgement): string => {
  *
  * strictEqual(Acknowledgement.parse(" sp=1 relay-only later=x").peerEndpoint, "relay-only")
  * strictEqual(Acknowledgement.parse(" relay-only rs=accept").role, "accept")
+ * strictEqual(Acknowledgement.parse(" relay-only pr=r pe=1900000000").peerGrantEnds, 1_900_000_000n)
  * ```
  */
 export const parse = (rest: string): Acknowledgement => {
@@ -88,12 +105,16 @@ export const parse = (rest: string): Acknowledgement => {
   const observed = named("r")
   const samePublicIp = named("sp")
   const role = roles.find((role) => role === named("rs"))
+  const peerRights = rightsWords.find((rights) => rights === named("pr"))
+  const peerGrantEnds = readSeconds(named("pe"))
   return {
     peerEndpoint,
     peerKeys: noiseKey && holder && attestation ? { noiseKey, holder, attestation } : undefined,
     observed: observed !== undefined && Result.isSuccess(Address.parse(observed)) ? observed : undefined,
     samePublicIp: samePublicIp === "1" ? true : samePublicIp === "0" ? false : undefined,
-    ...(role === undefined ? {} : { role })
+    ...(role === undefined ? {} : { role }),
+    ...(peerRights === undefined ? {} : { peerRights }),
+    ...(peerGrantEnds === undefined ? {} : { peerGrantEnds })
   }
 }
 

@@ -56,9 +56,18 @@ const acknowledgement = Arbitrary.map(
     peerEndpoint: endpoint,
     keys: any.maybe(Arbitrary.all({ noiseKey: any.key, holder: any.key, attestation: any.signature })),
     observed: any.maybe(any.oneOf(["203.0.113.9:41000", "0.0.0.0:0", "[2001:db8::1]:1"])),
-    samePublicIp: any.maybe(any.bool)
+    samePublicIp: any.maybe(any.bool),
+    role: any.maybe(any.oneOf(["initiate", "accept"])),
+    peerRights: any.maybe(any.oneOf(["r", "w", "rw"])),
+    peerGrantEnds: any.maybe(any.u64)
   }),
-  ({ keys, ...rest }): Acknowledgement.Acknowledgement => ({ ...rest, peerKeys: keys })
+  ({ keys, peerGrantEnds, peerRights, role, ...rest }): Acknowledgement.Acknowledgement => ({
+    ...rest,
+    peerKeys: keys,
+    ...(role === undefined ? {} : { role }),
+    ...(peerRights === undefined ? {} : { peerRights }),
+    ...(peerGrantEnds === undefined ? {} : { peerGrantEnds })
+  })
 )
 
 describe("acknowledgement", () => {
@@ -95,6 +104,31 @@ describe("acknowledgement", () => {
     assert.isDefined(Acknowledgement.parse(` relay-only ${a} ${b} ${c}`).peerKeys)
     assert.isUndefined(Acknowledgement.parse(" relay-only r=example.com:1 sp=2").observed)
     assert.isUndefined(Acknowledgement.parse(" relay-only sp=2").samePublicIp)
+  })
+  it("with every field at its longest fits into a line", () => {
+    const line = Acknowledgement.write({
+      peerEndpoint: "x".repeat(64),
+      peerKeys: { noiseKey: new Uint8Array(32), holder: new Uint8Array(32), attestation: new Uint8Array(64) },
+      observed: "[2001:db80:1111:2222:3333:4444:255.255.255.255]:65535",
+      samePublicIp: true,
+      role: "initiate",
+      peerRights: "rw",
+      peerGrantEnds: 0xffff_ffff_ffff_ffffn
+    })
+    assert.strictEqual(line.slice(line.indexOf(" sp=")), " sp=1 rs=initiate pr=rw pe=18446744073709551615")
+    assert.isBelow(line.length, Acknowledgement.maxLine)
+  })
+  it("says nothing of the peer's grant where the field is absent, unknown or out of its form", () => {
+    const own = (fields: string) => {
+      const { peerGrantEnds, peerRights, role } = Acknowledgement.parse(` relay-only ${fields}`)
+      return [role, peerRights, peerGrantEnds]
+    }
+    assert.deepStrictEqual(own("pe=1900000000 later=x pr=w rs=accept"), ["accept", "w", 1_900_000_000n])
+    assert.deepStrictEqual(own("pe=18446744073709551615")[2], 0xffff_ffff_ffff_ffffn)
+    const bad = ["", "1e3", "-1", "+1", "01", "0x10", "1.5", "18446744073709551616", "9".repeat(400)]
+    for (const seconds of bad) assert.isUndefined(own(`pe=${seconds}`)[2], seconds)
+    for (const rights of ["", "wr", "RW", "rwx", "constructor"]) assert.isUndefined(own(`pr=${rights}`)[1], rights)
+    assert.deepStrictEqual(own("r=0.0.0.0:0 sp=1"), [undefined, undefined, undefined])
   })
   it("of a single participant has neither endpoint nor keys", () => {
     const keys = { noiseKey: new Uint8Array(32), holder: new Uint8Array(32), attestation: new Uint8Array(64) }

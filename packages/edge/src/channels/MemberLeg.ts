@@ -49,7 +49,9 @@ export class MemberLeg {
       peerKeys: keysOf(peer),
       observed: member.observed ?? unobserved,
       samePublicIp: addressOf(member) !== undefined && addressOf(member) === addressOf(peer),
-      role
+      role,
+      peerRights: peer.grant.rights,
+      peerGrantEnds: peer.grant.expiresAt
     })
     if (completion === "close") this.#leave(`${line}\n`)
     else stream.write(`${line}\n`)

@@ -32,16 +32,16 @@ const refusal = (token: string) => `NO${String.fromCharCode(token.length)}${toke
 
 describe.concurrent("members of a channel at the front door", () => {
   it("learn of each other in the rendezvous phase, and meet on the same streams in the relay phase", async () => {
-    const [a, b] = pair({ direction: "initiate" }, { direction: "accept" })
+    const [a, b] = pair({ direction: "initiate", rights: "r", expiresAt: 3_000_000_001n }, { direction: "accept" })
     const first = await Members.join(world, a, { phase: 1 })
     const second = await Members.join(world, b, { phase: 1 })
     const [toA, toB] = [await Members.acknowledged(first), await Members.acknowledged(second)]
     const ok = ["OK", "relay-only", hex(b.noiseKey), hex(b.holder), hex(b.attestation)]
     assert.deepStrictEqual(toA.slice(0, 5), ok)
     assert.match(toA[5] ?? "", /^r=127\.0\.0\.1:\d+$/)
-    assert.deepStrictEqual(toA.slice(6), ["sp=1", "rs=initiate"])
+    assert.deepStrictEqual(toA.slice(6), ["sp=1", "rs=initiate", "pr=rw", "pe=4000000000"])
     assert.deepStrictEqual(toB.slice(1, 4), ["relay-only", hex(a.noiseKey), hex(a.holder)])
-    assert.strictEqual(toB.at(-1), "rs=accept")
+    assert.deepStrictEqual(toB.slice(6), ["sp=1", "rs=accept", "pr=r", "pe=3000000001"])
     assert.strictEqual((await first.rest()).length + (await second.rest()).length, 0)
     const talking = await Members.join(world, b, { phase: 2 })
     const other = await Members.join(world, a, { phase: 2 })
@@ -89,7 +89,7 @@ describe.concurrent("members of a channel at the front door", () => {
     const smaller = Buffer.compare(a.holder, b.holder) < 0 ? a : b
     const one = await Members.join(world, a)
     const two = await Members.join(world, b)
-    const roles = [(await Members.acknowledged(one)).at(-1), (await Members.acknowledged(two)).at(-1)]
+    const roles = [(await Members.acknowledged(one)).at(7), (await Members.acknowledged(two)).at(7)]
     assert.deepStrictEqual(roles, smaller === a ? ["rs=initiate", "rs=accept"] : ["rs=accept", "rs=initiate"])
     one.socket.destroy()
     two.socket.destroy()
