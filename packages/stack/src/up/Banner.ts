@@ -36,6 +36,9 @@ const demoLines = (facts: Facts): ReadonlyArray<string> => {
     "",
     `  Expose your own port at ${visit(facts, demo.ownHostname)} (here 3000):`,
     `    CT_AGENT_ORIGIN=127.0.0.1:3000 npx ct-agent --config ${near(folder.ownTunnel)}`,
+    "",
+    "  Call another agent over a channel that the edge cannot read:",
+    `    echo "a haiku" | npx ct-agent channel --config ${near(folder.demoCaller)}`,
     ""
   ]
 }

@@ -2,18 +2,16 @@
  * The demo tunnel and the one that waits for the user's own port, made on the first start through the routes that every
  * operator uses: provision, join token, authorize. Later starts only repeat the authorization, which changes nothing.
  */
-import { AdminAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
-import { Data, Effect, Layer, Redacted, Schema } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Effect, Redacted, Schema } from "effect"
+import { HttpClient } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
 import { decodeJwt } from "jose"
-import { demoUser } from "./DemoUser.ts"
+import { asAdministrator, type DemoFailed, failed } from "./DemoAccess.ts"
 import * as Environments from "./Environments.ts"
 import * as Programs from "./Programs.ts"
 import type { Secrets } from "./Secrets.ts"
@@ -26,39 +24,9 @@ export const zone = "catenet.localhost"
 export const demoHostname = "hello.localhost"
 export const ownHostname = "my.localhost"
 
-/** The demo tunnel could not be made. */
-export class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly detail: string }> {
-  override get message() {
-    return `The demo tunnel could not be made: ${this.detail} \`--no-demo\` starts without it.`
-  }
-}
-
-const failed = (what: string) => (cause: unknown) =>
-  new DemoFailed({ detail: `${what}: ${cause instanceof Error ? cause.message : String(cause)}` })
-
-const signIn = OutgoingHttp.fetchOf(OutgoingHttp.longestAnswer)
-
 /** The demo user's subject, as the identity provider names it in a token. */
-const subjectOf = (settings: UpSettings, secrets: Secrets) =>
-  Effect.tryPromise({
-    try: async () => {
-      const realm = `${Environments.url(settings.identityProvider)}/realms/${Environments.realm}`
-      const response = await signIn(`${realm}/protocol/openid-connect/token`, {
-        method: "POST",
-        body: new URLSearchParams({
-          grant_type: "password",
-          client_id: "admin-cli",
-          username: demoUser.email,
-          password: secrets.demoPassword
-        })
-      })
-      const { access_token } = Schema.decodeUnknownSync(Schema.Struct({ access_token: Schema.String }))(
-        await response.json()
-      )
-      return decodeJwt(access_token).sub ?? ""
-    },
-    catch: failed("the demo user cannot sign in")
-  })
+const subjectOf = (token: Effect.Effect<Redacted.Redacted, DemoFailed>) =>
+  Effect.map(token, (text) => decodeJwt(Redacted.value(text)).sub ?? "")
 
 const calls = Effect.fnUntraced(function* (settings: UpSettings) {
   const httpClient = yield* HttpClient.HttpClient
@@ -68,14 +36,6 @@ const calls = Effect.fnUntraced(function* (settings: UpSettings) {
     provisioning: yield* HttpApiClient.group(ControlPlaneApi, { group: "provisioning", httpClient, baseUrl })
   }
 })
-
-const asAdministrator = ({ edgeAdminToken }: Secrets) =>
-  Layer.merge(
-    OutgoingHttp.layer,
-    HttpApiMiddleware.layerClient(AdminAccess, ({ next, request }) =>
-      next(HttpClientRequest.setHeader(request, "x-ct-admin-token", edgeAdminToken))
-    )
-  )
 
 type Calls = Effect.Success<ReturnType<typeof calls>>
 
@@ -125,10 +85,11 @@ const ensureTunnel = Effect.fnUntraced(function* (
 export const prepare = Effect.fn("Demo.prepare")(function* (
   settings: UpSettings,
   folder: StackFolder,
-  secrets: Secrets
+  secrets: Secrets,
+  token: Effect.Effect<Redacted.Redacted, DemoFailed>
 ) {
   const client = yield* calls(settings).pipe(Effect.provide(asAdministrator(secrets)))
-  const subject = yield* Effect.cached(subjectOf(settings, secrets))
+  const subject = subjectOf(token)
   const variables = yield* ensureTunnel(client, settings, folder, subject, {
     file: folder.demoTunnel,
     state: folder.demoAgent,

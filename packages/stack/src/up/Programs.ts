@@ -120,3 +120,11 @@ export const demoAgent = (env: Program["env"], ready: Program["ready"]): Program
   env,
   ready
 })
+
+/** The serving member of the demo channel. A call waits for it, so a start does not. */
+export const demoMember = (env: Program["env"]): Program => ({
+  name: "channel",
+  args: ["agent", "channel"],
+  env,
+  ready: Effect.void
+})

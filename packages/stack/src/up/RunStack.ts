@@ -10,6 +10,8 @@ import * as Supervisor from "../supervisor/Supervisor.ts"
 import { banner } from "./Banner.ts"
 import * as Database from "./Database.ts"
 import * as Demo from "./Demo.ts"
+import * as DemoAccess from "./DemoAccess.ts"
+import * as DemoChannel from "./DemoChannel.ts"
 import * as DevelopmentNames from "./DevelopmentNames.ts"
 import * as Environments from "./Environments.ts"
 import * as OperatorVariables from "./OperatorVariables.ts"
@@ -75,9 +77,15 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   yield* step("Certificate authorities ...")
   yield* start(Programs.acme(settings, folder, secrets))
   if (demo) {
-    yield* step("Demo tunnel ...")
+    yield* step("Demo tunnel and channel ...")
     yield* start(Programs.demoOrigin(settings))
-    yield* start(yield* Demo.prepare(settings, folder, secrets))
+    const token = yield* Effect.cached(DemoAccess.tokenOf(settings, secrets))
+    const [tunnel, member] = yield* Effect.all(
+      [Demo.prepare(settings, folder, secrets, token), DemoChannel.prepare(settings, folder, secrets, token)],
+      { concurrency: "unbounded" }
+    )
+    yield* start(tunnel)
+    yield* start(member)
   }
   const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined
   process.stdout.write(`${banner({ settings, folder, secrets, demo: shown })}\n`)

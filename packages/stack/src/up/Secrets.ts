@@ -12,7 +12,8 @@ export const Secrets = Schema.Struct({
   paymentWebhookSecret: Schema.String,
   demoPassword: Schema.String,
   sealKey: Schema.String,
-  acmeBindingKey: Schema.String
+  acmeBindingKey: Schema.String,
+  demoChannelSecret: Schema.String
 })
 export type Secrets = typeof Secrets.Type
 
@@ -27,7 +28,8 @@ const make = (): Secrets => ({
   paymentWebhookSecret: hex(),
   demoPassword: text(9),
   sealKey: hex(),
-  acmeBindingKey: text(32)
+  acmeBindingKey: text(32),
+  demoChannelSecret: hex()
 })
 
 const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))

@@ -18,6 +18,9 @@ export interface StackFolder {
   readonly demoTunnel: string
   readonly ownAgent: string
   readonly ownTunnel: string
+  readonly demoCaller: string
+  readonly demoCallerState: string
+  readonly demoMemberState: string
 }
 
 export const at = (path: string): StackFolder => {
@@ -39,6 +42,9 @@ export const at = (path: string): StackFolder => {
     demoAgent: inside("demo-agent"),
     demoTunnel: inside("demo-tunnel.env"),
     ownAgent: inside("my-agent"),
-    ownTunnel: inside("my-tunnel.env")
+    ownTunnel: inside("my-tunnel.env"),
+    demoCaller: inside("demo-caller.env"),
+    demoCallerState: inside("demo-caller"),
+    demoMemberState: inside("demo-member")
   }
 }

@@ -1,13 +1,29 @@
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
-import { catenet, endsWithUs, Stack } from "./Stack.ts"
+import { agent, catenet, endsWithUs, Stack } from "./Stack.ts"
 import { provision } from "./Tunnel.ts"
 import { ask, type Target } from "./Visitor.ts"
 
 let stack: Stack
 const hello = (): Target => ({ host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root })
+
+/** What the line that the banner shows prints. */
+const callsDemoChannel = async () => {
+  const [, text, file] = /echo "(.*)" \| npx ct-agent channel --config (\S+)/.exec(stack.running.stdout) ?? []
+  const line = `cd "$0" && printf '%s' '${text}' | "$@"`
+  const call = agent(["channel", "--config", file ?? ""], {}, ["sh", "-c", line, stack.folder])
+  const { code, stderr, stdout } = await call.ended
+  assert.strictEqual(code, 0, stderr)
+  return stdout
+}
+
+const keysOfCaller = () =>
+  readFileSync(stack.path("demo-caller.env"), "utf8")
+    .split("\n")
+    .filter((line) => line.includes("_KEY="))
+    .join()
 
 /** One that has ended by itself already needs no signal. */
 const signal = (pid: number, name: NodeJS.Signals) => {
@@ -50,6 +66,11 @@ describe("catenet up", () => {
     )
   })
 
+  it("answers the shown call over the demo channel", async () => {
+    assert.strictEqual(await callsDemoChannel(), "Hello from the other end of the channel. You wrote: a haiku\n")
+    assert.strictEqual(statSync(stack.path("demo-caller.env")).mode & 0o777, 0o600)
+  })
+
   it("serves status and documentation", async () => {
     const status = await stack.status()
     assert.strictEqual(status["ready"], true)
@@ -74,7 +95,10 @@ describe("catenet up", () => {
   })
 
   it("ends on Ctrl-C with nothing left running, and takes everything up again", async () => {
-    const pids = ["postgres", "idp", "control-plane", "edge", "origin", "agent"].map((name) => stack.pid(name))
+    const pids = ["postgres", "idp", "control-plane", "edge", "origin", "agent", "channel"].map((name) =>
+      stack.pid(name)
+    )
+    const keys = keysOfCaller()
     const unfinished = connect(stack.ports.controlPlane, "127.0.0.1")
     unfinished.on("error", () => {}).write("GET /status HTTP/1.1\r\n")
     // As a service manager does: everything gets the signal at once, and the control plane waits for its last request.
@@ -88,6 +112,8 @@ describe("catenet up", () => {
     const answer = await ask(hello())
     assert.strictEqual(answer.status, 200)
     assert.strictEqual((await stack.status())["agents"], 1, "a second start redeems nothing again")
+    assert.strictEqual(keysOfCaller(), keys, "a second start makes no new keys")
+    assert.include(await callsDemoChannel(), "a haiku")
   })
 })
 

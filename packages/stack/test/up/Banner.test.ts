@@ -15,6 +15,7 @@ const secrets = {
   managerClientSecret: "",
   paymentWebhookSecret: "",
   acmeBindingKey: "s",
+  demoChannelSecret: "s",
   demoPassword: "b3pXv0TQm1Yc",
   sealKey: "5e".repeat(32)
 }
