@@ -15,6 +15,7 @@ import * as Datagrams from "../src/mesh/Datagrams.ts"
 import * as DirectListener from "../src/mesh/DirectListener.ts"
 import * as EventRing from "../src/observe/EventRing.ts"
 import { longestAnswer } from "../src/onboard/OutgoingHttp.ts"
+import { longestHead } from "../src/tunnel/FirstHead.ts"
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -23,6 +24,7 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["bytes of a control plane's answer", longestAnswer, 64 * KiB],
   ["bytes held before a frame that is asked for", heldBytes, 64 * KiB],
   ["bytes of a visitor's ClientHello", maxHelloBytes, 64 * KiB],
+  ["bytes of a visitor's first request head", longestHead, 64 * KiB],
   ["streams of a session with the edge", defaultLimits.maxStreams, 8192],
   ["unread bytes of a fresh stream", defaultLimits.initialWindow, 256 * KiB],
   ["unread bytes of a stream", defaultLimits.window, MiB],

@@ -8,6 +8,7 @@ import { abort } from "@catenet/wire/transport/Abort"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect } from "effect"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin as OriginSettings } from "../settings/Settings.ts"
@@ -29,27 +30,33 @@ export const proxyHeader = (header: OpenHeader | undefined) =>
   })
 
 const nothing = new Uint8Array()
+const cut = (socket: Socket) => Effect.sync(() => void socket.destroy())
+
+/** What the client says first, where the origin may be the one to speak first; undefined when they are not to be joined. */
+type Opening = (socket: Socket) => Effect.Effect<Uint8Array | undefined>
 
 /**
  * Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken` is
- * what was read from it before.
+ * what was read from it before, and `opening` reads it where nothing was.
  */
 export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
   // A down origin is said once, not for each of its clients, and so is its return.
   let down = false
   return Effect.fnUntraced(
-    function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing) {
+    function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing, opening?: Opening) {
       const socket = yield* Origin.dial(origin)
       guard(socket, metrics.ending(socket))
       if (down) {
         down = false
         yield* Effect.logInfo("the origin answers again")
       }
+      if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+      const first = opening === undefined ? taken : yield* Effect.onInterrupt(opening(socket), () => cut(socket))
+      if (first === undefined) return void socket.destroy()
       const { counters, close } = metrics.openStream()
       metrics.traffic.tunnelsOpened++
-      if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
-      if (taken.length > 0) socket.write(taken)
-      counters.aToB += taken.length
+      if (first.length > 0) socket.write(first)
+      counters.aToB += first.length
       yield* Effect.promise((signal) => splice(client, socket, { counters, signal, onFault: metrics.fault })).pipe(
         Effect.ensuring(Effect.sync(close))
       )

@@ -1,15 +1,19 @@
 /**
  * Browser mode with CT_AGENT_ORIGIN_TLS=terminate: the agent ends the client's TLS and hands plain bytes to the origin. Streams
- * that do not begin with a ClientHello are forwarded as they are.
+ * that do not begin with a ClientHello are forwarded as they are. The first request head is complete before the origin is
+ * dialled, as it is where the edge ends TLS.
  */
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Data, Duration, Effect } from "effect"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { SecureContext, TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin } from "../settings/Settings.ts"
 import { awaitReadable } from "./AwaitReadable.ts"
 import * as BrowserClients from "./BrowserClients.ts"
+import * as FirstHead from "./FirstHead.ts"
 import * as TlsHello from "./TlsHello.ts"
 import * as TlsServerSocket from "./TlsServerSocket.ts"
 
@@ -66,9 +70,32 @@ const accept = (stream: Duplex, secureContext: SecureContext, ending: AgentMetri
 export const make = (
   origin: Origin,
   context: Effect.Effect<SecureContext | undefined>,
-  metrics: AgentMetrics["Service"]
+  metrics: AgentMetrics["Service"],
+  bounds: FirstHead.Bounds = FirstHead.usualBounds
 ): BrowserClients.Handler => {
   const join = BrowserClients.join(origin, metrics)
+
+  /** What a client said that is not served ends it. */
+  const refuse = (plain: TLSSocket, first: FirstHead.Unserved) => {
+    metrics.traffic.tunnelsFailed++
+    return FirstHead.refuse(plain, first)
+  }
+
+  /** The client is silent: the origin is heard first, or the client speaks after all. */
+  const opening = (plain: TLSSocket) => (socket: Socket) =>
+    Effect.flatMap(FirstHead.readUnless(plain, awaitReadable(socket), bounds), (first) =>
+      first._tag === "Begun" ? Effect.succeed(first.bytes) : Effect.as(refuse(plain, first), undefined)
+    )
+
+  const serve = Effect.fnUntraced(function* (plain: TLSSocket, header: OpenHeader | undefined) {
+    const first = yield* Effect.onInterrupt(FirstHead.read(plain, bounds), () =>
+      Effect.sync(() => void plain.destroy())
+    )
+    if (first._tag === "Begun") return yield* join(plain, header, first.bytes)
+    if (first._tag === "Silent") return yield* join(plain, header, nothing, opening(plain))
+    yield* refuse(plain, first)
+  })
+
   return Effect.fnUntraced(
     function* (stream, header, taken = nothing) {
       const first = yield* take(stream, taken)
@@ -84,7 +111,7 @@ export const make = (
       const [took, plain] = yield* Effect.timed(accept(stream, pair, metrics.ending))
       metrics.traffic.handshakes++
       metrics.traffic.handshakeMillis += Duration.toMillis(took)
-      yield* join(plain, header)
+      yield* serve(plain, header)
     },
     (serving, stream) =>
       Effect.catchTag(serving, "TlsFailed", (error) => {

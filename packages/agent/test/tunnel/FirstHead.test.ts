@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { once } from "node:events"
+import { connect, createServer, type AddressInfo, type Socket } from "node:net"
+import { connect as connectTls, createSecureContext } from "node:tls"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
+import { longestHead } from "../../src/tunnel/FirstHead.ts"
+import { HeadReader } from "../../src/tunnel/HeadReader.ts"
+import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
+import { makeAuthority } from "../harness/Authority.ts"
+import { type Origin, startOrigin } from "../harness/Origins.ts"
+
+const host = "hello.example"
+const head = `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+const bounds = { headMillis: 700, silentMillis: 100 }
+
+/** Answers each head. */
+const web = (socket: Socket) => void socket.on("data", (chunk) => chunk.includes("\r\n\r\n") && socket.write(ok))
+
+/** A port behind which the agent ends TLS. */
+const door = Effect.fnUntraced(function* (origin: Origin) {
+  const authority = makeAuthority()
+  const { cert, key } = authority.leaf(host)
+  const metrics = yield* AgentMetrics
+  const settings = {
+    host: "127.0.0.1",
+    port: origin.port,
+    protocol: "tcp",
+    terminate: undefined,
+    proxyProtocol: "none",
+    healthPath: undefined
+  } as const
+  const handler = TlsTermination.make(settings, Effect.succeed(createSecureContext({ cert, key })), metrics, bounds)
+  const run = Effect.runForkWith(yield* Effect.context())
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on("error", () => {})
+    run(handler(socket, undefined))
+  })
+  server.listen(0, "127.0.0.1")
+  yield* Effect.promise(() => once(server, "listening"))
+  yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
+  const { port } = server.address() as AddressInfo
+  return (said: string | Buffer) => {
+    const socket = connectTls({ socket: connect(port, "127.0.0.1"), servername: host, ca: authority.pem })
+    socket.on("error", () => {})
+    const heard: Array<Buffer> = []
+    socket.on("data", (chunk: Buffer) => heard.push(chunk))
+    socket.write(said)
+    const closed = new Promise((resolve) => void socket.once("close", resolve))
+    return { socket, heard: () => Buffer.concat(heard).toString(), closed: Effect.promise(() => closed) }
+  }
+})
+
+const origin = (serve: (socket: Socket) => void) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startOrigin(serve)),
+    (origin) => Effect.promise(() => origin[Symbol.asyncDispose]())
+  )
+
+const heard = (visit: { readonly heard: () => string }, text: string) =>
+  Effect.promise(() => eventually(() => visit.heard().includes(text), `the visitor hears ${text}`))
+
+describe("a visitor of a tunnel whose agent ends TLS", () => {
+  it.live("with half a request head reaches no origin, and is answered 408; others are served meanwhile", () =>
+    Effect.gen(function* () {
+      const service = yield* origin(web)
+      const visit = yield* door(service)
+      const flood = Array.from({ length: 50 }, () => visit(head.slice(0, -2)))
+      const slow = visit(head.slice(0, 5))
+      const whole = visit(head)
+      yield* heard(whole, "hi")
+      assert.strictEqual(service.connections(), 1)
+      slow.socket.write(head.slice(5))
+      yield* heard(slow, "hi")
+      assert.strictEqual(service.connections(), 2)
+      for (const { closed, heard } of flood) {
+        yield* closed
+        assert.match(heard(), /^HTTP\/1\.1 408 /)
+      }
+      assert.strictEqual(service.connections(), 2)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live("is refused with a head that is longer than any, and served with one of that length", () =>
+    Effect.gen(function* () {
+      const service = yield* origin(web)
+      const visit = yield* door(service)
+      const long = (bytes: number) => `GET / HTTP/1.1\r\nX: ${"x".repeat(bytes - 23)}\r\n\r\n`
+      assert.lengthOf(long(100), 100)
+      yield* heard(visit(long(longestHead)), "hi")
+      const refused = visit(long(longestHead + 30_000))
+      yield* refused.closed
+      assert.match(refused.heard(), /^HTTP\/1\.1 431 /)
+      assert.strictEqual(service.connections(), 1)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live("who is silent hears an origin that speaks first, and is closed where neither speaks", () =>
+    Effect.gen(function* () {
+      const chatty = yield* door(yield* origin((socket) => void socket.write("220 ready")))
+      yield* heard(chatty(""), "220 ready")
+      const service = yield* origin(web)
+      const visit = yield* door(service)
+      const silent = visit("")
+      const late = visit("")
+      yield* Effect.promise(() => eventually(() => service.connections() === 2, "the origin was dialled"))
+      // After its silence its head is bounded all the same.
+      late.socket.write(head.slice(0, 5))
+      yield* silent.closed
+      yield* late.closed
+      assert.strictEqual(silent.heard(), "")
+      assert.match(late.heard(), /^HTTP\/1\.1 408 /)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live("who speaks another language is the origin's at once", () =>
+    Effect.gen(function* () {
+      const visit = yield* door(yield* origin((socket) => void socket.pipe(socket)))
+      for (const said of ["over tls", "\x00\x01", "EHLO there\r\n", "PING\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])
+        yield* heard(visit(said), said)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+})
+
+describe("the first bytes of a client", () => {
+  const cases: ReadonlyArray<readonly [said: string, judged: string]> = [
+    ["", "undecided"],
+    ["GET", "undecided"],
+    ["\r\n\r\nGET / HTTP/1.1\r\n", "undecided"],
+    ["GET  /  HTTP/1.1 \r\nA: b\r\n", "undecided"],
+    ["GET / HTTP/1.1\n\n", "whole"],
+    [head, "whole"],
+    ["GET /\r\n", "other"],
+    ["GET / FTP/1.1", "other"],
+    ["get / HTTP/1.1", "other"],
+    [`${"A".repeat(33)} /`, "other"],
+    ["\x16\x03\x01", "other"]
+  ]
+  for (const [said, judged] of cases)
+    it(`${JSON.stringify(said)} is ${judged}, in whatever pieces it comes`, () => {
+      assert.strictEqual(new HeadReader().push(Buffer.from(said)), judged)
+      const reader = new HeadReader()
+      const last = Array.from(Buffer.from(said), (byte) => reader.push(Buffer.of(byte))).find(
+        (each) => each !== "undecided"
+      )
+      assert.strictEqual(last ?? "undecided", judged)
+    })
+})
