@@ -40,6 +40,13 @@ const reachOf = Effect.fnUntraced(function* ({ listen }: Ladder.Broker) {
 })
 
 const brokered = Effect.fnUntraced(function* (settings: Settings, broker: Ladder.Broker) {
+  const { rights } = broker.grant
+  if (LocalSide.isRaw(settings) && rights !== "rw")
+    return yield* ConfigurationInvalid.of(
+      "CT_CHANNEL_GRANT",
+      `permits ${rights}, and a session as raw bytes needs rw`,
+      "ask the operator of the channel for a grant with both rights"
+    )
   const member = memberOf(settings)
   const reach = yield* reachOf(broker)
   const { isServing, run } = yield* LocalSide.of(settings)
@@ -50,7 +57,7 @@ const brokered = Effect.fnUntraced(function* (settings: Settings, broker: Ladder
     isServing && settings.role === "accept"
       ? ServeLoop.run(settings.serving.concurrency, admit, serve)
       : Effect.flatMap(admit, serve)
-  yield* Effect.raceFirst(serving, Sessions.expiry(broker.grant))
+  yield* Effect.raceFirst(serving, Sessions.expiry(broker.grant.expiresAt))
 })
 
 /** The sessions of a local MCP server: each is opened when a call needs it. */
@@ -101,7 +108,9 @@ const withoutEdge = Effect.fnUntraced(function* (settings: Settings, address: Ho
     return yield* DirectPath.awaitPeer(listener, noise, noiseKey)
   })
   const { socket, stream } = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey) : waiting
-  const met = { socket, stream, carrier: "direct" as const, peer: { noiseKey, isInitiator, holder: undefined } }
+  // Without an edge there is no grant: whom the operators of both have named may do everything.
+  const peer = { noiseKey, isInitiator, holder: undefined, rights: "rw" as const, grantEnds: undefined }
+  const met = { socket, stream, carrier: "direct" as const, peer }
   const session = yield* ChannelSession.open(met, member)
   yield* Sessions.use(session, undefined, run(session))
 })

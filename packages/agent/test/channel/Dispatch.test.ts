@@ -11,7 +11,7 @@ import * as Dispatch from "../../src/channel/rpc/Dispatch.ts"
 import * as RpcServer from "../../src/channel/rpc/RpcServer.ts"
 import { type Tool, ToolFailed } from "../../src/channel/rpc/Tool.ts"
 
-const caller = { noiseKey: new Uint8Array(32) }
+const caller = { noiseKey: new Uint8Array(32), rights: "rw" as const }
 const tool = (name: string, run: Tool["run"]): Tool => ({ name, description: `The ${name}.`, isReadOnly: true, run })
 const tools: ReadonlyArray<Tool> = [
   tool("service/text_generation", (args) =>

@@ -161,7 +161,7 @@ const bid = (more: Partial<Bid.Bid> = {}) =>
       ...more
     })
   )
-const caller = { noiseKey: new Uint8Array(32).fill(3) }
+const caller = { noiseKey: new Uint8Array(32).fill(3), rights: "rw" as const }
 
 describe("an offer", () => {
   const book = (more: Partial<OfferTerms> = {}) => new OfferBook({ ...terms, ...more }, holder)
@@ -194,7 +194,7 @@ describe("an offer", () => {
     assert.include(say({ bid: bid() }, 2000n), "has expired")
     assert.include(say({ bid: bid({ totalPrice: 4n }) }), "does not clear")
     assert.include(say({ bid: bid() }), "too many bids")
-    const other = { noiseKey: new Uint8Array(32) }
+    const other = { noiseKey: new Uint8Array(32), rights: "rw" as const }
     assert.isTrue(Result.isSuccess(offers.bid({ bid: bid() }, other, 1000n)))
     assert.isTrue(Result.isSuccess(offers.bid({ bid: bid() }, caller, 1060n)))
     assert.strictEqual(

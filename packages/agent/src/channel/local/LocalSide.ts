@@ -9,6 +9,7 @@ import * as RpcServer from "../rpc/RpcServer.ts"
 import * as MemberTools from "../serve/MemberTools.ts"
 import * as StreamHandler from "../serve/StreamHandler.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
+import { PeerRefused } from "../session/Peer.ts"
 import type { SessionCut } from "../session/SessionCut.ts"
 import * as MemberPipe from "./MemberPipe.ts"
 import * as OneShotCall from "./OneShotCall.ts"
@@ -19,8 +20,21 @@ export interface LocalSide {
   /** One session, to its end. */
   readonly run: (
     session: ChannelSession.ChannelSession
-  ) => Effect.Effect<void, CallFailed | ErrorReplied | SessionCut | MessagesCut, Screen>
+  ) => Effect.Effect<void, CallFailed | ErrorReplied | SessionCut | MessagesCut | PeerRefused, Screen>
 }
+
+/** Raw bytes go both ways, whatever they mean: the peer must be allowed both. */
+const rawly = <A, E, R>({ peerRights }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
+  peerRights === "rw"
+    ? join
+    : Effect.fail(
+        new PeerRefused({
+          why: `its grant permits ${peerRights}, and a raw stream needs rw. Ask the operator of the channel for a grant with both rights.`
+        })
+      )
+
+/** Whether a session of this kind is raw bytes. */
+export const isRaw = ({ localSide: { _tag } }: ChannelSettings) => _tag === "Pipe" || _tag === "StreamHandler"
 
 /** Reads and makes what is needed before a peer is looked for. */
 export const of = Effect.fn("LocalSide.of")(function* ({
@@ -44,7 +58,7 @@ export const of = Effect.fn("LocalSide.of")(function* ({
       }
     case "StreamHandler": {
       const command = { line: localSide.command, service: localSide.service, passes: serving.passes }
-      return { isServing: true, run: ({ stream }) => StreamHandler.join(stream, command) }
+      return { isServing: true, run: (session) => rawly(session, StreamHandler.join(session.stream, command)) }
     }
     case "Serve": {
       const own = yield* MemberTools.make(serving)
@@ -58,7 +72,7 @@ export const of = Effect.fn("LocalSide.of")(function* ({
           Effect.andThen(
             RpcServer.serve(session.stream, {
               tools,
-              caller: { noiseKey: session.peerKey },
+              caller: { noiseKey: session.peerKey, rights: session.peerRights },
               probe: () => session.stream.begin()
             }),
             ChannelSession.close(session)
@@ -66,6 +80,6 @@ export const of = Effect.fn("LocalSide.of")(function* ({
       }
     }
     case "Pipe":
-      return { isServing: false, run: ({ stream }) => Effect.scoped(MemberPipe.join(stream)) }
+      return { isServing: false, run: (session) => rawly(session, Effect.scoped(MemberPipe.join(session.stream))) }
   }
 })

@@ -22,6 +22,13 @@ const list = (tools: ReadonlyArray<Tool>): Json.Json => ({
 const refuse = (id: Json.Json, code: Envelope.RpcError["code"], reason: string) =>
   Effect.fail(new Envelope.RpcError({ id, code, reason }))
 
+const mayWrite = ({ rights }: Caller) => rights !== "r"
+const mayRead = ({ rights }: Caller) => rights !== "w"
+
+/** Why a caller is refused, with what to do. */
+const grantOf = ({ rights }: Caller) =>
+  `Your grant permits ${rights === "r" ? "reading alone (r)" : "writing alone (w)"}; ask the operator of the channel for one with rw.`
+
 type Report = ((progress: JsonObject) => void) | undefined
 
 const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) =>
@@ -30,17 +37,29 @@ const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Cal
     const { arguments: args, name } = yield* Effect.fromResult(Envelope.toolCall(request))
     const tool = tools.find((each) => each.name === name)
     if (tool === undefined) return yield* refuse(id, Envelope.codes.invalidParams, `unknown tool: ${name}`)
+    if (!tool.isReadOnly && !mayWrite(caller))
+      return yield* refuse(id, Envelope.codes.toolFailed, `${name} may change something. ${grantOf(caller)}`)
+    if (!mayRead(caller)) return yield* unseen(id, tool.run(args, caller))
     return yield* Effect.catchTag(tool.run(args, caller, report), "ToolFailed", ({ reason }) =>
       refuse(id, Envelope.codes.toolFailed, reason)
     )
   })
+
+/** The tool runs, and its caller hears that it has ended, and nothing of how. */
+const unseen = (id: Json.Json, run: ReturnType<Tool["run"]>) =>
+  run.pipe(
+    Effect.as(null),
+    Effect.catchTag("ToolFailed", () => refuse(id, Envelope.codes.toolFailed, "the tool failed"))
+  )
 
 const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) => {
   switch (request.method) {
     case "initialize":
       return Effect.succeed(initialized)
     case "tools/list":
-      return Effect.succeed(list(tools))
+      return mayRead(caller)
+        ? Effect.succeed(list(tools))
+        : refuse(request.id, Envelope.codes.toolFailed, `the tools are not listed. ${grantOf(caller)}`)
     case "tools/call":
       return call(request, tools, caller, report)
     default:

@@ -1,10 +1,12 @@
 /** What a member offers to its peer: named functions from JSON to JSON. */
 import type * as Json from "@catenet/crypto/Json"
+import type { Rights } from "@catenet/crypto/Permission"
 import { Data, type Effect, Option, Record } from "effect"
 
-/** Who calls: the key that the peer has proved in the handshake. */
+/** Who calls: the key that the peer has proved in the handshake, and what its grant permits. */
 export interface Caller {
   readonly noiseKey: Uint8Array
+  readonly rights: Rights
 }
 
 /** The tool did not do what it was asked; the text goes to the caller. */

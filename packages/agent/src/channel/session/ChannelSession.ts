@@ -4,6 +4,7 @@
  */
 import * as Address from "@catenet/crypto/admission/Address"
 import { native } from "@catenet/crypto/native"
+import type { Rights } from "@catenet/crypto/Permission"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { Effect, Option } from "effect"
 import type { Socket } from "node:net"
@@ -29,6 +30,9 @@ export interface ChannelSession {
   /** The key that the peer has proved. */
   readonly peerKey: Uint8Array
   readonly peerHolder: Uint8Array | undefined
+  /** What the peer may do in this session. */
+  readonly peerRights: Rights
+  readonly peerGrantEnds: bigint | undefined
   /** Sealed bytes of the connection, those of joining included. */
   readonly bytes: () => { readonly sent: number; readonly received: number }
 }
@@ -50,7 +54,7 @@ const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { con
 export interface Met {
   readonly socket: Socket
   readonly carrier: ChannelCarrier
-  readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey">
+  readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds">
   /** The session, where both keys are proved already. */
   readonly stream?: NoiseStream
 }
@@ -108,6 +112,8 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, { nois
     carrier,
     peerKey: peer.noiseKey,
     peerHolder: peer.holder,
+    peerRights: peer.rights,
+    peerGrantEnds: peer.grantEnds,
     bytes: () => ({ sent: socket.bytesWritten, received: socket.bytesRead })
   }
   return session

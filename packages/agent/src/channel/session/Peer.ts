@@ -5,7 +5,7 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import type { Grant } from "@catenet/crypto/Grant"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
-import { permits } from "@catenet/crypto/Permission"
+import { permits, type Rights } from "@catenet/crypto/Permission"
 import type { Suite } from "@catenet/crypto/Suite"
 import { Data, Result } from "effect"
 import type { Role } from "../../settings/ChannelVariables.ts"
@@ -21,6 +21,10 @@ export interface Peer {
   readonly isInitiator: boolean
   /** This member's own address as the edge saw it. */
   readonly observed: string | undefined
+  /** What the peer's grant permits; both where the edge does not say so. */
+  readonly rights: Rights
+  /** When the peer's grant ends, in Unix seconds, where the edge says so. */
+  readonly grantEnds: bigint | undefined
 }
 
 /** What the edge says of the peer does not hold. No session is begun. */
@@ -41,14 +45,16 @@ const begins = (grant: Grant, role: Role, said: Acknowledgement["role"]): boolea
 /** The peer of an acknowledgement. `configured` is the key that the operator of this member has named. */
 export const ofAcknowledgement = (
   suite: Suite,
-  { observed, peerEndpoint, peerKeys, role: said }: Acknowledgement,
+  { observed, peerEndpoint, peerGrantEnds, peerKeys, peerRights, role: said }: Acknowledgement,
   own: { readonly grant: Grant; readonly role: Role; readonly configured: Uint8Array | undefined }
 ): Result.Result<Peer, PeerRefused> => {
   const { configured, grant, role } = own
   const common = {
     endpoint: peerEndpoint === "" ? Address.relayOnly : peerEndpoint,
     isInitiator: begins(grant, role, said),
-    observed
+    observed,
+    rights: peerRights ?? ("rw" as const),
+    grantEnds: peerGrantEnds
   }
   if (peerKeys === undefined) {
     return configured === undefined

@@ -11,17 +11,21 @@ import { SessionCut } from "./SessionCut.ts"
 /** What names a peer in events: the holder, or the key where the holder is not known. */
 const nameOf = ({ peerHolder, peerKey }: ChannelSession) => Hex.encode(peerHolder ?? peerKey)
 
-/** Fails when the grant expires. */
-export const expiry = Effect.fnUntraced(function* ({ expiresAt }: Grant) {
+/** Fails when the grant expires, this member's own or another. */
+export const expiry = Effect.fnUntraced(function* (
+  expiresAt: bigint,
+  why = "the grant has expired. Ask the operator of the channel for a new one."
+) {
   // A timer cannot wait for longer than this, and no process needs it.
   const longest = 2_000_000_000
   while (true) {
     const left = Number(expiresAt * 1000n) - (yield* Clock.currentTimeMillis)
-    if (left <= 0)
-      return yield* new SessionCut({ why: "the grant has expired. Ask the operator of the channel for a new one." })
+    if (left <= 0) return yield* new SessionCut({ why })
     yield* Effect.sleep(Math.min(left, longest))
   }
 })
+
+const peerExpired = "the peer's grant has expired. The operator of the channel can give it a new one."
 
 const statusPause = "30 seconds"
 
@@ -49,8 +53,11 @@ export const use = <E, R>(
     const openedAt = yield* Clock.currentTimeMillis
     const line = Effect.flatMap(spoken(session, openedAt), (said) => Effect.logInfo(said))
     const status = Effect.forever(Effect.delay(line, statusPause))
-    const bounded = grant === undefined ? body : Effect.raceFirst(body, expiry(grant))
-    yield* Effect.raceFirst(bounded, status).pipe(
+    const expiries = [
+      ...(grant === undefined ? [] : [expiry(grant.expiresAt)]),
+      ...(session.peerGrantEnds === undefined ? [] : [expiry(session.peerGrantEnds, peerExpired)])
+    ]
+    yield* Effect.raceAllFirst([body, status, ...expiries]).pipe(
       Effect.ensuring(
         Effect.suspend(() => {
           ended()
