@@ -91,13 +91,11 @@ export class AcmeServer {
     const { headers, ...reply } = await this.#routed(method, path, body).catch((error: unknown) =>
       error instanceof AcmeProblem ? error.reply : new AcmeProblem("serverInternal", "the server has a fault").reply
     )
-    const { base } = this.#options
-    const common = {
-      "replay-nonce": this.#newNonce(),
-      "cache-control": "no-store",
-      link: `<${base}/directory>;rel="index"`
-    }
-    return { ...reply, headers: { ...common, ...headers } }
+    const index = `<${this.#options.base}/directory>;rel="index"`
+    const { link: own, ...others } = headers ?? {}
+    const link = own === undefined ? index : `${index}, ${own}`
+    const common = { "replay-nonce": this.#newNonce(), "cache-control": "no-store", link }
+    return { ...reply, headers: { ...common, ...others } }
   }
 
   #newNonce() {
@@ -227,7 +225,9 @@ export class AcmeServer {
         }
       )
     }
-    return json(200, this.#challengeOf(order.id, challenge))
+    // Clients find by it what they are to look at while the challenge is decided (section 7.5.1).
+    const link = `<${this.#options.base}/authorization/${order.id}>;rel="up"`
+    return json(200, this.#challengeOf(order.id, challenge), { link })
   }
 
   #finalize(order: Order, csr: string): Reply {

@@ -12,7 +12,6 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Layer, Schema } from "effect"
 import { generateKeyPairSync } from "node:crypto"
-import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
@@ -20,9 +19,9 @@ import { listen } from "../../src/acme/AcmeListener.ts"
 import type { Reply } from "../../src/acme/AcmeProblem.ts"
 import { AcmeServer, type Options as ServerOptions } from "../../src/acme/AcmeServer.ts"
 import * as Validation from "../../src/acme/Validation.ts"
+import * as AcmePlane from "./AcmePlane.ts"
 
-export const hostname = "app.zone.test"
-export const token = "ab".repeat(32)
+export const { hostname, token } = AcmePlane
 const hour = 3_600_000
 
 const root = (now: number) => {
@@ -30,84 +29,6 @@ const root = (now: number) => {
   const validity = { from: now - hour, until: now + 365 * 24 * hour }
   return { key, commonName: "Stage root", root: Certificate.pem(Certificate.mintRoot("Stage root", key, validity)) }
 }
-
-/** The control plane's side: what it answers, and what it heard. */
-export interface Plane {
-  status: "rot" | "gelb" | "gruen"
-  mayIssue: boolean
-  directory: string
-  binding: { readonly kid: string; readonly hmac: string } | undefined
-  completes: number
-  /** Answers the next completion calls with this status. */
-  completeStatus: number
-  readonly failures: Array<unknown>
-  /** What its clock says, where that is not the truth. */
-  date: number | undefined
-  /** Instead of an answer to the completion call. */
-  onComplete: (() => void) | undefined
-}
-
-const startPlane = (directory: string, now: () => number) =>
-  Effect.gen(function* () {
-    const plane: Plane = {
-      status: "gelb",
-      mayIssue: true,
-      directory,
-      binding: undefined,
-      completes: 0,
-      completeStatus: 200,
-      failures: [],
-      date: undefined,
-      onComplete: undefined
-    }
-    const admission = () => ({
-      status: plane.status,
-      may_issue_now: plane.mayIssue,
-      assigned_ca: plane.mayIssue
-        ? {
-            name: "stage",
-            directory_url: plane.directory,
-            requires_eab: plane.binding !== undefined,
-            eab_kid: plane.binding?.kid ?? null,
-            eab_hmac_key_b64url: plane.binding?.hmac ?? null
-          }
-        : null,
-      claim_deadline: null
-    })
-    const server = createServer((request, response) => {
-      const send = (status: number, body?: unknown) =>
-        response
-          .setHeader("date", new Date(plane.date ?? now()).toUTCString())
-          .writeHead(status, body === undefined ? {} : { "content-type": "application/json" })
-          .end(body === undefined ? undefined : JSON.stringify(body))
-      const { method, url = "" } = request
-      if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`) return send(200, admission())
-      if (method === "POST" && url === `/agent/acme-issuance-complete/${token}/${hostname}`) {
-        if (plane.onComplete !== undefined) return plane.onComplete()
-        if (plane.completeStatus !== 200) return send(plane.completeStatus)
-        plane.completes++
-        plane.status = "gruen"
-        return send(200)
-      }
-      if (method === "POST" && url === `/agent/acme-issuance-failed/${token}/${hostname}`) {
-        request.setEncoding("utf8").once("data", (text: string) => {
-          plane.failures.push(JSON.parse(text))
-          send(200, admission())
-        })
-        return
-      }
-      return send(404, {
-        type: "urn:catenet:problem:route-not-found",
-        title: "No such route",
-        status: 404,
-        detail: "no",
-        code: "RouteNotFound"
-      })
-    })
-    yield* Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)))
-    yield* Effect.addFinalizer(() => Effect.sync(() => (server.closeAllConnections(), server.close())))
-    return { plane, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-  })
 
 /** Answers validations as a serving agent does, from what is pending in its folder. */
 const startDoor = Effect.fnUntraced(function* (stateDir: string) {
@@ -184,7 +105,7 @@ export const start = Effect.fn("AcmeStage.start")(function* (
     ),
     ({ close }) => Effect.promise(close)
   )
-  const { plane, url } = yield* startPlane(`https://localhost:${listening.port}/directory`, () =>
+  const { plane, url } = yield* AcmePlane.start(`https://localhost:${listening.port}/directory`, () =>
     clock.currentTimeMillisUnsafe()
   )
   const folder = `${stateDir}/certificate`

@@ -1,0 +1,106 @@
+/** The control plane as an agent that orders a certificate sees it, for one name: what it answers, and what it heard. */
+import { Effect } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
+
+export const hostname = "app.zone.test"
+export const token = "ab".repeat(32)
+
+/** A refusal as the control plane writes it. */
+export interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly facts?: Readonly<Record<string, unknown>>
+}
+
+const document = ({ code, facts, status }: Refusal) => ({
+  type: `urn:catenet:problem:${code.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()}`,
+  title: code,
+  status,
+  detail: `${code} it is.`,
+  code,
+  ...facts
+})
+
+export interface Plane {
+  status: "rot" | "gelb" | "gruen"
+  mayIssue: boolean
+  directory: string
+  binding: { readonly kid: string; readonly hmac: string } | undefined
+  completes: number
+  /** Answers the next completion calls with this status. */
+  completeStatus: number
+  readonly failures: Array<unknown>
+  /** What its clock says, where that is not the truth. */
+  date: number | undefined
+  /** Instead of an answer to the completion call. */
+  onComplete: (() => void) | undefined
+  /** Publishes a value in DNS, and takes it away again without one; without it there is no broker. */
+  dns: ((value: string | undefined) => Promise<Refusal | undefined>) | undefined
+}
+
+export const start = (directory: string, now: () => number) =>
+  Effect.gen(function* () {
+    const plane: Plane = {
+      status: "gelb",
+      mayIssue: true,
+      directory,
+      binding: undefined,
+      completes: 0,
+      completeStatus: 200,
+      failures: [],
+      date: undefined,
+      onComplete: undefined,
+      dns: undefined
+    }
+    const admission = () => ({
+      status: plane.status,
+      may_issue_now: plane.mayIssue,
+      assigned_ca: plane.mayIssue
+        ? {
+            name: "stage",
+            directory_url: plane.directory,
+            requires_eab: plane.binding !== undefined,
+            eab_kid: plane.binding?.kid ?? null,
+            eab_hmac_key_b64url: plane.binding?.hmac ?? null
+          }
+        : null,
+      claim_deadline: null
+    })
+    const server = createServer((request, response) => {
+      const send = (status: number, body?: unknown) =>
+        response
+          .setHeader("date", new Date(plane.date ?? now()).toUTCString())
+          .writeHead(status, body === undefined ? {} : { "content-type": "application/json" })
+          .end(body === undefined ? undefined : JSON.stringify(body))
+      const { method, url = "" } = request
+      if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`) return send(200, admission())
+      if (method === "POST" && url === `/agent/acme-issuance-complete/${token}/${hostname}`) {
+        if (plane.onComplete !== undefined) return plane.onComplete()
+        if (plane.completeStatus !== 200) return send(plane.completeStatus)
+        plane.completes++
+        plane.status = "gruen"
+        return send(200)
+      }
+      const refuse = (refusal: Refusal) =>
+        response
+          .writeHead(refusal.status, { "content-type": "application/problem+json" })
+          .end(JSON.stringify(document(refusal)))
+      const posted = async () => {
+        const body = JSON.parse(await text(request))
+        if (url === `/agent/acme-issuance-failed/${token}/${hostname}`) {
+          plane.failures.push(body)
+          return send(200, admission())
+        }
+        if (plane.dns === undefined || !url.startsWith("/agent/dns01-challenge"))
+          return refuse({ status: 404, code: "RouteNotFound" })
+        const refusal = await plane.dns(url.endsWith("/clear") ? undefined : body.value)
+        return refusal === undefined ? send(200) : refuse(refusal)
+      }
+      return method === "POST" ? void posted() : refuse({ status: 404, code: "RouteNotFound" })
+    })
+    yield* Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)))
+    yield* Effect.addFinalizer(() => Effect.sync(() => (server.closeAllConnections(), server.close())))
+    return { plane, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  })

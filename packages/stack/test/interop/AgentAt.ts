@@ -1,0 +1,50 @@
+/** The agent's certificate at an authority of another maker: the look at it as `ct-agent` does it, and what `openssl` says of it. */
+import * as AcmeAdmission from "@catenet/agent/certificate/AcmeAdmission"
+import * as Certificates from "@catenet/agent/certificate/Certificates"
+import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Clock, Effect, Layer, Schema } from "effect"
+import { execFileSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import * as AcmePlane from "../acme/AcmePlane.ts"
+
+export const host = AcmePlane.hostname
+
+export interface Options extends Pick<Certificates.Options, "methods" | "stateDir"> {
+  readonly directory: string
+  /** By which the authority's HTTPS is trusted, PEM. */
+  readonly roots: string
+}
+
+export const start = Effect.fn("AgentAt.start")(function* ({ directory, methods, roots, stateDir }: Options) {
+  const clock = yield* Clock.Clock
+  const { plane, url } = yield* AcmePlane.start(directory, () => clock.currentTimeMillisUnsafe())
+  const folder = `${stateDir}/certificate`
+  const chain = `${folder}/fullchain.pem`
+  const look = Certificates.look({
+    hostname: Hostname.make(host),
+    token: Schema.decodeSync(RoutingToken)(AcmePlane.token),
+    places: { folder, accountKey: `${folder}/acme-account-key.der` },
+    stateDir,
+    roots,
+    methods,
+    reload: undefined
+  }).pipe(
+    Effect.provide(AcmeAdmission.AcmeAdmission.layer(url).pipe(Layer.provide(OutgoingHttp.layer))),
+    Effect.provide(NodeFileSystem.layer)
+  )
+  return {
+    chain,
+    look,
+    plane,
+    /** What `openssl verify` says of the chain and its name, by this root. */
+    verified: (issuingRoot: string) => {
+      const root = `${stateDir}/issuing-root.pem`
+      writeFileSync(root, issuingRoot)
+      const args = ["verify", "-CAfile", root, "-untrusted", chain, "-verify_hostname", host, chain]
+      return execFileSync("openssl", args).toString()
+    }
+  }
+})
